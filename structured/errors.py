@@ -1,0 +1,114 @@
+"""Every exception and warning of the library, in one tree.
+
+    StructuredError
+    ├── SchemaError        a type or a schema keyword that cannot be honoured exactly
+    ├── PatternError       a regular expression that cannot be compiled
+    ├── VocabularyError    a tokenizer whose tokens cannot be read as bytes, or cannot spell every text
+    ├── PromptError        an empty prompt, or one that does not fit in the model's context
+    ├── ModelError         a model that cannot be found, loaded or called
+    ├── BudgetError        max_tokens too small for even the shortest answer
+    └── GenerationError    every attempt was rejected by the type's own validators
+
+    StructuredWarning
+    ├── DemonstrationWarning    no model was named: the small one in the package answers
+    └── BudgetWarning           max_tokens shortened an answer
+
+Each message says what is wrong, where, and what to do. The facts are fields as well, so that a program can act on them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+class StructuredError(Exception):
+    """The base of every error that the library raises on purpose."""
+
+
+class SchemaError(StructuredError):
+    """A type or schema that cannot be honoured exactly.
+
+    `schema_path` is a JSON Pointer into the JSON Schema ("" is its root); `keyword` is the keyword at fault, if one is.
+    """
+
+    def __init__(self, problem: str, *, schema_path: str = "", keyword: str | None = None, remedy: str) -> None:
+        self.problem = problem
+        self.schema_path = schema_path
+        self.keyword = keyword
+        self.remedy = remedy
+        where = f"at #{schema_path}" + (f", keyword {keyword!r}" if keyword else "")
+        super().__init__(f"{problem} ({where}). {remedy}")
+
+
+class PatternError(StructuredError):
+    """A regular expression that cannot be compiled. `pattern` is its text."""
+
+    def __init__(self, problem: str, *, pattern: str, remedy: str) -> None:
+        self.problem = problem
+        self.pattern = pattern
+        self.remedy = remedy
+        shown = pattern if len(pattern) <= 200 else f"{pattern[:200]}… ({len(pattern):,} characters)"
+        super().__init__(f"{problem}, in the pattern {shown!r}. {remedy}")
+
+
+class VocabularyError(StructuredError):
+    """A tokenizer whose tokens cannot be read as bytes, or cannot spell every text."""
+
+
+class PromptError(StructuredError):
+    """A prompt that is empty, or longer than the model's context allows."""
+
+
+class ModelError(StructuredError):
+    """A model that cannot be found, loaded or called."""
+
+
+class BudgetError(StructuredError):
+    """The token budget is smaller than the shortest answer. Raised before anything is generated."""
+
+    def __init__(self, *, max_tokens: int, shortest: int) -> None:
+        self.max_tokens = max_tokens
+        self.shortest = shortest
+        super().__init__(
+            f"The shortest answer of this type takes {shortest} tokens, and only {max_tokens} are allowed. "
+            f"Raise max_tokens to {shortest} or more, or shorten the prompt if the context is full."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One generated text and the reason why the type rejected it."""
+
+    text: str
+    error: Exception
+
+
+class GenerationError(StructuredError):
+    """Every attempt at an answer was valid for the schema but rejected by the type's own validators.
+
+    `attempts` holds each text with its validation error; `document` is the position in the batch.
+    """
+
+    def __init__(self, attempts: Sequence[Attempt], *, document: int = 0) -> None:
+        self.attempts = tuple(attempts)
+        self.document = document
+        shown = "\n".join(f"  {i}. {attempt.text}\n     {_first_line(attempt.error)}" for i, attempt in enumerate(attempts, 1))
+        super().__init__(
+            f"All {len(self.attempts)} attempts for document {document} were rejected by validators that the mask "
+            f"cannot enforce:\n{shown}\nAllow more retries, raise the temperature, or state the rule in the prompt."
+        )
+
+
+def _first_line(error: Exception) -> str:
+    return " ".join(str(error).split())
+
+
+class StructuredWarning(UserWarning):
+    """The base of every warning that the library gives."""
+
+
+class DemonstrationWarning(StructuredWarning):
+    """No model was named, and the small demonstration model of the package answers."""
+
+
+class BudgetWarning(StructuredWarning):
+    """`max_tokens` shortened an answer: it is valid, but may lack what the model still meant to write."""

@@ -1,0 +1,215 @@
+"""The syntax tree of a regular expression over Unicode characters.
+
+Five kinds of node, made by functions that keep every tree non-empty (some text matches it) and flat: `literal`,
+`char_set`, `concat`, `alternation`, `repeat`. `str(node)` is the same language as a Python `re` pattern; escaping for
+that happens here and nowhere else. Lone surrogates are not characters: no node matches one, since no UTF-8 text holds one.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from structured.errors import PatternError
+
+Range = tuple[int, int]
+"""Code points, both ends included."""
+
+MAX_CODE_POINT = 0x10FFFF
+_SURROGATES: Range = (0xD800, 0xDFFF)
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """Exactly this text. The empty text is allowed."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return "".join(_escape(ord(character), _SPECIAL) for character in self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class CharSet:
+    """One character out of sorted, disjoint ranges of code points."""
+
+    ranges: tuple[Range, ...]
+
+    def __str__(self) -> str:
+        return f"[{''.join(_range_text(low, high) for low, high in self.ranges)}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Concat:
+    """Its parts, one after the other."""
+
+    parts: "tuple[Pattern, ...]"
+
+    def __str__(self) -> str:
+        return "".join(f"(?:{part})" if isinstance(part, Alternation) else str(part) for part in self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Alternation:
+    """Any one of its options."""
+
+    options: "tuple[Pattern, ...]"
+
+    def __str__(self) -> str:
+        return "|".join(map(str, self.options))
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """Its item, `minimum` to `maximum` times; no upper limit where `maximum` is None."""
+
+    item: "Pattern"
+    minimum: int
+    maximum: int | None
+
+    def __str__(self) -> str:
+        one_character = isinstance(self.item, CharSet) or (isinstance(self.item, Literal) and len(self.item.text) == 1)
+        item = str(self.item) if one_character else f"(?:{self.item})"
+        return item + _quantifier(self.minimum, self.maximum)
+
+
+Pattern = Literal | CharSet | Concat | Alternation | Repeat
+
+EMPTY = Literal("")
+
+
+def literal(text: str) -> Literal:
+    """Return the pattern of exactly this text."""
+    if any(_SURROGATES[0] <= ord(character) <= _SURROGATES[1] for character in text):
+        raise PatternError(
+            "A lone surrogate is not a character",
+            pattern=text.encode("unicode_escape").decode(),
+            remedy="Remove it: no UTF-8 text can hold it.",
+        )
+    return Literal(text)
+
+
+def char_set(*ranges: Range, negated: bool = False) -> CharSet:
+    """Return one character inside (`negated`: outside) the ranges, less the surrogates.
+
+    `char_set((97, 101), (100, 105))` → `[a-i]`
+    """
+    included = complement(ranges) if negated else ranges
+    kept = normalise(included)
+    if not kept:
+        raise PatternError(
+            "An empty set of characters matches nothing", pattern="[]", remedy="Name at least one character."
+        )
+    return CharSet(kept)
+
+
+def chars(text: str) -> CharSet:
+    """Return one of the characters of `text`."""
+    return char_set(*((ord(character), ord(character)) for character in text))
+
+
+def concat(*parts: Pattern) -> Pattern:
+    """Return the parts one after the other, nested concatenations flattened and neighbouring literals joined."""
+    flat: list[Pattern] = []
+    for part in parts:
+        for piece in part.parts if isinstance(part, Concat) else (part,):
+            if isinstance(piece, Literal) and flat and isinstance(flat[-1], Literal):
+                flat[-1] = Literal(flat[-1].text + piece.text)
+            elif piece != EMPTY:
+                flat.append(piece)
+    if not flat:
+        return EMPTY
+    return flat[0] if len(flat) == 1 else Concat(tuple(flat))
+
+
+def alternation(*options: Pattern) -> Pattern:
+    """Return any of the options, nested alternations flattened and repetitions dropped."""
+    if not options:
+        raise PatternError("An alternation of nothing matches nothing", pattern="", remedy="Give at least one option.")
+    flat: dict[Pattern, None] = {}
+    for option in options:
+        flat.update(dict.fromkeys(option.options if isinstance(option, Alternation) else (option,)))
+    return next(iter(flat)) if len(flat) == 1 else Alternation(tuple(flat))
+
+
+def repeat(item: Pattern, minimum: int, maximum: int | None) -> Pattern:
+    """Return the item `minimum` to `maximum` times (None: without limit)."""
+    if minimum < 0 or (maximum is not None and maximum < minimum):
+        raise PatternError(
+            f"No count lies between {minimum} and {maximum}",
+            pattern=f"{item}{{{minimum},{maximum}}}",
+            remedy="Give a minimum of at least 0 that is no greater than the maximum.",
+        )
+    if maximum == 0 or item == EMPTY:
+        return EMPTY
+    return item if minimum == maximum == 1 else Repeat(item, minimum, maximum)
+
+
+def optional(item: Pattern) -> Pattern:
+    """Return the item or nothing."""
+    return repeat(item, 0, 1)
+
+
+def normalise(ranges: Iterable[Range]) -> tuple[Range, ...]:
+    """Return the same code points, less the surrogates, as sorted ranges that neither overlap nor touch."""
+    merged: list[Range] = []
+    for low, high in sorted(ranges):
+        if low > high:
+            continue
+        if merged and low <= merged[-1][1] + 1:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], high))
+        else:
+            merged.append((low, high))
+    return tuple(piece for low, high in merged for piece in _without_surrogates(low, high))
+
+
+def complement(ranges: Iterable[Range]) -> tuple[Range, ...]:
+    """Return the characters that lie in none of the ranges."""
+    gaps: list[Range] = []
+    low = 0
+    for start, end in normalise(ranges):
+        gaps.append((low, start - 1))
+        low = end + 1
+    gaps.append((low, MAX_CODE_POINT))
+    return normalise(gaps)
+
+
+def _without_surrogates(low: int, high: int) -> list[Range]:
+    below, above = (low, min(high, _SURROGATES[0] - 1)), (max(low, _SURROGATES[1] + 1), high)
+    return [piece for piece in (below, above) if piece[0] <= piece[1]]
+
+
+def _quantifier(minimum: int, maximum: int | None) -> str:
+    match (minimum, maximum):
+        case (0, None):
+            return "*"
+        case (1, None):
+            return "+"
+        case (0, 1):
+            return "?"
+        case (_, None):
+            return f"{{{minimum},}}"
+        case _:
+            return f"{{{minimum}}}" if minimum == maximum else f"{{{minimum},{maximum}}}"
+
+
+_SPECIAL = frozenset(map(ord, r"\.^$*+?{}[]|()"))
+_SPECIAL_IN_SET = frozenset(map(ord, r"\]^-[&~|"))
+
+
+def _range_text(low: int, high: int) -> str:
+    first, last = _escape(low, _SPECIAL_IN_SET), _escape(high, _SPECIAL_IN_SET)
+    if low == high:
+        return first
+    return f"{first}{last}" if high == low + 1 else f"{first}-{last}"
+
+
+def _escape(code_point: int, special: frozenset[int]) -> str:
+    """Return the character as `re` reads it: as itself where that is safe to print, otherwise escaped."""
+    if code_point in special:
+        return f"\\{chr(code_point)}"
+    if 0x20 <= code_point < 0x7F or (code_point >= 0xA0 and chr(code_point).isprintable()):
+        return chr(code_point)
+    if code_point < 0x100:
+        return f"\\x{code_point:02x}"
+    return f"\\u{code_point:04x}" if code_point < 0x10000 else f"\\U{code_point:08x}"
+
+
