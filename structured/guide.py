@@ -1,0 +1,72 @@
+"""An index enters; the cursor of one generation leaves. Nothing else in the library changes while a text is written."""
+
+from structured.automata import DEAD
+from structured.errors import BudgetError
+from structured.index import Index, Mask
+
+
+class Guide:
+    """Where one generation stands: the state reached, and the tokens left.
+
+    Always one of three: `finished`, or allowed to write on, or allowed to end; never stuck, since every token that the
+    mask allows leads to a state whose shortest completion fits into the tokens left.
+    """
+
+    __slots__ = ("finished", "index", "shortened", "state", "tokens_left")
+
+    def __init__(self, index: Index, *, max_tokens: int) -> None:
+        """Start a text of at most `max_tokens` tokens, the end token not counted.
+
+        Raises BudgetError if not even the shortest text fits.
+        """
+        self.index = index
+        self.state = index.automaton.start
+        self.tokens_left = max_tokens
+        self.shortened = False
+        """Whether the budget ever took away a token that the pattern allows."""
+        if index.automaton.distance(self.state) > max_tokens:  # a token for each byte would not fit: look closer
+            shortest = index.shortest_completion(self.state)
+            if shortest > max_tokens:
+                raise BudgetError(max_tokens=max_tokens, shortest=shortest)
+        self.finished = self._must_end()
+
+    def __repr__(self) -> str:
+        where = "finished" if self.finished else f"state={self.state}"
+        return f"Guide({where}, tokens_left={self.tokens_left})"
+
+    def mask(self) -> Mask:
+        """Return the tokens that may come next, end tokens among them where the text may end."""
+        mask = self.index.mask_within(self.state, self.tokens_left)
+        if mask is not self.index.mask(self.state):
+            self.shortened = True
+        return mask
+
+    def advance(self, token_id: int) -> None:
+        """Take a token that the mask allows. Raises ValueError on any other."""
+        vocabulary = self.index.vocabulary
+        if self.finished:
+            raise ValueError(f"The text is finished; token {token_id} cannot follow.")
+        if token_id in vocabulary.end_token_ids and self.index.automaton.accepts(self.state):
+            self.finished = True
+            return
+        successor = self.index.step(self.state, token_id)
+        if successor == DEAD:
+            raise ValueError(f"Token {token_id} ({vocabulary.tokens[token_id]!r}) is not allowed here: {self!r}.")
+        self.state = successor
+        self.tokens_left -= 1
+        self.finished = self._must_end()
+
+    def copy(self) -> "Guide":
+        """Return a cursor at the same place that moves on its own."""
+        twin = object.__new__(Guide)
+        for name in Guide.__slots__:
+            setattr(twin, name, getattr(self, name))
+        return twin
+
+    def _must_end(self) -> bool:
+        """Tell whether nothing may follow: the pattern is complete, or the last token is spent."""
+        if not self.index.automaton.accepts(self.state):
+            return False
+        if self.tokens_left == 0 and not self.index.is_final(self.state):
+            self.shortened = True
+        return self.tokens_left == 0 or self.index.is_final(self.state)

@@ -1,0 +1,99 @@
+"""A JSON Schema and a document enter; the prompt leaves, as plain text or as chat messages.
+
+The type is shown to the model as a sketch in the style of a TypeScript interface, not as the JSON Schema itself: the
+sketch has the shape of the answer, in the order of the answer, and takes about a quarter of the tokens. What comes
+before the document depends on the type alone, so that prompts for many documents share a prefix.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+TASK = "Fill in the type from the text, as JSON. Where the text does not state a value, write null if the type allows it."
+
+_PLAIN_NAME = re.compile(r"[^\W\d]\w*")
+_FORMAT_NAMES = {"date": "date", "date-time": "datetime"}
+
+JsonSchema = Mapping[str, Any]
+Example = tuple[str, str]
+"""A document and the JSON text that answers it."""
+
+
+def schema_to_sketch(schema: JsonSchema) -> str:
+    """Return the type that a JSON Schema describes, as a person would note it down.
+
+    `{"properties": {"age": {"type": "integer", "minimum": 0}}}` → `{\\n  age: integer (>= 0)\\n}`
+    """
+    return _sketch(schema, schema.get("$defs", {}), indent="")
+
+
+def completion_prompt(
+    schema: JsonSchema, document: str, *, instructions: str | None = None, examples: Sequence[Example] = ()
+) -> str:
+    """Return the prompt for a model without a chat template; the JSON text is what continues it."""
+    head = [instructions] if instructions else []
+    head.append(f"Type:\n{schema_to_sketch(schema)}")
+    shown = [f"Text:\n{text}\n\nJSON:\n{answer}" for text, answer in examples]
+    return "\n\n".join([*head, *shown, f"Text:\n{document}\n\nJSON:\n"])
+
+
+def chat_messages(
+    schema: JsonSchema, document: str, *, instructions: str | None = None, examples: Sequence[Example] = ()
+) -> list[dict[str, str]]:
+    """Return the prompt for a model with a chat template: one user message, earlier turns for the examples."""
+    head = f"{instructions or TASK}\n\nType:\n{schema_to_sketch(schema)}"
+    messages: list[dict[str, str]] = []
+    for text, answer in examples:
+        messages.append({"role": "user", "content": f"{head}\n\nText:\n{text}"})
+        messages.append({"role": "assistant", "content": answer})
+    messages.append({"role": "user", "content": f"{head}\n\nText:\n{document}"})
+    return messages
+
+
+def _sketch(schema: JsonSchema, definitions: JsonSchema, indent: str) -> str:
+    if "$ref" in schema:
+        return _sketch(definitions[schema["$ref"].rpartition("/")[2]], definitions, indent)
+    for keyword in ("anyOf", "oneOf"):
+        if keyword in schema:
+            return " | ".join(_sketch(branch, definitions, indent) for branch in schema[keyword])
+    if "enum" in schema:
+        return " | ".join(json.dumps(value, ensure_ascii=False) for value in schema["enum"])
+    if "const" in schema:
+        return json.dumps(schema["const"], ensure_ascii=False)
+    if "properties" in schema:
+        return _sketch_object(schema["properties"], definitions, indent)
+    if schema.get("type") == "array":
+        return f"[{_sketch(schema.get('items', {}), definitions, indent)}, ...]{_bounds(schema)}"
+    name = _FORMAT_NAMES.get(schema.get("format", ""), schema.get("type", "any"))
+    return f"{name}{_bounds(schema)}"
+
+
+def _sketch_object(properties: JsonSchema, definitions: JsonSchema, indent: str) -> str:
+    deeper = indent + "  "
+    lines = []
+    for name, value in properties.items():
+        shown = name if _PLAIN_NAME.fullmatch(name) else json.dumps(name, ensure_ascii=False)
+        description = " ".join(value.get("description", "").split())
+        comment = f"  // {description}" if description else ""
+        lines.append(f"{deeper}{shown}: {_sketch(value, definitions, deeper)}{comment}\n")
+    return f"{{\n{''.join(lines)}{indent}}}" if lines else "{}"
+
+
+def _bounds(schema: JsonSchema) -> str:
+    """Return the limits of a value as ` (>= 0, < 10)`, or nothing where there are none."""
+    limits = [
+        f"{sign} {schema[keyword]}{unit}"
+        for keyword, sign, unit in (
+            ("minimum", ">=", ""),
+            ("exclusiveMinimum", ">", ""),
+            ("maximum", "<=", ""),
+            ("exclusiveMaximum", "<", ""),
+            ("minLength", ">=", " characters"),
+            ("maxLength", "<=", " characters"),
+            ("minItems", ">=", " items"),
+            ("maxItems", "<=", " items"),
+        )
+        if keyword in schema
+    ]
+    return f" ({', '.join(limits)})" if limits else ""
