@@ -1,0 +1,15 @@
+"""A type or a JSON Schema enters; the pattern of the JSON texts that may be generated leaves."""
+
+from structured.schema.keywords import schema_to_pattern
+from structured.schema.output_type import OutputType, read_type, to_regex
+from structured.schema.whitespace import DEFAULT_WHITESPACE, Whitespace, read_whitespace
+
+__all__ = [
+    "DEFAULT_WHITESPACE",
+    "OutputType",
+    "Whitespace",
+    "read_type",
+    "read_whitespace",
+    "schema_to_pattern",
+    "to_regex",
+]

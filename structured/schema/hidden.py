@@ -1,0 +1,103 @@
+"""A Pydantic type enters; its JSON Schema leaves, and with it the rules that Pydantic enforces but leaves out.
+
+`Annotated[date, Field(ge=...)]`, `AwareDatetime`, Enum members that no JSON value equals: a text may follow Pydantic's
+own schema and be rejected. Each such rule is written here as a keyword under its Pydantic name. No table of
+`keywords.py` holds it, so it is refused there, with its place in the schema. Reading the core schema beside the JSON
+Schema was rejected: `GenerateJsonSchema` walks it already, and is meant to be extended by one method for each kind.
+"""
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue, JsonSchemaWarningKind
+from pydantic_core import SchemaError as CoreSchemaError
+from pydantic_core import SchemaValidator, ValidationError, core_schema
+
+_Field = core_schema.ModelField | core_schema.DataclassField | core_schema.TypedDictField
+
+
+class CompleteJsonSchema(GenerateJsonSchema):
+    """Pydantic's JSON Schema, and beside it the hidden rules. The methods are named by Pydantic."""
+
+    ignored_warning_kinds: set[JsonSchemaWarningKind] = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012
+
+    def str_schema(self, schema: core_schema.StringSchema) -> JsonSchemaValue:
+        """Add `ascii_only`, and `strip_whitespace` where the length is counted after it."""
+        shown = super().str_schema(schema)
+        if schema.get("strip_whitespace", self._config.str_strip_whitespace) and "minLength" in shown:
+            shown["strip_whitespace"] = True
+        return shown | _present(schema, "ascii_only")
+
+    def float_schema(self, schema: core_schema.FloatSchema) -> JsonSchemaValue:
+        """Add the infinite bounds, which Pydantic drops."""
+        bounds = {key: schema.get(key) for key in ("ge", "gt", "le", "lt")}
+        infinite = {key: bound for key, bound in bounds.items() if bound in (math.inf, -math.inf)}
+        return super().float_schema(schema) | infinite
+
+    def date_schema(self, schema: core_schema.DateSchema) -> JsonSchemaValue:
+        """Add the bounds, and `now_op` of PastDate and FutureDate."""
+        return super().date_schema(schema) | _present(schema, "ge", "gt", "le", "lt", "now_op")
+
+    def datetime_schema(self, schema: core_schema.DatetimeSchema) -> JsonSchemaValue:
+        """Add the same, and `tz_constraint` of AwareDatetime and NaiveDatetime."""
+        return super().datetime_schema(schema) | _present(schema, "ge", "gt", "le", "lt", "now_op", "tz_constraint")
+
+    def decimal_schema(self, schema: core_schema.DecimalSchema) -> JsonSchemaValue:
+        """Add the format: of Pydantic's strings, most are no decimal; of its numbers, some have too many digits."""
+        return super().decimal_schema(schema) | {"format": "decimal"}
+
+    def complex_schema(self, schema: core_schema.ComplexSchema) -> JsonSchemaValue:
+        """Add the format: no other string is a complex number."""
+        return super().complex_schema(schema) | {"format": "complex"}
+
+    def literal_schema(self, schema: core_schema.LiteralSchema) -> JsonSchemaValue:
+        """Add `unreadable_values`, as for an Enum."""
+        return _with_unreadable_values(super().literal_schema(schema), schema)
+
+    def enum_schema(self, schema: core_schema.EnumSchema) -> JsonSchemaValue:
+        """Add `unreadable_values`: the members that Pydantic does not find again from their JSON text."""
+        return _with_unreadable_values(super().enum_schema(schema), schema)
+
+    def model_field_schema(self, schema: core_schema.ModelField) -> JsonSchemaValue:
+        """Add `validation_alias`, where it leads deeper into the input."""
+        return super().model_field_schema(schema) | _deep_alias(schema)
+
+    def dataclass_field_schema(self, schema: core_schema.DataclassField) -> JsonSchemaValue:
+        """Add `validation_alias`, where it leads deeper into the input."""
+        return super().dataclass_field_schema(schema) | _deep_alias(schema)
+
+    def typed_dict_field_schema(self, schema: core_schema.TypedDictField) -> JsonSchemaValue:
+        """Add `validation_alias`, where it leads deeper into the input."""
+        return super().typed_dict_field_schema(schema) | _deep_alias(schema)
+
+    def field_is_present(self, field: core_schema.ModelField | core_schema.DataclassField | Any) -> bool:
+        """Leave out the fields of a dataclass that its constructor does not take: a value for one is rejected."""
+        return super().field_is_present(field) and bool(field.get("init", True))
+
+
+def _present(schema: Mapping[str, Any], *keys: str) -> dict[str, Any]:
+    return {key: schema[key] for key in keys if schema.get(key) is not None}
+
+
+def _deep_alias(schema: _Field) -> dict[str, Any]:
+    alias = schema.get("validation_alias")
+    if not isinstance(alias, list) or any(isinstance(path, list) and len(path) == 1 for path in alias):
+        return {}
+    return {"validation_alias": alias}
+
+
+def _with_unreadable_values(shown: JsonSchemaValue, schema: core_schema.CoreSchema) -> JsonSchemaValue:
+    """Add the values that Pydantic shows and does not accept: `Literal[b"x"]`, `Literal[2**70]`, an Enum of dates."""
+    values = [shown["const"]] if "const" in shown else shown["enum"]
+    unreadable = [value for value in values if not _is_readable(value, schema)]
+    return shown | {"unreadable_values": unreadable} if unreadable else shown
+
+
+def _is_readable(value: object, schema: core_schema.CoreSchema) -> bool:
+    try:
+        SchemaValidator(schema).validate_json(json.dumps(value))
+    except (ValidationError, CoreSchemaError):
+        return False
+    return True

@@ -1,0 +1,99 @@
+"""A Python type enters; what the library needs to know of it leaves: its schema, its validator and its name."""
+
+import types
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Generic, Literal, TypeVar, Union, get_args, get_origin
+
+from pydantic import TypeAdapter
+
+from structured.errors import SchemaError
+from structured.schema.hidden import CompleteJsonSchema
+from structured.schema.keywords import schema_to_pattern
+from structured.schema.place import Schema
+from structured.schema.whitespace import DEFAULT_WHITESPACE
+
+T = TypeVar("T")
+
+TYPES = "a BaseModel, a dataclass, a TypedDict, an Enum, a Literal, or a plain type such as list[int]"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OutputType(Generic[T]):
+    """A type that answers may have: its name for people, its JSON Schema, and Pydantic's validator."""
+
+    name: str
+    adapter: TypeAdapter[T] = field(repr=False)
+    schema: Schema = field(repr=False)
+
+    def validate_json(self, text: str | bytes) -> T:
+        """Return the instance that a JSON text holds. Raises Pydantic's `ValidationError`."""
+        return self.adapter.validate_json(text)
+
+
+def read_type(output_type: Any) -> OutputType[Any]:
+    """Return what is to be known of a type: anything that `pydantic.TypeAdapter` takes and can describe.
+
+    Raises `SchemaError` for a value, and for a type without a JSON Schema.
+    """
+    name = type_name(output_type)
+    if isinstance(output_type, str):
+        raise SchemaError(f"{output_type!r} is a string, not a type", remedy="Pass the type itself, without quotes.")
+    try:
+        adapter: TypeAdapter[Any] = TypeAdapter(output_type)
+        schema = adapter.json_schema(mode="validation", schema_generator=CompleteJsonSchema)
+    # Types run code of their own while Pydantic reads them, so anything may come out; it stays visible as the cause.
+    except Exception as error:
+        if _is_value(output_type):
+            raise SchemaError(f"{output_type!r} is a value, not a type", remedy=f"Pass {TYPES}.") from error
+        raise SchemaError(
+            f"Pydantic cannot describe {name}: {_first_sentence(error)}",
+            remedy=f"Use {TYPES}, and define each type before it is used.",
+        ) from error
+    return OutputType(name, adapter, schema)
+
+
+def to_regex(output_type: object, *, whitespace: str = DEFAULT_WHITESPACE) -> str:
+    r"""Return the regular expression that every answer of a type matches.
+
+    >>> from structured import to_regex
+    >>> to_regex(list[bool])
+    '\\[(?:(?:true|false)(?:, (?:true|false))*)?\\]'
+
+    Parameters:
+        output_type: Anything that `pydantic.TypeAdapter` takes and can describe as a JSON Schema.
+        whitespace: What stands between JSON tokens: `"compact"` (nothing), `"spaced"` (as `json.dumps` writes),
+            `"indented"` (as `json.dumps` writes with `indent=2`), or `"flexible"` (a few blanks, also on new lines).
+
+    Returns:
+        A pattern for `re.fullmatch`. Each text that it matches is accepted by Pydantic, unless a validator that the
+        type's author wrote rejects it.
+
+    Raises:
+        SchemaError: The type is none, or has a rule that the pattern cannot express exactly.
+        ValueError: No whitespace has this name.
+    """
+    return str(schema_to_pattern(read_type(output_type).schema, whitespace))
+
+
+def type_name(output_type: object) -> str:
+    """Return a type as its author wrote it, without modules: `list[Person] | None`."""
+    origin, arguments = get_origin(output_type), get_args(output_type)
+    if origin is Annotated:
+        return type_name(arguments[0])
+    if origin in (Union, types.UnionType):
+        return " | ".join(map(type_name, arguments))
+    if origin is Literal:
+        return f"Literal[{', '.join(map(repr, arguments))}]"
+    if output_type in (type(None), ...):
+        return "..." if output_type is ... else "None"
+    if origin is None or not arguments:
+        return str(getattr(output_type, "__name__", repr(output_type)))
+    return f"{getattr(origin, '__name__', repr(origin))}[{', '.join(map(type_name, arguments))}]"
+
+
+def _is_value(output_type: object) -> bool:
+    return not isinstance(output_type, type) and get_origin(output_type) is None and not callable(output_type)
+
+
+def _first_sentence(error: Exception) -> str:
+    return str(error).partition("\n")[0].partition(". ")[0].rstrip(".")
