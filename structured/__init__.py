@@ -1,0 +1,48 @@
+"""Typed objects out of text, with a language model on your own machine.
+
+from pydantic import BaseModel
+from structured import extract
+
+class Person(BaseModel):
+    name: str
+    age: int
+
+extract(Person, "Jason is 25 years old.")  # Person(name='Jason', age=25)
+"""
+
+from structured.errors import (
+    BatchError,
+    BudgetError,
+    BudgetWarning,
+    DemonstrationWarning,
+    GenerationError,
+    ModelError,
+    PatternError,
+    PromptError,
+    SchemaError,
+    StructuredError,
+    VocabularyError,
+)
+from structured.extraction import Extractor, extract, extract_batch, structured
+from structured.models import load_model
+from structured.schema import to_regex
+
+__all__ = [
+    "BatchError",
+    "BudgetError",
+    "BudgetWarning",
+    "DemonstrationWarning",
+    "Extractor",
+    "GenerationError",
+    "ModelError",
+    "PatternError",
+    "PromptError",
+    "SchemaError",
+    "StructuredError",
+    "VocabularyError",
+    "extract",
+    "extract_batch",
+    "load_model",
+    "structured",
+    "to_regex",
+]

@@ -7,7 +7,8 @@
     ├── PromptError        an empty prompt, or one that does not fit in the model's context
     ├── ModelError         a model that cannot be found, loaded or called
     ├── BudgetError        max_tokens too small for even the shortest answer
-    └── GenerationError    every attempt was rejected by the type's own validators
+    ├── GenerationError    every attempt was rejected by the type's own validators
+    └── BatchError         some documents of a batch failed; holds the results of the others
 
     StructuredWarning
     ├── DemonstrationWarning    no model was named: the small one in the package answers
@@ -16,7 +17,7 @@
 Each message says what is wrong, where, and what to do. The facts are fields as well, so that a program can act on them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 
@@ -91,14 +92,29 @@ class GenerationError(StructuredError):
     def __init__(self, attempts: Sequence[Attempt], *, document: int = 0) -> None:
         self.attempts = tuple(attempts)
         self.document = document
-        shown = "\n".join(f"  {i}. {attempt.text}\n     {_first_line(attempt.error)}" for i, attempt in enumerate(attempts, 1))
+        shown = "\n".join(
+            f"  {number}. {attempt.text}\n     {_one_line(attempt.error)}" for number, attempt in enumerate(attempts, 1)
+        )
         super().__init__(
             f"All {len(self.attempts)} attempts for document {document} were rejected by validators that the mask "
             f"cannot enforce:\n{shown}\nAllow more retries, raise the temperature, or state the rule in the prompt."
         )
 
 
-def _first_line(error: Exception) -> str:
+class BatchError(StructuredError):
+    """Some documents of a batch failed. `results` are in input order, None where `errors` has the reason."""
+
+    def __init__(self, results: Sequence[object], errors: Mapping[int, StructuredError]) -> None:
+        self.results = tuple(results)
+        self.errors = dict(errors)
+        first = next(iter(self.errors.values()))
+        super().__init__(
+            f"{len(self.errors)} of {len(self.results)} documents failed; the others are in `results`, the reasons in "
+            f"`errors`. The first: {first}"
+        )
+
+
+def _one_line(error: Exception) -> str:
     return " ".join(str(error).split())
 
 

@@ -49,9 +49,11 @@ class Guide:
         if token_id in vocabulary.end_token_ids and self.index.automaton.accepts(self.state):
             self.finished = True
             return
-        successor = self.index.step(self.state, token_id)
-        if successor == DEAD:
-            raise ValueError(f"Token {token_id} ({vocabulary.tokens[token_id]!r}) is not allowed here: {self!r}.")
+        known = 0 <= token_id < vocabulary.size
+        successor = self.index.step(self.state, token_id) if known else DEAD
+        if successor == DEAD or not self._fits(successor):
+            shown = repr(vocabulary.tokens[token_id]) if known else "outside the vocabulary"
+            raise ValueError(f"Token {token_id} ({shown}) is not allowed here: {self!r}.")
         self.state = successor
         self.tokens_left -= 1
         self.finished = self._must_end()
@@ -62,6 +64,12 @@ class Guide:
         for name in Guide.__slots__:
             setattr(twin, name, getattr(self, name))
         return twin
+
+    def _fits(self, successor: int) -> bool:
+        """Tell whether a text can still end in time after a token that leads to this state."""
+        if self.index.automaton.distance(successor) < self.tokens_left:  # even if every byte took a token
+            return True
+        return self.index.shortest_completion(successor) < self.tokens_left
 
     def _must_end(self) -> bool:
         """Tell whether nothing may follow: the pattern is complete, or the last token is spent."""

@@ -1,9 +1,9 @@
 """An automaton and a vocabulary enter; for each state the tokens that may follow leave, as a bit mask.
 
-This is the index of Willard & Louf ("Efficient Guided Generation for Large Language Models", 2023, section 3), made
-lazily: a state's mask is one walk of the vocabulary's trie along the automaton when the state is first reached, and a
-look-up ever after. Which state follows a token is not stored for every pair, as it is in the paper: stepping over the
-token's few bytes costs less than keeping 128,256 numbers for each state.
+This is the index of Willard & Louf ("Efficient Guided Generation for Large Language Models", 2023, section 3),
+made lazily: a state's mask is one walk of the vocabulary's trie along the automaton when the state is first reached,
+and a look-up ever after. Which state follows a token is not stored for every pair, as it is in the paper: stepping over
+the token's few bytes costs less than keeping 128,256 numbers for each state.
 """
 
 import numpy as np
@@ -14,7 +14,8 @@ from structured.kernels import compiled
 from structured.vocabulary import Vocabulary
 
 Mask = NDArray[np.int32]
-"""One bit for each token, packed 32 to a word: token `t` is bit `t % 32` of word `t // 32`; shape (ceil(size / 32),)."""
+"""One bit for each token, 32 to a word: token `t` is bit `t % 32` of word `t // 32`; shape (ceil(size / 32),)."""
+
 
 class Index:
     """Masks, successors and shortest completions of the states of one automaton over one vocabulary."""
@@ -127,4 +128,3 @@ def unpack(mask: Mask, size: int) -> NDArray[np.bool_]:
     """Return a mask as booleans, cut or padded with False to `size` tokens; shape (size,)."""
     bits = np.unpackbits(mask.view(np.uint8), bitorder="little")[:size].astype(np.bool_)
     return np.pad(bits, (0, size - len(bits)))
-

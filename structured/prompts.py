@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-TASK = "Fill in the type from the text, as JSON. Where the text does not state a value, write null if the type allows it."
+TASK = "Fill in the type from the text, as JSON. Where the text states no value, write null if the type allows it."
 
 _PLAIN_NAME = re.compile(r"[^\W\d]\w*")
 _FORMAT_NAMES = {"date": "date", "date-time": "datetime"}
@@ -23,7 +23,7 @@ Example = tuple[str, str]
 def schema_to_sketch(schema: JsonSchema) -> str:
     """Return the type that a JSON Schema describes, as a person would note it down.
 
-    `{"properties": {"age": {"type": "integer", "minimum": 0}}}` → `{\\n  age: integer (>= 0)\\n}`
+    `{"anyOf": [{"type": "integer", "minimum": 0}, {"type": "null"}]}` → `integer (>= 0) | null`
     """
     return _sketch(schema, schema.get("$defs", {}), indent="")
 

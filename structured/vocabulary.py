@@ -1,8 +1,8 @@
 """A tokenizer enters; the exact bytes of each of its tokens leave, and a trie of them laid out in depth-first order.
 
-Tokens are never decoded one by one with the tokenizer's own `decode`: that strips spaces and turns half a character into
-U+FFFD. The bytes are read from the tokenizer's definition instead: the byte alphabet of byte-level BPE (GPT-2, Llama 3,
-Tekken, Qwen …), or SentencePiece pieces with byte fallback (Llama 2, Mistral, Gemma …).
+Tokens are never decoded one by one with the tokenizer's own `decode`: that strips spaces and turns half a character
+into U+FFFD. The bytes are read from the tokenizer's definition instead: the byte alphabet of byte-level BPE (GPT-2,
+Llama 3, Tekken, Qwen …), or SentencePiece pieces with byte fallback (Llama 2, Mistral, Gemma …).
 """
 
 import json
@@ -111,7 +111,7 @@ class Trie(NamedTuple):
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Vocabulary:
     """The bytes of every token of a model.
 
@@ -125,9 +125,9 @@ class Vocabulary:
     def __post_init__(self) -> None:
         missing = UTF8_BYTES - {token[0] for token in self.tokens if token and len(token) == 1}
         if missing:
-            shown = ", ".join(f"0x{byte:02X}" for byte in sorted(missing)[:8])
+            shown = ", ".join(f"0x{byte:02X}" for byte in sorted(missing)[:8]) + (", …" if len(missing) > 8 else "")
             raise VocabularyError(
-                f"The vocabulary has no single-byte token for {len(missing)} of the bytes of UTF-8 ({shown}, …), so it "
+                f"The vocabulary has no single-byte token for {len(missing)} of the bytes of UTF-8 ({shown}), so it "
                 "cannot spell every text. Use a tokenizer with a byte-level alphabet or with byte fallback."
             )
         wrong = [i for i in sorted(self.end_token_ids) if not 0 <= i < len(self.tokens) or self.tokens[i] is not None]
@@ -178,9 +178,11 @@ class Vocabulary:
         hidden = ends | set(tokenizer.all_special_ids) | {i for i, token in added.items() if token["special"]}
         pieces: Mapping[str, int] = backend.get_vocab(with_added_tokens=True)
         tokens: list[bytes | None] = [None] * (max(*pieces.values(), *ends) + 1)
+        # A token added to byte-level BPE is spelled as its text; one added to SentencePiece ("▁▁" in Gemma) as a piece.
+        plain = added if piece_to_bytes is _byte_level_bytes else {}
         for piece, token_id in pieces.items():
             if token_id not in hidden:
-                tokens[token_id] = piece.encode() if token_id in added else piece_to_bytes(piece)
+                tokens[token_id] = piece.encode() if token_id in plain else piece_to_bytes(piece)
         return cls(tuple(tokens), ends)
 
 
@@ -217,7 +219,7 @@ _BYTE_ALPHABET = _byte_alphabet()
 
 
 def _byte_level_bytes(piece: str) -> bytes:
-    """`Ġhé` spelled as `ĠhÃ©` → `b" h\\xc3\\xa9"`; a piece outside the byte alphabet stands for its own text."""
+    r"""`Ġhé` spelled as `ĠhÃ©` → `b" h\xc3\xa9"`; a piece outside the byte alphabet stands for its own text."""
     try:
         return bytes(map(_BYTE_ALPHABET.__getitem__, piece))
     except KeyError:
@@ -225,7 +227,7 @@ def _byte_level_bytes(piece: str) -> bytes:
 
 
 def _sentencepiece_bytes(piece: str) -> bytes:
-    """`▁the` → `b" the"`, `<0x0A>` → `b"\\n"`."""
+    r"""`▁the` → `b" the"`, `<0x0A>` → `b"\n"`."""
     if len(piece) == 6 and piece.startswith("<0x") and piece.endswith(">"):
         return bytes([int(piece[3:5], 16)])
     return piece.replace("▁", " ").encode()
@@ -237,4 +239,3 @@ def _common_prefix(left: bytes, right: bytes) -> int:
         if left[i] != right[i]:
             return i
     return length
-

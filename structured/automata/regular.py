@@ -157,8 +157,7 @@ class RegularAutomaton:
                     arcs.append((1 << text[first], rest))
                 return []
             case CharSet():
-                for sequence in self._measure.sequences(node):
-                    arcs.append(self._sequence_arc(sequence, tail))
+                arcs.extend(self._sequence_arc(sequence, tail) for sequence in self._measure.sequences(node))
                 return []
             case _Trailing():
                 arcs.append(self._sequence_arc(node.sequence, tail))
@@ -257,15 +256,16 @@ def _partition(targets: dict[int, set[int]]) -> list[tuple[int, set[int]]]:
     parts: list[tuple[int, set[int]]] = []
     for byte_set, members in targets.items():
         refined: list[tuple[int, set[int]]] = []
+        uncovered = byte_set
         for part, part_members in parts:
             common = part & byte_set
             if common:
                 refined.append((common, part_members | members))
-                byte_set &= ~common
+                uncovered &= ~common
             if part & ~common:
                 refined.append((part & ~common, part_members))
-        if byte_set:
-            refined.append((byte_set, members))
+        if uncovered:
+            refined.append((uncovered, members))
         parts = refined
     return parts
 
@@ -277,7 +277,7 @@ def _bytes_of(byte_set: int) -> NDArray[np.bool_]:
 
 
 def _row_text(row: NDArray[np.int32]) -> str:
-    """Return the live arcs of a row as `"a"-"z"→3  "\\""→4`."""
+    """Return the live arcs of a row as `'a'-'z'→3  '0'→4`."""
     pieces = []
     byte = 0
     while byte < 256:

@@ -2,7 +2,7 @@
 
 Five kinds of node, made by functions that keep every tree non-empty (some text matches it) and flat: `literal`,
 `char_set`, `concat`, `alternation`, `repeat`. `str(node)` is the same language as a Python `re` pattern; escaping for
-that happens here and nowhere else. Lone surrogates are not characters: no node matches one, since no UTF-8 text holds one.
+that happens here and nowhere else. Lone surrogates are not characters: no node matches one, and no UTF-8 text has one.
 """
 
 from collections.abc import Iterable
@@ -211,5 +211,3 @@ def _escape(code_point: int, special: frozenset[int]) -> str:
     if code_point < 0x100:
         return f"\\x{code_point:02x}"
     return f"\\u{code_point:04x}" if code_point < 0x10000 else f"\\U{code_point:08x}"
-
-

@@ -1,0 +1,78 @@
+"""The `structured` command."""
+
+import inspect
+import time
+import warnings
+from typing import Annotated, Any
+
+import typer
+from pydantic import BaseModel
+from rich.console import Console, Group
+from rich.panel import Panel
+from rich.pretty import Pretty
+from rich.rule import Rule
+from rich.syntax import Syntax
+from rich.table import Table
+from rich.text import Text
+
+from structured.errors import DemonstrationWarning, StructuredError
+from structured.extraction import Extractor
+from structured.models import load_model
+from structured.schema import read_type
+from structured.showcases import SHOWCASES, Showcase
+
+app = typer.Typer(help=__doc__, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+
+
+@app.callback()
+def _root() -> None:
+    """Typed objects out of text, with a language model on your own machine."""
+
+
+@app.command()
+def demo(
+    model: Annotated[
+        str | None, typer.Option(help="A hub id or folder. Default: $STRUCTURED_MODEL, or the model in the package.")
+    ] = None,
+) -> None:
+    """Extract several types from several documents, and show each document, type and object."""
+    console = Console()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", DemonstrationWarning)
+        try:
+            with console.status("Loading the model …"):
+                loaded = load_model(model)
+            started = time.perf_counter()
+            for showcase in SHOWCASES:
+                with console.status(f"Reading: {showcase.title} …"):
+                    answer = Extractor[Any](showcase.output_type, model=loaded)(showcase.document)
+                console.print(_panels(showcase, answer, width=console.width))
+        except StructuredError as error:
+            console.print(Text(f"{type(error).__name__}: {error}", style="red"))
+            raise typer.Exit(1) from error
+    seconds = time.perf_counter() - started
+    console.print(f"[bold]{len(SHOWCASES)} documents in {seconds:.1f} s[/bold] with {loaded.name}.")
+    for warning in caught:
+        console.print(Text(str(warning.message), style="yellow"))
+
+
+def _panels(showcase: Showcase, answer: object, *, width: int) -> Group:
+    """Return a document, the type asked for and the object found, side by side where the terminal is wide enough."""
+    document = Panel(Text(showcase.document), title="document", title_align="left", border_style="cyan")
+    source = "\n\n".join(inspect.getsource(shown).strip() for shown in showcase.shown)
+    asked = read_type(showcase.output_type).name
+    wanted = Panel(
+        Syntax(source, "python", background_color="default", word_wrap=True) if source else Text(asked),
+        title=f"type: {asked}",
+        title_align="left",
+        border_style="blue",
+    )
+    found = Panel(Pretty(answer, expand_all=isinstance(answer, BaseModel | list)), title="object", title_align="left")
+    found.border_style = "green"
+    if width < 100:
+        return Group(Rule(showcase.title, align="left"), document, wanted, found)
+    table = Table.grid(expand=True, padding=(0, 1))
+    table.add_column(ratio=1)
+    table.add_column(ratio=1)
+    table.add_row(Group(document, found), wanted)
+    return Group(Rule(showcase.title, align="left"), table)

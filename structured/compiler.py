@@ -1,0 +1,32 @@
+"""A type and a vocabulary enter; an index leaves. The one place where the front half of the road is put together."""
+
+from functools import lru_cache
+from typing import Any
+
+from structured.automata import RegularAutomaton
+from structured.index import Index
+from structured.schema import OutputType, read_type, schema_to_pattern
+from structured.vocabulary import Vocabulary
+
+KEPT_INDEXES = 64
+"""Indexes kept in memory, the least recently used dropped first."""
+
+
+def known_type(output_type: object) -> OutputType[Any]:
+    """Return what is known of a type; the same object every time, if the type can be told from others by its hash."""
+    try:
+        hash(output_type)
+    except TypeError:
+        return read_type(output_type)
+    return _read_once(output_type)
+
+
+@lru_cache(maxsize=KEPT_INDEXES)
+def _read_once(output_type: object) -> OutputType[Any]:
+    return read_type(output_type)
+
+
+@lru_cache(maxsize=KEPT_INDEXES)
+def compile_type(output_type: OutputType[Any], vocabulary: Vocabulary, *, whitespace: str) -> Index:
+    """Return the index of a type over a vocabulary; what it learns while texts are written serves the next call."""
+    return Index(RegularAutomaton(schema_to_pattern(output_type.schema, whitespace)), vocabulary)

@@ -1,0 +1,292 @@
+"""The user's call enters: a type, and a prompt, documents or a function. Validated instances leave."""
+
+import functools
+import inspect
+import json
+import string
+import typing
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, ParamSpec, TypedDict, TypeVar, Unpack, cast, overload
+
+from pydantic import ValidationError
+
+from structured.compiler import compile_type, known_type
+from structured.decoding import Generation, generate
+from structured.errors import (
+    Attempt,
+    BatchError,
+    BudgetWarning,
+    GenerationError,
+    PromptError,
+    SchemaError,
+    StructuredError,
+)
+from structured.guide import Guide
+from structured.models import ModelSource, load_model
+from structured.prompts import chat_messages, completion_prompt
+from structured.sampling import Sampler
+from structured.schema import DEFAULT_WHITESPACE
+
+T = TypeVar("T")
+P = ParamSpec("P")
+
+MAX_TOKENS = 1024
+"""Tokens of one answer, unless the caller or the model's context says otherwise."""
+
+RETRY_TEMPERATURE = 0.7
+"""Greedy decoding would repeat a rejected answer, so later attempts are drawn at this temperature."""
+
+
+class Options(TypedDict, total=False):
+    """What `extract`, `extract_batch`, `structured` and `Extractor` take besides the type and the text."""
+
+    model: ModelSource
+    """What answers; see `load_model`. By default the one that STRUCTURED_MODEL names, or the demonstration model."""
+    instructions: str
+    """What to do, put before the document."""
+    examples: Sequence[tuple[str, Any]]
+    """Documents with the right answers, each an instance of the type, shown to the model."""
+    whitespace: str
+    """"spaced" (default), "compact", "indented" or "flexible"; see `to_regex`."""
+    temperature: float
+    """0 (default) is greedy; above it, tokens are drawn from softmax(logits / temperature)."""
+    seed: int
+    """Makes drawn answers repeatable. Document i and attempt k have random numbers of their own."""
+    max_tokens: int
+    """The most tokens in one answer, 1,024 by default and never more than the context has room for. An answer that
+    would be longer is steered to its shortest valid end, with a BudgetWarning."""
+    retries: int
+    """How often an answer that the type's validators reject is drawn anew; 3 by default."""
+    batch_size: int
+    """How many documents go through the model at once; 8 by default."""
+
+
+class Extractor(Generic[T]):
+    """A type and a model made ready: call it with a prompt, or its `batch` with documents.
+
+    Raises SchemaError, VocabularyError or ModelError at once if they cannot work together.
+    """
+
+    @overload
+    def __init__(self, output_type: type[T], **options: Unpack[Options]) -> None: ...
+    @overload
+    def __init__(self, output_type: object, **options: Unpack[Options]) -> None: ...
+    def __init__(self, output_type: object, **options: Unpack[Options]) -> None:
+        unknown = options.keys() - Options.__annotations__.keys()
+        if unknown:
+            known = ", ".join(Options.__annotations__)
+            raise TypeError(f"Unknown option {', '.join(sorted(unknown))}. The options are {known}.")
+        self.output_type = known_type(output_type)
+        self.whitespace = options.get("whitespace", DEFAULT_WHITESPACE)
+        self.instructions = options.get("instructions")
+        self.sampler = Sampler(options.get("temperature", 0.0), options.get("seed"))
+        self.max_tokens = _at_least(1, "max_tokens", options.get("max_tokens", MAX_TOKENS))
+        self.retries = _at_least(0, "retries", options.get("retries", 3))
+        self.batch_size = _at_least(1, "batch_size", options.get("batch_size", 8))
+        self.examples = [(document, self._to_json(value)) for document, value in options.get("examples", ())]
+        self.model = load_model(options.get("model"))
+        self.index = compile_type(self.output_type, self.model.vocabulary, whitespace=self.whitespace)
+
+    def __repr__(self) -> str:
+        return f"Extractor({self.output_type.name}, model={self.model.name!r})"
+
+    def __call__(self, prompt: str) -> T:
+        """Return what the prompt says, as an instance of the type. Raises PromptError, BudgetError, GenerationError."""
+        results, errors = self._run([prompt])
+        for error in errors.values():
+            raise error
+        (result,) = results
+        return cast("T", result)
+
+    def batch(self, documents: Iterable[str]) -> list[T]:
+        """Return what each document says, in their order.
+
+        Raises PromptError or BudgetError before anything is generated, and BatchError, which holds the other results,
+        if the type's validators rejected every attempt at some document.
+        """
+        results, errors = self._run(list(documents))
+        if errors:
+            raise BatchError(results, errors)
+        return results
+
+    def prompt(self, document: str) -> str | list[dict[str, str]]:
+        """Return what the model is given for a document: chat messages if it has a chat template, else plain text."""
+        build = chat_messages if self.model.has_chat_template else completion_prompt
+        return build(self.output_type.schema, document, instructions=self.instructions, examples=self.examples)
+
+    def _run(self, documents: list[str]) -> tuple[list[Any], dict[int, StructuredError]]:
+        items = [self._prepare(position, document) for position, document in enumerate(documents)]
+        results: list[Any] = [None] * len(items)
+        pending = sorted(items, key=lambda item: len(item.token_ids))  # equal lengths side by side: little padding
+        for attempt in range(self.retries + 1):
+            rejected: list[_Item] = []
+            for start in range(0, len(pending), self.batch_size):
+                chunk = pending[start : start + self.batch_size]
+                for item, generation in zip(chunk, self._generate(chunk, attempt), strict=True):
+                    if not self._accept(item, generation, results):
+                        rejected.append(item)
+            pending = rejected
+        return results, {item.position: GenerationError(item.attempts, document=item.position) for item in pending}
+
+    def _prepare(self, position: int, document: str) -> "_Item":
+        if not isinstance(document, str):
+            raise PromptError(f"Document {position} is {type(document).__name__}, not text. Pass a str.")
+        if not document.strip():
+            raise PromptError(f"Document {position} is empty. There is nothing to extract from; leave it out.")
+        token_ids = self.model.encode(self.prompt(document))
+        max_tokens, context = self.max_tokens, self.model.context_length
+        if context is not None:
+            max_tokens = min(max_tokens, context - len(token_ids))
+            if max_tokens <= 0:
+                raise PromptError(
+                    f"The prompt for document {position} takes {len(token_ids)} tokens, and the context of "
+                    f"{self.model.name} has {context}. Shorten or split the document, or use a model with a longer one."
+                )
+        Guide(self.index, max_tokens=max_tokens)  # raises BudgetError before the model runs
+        return _Item(position, token_ids, max_tokens)
+
+    def _generate(self, items: "list[_Item]", attempt: int) -> list[Generation]:
+        sampler = self.sampler
+        if attempt and sampler.temperature == 0:
+            sampler = Sampler(RETRY_TEMPERATURE, sampler.seed)
+        return generate(
+            self.model,
+            [item.token_ids for item in items],
+            [Guide(self.index, max_tokens=item.max_tokens) for item in items],
+            [sampler.generator(item.position, attempt) for item in items],
+            sampler,
+        )
+
+    def _accept(self, item: "_Item", generation: Generation, results: list[Any]) -> bool:
+        try:
+            results[item.position] = self.output_type.validate_json(generation.text)
+        except ValidationError as error:
+            item.attempts.append(Attempt(generation.text, error))
+            return False
+        if generation.shortened:
+            warnings.warn(
+                f"The answer for document {item.position} was brought to an end by its budget of {item.max_tokens} "
+                "tokens; it is valid but may be incomplete. Raise max_tokens.",
+                BudgetWarning,
+                stacklevel=5,
+            )
+        return True
+
+    def _to_json(self, value: object) -> str:
+        """Return an example's answer as the model would have to write it."""
+        plain = self.output_type.adapter.dump_python(value, mode="json", by_alias=True)
+        if self.whitespace == "indented":
+            return json.dumps(plain, ensure_ascii=False, indent=2)
+        separators = (",", ":") if self.whitespace == "compact" else (", ", ": ")
+        return json.dumps(plain, ensure_ascii=False, separators=separators)
+
+
+@dataclass(slots=True)
+class _Item:
+    """One document on its way through a batch."""
+
+    position: int
+    token_ids: list[int]
+    max_tokens: int
+    attempts: list[Attempt] = field(default_factory=list)
+
+
+@overload
+def extract(output_type: type[T], prompt: str, **options: Unpack[Options]) -> T: ...
+@overload
+def extract(output_type: object, prompt: str, **options: Unpack[Options]) -> Any: ...
+def extract(output_type: object, prompt: str, **options: Unpack[Options]) -> Any:
+    """Return what a text says, as a validated instance of a type.
+
+    `extract(Person, "Jason is 25 years old.")` → `Person(name='Jason', age=25)`
+
+    `output_type` is a Pydantic model, dataclass, TypedDict, `Literal`, `int`, `list[Model]` …; `options` are those of
+    `Options`. Raises SchemaError if the type has a part that cannot be honoured exactly, PromptError for an empty or
+    too long prompt, BudgetError if `max_tokens` is less than the shortest answer, ModelError if the model cannot be
+    used, and GenerationError if the type's own validators rejected every attempt.
+    """
+    return Extractor[Any](output_type, **options)(prompt)
+
+
+@overload
+def extract_batch(output_type: type[T], documents: Iterable[str], **options: Unpack[Options]) -> list[T]: ...
+@overload
+def extract_batch(output_type: object, documents: Iterable[str], **options: Unpack[Options]) -> list[Any]: ...
+def extract_batch(output_type: object, documents: Iterable[str], **options: Unpack[Options]) -> list[Any]:
+    """Return what each of many documents says, in their order; as `extract`, but several go through the model at once.
+
+    If validators rejected every attempt at some document, the rest is finished all the same, and BatchError holds it.
+    """
+    return Extractor[Any](output_type, **options).batch(documents)
+
+
+@overload
+def structured(function: Callable[P, T], /) -> Callable[P, T]: ...
+@overload
+def structured(**options: Unpack[Options]) -> Callable[[Callable[P, T]], Callable[P, T]]: ...
+def structured(function: Callable[..., Any] | None = None, /, **options: Unpack[Options]) -> Any:
+    """Turn a function into a prompt: its docstring, with the arguments filled in, asks for its return annotation.
+
+    Used bare or with the options of `Options`. The function's body is never run.
+
+        @structured
+        def people(text: str) -> list[Person]:
+            '''List everybody mentioned in: {text}'''
+
+    Raises PromptError when the docstring is missing or its `{fields}` are not the parameters, SchemaError when the
+    return annotation is missing; everything else as `extract`.
+    """
+    if function is None:
+        return functools.partial(_decorate, options=options)
+    return _decorate(function, options=options)
+
+
+def _decorate(function: Callable[..., Any], *, options: Options) -> Callable[..., Any]:
+    signature = inspect.signature(function)
+    template = _docstring_template(function, signature)
+    if signature.return_annotation is inspect.Signature.empty:
+        raise SchemaError(
+            f"{function.__name__} has no return annotation, so there is no type to extract",
+            remedy=f"Annotate it: def {function.__name__}(...) -> Model.",
+        )
+
+    @functools.cache
+    def extractor() -> Extractor[Any]:
+        return Extractor(typing.get_type_hints(function, include_extras=True)["return"], **options)
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        return extractor()(template.format(**bound.arguments))
+
+    return call
+
+
+def _docstring_template(function: Callable[..., Any], signature: inspect.Signature) -> str:
+    template = inspect.getdoc(function)
+    if not template:
+        raise PromptError(f"{function.__name__} has no docstring. Write the prompt there, with {{parameter}} fields.")
+    try:
+        fields = {name for _, name, _, _ in string.Formatter().parse(template) if name is not None}
+    except ValueError as error:
+        raise PromptError(
+            f"The docstring of {function.__name__} is not a template: {error}. Double every literal brace."
+        ) from error
+    names = {name.partition(".")[0].partition("[")[0] for name in fields}
+    if names != signature.parameters.keys():
+        missing = sorted(signature.parameters.keys() - names)
+        extra = sorted(names - signature.parameters.keys())
+        raise PromptError(
+            f"The docstring of {function.__name__} must use each parameter once or more, and nothing else: "
+            f"it lacks {missing or 'none'}, and {extra or 'none'} of its fields are no parameters."
+        )
+    return template
+
+
+def _at_least(minimum: int, name: str, value: int) -> int:
+    if value < minimum:
+        raise ValueError(f"{name} is {value}; it must be {minimum} or greater.")
+    return value

@@ -1,0 +1,58 @@
+"""What the library asks of a model: a vocabulary, prompts as token ids, logits for texts that grow token by token."""
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structured.vocabulary import Vocabulary
+
+Messages = Sequence[Mapping[str, str]]
+"""Chat turns: `role` ("user" or "assistant") and `content`."""
+
+
+class Texts(Protocol):
+    """A batch of texts that a model is writing, with whatever the model has cached of them."""
+
+    @property
+    def logits(self) -> NDArray[np.float32]:
+        """The scores of the next token of each text; shape (texts, width), width at least the vocabulary's size."""
+        ...
+
+    def append(self, token_ids: Sequence[int | None]) -> None:
+        """Append a token to each text and compute the next logits; a text given None leaves the batch."""
+        ...
+
+
+@runtime_checkable
+class LanguageModel(Protocol):
+    """A causal language model and its tokenizer."""
+
+    @property
+    def name(self) -> str:
+        """What to call the model in messages."""
+        ...
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The bytes of its tokens."""
+        ...
+
+    @property
+    def context_length(self) -> int | None:
+        """The most tokens that prompt and answer may have together; None where there is no limit."""
+        ...
+
+    @property
+    def has_chat_template(self) -> bool:
+        """Whether prompts are chat messages rather than plain text."""
+        ...
+
+    def encode(self, prompt: str | Messages) -> list[int]:
+        """Return the token ids of a prompt: messages if the model has a chat template, plain text otherwise."""
+        ...
+
+    def begin(self, prompts: Sequence[Sequence[int]]) -> Texts:
+        """Read one prompt or more, and stand before the first token of each answer."""
+        ...
