@@ -1,0 +1,154 @@
+"""Measure the demonstration model on what it has never seen, and write its model card: `python -m training.evaluate`.
+
+Answers are generated as the library generates them: under the mask of each sample's schema, greedily.
+"""
+
+import argparse
+import itertools
+import json
+import random
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, get_args
+
+from structured.automata import RegularAutomaton
+from structured.decoding import generate
+from structured.guide import Guide
+from structured.index import Index
+from structured.models import DEMONSTRATION, LanguageModel, load_model
+from structured.sampling import Sampler
+from structured.schema import schema_to_pattern
+from training.examples import prompt_and_answer
+from training.generate import Sample, Split, samples
+
+MAX_TOKENS = 512
+BATCH_SIZE = 16
+
+
+@dataclass(slots=True)
+class Score:
+    """Fields and whole objects, right and in all."""
+
+    fields_right: int = 0
+    fields: int = 0
+    objects_right: int = 0
+    objects: int = 0
+
+    def add(self, expected: object, answer: object) -> None:
+        """Count one object. A field is a leaf of the JSON value; one that is missing or too many is wrong."""
+        wanted, given = dict(_leaves(expected)), dict(_leaves(answer))
+        right = sum(path in given and _same(value, given[path]) for path, value in wanted.items())
+        self.fields_right += right
+        self.fields += len(wanted.keys() | given.keys())
+        self.objects_right += right == len(wanted) == len(given)
+        self.objects += 1
+
+    def row(self, name: str) -> str:
+        """Return a row of a Markdown table."""
+        fields = f"{self.fields_right / self.fields:.1%}"
+        objects = f"{self.objects_right / self.objects:.1%}"
+        return f"| {name} | {self.objects} | {self.fields} | {fields} | {objects} |"
+
+
+@dataclass(slots=True)
+class Report:
+    """The scores of one split: all together, and by kind of record."""
+
+    total: Score = field(default_factory=Score)
+    kinds: dict[str, Score] = field(default_factory=lambda: defaultdict(Score))
+    failures: list[dict[str, object]] = field(default_factory=list)
+
+    def add(self, sample: Sample, answer: object) -> None:
+        """Count the answer to one sample."""
+        self.total.add(sample.answer, answer)
+        self.kinds[sample.kind].add(sample.answer, answer)
+        if answer != sample.answer:
+            self.failures.append({"document": sample.document, "expected": sample.answer, "answer": answer})
+
+
+def main() -> None:
+    """Evaluate each split and print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--model", default=str(DEMONSTRATION))
+    parser.add_argument("--count", type=int, default=1000, help="samples of each split")
+    parser.add_argument("--seed", type=int, default=1_000_003, help="a seed other than that of the training")
+    parser.add_argument("--failures", type=Path, help="write the wrong answers to this file, as JSON lines")
+    parser.add_argument("--card", type=Path, help="write the results section of the model card to this file")
+    arguments = parser.parse_args()
+    model = load_model(arguments.model)
+    reports = {split: evaluate(model, split, arguments.count, arguments.seed) for split in get_args(Split)}
+    text = "\n\n".join(f"### {TITLES[split]}\n\n{table(report)}" for split, report in reports.items())
+    print(text)
+    if arguments.card:
+        card(arguments.card, text)
+    if arguments.failures:
+        with arguments.failures.open("w") as file:
+            for split, report in reports.items():
+                for failure in report.failures:
+                    file.write(json.dumps({"split": split, **failure}, ensure_ascii=False) + "\n")
+
+
+TITLES = {
+    "train": "New samples in the training's own phrasings",
+    "phrasings": "Unseen phrasings, layouts, names, companies and places",
+    "kinds": "Unseen kinds of record",
+}
+RESULTS = "<!-- results -->"
+
+
+def evaluate(model: LanguageModel, split: Split, count: int, seed: int) -> Report:
+    """Return the scores of a model on `count` samples of a split."""
+    report = Report()
+    stream = itertools.islice(samples(seed, split), count)
+    rng = random.Random(seed)
+    while chunk := list(itertools.islice(stream, BATCH_SIZE)):
+        for sample, answer in zip(chunk, _answers(model, chunk, rng), strict=True):
+            report.add(sample, answer)
+    return report
+
+
+def table(report: Report) -> str:
+    """Return the scores as a Markdown table."""
+    head = "| kind | objects | fields | fields right | objects all right |\n|---|---|---|---|---|"
+    rows = [score.row(kind) for kind, score in sorted(report.kinds.items())]
+    return "\n".join([head, *rows, report.total.row("**all**")])
+
+
+def card(path: Path, results: str) -> None:
+    """Put the tables between the two marks of the model card."""
+    before, _, after = path.read_text().split(RESULTS)
+    path.write_text(f"{before}{RESULTS}\n{results}\n{RESULTS}{after}")
+
+
+def _answers(model: LanguageModel, chunk: list[Sample], rng: random.Random) -> Iterator[Any]:
+    prompts = [model.encode(prompt_and_answer(sample, rng)[0]) for sample in chunk]
+    patterns = [schema_to_pattern(sample.schema, "spaced") for sample in chunk]
+    guides = [
+        Guide(Index(RegularAutomaton(pattern), model.vocabulary), max_tokens=MAX_TOKENS) for pattern in patterns
+    ]
+    sampler = Sampler()
+    generators = [sampler.generator(item, 0) for item in range(len(chunk))]
+    for generation in generate(model, prompts, guides, generators, sampler):
+        yield json.loads(generation.text)
+
+
+def _leaves(value: object, path: str = "") -> Iterator[tuple[str, object]]:
+    """`{"a": [1, null]}` → `("/a/0", 1), ("/a/1", None)`; an empty list or object is a leaf."""
+    if isinstance(value, dict) and value:
+        for name, inner in value.items():
+            yield from _leaves(inner, f"{path}/{name}")
+    elif isinstance(value, list) and value:
+        for position, inner in enumerate(value):
+            yield from _leaves(inner, f"{path}/{position}")
+    else:
+        yield path, value
+
+
+def _same(left: object, right: object) -> bool:
+    return left == right and isinstance(left, bool) == isinstance(right, bool)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,95 @@
+"""Samples enter; token ids and the part of them to learn leave, in batches of like length."""
+
+import json
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structured.prompts import completion_prompt
+from training.generate import Sample, Split, samples
+
+STYLES = (("spaced", 0.8), ("compact", 0.1), ("indented", 0.1))
+"""Whitespace of the answers: mostly the library's default, the others often enough to be known."""
+
+PREFIXED = 0.4
+"""How many of the instructions stand inside the document, as they do in the docstring of a decorated function."""
+
+POOL = 1024
+"""Samples that are sorted by length together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Texts padded on the right. `learned` marks the tokens to be predicted, those of the answers and their ends."""
+
+    token_ids: NDArray[np.int64]  # (texts, width)
+    learned: NDArray[np.bool_]  # (texts, width)
+
+
+def prompt_and_answer(sample: Sample, rng: random.Random) -> tuple[str, str]:
+    """Return the prompt that the library would make of a sample, and the JSON text that answers it."""
+    document, instructions = sample.document, sample.instructions
+    if instructions is not None and rng.random() < PREFIXED:
+        document, instructions = f"{instructions.rstrip('.:')}: {document}", None
+    prompt = completion_prompt(sample.schema, document, instructions=instructions)
+    return prompt, answer_text(sample.answer, _style(rng))
+
+
+def answer_text(answer: object, style: str) -> str:
+    """Return the answer as JSON text in one of the library's ways to write whitespace."""
+    match style:
+        case "compact":
+            return json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
+        case "indented":
+            return json.dumps(answer, ensure_ascii=False, indent=2)
+        case _:
+            return json.dumps(answer, ensure_ascii=False)
+
+
+def batches(
+    encode: Callable[[list[str]], list[list[int]]], end: int, *, seed: int, split: Split, tokens: int
+) -> Iterator[Batch]:
+    """Yield batches of at most `tokens` token ids, padding included, without end.
+
+    Texts are encoded a pool at a time, sorted by length and cut into batches, which come in random order.
+    """
+    rng = random.Random(seed)
+    stream = samples(seed, split)
+    while True:
+        pairs = [prompt_and_answer(next(stream), rng) for _ in range(POOL)]
+        prompts = encode([prompt for prompt, _ in pairs])
+        answers = encode([answer for _, answer in pairs])
+        texts = sorted(
+            ((prompt + answer + [end], len(prompt)) for prompt, answer in zip(prompts, answers, strict=True)),
+            key=lambda text: len(text[0]),
+        )
+        ready = list(_cut(texts, tokens, end))
+        rng.shuffle(ready)
+        yield from ready
+
+
+def _cut(texts: list[tuple[list[int], int]], tokens: int, padding: int) -> Iterator[Batch]:
+    chunk: list[tuple[list[int], int]] = []
+    for text in texts:
+        if chunk and (len(chunk) + 1) * len(text[0]) > tokens:
+            yield _padded(chunk, padding)
+            chunk = []
+        chunk.append(text)
+    yield _padded(chunk, padding)
+
+
+def _padded(chunk: list[tuple[list[int], int]], padding: int) -> Batch:
+    width = max(len(text) for text, _ in chunk)
+    token_ids = np.full((len(chunk), width), padding, dtype=np.int64)
+    learned = np.zeros((len(chunk), width), dtype=np.bool_)
+    for row, (text, prompt_length) in enumerate(chunk):
+        token_ids[row, : len(text)] = text
+        learned[row, prompt_length : len(text)] = True
+    return Batch(token_ids, learned)
+
+
+def _style(rng: random.Random) -> str:
+    return rng.choices([style for style, _ in STYLES], [share for _, share in STYLES])[0]
