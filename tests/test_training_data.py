@@ -1,10 +1,14 @@
 """The generated samples are right by construction; these tests hold the construction to it."""
 
 import json
+import os
 import random
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import fields
 from itertools import islice
+from pathlib import Path
 from typing import Any, get_args
 
 import pytest
@@ -92,6 +96,22 @@ def test_the_same_seed_gives_the_same_samples(split: Split) -> None:
     first, again, other = (list(islice(samples(seed, split), 20)) for seed in (1, 1, 2))
     assert first == again
     assert first != other
+
+
+def test_samples_do_not_depend_on_the_process() -> None:
+    """Python orders sets by chance in each process; the samples are the same all the same."""
+    program = "from training.generate import samples as s; s = s(1, 'train'); print([next(s) for _ in range(60)])"
+    printed = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            cwd=Path(__file__).parents[1],
+            env=os.environ | {"PYTHONHASHSEED": str(seed)},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in (1, 2)
+    }
+    assert len(printed) == 1
 
 
 def test_sample_draws_from_the_source_it_is_given() -> None:

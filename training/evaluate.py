@@ -21,7 +21,8 @@ from structured.models import DEMONSTRATION, LanguageModel, load_model
 from structured.sampling import Sampler
 from structured.schema import schema_to_pattern
 from training.examples import prompt_and_answer
-from training.generate import Sample, Split, samples
+from training.generate import Sample, samples
+from training.words import Split
 
 MAX_TOKENS = 512
 BATCH_SIZE = 16
@@ -125,9 +126,7 @@ def card(path: Path, results: str) -> None:
 def _answers(model: LanguageModel, chunk: list[Sample], rng: random.Random) -> Iterator[Any]:
     prompts = [model.encode(prompt_and_answer(sample, rng)[0]) for sample in chunk]
     patterns = [schema_to_pattern(sample.schema, "spaced") for sample in chunk]
-    guides = [
-        Guide(Index(RegularAutomaton(pattern), model.vocabulary), max_tokens=MAX_TOKENS) for pattern in patterns
-    ]
+    guides = [Guide(Index(RegularAutomaton(pattern), model.vocabulary), max_tokens=MAX_TOKENS) for pattern in patterns]
     sampler = Sampler()
     generators = [sampler.generator(item, 0) for item in range(len(chunk))]
     for generation in generate(model, prompts, guides, generators, sampler):

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.prompts import completion_prompt
-from training.generate import Sample, Split, samples
+from training.generate import Sample, samples
+from training.words import Split
 
 STYLES = (("spaced", 0.8), ("compact", 0.1), ("indented", 0.1))
 """Whitespace of the answers: mostly the library's default, the others often enough to be known."""

@@ -127,14 +127,16 @@ def record_sample(scene: Scene, kind: Kind) -> Sample:
     stated = state_fields(scene, kind, layout, asked, absent)
     absent -= stated
     facts = {key: one.make(scene) for key, one in kind.fields.items() if key in stated or key in absent}
-    for key in absent:
+    for key in sorted(absent):
         facts[key] = without_value(scene, facts[key])
         if facts[key].value == [] and key in kind.phrasings[scene.split].none and rng.random() < 0.5:
             stated.add(key)
     question = ask(scene, kind, asked, facts)
     told = [key for key in facts if key in stated and not is_implied(scene, kind, key, stated, layout)]
     rng.shuffle(told)
-    story = Story(kind, scene, {key: facts[key] for key in stated}, tuple(absent - stated), question.names)
+    story = Story(
+        kind, scene, {key: facts[key] for key in sorted(stated)}, tuple(sorted(absent - stated)), question.names
+    )
     document = layout(story, told)
     schema, answer = assemble(scene, kind, question, facts)
     return Sample(kind.name, schema, document, answer, instruct(scene, kind.name))
@@ -170,7 +172,7 @@ def state_fields(scene: Scene, kind: Kind, layout: Layout, asked: Sequence[str],
     stated.update(weighted_keys(scene, kind, extra, without=asked))
     if not stated:
         stated.add(scene.pick(asked))
-    for key in tuple(stated):
+    for key in sorted(stated):
         sources = kind.fields[key].implied_by
         if sources and stated.isdisjoint(sources) and not (layout in FORMS or kind.phrasings[scene.split].alone[key]):
             stated.add(sources[0])
@@ -220,7 +222,7 @@ def assemble(scene: Scene, kind: Kind, question: Question, facts: Mapping[str, F
     properties: dict[str, Schema] = {}
     answer: dict[str, Any] = {}
     inner = choose_nest(scene, kind, question)
-    inner_name, inner_keys = inner if inner else ("", frozenset())
+    inner_name, inner_keys = inner or ("", frozenset())
     for key, name in question.names.items():
         if key not in inner_keys:
             properties[name], answer[name] = question.fragments[key], facts[key].value

@@ -25,13 +25,12 @@ class Muon(torch.optim.Optimizer):
 
     @torch.no_grad()
     def step(self, closure: Callable[[], float] | None = None) -> None:  # type: ignore[override]
-        """Update every matrix that has a gradient."""
+        """Update every matrix; each must have a gradient."""
         assert closure is None, "Muon does not re-evaluate the model"
         for group in self.param_groups:
             by_shape: dict[torch.Size, list[torch.Tensor]] = defaultdict(list)
             for matrix in group["params"]:
-                if matrix.grad is not None:
-                    by_shape[matrix.shape].append(matrix)
+                by_shape[matrix.shape].append(matrix)
             for matrices in by_shape.values():
                 self._step_alike(matrices, group)
 
@@ -39,8 +38,10 @@ class Muon(torch.optim.Optimizer):
         directions = []
         for matrix in matrices:
             momentum = self.state[matrix].setdefault("momentum", torch.zeros_like(matrix))
-            momentum.lerp_(matrix.grad, 1 - group["momentum"])
-            directions.append(matrix.grad.lerp(momentum, group["momentum"]))
+            gradient = matrix.grad
+            assert gradient is not None, "every matrix takes part in the loss"
+            momentum.lerp_(gradient, 1 - group["momentum"])
+            directions.append(gradient.lerp(momentum, group["momentum"]))
         rows, columns = matrices[0].shape
         size = 0.2 * max(rows, columns) ** 0.5  # Liu et al., "Muon is scalable for LLM training", 2025, section 2.2
         for matrix, update in zip(matrices, orthogonalised(torch.stack(directions)), strict=True):
@@ -49,9 +50,9 @@ class Muon(torch.optim.Optimizer):
 
 
 def orthogonalised(matrices: torch.Tensor, *, iterations: int = 5) -> torch.Tensor:
-    """Return matrices with the same singular vectors and all singular values near 1; shape (matrices, rows, columns)."""
+    """Return matrices of the same singular vectors, all singular values near 1; shape (matrices, rows, columns)."""
     tall = matrices.shape[1] > matrices.shape[2]
-    x = matrices.mT if tall else matrices
+    x: torch.Tensor = matrices.mT if tall else matrices
     x = x / (x.norm(dim=(1, 2), keepdim=True) + 1e-7)
     a, b, c = _COEFFICIENTS
     for _ in range(iterations):

@@ -25,7 +25,7 @@ from structured.models import DEMONSTRATION
 from training.examples import Batch, batches, prompt_and_answer
 from training.generate import samples
 from training.muon import Muon
-from training.tokenizer import train_tokenizer
+from training.tokenizer import END, START, train_tokenizer
 
 TOKENIZER_SAMPLES = 20_000
 
@@ -66,7 +66,8 @@ def train(settings: Settings, *, out: Path, run: Path) -> None:
     torch.manual_seed(settings.seed)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     tokenizer = _tokenizer(settings)
-    model = _model(settings, tokenizer).to(device)
+    model = _model(settings, tokenizer)
+    torch.nn.Module.to(model, device)
     optimizers = _optimizers(model, settings)
     with (run / "log.jsonl").open("w") as log:
         _write(log, settings=asdict(settings), parameters=model.num_parameters())
@@ -95,7 +96,8 @@ def save(model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, folder: Pa
     folder.mkdir(parents=True, exist_ok=True)
     copy = LlamaForCausalLM(model.config)
     copy.load_state_dict(model.state_dict())
-    copy.to(torch.bfloat16).save_pretrained(folder)
+    torch.nn.Module.to(copy, torch.bfloat16)
+    copy.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
 
 
@@ -115,7 +117,7 @@ def _model(settings: Settings, tokenizer: PreTrainedTokenizerFast) -> LlamaForCa
         num_key_value_heads=settings.heads,
         max_position_embeddings=settings.context,
         tie_word_embeddings=True,
-        bos_token_id=tokenizer.convert_tokens_to_ids("<|start|>"),
+        bos_token_id=tokenizer.get_vocab()[START],
         eos_token_id=tokenizer.eos_token_id,
         pad_token_id=tokenizer.eos_token_id,
     )
@@ -178,11 +180,12 @@ def _produce(queue: "multiprocessing.Queue[Batch]", definition: str, settings: S
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_str(definition)
+    end = tokenizer.token_to_id(END)
+    assert end is not None, "the tokenizer was trained with it"
 
     def encode(texts: list[str]) -> list[list[int]]:
         return [encoding.ids for encoding in tokenizer.encode_batch(texts, add_special_tokens=False)]
 
-    end = tokenizer.token_to_id("<|end|>")
     for batch in batches(encode, end, seed=settings.seed, split="train", tokens=settings.batch_tokens):
         queue.put(batch)
 

@@ -140,9 +140,10 @@ def text_fact(text: str) -> Fact:
 
 def invented_word(scene: Scene) -> str:
     """Return a word of two or three syllables that no dictionary has, capitalised."""
-    rng, syllables = scene.rng, []
-    for _ in range(2 if rng.random() < 0.7 else 3):
-        syllables.append(scene.pick(scene.pools.onsets) + scene.pick(_VOWELS))
+    rng = scene.rng
+    syllables: list[str] = []
+    count = 2 if rng.random() < 0.7 else 3
+    syllables.extend(scene.pick(scene.pools.onsets) + scene.pick(_VOWELS) for _ in range(count))
     if rng.random() < 0.6:
         syllables.append(scene.pick(_CODAS))
     return "".join(syllables).capitalize()

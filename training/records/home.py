@@ -43,11 +43,9 @@ PROPERTY = kind(
         Field(
             "district",
             from_list(
-                (
-                    "Old Town, Harbour Quarter, Northside, Riverbank, Hillcrest, Westend, Museum District, "
-                    "Green Park, Station Quarter, Eastfield, Canal Side, Lakeview, University Quarter, "
-                    "Southgate, Garden City, Mill Quarter, Upper Town, Sunnyside"
-                )
+                "Old Town, Harbour Quarter, Northside, Riverbank, Hillcrest, Westend, Museum District, "
+                "Green Park, Station Quarter, Eastfield, Canal Side, Lakeview, University Quarter, "
+                "Southgate, Garden City, Mill Quarter, Upper Town, Sunnyside"
             ),
             "district, neighbourhood, neighborhood, quarter, area name",
             "the part of the city",

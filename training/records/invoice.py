@@ -138,10 +138,8 @@ INVOICE = kind(
         Field(
             "iban",
             code(
-                (
-                    "DE## #### #### #### #### ##, GB## @@@@ #### #### #### ##, NL##@@@@##########, "
-                    "FR## #### #### #### #### #### ###"
-                )
+                "DE## #### #### #### #### ##, GB## @@@@ #### #### #### ##, NL##@@@@##########, "
+                "FR## #### #### #### #### #### ###"
             ),
             "iban, bank account, account number, pay to account, account",
             "the account to pay to",

@@ -308,9 +308,7 @@ def form_rows(story: Story, keys: Sequence[str]) -> list[tuple[str, Fact | str]]
     """Return labels and facts; some missing fields are there too, marked as such."""
     scene = story.scene
     rows: list[tuple[str, Fact | str]] = [(label(story, key), story.facts[key]) for key in keys]
-    for key in story.missing:
-        if scene.chance(0.3):
-            rows.append((label(story, key), scene.pick(story.stationery.absent)))
+    rows.extend((label(story, key), scene.pick(story.stationery.absent)) for key in story.missing if scene.chance(0.3))
     scene.rng.shuffle(rows)
     return rows
 
@@ -430,7 +428,7 @@ def table(story: Story, keys: Sequence[str]) -> str:
 
 def write_table(scene: Scene, paper: Stationery, headings: list[str], rows: list[list[str]]) -> str:
     """Return headings and rows with a separator that no cell contains."""
-    cells = [heading for heading in headings] + [cell for row in rows for cell in row]
+    cells = [*headings] + [cell for row in rows for cell in row]
     fitting = [mark for mark in paper.cells if not any(mark.strip(" ") in cell for cell in cells if mark.strip(" "))]
     mark = scene.pick(fitting) if fitting else " | "
     lines = [mark.join(headings), *(mark.join(row) for row in rows)]

@@ -181,14 +181,12 @@ MEDICAL_NOTE = kind(
         Field(
             "complaint",
             from_list(
-                (
-                    "chest pain, a persistent cough, stomach cramps, dizziness, swollen knees, "
-                    "shortness of breath, night sweats, blurred vision, an itchy rash, numb fingers, "
-                    "a sore throat, ringing in the ears, back pain after lifting, loss of appetite, "
-                    "trouble sleeping, palpitations, burning eyes, a stiff neck, joint pain, nausea, "
-                    "heartburn, frequent headaches, fatigue, hair loss, weak legs, dry mouth, cold hands, "
-                    "muscle cramps"
-                )
+                "chest pain, a persistent cough, stomach cramps, dizziness, swollen knees, "
+                "shortness of breath, night sweats, blurred vision, an itchy rash, numb fingers, "
+                "a sore throat, ringing in the ears, back pain after lifting, loss of appetite, "
+                "trouble sleeping, palpitations, burning eyes, a stiff neck, joint pain, nausea, "
+                "heartburn, frequent headaches, fatigue, hair loss, weak legs, dry mouth, cold hands, "
+                "muscle cramps"
             ),
             "complaint, symptom, chief complaint, reason for visit, presenting complaint",
             "what the patient complains of",

@@ -90,11 +90,9 @@ PRODUCT = kind(
         Field(
             "material",
             from_list(
-                (
-                    "aluminium, bamboo, brass, cast iron, ceramic, cotton, glass, leather, linen, marble, "
-                    "nylon, oak, pine, polyester, recycled plastic, rubber, silicone, stainless steel, steel, "
-                    "walnut, wool"
-                )
+                "aluminium, bamboo, brass, cast iron, ceramic, cotton, glass, leather, linen, marble, "
+                "nylon, oak, pine, polyester, recycled plastic, rubber, silicone, stainless steel, steel, "
+                "walnut, wool"
             ),
             "material, made of, main material, fabric",
             "what it is made of",

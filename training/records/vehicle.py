@@ -90,10 +90,8 @@ VEHICLE = kind(
             "extras",
             several(
                 from_list(
-                    (
-                        "air conditioning, tow bar, heated seats, navigation system, sunroof, "
-                        "parking sensors, roof rack, winter tyres, cruise control, leather seats"
-                    )
+                    "air conditioning, tow bar, heated seats, navigation system, sunroof, "
+                    "parking sensors, roof rack, winter tyres, cruise control, leather seats"
                 ),
                 1,
                 4,

@@ -1,0 +1,248 @@
+"""The user's calls: whatever a model writes, Pydantic accepts."""
+
+import random
+import re
+import warnings
+from datetime import date
+from typing import Annotated, Literal
+
+import pytest
+from doubles import ByteTokenizer, json_hating_logits, random_logits
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pydantic import AfterValidator, BaseModel, Field, TypeAdapter
+from strategies import WHITESPACES, output_types
+
+from structured import (
+    BatchError,
+    BudgetError,
+    BudgetWarning,
+    Extractor,
+    GenerationError,
+    PromptError,
+    SchemaError,
+    StructuredError,
+    extract,
+    extract_batch,
+    structured,
+    to_regex,
+)
+from structured.models import FunctionModel
+
+TOKENIZER = ByteTokenizer()
+WIDTH = len(TOKENIZER.tokens)
+MODELS = {
+    "uniform": FunctionModel(random_logits(WIDTH, scale=1.0), TOKENIZER),
+    "peaked": FunctionModel(random_logits(WIDTH, scale=20.0), TOKENIZER),
+    "hates JSON": FunctionModel(json_hating_logits(TOKENIZER.tokens), TOKENIZER),
+}
+
+
+Texts = Annotated[list[Annotated[str, Field(min_length=5)]], Field(min_length=3)]
+
+
+class Person(BaseModel):
+    name: str = Field(max_length=20)
+    age: int = Field(ge=0, le=150)
+
+
+@pytest.mark.parametrize("name", MODELS)
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@given(output_type=output_types(), whitespace=st.sampled_from(WHITESPACES), seed=st.integers(0, 2**32))
+def test_every_answer_of_any_model_validates(name, output_type, whitespace, seed):
+    """Random types × random, peaked and hostile logits × 8 documents: valid, and of the printed pattern."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BudgetWarning)
+        extractor = Extractor(
+            output_type,
+            model=MODELS[name],
+            whitespace=whitespace,
+            temperature=1.0,
+            seed=seed,
+            max_tokens=400,
+            retries=0,
+        )
+        answers = extractor.batch([f"document {i}" for i in range(8)])
+    for answer in answers:
+        extractor.output_type.adapter.validate_python(answer)
+
+
+@pytest.mark.parametrize("name", MODELS)
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@given(output_type=output_types(), source=st.integers(0, 2**32))
+def test_the_tightest_budget_is_met(name, output_type, source):
+    """With as many tokens as the shortest answer takes, or a few more, the answer is whole; with one less, an error."""
+    rng = random.Random(source)
+    index = Extractor(output_type, model=MODELS[name]).index
+    shortest = index.shortest_completion(index.automaton.start)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BudgetWarning)
+        extract(output_type, "x", model=MODELS[name], max_tokens=shortest + rng.randint(0, 5), retries=0, temperature=1)
+    if shortest > 1:
+        with pytest.raises(BudgetError) as caught:
+            extract(output_type, "x", model=MODELS[name], max_tokens=shortest - 1)
+        assert (caught.value.shortest, caught.value.max_tokens) == (shortest, shortest - 1)
+
+
+def test_the_same_seed_gives_the_same_object_and_another_seed_another():
+    def drawn(seed: int) -> Person:
+        return extract(Person, "x", model=MODELS["uniform"], temperature=1.0, seed=seed)
+
+    assert drawn(7) == drawn(7)
+    assert len({drawn(seed).name for seed in range(10)}) > 5
+
+
+def test_an_answer_does_not_depend_on_its_batch():
+    documents = [f"{i} {'long ' * (i % 5)}" for i in range(12)]
+    answers = {
+        size: extract_batch(Person, documents, model=MODELS["uniform"], temperature=1.0, seed=3, batch_size=size)
+        for size in (1, 5, 12)
+    }
+    assert answers[1] == answers[5] == answers[12]
+
+
+@pytest.mark.parametrize(
+    "output_type",
+    [Literal["a", "b"], int, list[Person], Person | None, bool, None, date, Annotated[str, Field(max_length=3)]],
+)
+def test_types_without_fields_are_output_types_too(output_type):
+    answer = extract(output_type, "x", model=MODELS["uniform"], temperature=1.0, seed=1, max_tokens=200)
+    assert TypeAdapter(output_type).validate_python(answer) == answer
+
+
+class Even(BaseModel):
+    number: Annotated[int, Field(ge=0, le=9)]
+
+    @staticmethod
+    def halve(number: int) -> int:
+        if number % 2:
+            raise ValueError(f"{number} is odd")
+        return number
+
+
+class Picky(BaseModel):
+    number: Annotated[int, Field(ge=0, le=9), AfterValidator(Even.halve)]
+
+
+class Impossible(BaseModel):
+    number: Annotated[int, Field(ge=1, le=1), AfterValidator(Even.halve)]
+
+
+def test_an_answer_that_a_validator_rejects_is_drawn_again():
+    """Half of the digits are odd, so that some of forty first attempts fail; in the end every number is even."""
+    answers = extract_batch(Picky, ["x"] * 40, model=MODELS["uniform"], temperature=1.0, seed=0, retries=30)
+    assert all(answer.number % 2 == 0 for answer in answers)
+    with pytest.raises(BatchError):
+        extract_batch(Picky, ["x"] * 40, model=MODELS["uniform"], temperature=1.0, seed=0, retries=0)
+
+
+def test_greedy_attempts_after_the_first_are_drawn():
+    """A greedy model repeats itself; what it is asked again is drawn with other random numbers."""
+    for seed in range(5):
+        assert extract(Picky, "x", model=MODELS["uniform"], seed=seed, retries=60).number % 2 == 0
+
+
+def test_when_every_attempt_is_rejected_the_error_holds_them_all():
+    with pytest.raises(GenerationError) as caught:
+        extract(Impossible, "x", model=MODELS["uniform"], retries=2, seed=0)
+    assert [attempt.text for attempt in caught.value.attempts] == ['{"number": 1}'] * 3
+    assert all("1 is odd" in str(attempt.error) for attempt in caught.value.attempts)
+    assert "All 3 attempts for document 0 were rejected" in str(caught.value)
+
+
+def test_one_failing_document_does_not_lose_the_others():
+    with pytest.raises(BatchError) as caught:
+        extract_batch(Picky, ["x"] * 30, model=MODELS["uniform"], temperature=1.0, seed=0, retries=0)
+    for position, result in enumerate(caught.value.results):
+        assert (result is None) == (position in caught.value.errors)
+        if result is None:
+            assert caught.value.errors[position].document == position
+        else:
+            assert result.number % 2 == 0
+
+
+@structured(model=MODELS["uniform"], temperature=1.0, seed=5)
+def people(text: str, language: str = "English") -> list[Person]:
+    """List everybody in this {language} text: {text}."""
+    raise NotImplementedError
+
+
+def test_a_decorated_function_asks_its_docstring_for_its_return_annotation():
+    asked = extract(
+        list[Person], "List everybody in this English text: Ana.", model=MODELS["uniform"], temperature=1.0, seed=5
+    )
+    assert people("Ana") == people(text="Ana") == people("Ana", language="English") == asked
+    assert people.__name__ == "people"
+
+
+def test_a_decorator_refuses_what_cannot_work():
+    with pytest.raises(PromptError, match=re.escape("f has no docstring. Write the prompt there")):
+
+        @structured
+        def f(text: str) -> int: ...
+
+    with pytest.raises(PromptError, match=re.escape("it lacks ['text'], and ['txt'] of its fields are no parameters")):
+
+        @structured
+        def g(text: str) -> int:
+            """Read {txt}"""
+
+    with pytest.raises(SchemaError, match="h has no return annotation"):
+
+        @structured
+        def h(text: str):
+            """Read {text}"""
+
+    with pytest.raises(PromptError, match="Double every literal brace"):
+
+        @structured
+        def i(text: str) -> int:
+            """Read {text} {"""
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: extract(Person, "", model=MODELS["uniform"]), PromptError, "Document 0 is empty"),
+        (lambda: extract(Person, " \n", model=MODELS["uniform"]), PromptError, "Document 0 is empty"),
+        (lambda: extract_batch(Person, ["a", 3], model=MODELS["uniform"]), PromptError, "Document 1 is int, not text"),
+        (lambda: extract(3, "a", model=MODELS["uniform"]), SchemaError, "not a type"),
+        (lambda: extract(dict[str, int], "a", model=MODELS["uniform"]), SchemaError, "additionalProperties"),
+        (lambda: extract(Person, "a", model=MODELS["uniform"], whitespace="loose"), ValueError, "compact"),
+        (lambda: extract(Person, "a", model=MODELS["uniform"], temperature=-1), ValueError, "temperature is -1"),
+        (lambda: extract(Person, "a", model=MODELS["uniform"], max_tokens=0), ValueError, "max_tokens is 0"),
+        (lambda: extract(Person, "a", modle=MODELS["uniform"]), TypeError, "Unknown option modle. The options are"),
+    ],
+)
+def test_bad_input_gets_its_own_error(call, error, message):
+    with pytest.raises(error, match=re.escape(message)):
+        call()
+
+
+def test_a_prompt_longer_than_the_context_is_told_so_before_anything_is_generated():
+    model = FunctionModel(random_logits(WIDTH), TOKENIZER, context_length=200)
+    with pytest.raises(PromptError, match=r"takes \d+ tokens, and the context of .* has 200"):
+        extract(Person, "word " * 200, model=model)
+
+
+def test_the_answer_fits_into_what_the_context_leaves():
+    """The prompt takes most of the context; the answer is steered to its end in what is left, and says so."""
+    free = FunctionModel(random_logits(WIDTH), TOKENIZER)
+    prompt = Extractor(Texts, model=free).prompt("a")
+    model = FunctionModel(random_logits(WIDTH), TOKENIZER, context_length=len(free.encode(prompt)) + 30)
+    with pytest.warns(BudgetWarning, match="its budget of 30 tokens"):
+        answer = extract(Texts, "a", model=model, temperature=1.0, seed=0)
+    assert len(answer) >= 3
+
+
+def test_every_error_of_the_library_has_one_base():
+    with pytest.raises(StructuredError):
+        extract(Person, "", model=MODELS["uniform"])
+
+
+def test_examples_are_shown_in_the_whitespace_of_the_answers():
+    person = Person(name="Ana", age=31)
+    for whitespace in WHITESPACES:
+        extractor = Extractor(Person, model=MODELS["uniform"], examples=[("Ana is 31.", person)], whitespace=whitespace)
+        answer = extractor.prompt("x").split("JSON:\n")[1].split("\n\nText:")[0]
+        assert re.fullmatch(to_regex(Person, whitespace=whitespace), answer)

@@ -1,0 +1,42 @@
+"""What the type checkers must find: mypy and pyright read this file, nothing runs it."""
+
+from collections.abc import Callable
+from typing import Annotated, Any, Literal, assert_type
+
+from pydantic import BaseModel, Field
+
+from structured import Extractor, extract, extract_batch, structured
+
+
+class Person(BaseModel):
+    """Someone."""
+
+    name: str
+    age: int
+
+
+@structured
+def people(text: str, *, limit: int = 3) -> list[Person]:
+    """List {limit} people of: {text}"""
+    raise NotImplementedError
+
+
+@structured(temperature=0.5, seed=1)
+def one(text: str) -> Person:
+    """Name the person in: {text}"""
+    raise NotImplementedError
+
+
+assert_type(extract(Person, "text"), Person)
+assert_type(extract(int, "text", max_tokens=5), int)
+assert_type(extract(list[Person], "text"), list[Person])
+assert_type(extract_batch(Person, ["text"]), list[Person])
+assert_type(Extractor(Person)("text"), Person)
+assert_type(Extractor(Person).batch(["text"]), list[Person])
+assert_type(people("text", limit=2), list[Person])
+assert_type(one("text"), Person)
+anything: Any = extract(Literal["a", "b"], "text")
+optional: Person | None = extract(Annotated[Person | None, Field(description="whoever it is")], "text")
+decorated: Callable[[str], Person] = one
+extract(Person, "text", modle="m")  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
+people("text", limit="2")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
