@@ -120,8 +120,8 @@ SHOWCASES = (
     ),
     Showcase(
         "A doctor's note",
-        "Patient: Rosa Delgado, 58 years old. Diagnosed with hypertension. Prescribed lisinopril 10 mg and amlodipine 5 "
-        "mg. Allergic to penicillin. Follow-up on 12 May 2025.",
+        "Patient: Rosa Delgado, 58 years old. Diagnosed with hypertension. Prescribed lisinopril 10 mg and "
+        "amlodipine 5 mg. Allergic to penicillin. Follow-up on 12 May 2025.",
         MedicalNote,
         (MedicalNote, Medication),
     ),

@@ -22,6 +22,7 @@ from torch.nn.functional import cross_entropy
 from transformers import GenerationConfig, LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from structured.models import DEMONSTRATION
+from training.attention import SHORT_CAUSAL
 from training.examples import Batch, batches, prompt_and_answer
 from training.generate import samples
 from training.muon import Muon
@@ -38,7 +39,7 @@ class Settings:
     vocabulary: int = 3072
     width: int = 192
     layers: int = 6
-    heads: int = 6
+    heads: int = 4
     feed_forward: int = 512
     context: int = 1024
     batch_tokens: int = 8192
@@ -68,6 +69,8 @@ def train(settings: Settings, *, out: Path, run: Path) -> None:
     tokenizer = _tokenizer(settings)
     model = _model(settings, tokenizer)
     torch.nn.Module.to(model, device)
+    if device.type == "cpu":
+        model.set_attn_implementation(SHORT_CAUSAL)
     optimizers = _optimizers(model, settings)
     with (run / "log.jsonl").open("w") as log:
         _write(log, settings=asdict(settings), parameters=model.num_parameters())
@@ -95,6 +98,7 @@ def save(model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, folder: Pa
     """Write model and tokenizer to a folder, in bfloat16: half the size, and as exact as the training was."""
     folder.mkdir(parents=True, exist_ok=True)
     copy = LlamaForCausalLM(model.config)
+    copy.set_attn_implementation("sdpa")
     copy.load_state_dict(model.state_dict())
     torch.nn.Module.to(copy, torch.bfloat16)
     copy.save_pretrained(folder)

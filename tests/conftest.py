@@ -1,0 +1,41 @@
+"""What the tests share: the settings of hypothesis, and vocabularies that are slow to read."""
+
+import os
+from typing import Any
+
+import pytest
+from doubles import REAL_NAMES, REAL_VOCABULARIES, ByteTokenizer, real_tokenizer, real_vocabulary
+from hypothesis import settings
+
+from structured.vocabulary import Vocabulary
+
+settings.register_profile("local", deadline=None)
+settings.register_profile("repeatable", deadline=None, derandomize=True)
+settings.load_profile("repeatable" if os.environ.get("CI") else "local")
+
+
+@pytest.fixture(scope="session")
+def vocabulary() -> Vocabulary:
+    """Return the vocabulary of the byte tokenizer."""
+    return Vocabulary.from_tokenizer(ByteTokenizer())
+
+
+@pytest.fixture(scope="session", params=REAL_NAMES)
+def real_name(request: pytest.FixtureRequest) -> str:
+    """Return the name of each real vocabulary in turn."""
+    name: str = request.param
+    if not (REAL_VOCABULARIES / name).is_dir():
+        pytest.skip(f"The tokenizer {name} is not beside the repository, in shared/tokenizers.")
+    return name
+
+
+@pytest.fixture(scope="session")
+def real(real_name: str) -> Vocabulary:
+    """Return each real vocabulary in turn."""
+    return real_vocabulary(real_name)
+
+
+@pytest.fixture(scope="session")
+def tokenizer(real_name: str) -> Any:
+    """Return the tokenizer of each real vocabulary in turn."""
+    return real_tokenizer(real_name)

@@ -1,0 +1,339 @@
+"""What stands in for the world in the tests: a byte tokenizer, scripted models, random patterns and texts."""
+
+import random
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from structured.automata import DEAD, Automaton
+from structured.index import Index, unpack
+from structured.pattern import (
+    Alternation,
+    CharSet,
+    Concat,
+    Literal,
+    Pattern,
+    Repeat,
+    alternation,
+    char_set,
+    chars,
+    concat,
+    literal,
+    repeat,
+)
+from structured.pattern.nodes import MAX_CODE_POINT, Range
+from structured.vocabulary import Vocabulary, _byte_alphabet
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+    from transformers import PreTrainedModel
+
+    from structured.models.hugging_face import HuggingFaceModel
+
+Logits = NDArray[np.float32]
+LogitsFunction = Callable[[Sequence[int]], Logits]
+
+REAL_VOCABULARIES = Path(__file__).parents[1].parent / "shared" / "tokenizers"
+"""Tokenizers of real models, kept beside the repository."""
+
+REAL_NAMES = ("gpt2", "llama3", "tekken", "mistral-v1")
+
+BOS, END, END_OF_TURN, HIDDEN = range(4)
+"""The special tokens of the byte tokenizer."""
+
+MERGED_TOKENS: tuple[bytes, ...] = (
+    *(b'{"', b'"}', b'": "', b'": ', b'", "', b'"},', b'},{"', b'["', b'"]', b"[]", b"{}", b'""', b'\\"', b"\\\\"),
+    *(b"  ", b"\n\n", b" a", b"ab", b"aa", b"aaaa", b"ba", b"abc", b"name", b'"name": "', b" Ana", b"Jason"),
+    *(b"true", b"false", b"null", b"10", b"00", b"25", b"-1", b".5", b"e+", b"2024-"),
+    *(text.encode() for text in ("é", "ß", "€", "日本", "🙂", "é€", "a🙂", "🙂b")),
+    # The head of a character, the tail of one, the tail of one with the head of the next.
+    *("€".encode()[:2], "€".encode()[1:], "🙂".encode()[:3], "🙂".encode()[2:], b"a\xe2", b'\xac"', b"\xac\xe2\x82"),
+)
+"""Tokens of more than one byte, many of them across the borders of JSON or of UTF-8."""
+
+
+def _byte_tokens() -> tuple[bytes | None, ...]:
+    twins = (b"a", b'"', b'": "', "€".encode())
+    return (None, None, None, None, *(bytes([byte]) for byte in range(256)), *MERGED_TOKENS, *twins, b"", None)
+
+
+@dataclass(frozen=True)
+class ByteTokenizer:
+    """A tokenizer whose vocabulary is small and nasty; follows `structured.vocabulary.Tokenizer`.
+
+    Some tokens cut characters, some have the bytes of another, one has no bytes, and two end an answer.
+    """
+
+    tokens: tuple[bytes | None, ...] = field(default_factory=_byte_tokens)
+    end_token_ids: tuple[int, ...] = (END, END_OF_TURN)
+
+    def encode(self, text: str) -> list[int]:
+        """Return BOS and then, again and again, the longest token that fits."""
+        ids = {token: token_id for token_id, token in enumerate(self.tokens) if token}
+        longest = max(map(len, ids))
+        data, token_ids = text.encode(), [BOS]
+        while data:
+            token = next(data[:length] for length in range(longest, 0, -1) if data[:length] in ids)
+            token_ids.append(ids[token])
+            data = data[len(token) :]
+        return token_ids
+
+
+def fast_tokenizer(backend: "Tokenizer", special_tokens: dict[str, Any]) -> Any:
+    """Return a tokenizer of transformers around one of `tokenizers`; its own types are wider than what it returns."""
+    from transformers import PreTrainedTokenizerFast
+
+    make: Any = PreTrainedTokenizerFast
+    tokenizer = make(tokenizer_object=backend)
+    tokenizer.add_special_tokens(special_tokens)
+    return tokenizer
+
+
+def byte_level_tokenizer(*, chat_template: str | None = None) -> Any:
+    """Return a tokenizer of transformers, made in memory: byte-level BPE that merges up to `MERGED_TOKENS`."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
+
+    spelling = {byte: character for character, byte in _byte_alphabet().items()}
+    pieces = {"<s>": 0, "</s>": 1, "<turn>": 2} | {spelling[byte]: 3 + byte for byte in range(256)}
+    merges: list[tuple[str, str]] = []
+    for token in MERGED_TOKENS:
+        spelled = "".join(spelling[byte] for byte in token)
+        for length in range(1, len(spelled)):
+            if spelled[: length + 1] not in pieces:
+                pieces[spelled[: length + 1]] = len(pieces)
+                merges.append((spelled[:length], spelled[length]))
+    backend = Tokenizer(models.BPE(vocab=pieces, merges=merges))
+    backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    backend.decoder = decoders.ByteLevel()
+    backend.post_processor = processors.TemplateProcessing("<s> $A", special_tokens=[("<s>", 0)])
+    special = {"bos_token": "<s>", "eos_token": "</s>", "additional_special_tokens": ["<turn>"]}
+    tokenizer = fast_tokenizer(backend, special)
+    tokenizer.chat_template = chat_template
+    return tokenizer
+
+
+@cache
+def real_tokenizer(name: str) -> Any:
+    """Return one of the tokenizers beside the repository."""
+    from transformers import AutoTokenizer
+
+    return AutoTokenizer.from_pretrained(REAL_VOCABULARIES / name)
+
+
+@cache
+def real_vocabulary(name: str) -> Vocabulary:
+    """Return the vocabulary of one of the tokenizers beside the repository."""
+    return Vocabulary.from_transformers(real_tokenizer(name))
+
+
+def tiny_llama(width: int) -> "PreTrainedModel":
+    """Return a network of two layers with random weights, rotary positions and shared key-value heads."""
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    config = LlamaConfig(
+        vocab_size=width,
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        max_position_embeddings=256,
+        initializer_range=0.5,
+        bos_token_id=0,
+        eos_token_id=1,
+    )
+    return LlamaForCausalLM(config)
+
+
+def tiny_gpt2(width: int) -> "PreTrainedModel":
+    """Return a network of two layers with random weights and learned positions."""
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    config = GPT2Config(
+        vocab_size=width,
+        n_embd=32,
+        n_layer=2,
+        n_head=4,
+        n_positions=256,
+        initializer_range=0.5,
+        bos_token_id=0,
+        eos_token_id=1,
+    )
+    return GPT2LMHeadModel(config)
+
+
+def in_memory(make: "Callable[[int], PreTrainedModel]", *, chat_template: str | None = None) -> "HuggingFaceModel":
+    """Return a tiny model with its tokenizer, and with a few more logits than that has tokens."""
+    import torch
+
+    from structured.models.hugging_face import HuggingFaceModel
+
+    torch.manual_seed(0)
+    torch.set_num_threads(1)  # so little to compute that threads only wait for each other
+    tokenizer = byte_level_tokenizer(chat_template=chat_template)
+    return HuggingFaceModel(make(len(tokenizer) + 13).train(mode=False), tokenizer)
+
+
+def random_logits(width: int, *, scale: float = 1.0, seed: int = 0) -> LogitsFunction:
+    """Return a model without preferences: normal logits, always the same after the same text. Large scales peak."""
+
+    def logits(token_ids: Sequence[int]) -> Logits:
+        return np.random.default_rng([seed, *token_ids]).normal(scale=scale, size=width).astype(np.float32)
+
+    return logits
+
+
+def json_hating_logits(tokens: Sequence[bytes | None]) -> LogitsFunction:
+    """Return a model that wants to write prose for ever: no punctuation of JSON, no digits, no end."""
+    rng = np.random.default_rng(0)
+    hated = [token is None or not set(token).isdisjoint(b'{}[]",:0123456789-\n') for token in tokens]
+    scores = (np.where(hated, -30.0, 30.0) + rng.normal(size=len(tokens))).astype(np.float32)
+    return lambda token_ids: scores  # noqa: ARG005  the same whatever has been written
+
+
+@dataclass(frozen=True)
+class LawBreaker:
+    """A model that knows the rule and prefers every token that breaks it, by `margin` (may be infinite)."""
+
+    index: Index
+    prompt_length: int
+    margin: float
+
+    def __call__(self, token_ids: Sequence[int]) -> Logits:
+        state = self.index.automaton.start
+        for token_id in token_ids[self.prompt_length :]:
+            state = self.index.step(state, token_id)
+        size = self.index.vocabulary.size
+        legal = unpack(self.index.mask(state), size)
+        noise = np.random.default_rng(list(token_ids)).normal(size=size)
+        return np.where(legal, -self.margin, noise).astype(np.float32)
+
+
+def widened(function: LogitsFunction, extra: int) -> LogitsFunction:
+    """Return the model with `extra` logits beyond its tokenizer, all of them higher than any other."""
+    return lambda token_ids: np.append(function(token_ids), np.full(extra, 1e6, dtype=np.float32))
+
+
+def read(automaton: Automaton, data: bytes) -> int:
+    """Return the state after some bytes, or DEAD."""
+    state = automaton.start
+    for byte in data:
+        state = automaton.step(state, byte)
+        if state == DEAD:
+            return DEAD
+    return state
+
+
+def accepted(automaton: Automaton, data: bytes) -> bool:
+    """Tell whether an automaton accepts some bytes."""
+    state = read(automaton, data)
+    return state != DEAD and automaton.accepts(state)
+
+
+def spell(tokens: Sequence[bytes | None], token_ids: Iterable[int]) -> bytes:
+    """Return the bytes of some tokens."""
+    return b"".join(tokens[token_id] or b"" for token_id in token_ids)
+
+
+CHARACTERS = 'ab"\\]^-{} \n07.é€߀日🙂'
+"""Characters special to `re`, to JSON or to the byte tokenizer, of one to four bytes in UTF-8."""
+
+FEW_CHARACTERS = 'ab"é€🙂'
+"""So few that parts of a random pattern often start alike."""
+
+BOUNDARIES = (0, 0x7F, 0x80, 0x7FF, 0x800, 0xFFF, 0x1000, 0xD7FF, 0xE000, 0xFFFF, 0x10000, 0x3FFFF, 0x40000, 0x10FFFF)
+"""Code points where the encoding of UTF-8 changes its form."""
+
+
+@cache
+def code_points() -> st.SearchStrategy[int]:
+    """Return code points, near the interesting ones more often than not; surrogates among them."""
+    near = st.builds(lambda point, offset: point + offset, st.sampled_from(BOUNDARIES), st.integers(-3, 3))
+    return st.one_of(
+        st.sampled_from(CHARACTERS).map(ord),
+        near.filter(lambda point: 0 <= point <= MAX_CODE_POINT),
+        st.integers(0, MAX_CODE_POINT),
+    )
+
+
+@cache
+def ranges() -> st.SearchStrategy[list[Range]]:
+    """Return ranges of code points in any order, overlapping, touching, reversed or single."""
+    short = st.builds(lambda low, length: (low, min(low + length, MAX_CODE_POINT)), code_points(), st.integers(-1, 70))
+    return st.lists(st.one_of(short, st.tuples(code_points(), code_points())), max_size=4)
+
+
+@cache
+def char_sets() -> st.SearchStrategy[CharSet]:
+    """Return sets of characters: a few, a few and some ranges, or all but a few."""
+    few = st.text(FEW_CHARACTERS, min_size=1, max_size=4) | st.text(CHARACTERS, min_size=1, max_size=4)
+    others = few.map(lambda given: char_set(*chars(given).ranges, negated=True))
+    wider = st.builds(lambda given, more: char_set(*chars(given).ranges, *more), few, ranges())
+    return st.one_of(few.map(chars), wider, others)
+
+
+@cache
+def patterns(max_leaves: int = 8) -> st.SearchStrategy[Pattern]:
+    """Return patterns with nested repeats and alternations, empty literals and items that match nothing."""
+
+    def larger(inner: st.SearchStrategy[Pattern]) -> st.SearchStrategy[Pattern]:
+        counts = st.tuples(st.integers(0, 3), st.none() | st.integers(0, 3))
+        several = st.lists(inner, min_size=2, max_size=4)
+        return st.one_of(
+            several.map(lambda parts: concat(*parts)),
+            several.map(lambda options: alternation(*options)),
+            st.builds(_repeat_of, inner, counts),
+        )
+
+    few, more = (st.text(given, max_size=3).map(literal) for given in (FEW_CHARACTERS, CHARACTERS))
+    return larger(st.recursive(st.one_of(few, more, char_sets()), larger, max_leaves=max_leaves))
+
+
+def _repeat_of(item: Pattern, counts: tuple[int, int | None]) -> Pattern:
+    minimum, more = counts
+    return repeat(item, minimum, None if more is None else minimum + more)
+
+
+def sample(pattern: Pattern, rng: random.Random) -> str:
+    """Return a text that matches, by a random walk down the pattern: no automaton, no `re`."""
+    match pattern:
+        case Literal():
+            return pattern.text
+        case CharSet():
+            low, high = rng.choice(pattern.ranges)
+            return chr(rng.choice([low, high, rng.randint(low, high)]))
+        case Concat():
+            return "".join(sample(part, rng) for part in pattern.parts)
+        case Alternation():
+            return sample(rng.choice(pattern.options), rng)
+        case Repeat():
+            most = pattern.minimum + 2 if pattern.maximum is None else min(pattern.maximum, pattern.minimum + 2)
+            return "".join(sample(pattern.item, rng) for _ in range(rng.randint(pattern.minimum, most)))
+
+
+def mutated(text: str, rng: random.Random) -> str:
+    """Return the text with one character dropped, doubled, replaced or slipped in."""
+    place, character = rng.randint(0, len(text)), rng.choice(CHARACTERS)
+    dropped = rng.randint(0, 1)
+    return text[:place] + rng.choice(["", character, text[place : place + 1]]) + text[place + dropped :]
+
+
+@cache
+def randoms() -> st.SearchStrategy[random.Random]:
+    """Return sources of random choices that are repeatable and shrink."""
+    return st.integers(0, 2**16).map(random.Random)
+
+
+@st.composite
+def patterns_with_texts(draw: st.DrawFn, max_leaves: int = 8) -> tuple[Pattern, list[str]]:
+    """Return a pattern with texts of every kind: some that match, their mutations, and some at random."""
+    pattern, rng = draw(patterns(max_leaves)), draw(randoms())
+    matching = [sample(pattern, rng) for _ in range(3)]
+    near = [mutated(text, rng) for text in matching]
+    return pattern, [*matching, *near, mutated(near[0], rng), draw(st.text(CHARACTERS, max_size=6)), ""]

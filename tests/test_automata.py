@@ -1,0 +1,193 @@
+"""The lazy automaton of a pattern: the same language as Python's `re`, over bytes, with exact distances."""
+
+import itertools
+import re
+from functools import partial
+
+import pytest
+from doubles import BOUNDARIES, accepted, code_points, patterns_with_texts, ranges, read
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from structured.automata import DEAD, RegularAutomaton
+from structured.automata.utf8 import byte_sequences
+from structured.errors import PatternError
+from structured.pattern import Pattern, alternation, char_set, chars, concat, literal, repeat
+from structured.pattern.nodes import Range, normalise
+
+Texts = tuple[Pattern, list[str]]
+
+
+def states_reached(automaton: RegularAutomaton) -> range:
+    return range(len(str(automaton).splitlines()))
+
+
+def nearest_acceptance(automaton: RegularAutomaton, state: int) -> int:
+    """Return the bytes to the nearest accepting state, by breadth-first search."""
+    seen, level = {state}, {state}
+    for distance in itertools.count():
+        if any(automaton.accepts(one) for one in level):
+            return distance
+        for one in level:
+            automaton.expand(one)
+        level = {successor for one in level for successor in automaton.table[one].tolist()} - seen - {DEAD}
+        assert level, "no accepting state can be reached"
+        seen |= level
+    raise AssertionError
+
+
+@settings(max_examples=300)
+@given(patterns_with_texts())
+def test_accepts_what_re_matches(drawn: Texts) -> None:
+    """The automaton accepts the UTF-8 of exactly the texts that the printed pattern matches in Python's `re`."""
+    pattern, texts = drawn
+    automaton, compiled = RegularAutomaton(pattern), re.compile(str(pattern))
+    for text in texts:
+        if len(text) <= 16:  # `re` backtracks: nested repeats take it exponential time
+            assert accepted(automaton, text.encode()) == bool(compiled.fullmatch(text)), (pattern, text)
+
+
+@given(patterns_with_texts(), st.binary(min_size=1, max_size=3), st.integers(0, 20))
+def test_never_accepts_invalid_utf8(drawn: Texts, noise: bytes, place: int) -> None:
+    """Bytes that are not UTF-8 are never accepted, and bytes that are UTF-8 are judged by their text."""
+    pattern, texts = drawn
+    automaton = RegularAutomaton(pattern)
+    for text in texts:
+        data = text.encode()
+        for broken in (data[:place] + noise + data[place:], data[:place] + noise + data[place + 1 :], data[:-1]):
+            try:
+                decoded = broken.decode()
+            except UnicodeDecodeError:
+                assert not accepted(automaton, broken)
+            else:
+                assert len(decoded) > 16 or accepted(automaton, broken) == bool(re.fullmatch(str(pattern), decoded))
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        *(b"\xc0\xaf", b"\xc1\xbf", b"\xe0\x9f\xbf", b"\xf0\x8f\xbf\xbf"),
+        *(b"\xed\xa0\x80", b"\xed\xbf\xbf", b"\xf4\x90\x80\x80", b"\xf5\x80\x80\x80", b"\xff"),
+        *(b"\x80", b"\xc3", b"\xe2\x82", b"\xf0\x9f\x99"),
+    ],
+)
+def test_any_character_is_never_malformed(broken: bytes) -> None:
+    """Overlong forms, surrogates, code points past U+10FFFF and cut characters are not "any text"."""
+    anything = RegularAutomaton(repeat(char_set(negated=True), 0, None))
+    assert not accepted(anything, broken)
+    assert not accepted(anything, b"a" + broken)
+    assert accepted(anything, "aé€🙂".encode())
+
+
+@given(patterns_with_texts(max_leaves=5))
+def test_every_state_is_alive_and_knows_how_far_it_is(drawn: Texts) -> None:
+    """At every state, `distance` is the length of the shortest completion, found by search; no state is a dead end."""
+    pattern, texts = drawn
+    automaton = RegularAutomaton(pattern)
+    for text in texts:
+        read(automaton, text.encode())
+    for state in states_reached(automaton)[:40]:
+        assert automaton.distance(state) == nearest_acceptance(automaton, state)
+
+
+@given(patterns_with_texts())
+def test_states_are_reached_only_when_asked_for(drawn: Texts) -> None:
+    """A new automaton has its start and nothing else; expanding a state twice changes nothing."""
+    automaton = RegularAutomaton(drawn[0])
+    assert list(states_reached(automaton)) == [automaton.start]
+    automaton.expand(automaton.start)
+    row, states = automaton.table[automaton.start].copy(), states_reached(automaton)
+    automaton.expand(automaton.start)
+    assert (automaton.table[automaton.start] == row).all()
+    assert states_reached(automaton) == states
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        (repeat(literal("a"), 0, 1_000_000), "a" * 30),
+        (repeat(literal("a"), 1_000_000, None), "a" * 30),
+        (repeat(char_set((0x20, 0x10FFFF)), 0, 1_000_000), "日本" * 5),
+        (concat(*(repeat(chars("ab"), 1, 3) for _ in range(5000))), "abba" * 8),
+        (alternation(*(literal(f"{number:05}") for number in range(5000))), "01234"),
+        (repeat(repeat(repeat(literal("ab"), 0, 1000), 0, 1000), 0, 1000), ""),
+    ],
+    ids=["at most a million", "at least a million", "characters", "5000 parts", "5000 options", "nested"],
+)
+def test_large_patterns_cost_only_what_is_walked(pattern: Pattern, text: str) -> None:
+    """States come with the bytes that are read, a few for each, and not with the size of the pattern."""
+    automaton = RegularAutomaton(pattern)
+    assert read(automaton, text.encode()) != DEAD
+    assert len(states_reached(automaton)) <= 12 * (len(text.encode()) + 1)
+
+
+def test_exact_count_in_a_long_repeat() -> None:
+    """The counter of a repetition is exact: a thousand are accepted, one less and one more are not."""
+    automaton = RegularAutomaton(repeat(literal("é"), 1000, 1000))
+    assert [accepted(automaton, "é".encode() * count) for count in (999, 1000, 1001)] == [False, True, False]
+
+
+def test_too_many_states_are_an_error() -> None:
+    """An automaton that grows past its limit says so, instead of taking the memory of the machine."""
+    either = chars("ab")
+    automaton = RegularAutomaton(concat(repeat(either, 0, None), literal("a"), repeat(either, 20, 20)), max_states=1000)
+    texts = [f"{number:012b}".translate({0x30: "a", 0x31: "b"}).encode() for number in range(2**12)]
+    with pytest.raises(PatternError, match=r"The automaton needs more than 1,000 states, .* Nest fewer bounded"):
+        all(map(partial(read, automaton), texts))
+
+
+def test_printed_automaton_tells_what_has_been_walked() -> None:
+    """The table for people has a line for each state reached, marks the accepting ones, and names the bytes."""
+    automaton = RegularAutomaton(concat(literal('"'), repeat(char_set((0x61, 0x7A)), 0, None), literal("é")))
+    assert str(automaton).split() == ["0", "not", "expanded"]
+    after_quote, letters, end = (read(automaton, text.encode()) for text in ('"', '"aa', '"aé'))
+    lines = str(automaton).splitlines()
+    assert lines[automaton.start].split() == [str(automaton.start), f"'\"'→{after_quote}"]
+    assert f"'a'-'z'→{letters}  c3→" in lines[letters]
+    assert [("accepts" in line) for line in lines] == [automaton.accepts(state) for state in range(len(lines))]
+    assert lines[end].endswith("not expanded")
+
+
+def encodings(given_ranges: tuple[Range, ...]) -> list[bytes]:
+    """Return every byte string that the sequences of some ranges spell."""
+    return [
+        bytes(spelled)
+        for sequence in byte_sequences(given_ranges)
+        for spelled in itertools.product(*(range(low, high + 1) for low, high in sequence))
+    ]
+
+
+@pytest.mark.parametrize("boundary", [*BOUNDARIES, 0xD800, 0xDFFF])
+@given(below=st.integers(0, 200), above=st.integers(0, 200))
+@settings(max_examples=20)
+def test_byte_sequences_across_each_boundary(boundary: int, below: int, above: int) -> None:
+    """Around each change of length, and around the surrogates, the sequences spell each encoding once and no more."""
+    given_ranges = normalise([(max(boundary - below, 0), min(boundary + above, 0x10FFFF))])
+    expected = [chr(point).encode() for low, high in given_ranges for point in range(low, high + 1)]
+    assert sorted(encodings(given_ranges)) == expected
+
+
+def test_byte_sequences_of_all_characters() -> None:
+    """All of Unicode is spelled exactly, and by few sequences: the nine rows of table 3-7 of the standard."""
+    everything = normalise([(0, 0x10FFFF)])
+    assert len(byte_sequences(everything)) == 9
+    spelled = encodings(everything)
+    assert len(spelled) == 0x110000 - 0x800
+    assert set(spelled) == {chr(point).encode() for low, high in everything for point in range(low, high + 1)}
+
+
+@given(ranges().map(normalise), st.lists(code_points(), max_size=30))
+def test_byte_sequences_of_wide_ranges(given_ranges: tuple[Range, ...], points: list[int]) -> None:
+    """Each character is spelled by one sequence if it is in the ranges and by none otherwise."""
+    sequences = byte_sequences(given_ranges)
+    ends = [end + offset for pair in given_ranges for end in pair for offset in (-1, 0, 1)]
+    for point in points + ends:
+        if 0 <= point <= 0x10FFFF and not 0xD800 <= point <= 0xDFFF:
+            data = chr(point).encode()
+            spelling = [
+                sequence
+                for sequence in sequences
+                if len(sequence) == len(data)
+                and all(low <= byte <= high for byte, (low, high) in zip(data, sequence, strict=True))
+            ]
+            assert len(spelling) == any(low <= point <= high for low, high in given_ranges)

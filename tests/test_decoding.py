@@ -1,0 +1,225 @@
+"""The loop in which everything meets: whatever the model wants, texts match, end in time, and ignore each other."""
+
+import math
+import random
+import re
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from doubles import (
+    END,
+    ByteTokenizer,
+    LawBreaker,
+    LogitsFunction,
+    in_memory,
+    json_hating_logits,
+    patterns,
+    random_logits,
+    randoms,
+    sample,
+    spell,
+    tiny_gpt2,
+    tiny_llama,
+    widened,
+)
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from structured.automata import RegularAutomaton
+from structured.decoding import Generation, generate
+from structured.errors import ModelError
+from structured.guide import Guide
+from structured.index import Index, unpack
+from structured.models import FunctionModel
+from structured.models.function import FunctionTexts
+from structured.pattern import Pattern, alternation, char_set, chars, concat, literal, optional, repeat
+from structured.sampling import Sampler
+from structured.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+TOKENIZER = ByteTokenizer()
+SIZE = len(TOKENIZER.tokens)
+
+CHARACTER = char_set((0, 0x1F), (0x22, 0x22), (0x5C, 0x5C), negated=True)
+STRING = concat(literal('"'), repeat(CHARACTER, 0, None), literal('"'))
+DIGITS = repeat(chars("0123"), 0, None)
+INTEGER = concat(optional(literal("-")), alternation(literal("0"), concat(chars("123"), DIGITS)))
+OBJECT = concat(literal('{"name": '), STRING, literal(', "age": '), INTEGER, literal("}"))
+ARRAY = concat(literal("["), optional(concat(INTEGER, repeat(concat(literal(", "), INTEGER), 0, None))), literal("]"))
+CHOICE = alternation(literal("true"), literal("false"), literal("null"), literal('"€"'))
+TYPES = (OBJECT, ARRAY, STRING, CHOICE, INTEGER, literal(""), literal("[]"))
+
+MODELS: dict[str, LogitsFunction] = {
+    "uniform": random_logits(SIZE),
+    "peaked": random_logits(SIZE, scale=50.0),
+    "hates JSON": json_hating_logits(TOKENIZER.tokens),
+    "wider": widened(random_logits(SIZE), 19),
+    "rules out everything": lambda token_ids: np.full(SIZE, -np.inf, dtype=np.float32),  # noqa: ARG005
+    "same for all": lambda token_ids: np.zeros(SIZE, dtype=np.float32),  # noqa: ARG005
+}
+
+
+def run(
+    function: LogitsFunction,
+    prompts: Sequence[str],
+    guides: Sequence[Guide],
+    sampler: Sampler,
+    *,
+    items: Sequence[int] | None = None,
+) -> list[Generation]:
+    """Generate with a function as the model; `items` number the texts for their random draws."""
+    model = FunctionModel(function, TOKENIZER)
+    generators = [sampler.generator(item, 0) for item in items or range(len(prompts))]
+    return generate(model, [model.encode(prompt) for prompt in prompts], guides, generators, sampler)
+
+
+def index_of(pattern: Pattern, vocabulary: Vocabulary) -> Index:
+    return Index(RegularAutomaton(pattern), vocabulary)
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_every_text_matches_its_type(vocabulary: Vocabulary, name: str, temperature: float) -> None:
+    """Whatever the model wants to write, each text is one of its own type, inside its budget, and honestly told."""
+    guides = [Guide(index_of(pattern, vocabulary), max_tokens=25) for pattern in TYPES]
+    generations = run(MODELS[name], ["a prompt"] * len(TYPES), guides, Sampler(temperature, seed=1))
+    for pattern, generation in zip(TYPES, generations, strict=True):
+        assert re.fullmatch(str(pattern), generation.text)
+        assert len(generation.token_ids) <= 25
+        assert spell(vocabulary.tokens, generation.token_ids).decode() == generation.text
+        assert generation.log_probability <= 0
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+@pytest.mark.parametrize("margin", [1.0, 1e6, math.inf])
+@given(st.tuples(patterns(), randoms(), st.integers(0, 10)))
+@settings(max_examples=20)
+def test_a_model_that_prefers_what_is_illegal(
+    vocabulary: Vocabulary, margin: float, temperature: float, drawn: tuple[Pattern, random.Random, int]
+) -> None:
+    """A model that knows the rule and prefers to break it, or rules out all that keeps it, writes texts that match."""
+    pattern, rng, spare = drawn
+    index = index_of(pattern, vocabulary)
+    guide = Guide(index, max_tokens=index.shortest_completion(index.automaton.start) + spare)
+    prompt = sample(pattern, rng)
+    breaker = LawBreaker(index, prompt_length=len(TOKENIZER.encode(prompt)), margin=margin)
+    (generation,) = run(breaker, [prompt], [guide], Sampler(temperature, seed=rng.randrange(9)))
+    assert len(generation.text) > 16 or re.fullmatch(str(pattern), generation.text)
+    assert len(generation.token_ids) <= index.shortest_completion(index.automaton.start) + spare
+
+
+@given(
+    st.lists(st.tuples(patterns(5), st.text("ab é", max_size=4), st.integers(0, 12)), min_size=1, max_size=5),
+    st.sampled_from([0.0, 0.7, 2.0]),
+)
+@settings(max_examples=40)
+def test_a_text_does_not_depend_on_its_batch(
+    vocabulary: Vocabulary, rows: list[tuple[Pattern, str, int]], temperature: float
+) -> None:
+    """Every row of a batch of different types, prompts and budgets comes out as it does alone, to the last digit."""
+    indexes = [index_of(pattern, vocabulary) for pattern, _, _ in rows]
+
+    def guide(row: int) -> Guide:
+        index = indexes[row]
+        return Guide(index, max_tokens=index.shortest_completion(index.automaton.start) + rows[row][2])
+
+    sampler, model = Sampler(temperature, seed=3), random_logits(SIZE, scale=3.0)
+    together = run(model, [prompt for _, prompt, _ in rows], [guide(row) for row in range(len(rows))], sampler)
+    for row, (_, prompt, _) in enumerate(rows):
+        assert run(model, [prompt], [guide(row)], sampler, items=[row]) == [together[row]]
+
+
+@given(patterns(), st.sampled_from([0.0, 1.0]), st.integers(0, 10))
+def test_log_probability_is_the_sum_over_the_text(
+    vocabulary: Vocabulary, pattern: Pattern, temperature: float, seed: int
+) -> None:
+    """Reading a text again, token by token under the same masks, gives the log-probability that was reported."""
+    index, function = index_of(pattern, vocabulary), random_logits(SIZE)
+    max_tokens = index.shortest_completion(index.automaton.start) + 5
+    (generation,) = run(function, ["a"], [Guide(index, max_tokens=max_tokens)], Sampler(temperature, seed))
+    guide, written, total = Guide(index, max_tokens=max_tokens), TOKENIZER.encode("a"), 0.0
+    ends_left: list[float] = []
+    for token_id in (*generation.token_ids, END):
+        if guide.finished:
+            break
+        weights = np.exp(function(written).astype(np.float64)) * unpack(guide.mask(), SIZE)
+        if token_id == END:
+            ends_left = [math.log(weights[end] / weights.sum()) for end in vocabulary.end_token_ids]
+            break
+        total += math.log(weights[token_id] / weights.sum())
+        guide.advance(token_id)
+        written.append(token_id)
+    totals = [total + end for end in ends_left] or [total]
+    assert any(generation.log_probability == pytest.approx(possible) for possible in totals)
+
+
+def test_shortened_is_reported_for_the_text_it_happened_to(vocabulary: Vocabulary) -> None:
+    """Of two texts in one batch, the one whose budget was too small says so, and the other does not."""
+    index = index_of(concat(literal("["), repeat(chars("abc"), 0, 50), literal("]")), vocabulary)
+    guides = [Guide(index, max_tokens=4), Guide(index, max_tokens=100)]
+    tight, ample = run(json_hating_logits(TOKENIZER.tokens), ["", ""], guides, Sampler())
+    assert tight.shortened
+    assert not ample.shortened
+    assert len(tight.token_ids) == 4
+
+
+def test_finished_texts_are_not_computed_further(vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A text leaves the batch with its last token: the model reads no row that nobody draws from."""
+    lengths = [3, 1, 0, 5]
+    guides = [Guide(index_of(repeat(literal("z"), n, n), vocabulary), max_tokens=9) for n in lengths]
+    computed: list[int] = []
+    plain = FunctionTexts._compute
+
+    def counting(texts: FunctionTexts) -> NDArray[np.float32]:
+        logits = plain(texts)
+        computed.append(len(logits))
+        return logits
+
+    monkeypatch.setattr(FunctionTexts, "_compute", counting)
+    generations = run(random_logits(SIZE), [""] * 4, guides, Sampler())
+    assert [generation.text for generation in generations] == ["z" * n for n in lengths]
+    assert computed == [sum(n > step for n in lengths) for step in range(5)]
+
+
+def test_a_type_with_one_empty_text_needs_no_model(vocabulary: Vocabulary) -> None:
+    """Where nothing is left to write, the model is not asked at all; nor is it for an empty batch."""
+
+    def never(token_ids: Sequence[int]) -> np.ndarray:
+        raise AssertionError(token_ids)
+
+    guide = Guide(index_of(literal(""), vocabulary), max_tokens=5)
+    assert run(never, ["a"], [guide], Sampler()) == [Generation("", (), 0.0, shortened=False)]
+    assert run(never, [], [], Sampler()) == []
+
+
+def test_nan_logits_stop_the_batch(vocabulary: Vocabulary) -> None:
+    """A model that computes NaN is an error, and not a text."""
+    guide = Guide(index_of(STRING, vocabulary), max_tokens=9)
+    with pytest.raises(ModelError, match=r"NaN as the logit of an allowed token"):
+        run(lambda token_ids: np.full(SIZE, np.nan, dtype=np.float32), ["a"], [guide], Sampler())  # noqa: ARG005
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+@pytest.mark.parametrize("make", [tiny_llama, tiny_gpt2])
+def test_transformers_models_write_the_same_alone_and_in_a_batch(
+    make: Callable[[int], "PreTrainedModel"], temperature: float
+) -> None:
+    """With padding, cache and rows that leave, a model of transformers writes each text as it does alone."""
+    model, sampler = in_memory(make), Sampler(temperature, seed=0)
+    indexes = [index_of(pattern, model.vocabulary) for pattern in TYPES]
+    prompts = [model.encode(f"Document {'x' * (3 * row)}: ") for row in range(len(TYPES))]
+
+    def write(rows: Sequence[int]) -> list[Generation]:
+        guides = [Guide(indexes[row], max_tokens=16) for row in rows]
+        return generate(model, [prompts[row] for row in rows], guides, [sampler.generator(r, 0) for r in rows], sampler)
+
+    for row, generation in enumerate(write(range(len(TYPES)))):
+        assert re.fullmatch(str(TYPES[row]), generation.text)
+        (alone,) = write([row])
+        assert alone.token_ids == generation.token_ids
+        assert alone.log_probability == pytest.approx(generation.log_probability, abs=1e-3)

@@ -1,0 +1,221 @@
+"""The cursor of a generation: never stuck, always in time, and moved by legal tokens alone."""
+
+import random
+import re
+
+import numpy as np
+import pytest
+from doubles import BOS, END, END_OF_TURN, HIDDEN, patterns, randoms, read, spell
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from structured.automata import RegularAutomaton
+from structured.errors import BudgetError
+from structured.guide import Guide
+from structured.index import Index, unpack
+from structured.pattern import (
+    Alternation,
+    CharSet,
+    Concat,
+    Literal,
+    Pattern,
+    Repeat,
+    alternation,
+    chars,
+    concat,
+    literal,
+    repeat,
+)
+from structured.vocabulary import Vocabulary
+
+
+def allowed(guide: Guide) -> list[int]:
+    tokens: list[int] = np.flatnonzero(unpack(guide.mask(), guide.index.vocabulary.size)).tolist()
+    return tokens
+
+
+def write(guide: Guide, rng: random.Random, *, eager: bool = False, limit: int = 1000) -> bytes:
+    """Write tokens at random until the guide is finished; `eager` writers end only when there is no other choice."""
+    token_ids: list[int] = []
+    ends = guide.index.vocabulary.end_token_ids
+    while not guide.finished:
+        choices = allowed(guide)
+        assert choices, f"{guide!r} is stuck"
+        if eager:
+            choices = [token_id for token_id in choices if token_id not in ends] or choices
+        token_ids.append(rng.choice(choices))
+        guide.advance(token_ids[-1])
+        assert len(token_ids) <= limit
+    return spell(guide.index.vocabulary.tokens, token_ids)
+
+
+def most_bytes(pattern: Pattern) -> int | None:
+    """Return the bytes of the longest text that matches, None if there is no longest."""
+    match pattern:
+        case Literal():
+            return len(pattern.text.encode())
+        case CharSet():
+            return len(chr(pattern.ranges[-1][1]).encode())
+        case Concat():
+            parts = [most_bytes(part) for part in pattern.parts]
+            return None if None in parts else sum(part or 0 for part in parts)
+        case Alternation():
+            options = [most_bytes(option) for option in pattern.options]
+            return None if None in options else max(option or 0 for option in options)
+        case Repeat():
+            item = most_bytes(pattern.item)
+            if item == 0:
+                return 0
+            return None if item is None or pattern.maximum is None else item * pattern.maximum
+
+
+@settings(max_examples=200)
+@given(patterns(), randoms(), st.integers(0, 15), st.booleans())
+def test_never_stuck(vocabulary: Vocabulary, pattern: Pattern, rng: random.Random, spare: int, eager: bool) -> None:
+    """Whatever legal tokens are taken, under any budget from the shortest up, a matching text is finished in time."""
+    index = Index(RegularAutomaton(pattern), vocabulary)
+    max_tokens = index.shortest_completion(index.automaton.start) + spare
+    guide = Guide(index, max_tokens=max_tokens)
+    text = write(guide, rng, eager=eager, limit=max_tokens + 1)
+    assert guide.finished
+    assert guide.tokens_left >= 0
+    assert index.automaton.accepts(read(index.automaton, text))
+    assert len(text) > 16 or re.fullmatch(str(pattern), text.decode())
+
+
+@given(patterns())
+def test_budget_error_exactly_when_the_shortest_does_not_fit(vocabulary: Vocabulary, pattern: Pattern) -> None:
+    """The shortest answer's tokens are enough; one less is an error that tells both numbers."""
+    index = Index(RegularAutomaton(pattern), vocabulary)
+    shortest = index.shortest_completion(index.automaton.start)
+    assert Guide(index, max_tokens=shortest).finished == (shortest == 0)
+    with pytest.raises(BudgetError) as caught:
+        Guide(index, max_tokens=shortest - 1)
+    assert (caught.value.max_tokens, caught.value.shortest) == (shortest - 1, shortest)
+    assert str(caught.value) == (
+        f"The shortest answer of this type takes {shortest} tokens, and only {shortest - 1} are allowed. "
+        f"Raise max_tokens to {shortest} or more, or shorten the prompt if the context is full."
+    )
+
+
+@given(patterns(), randoms(), st.integers(0, 6))
+def test_copies_move_on_their_own(vocabulary: Vocabulary, pattern: Pattern, rng: random.Random, spare: int) -> None:
+    """A copy starts where its original stands, and neither moves the other."""
+    index = Index(RegularAutomaton(pattern), vocabulary)
+    guide = Guide(index, max_tokens=index.shortest_completion(index.automaton.start) + spare)
+
+    def place(guide: Guide) -> tuple[object, ...]:
+        return tuple(getattr(guide, name) for name in Guide.__slots__)
+
+    before = place(guide)
+    twin = guide.copy()
+    assert place(twin) == before
+    write(twin, rng)
+    assert place(guide) == before
+    write(guide, rng)
+    assert guide.finished
+    assert twin.finished
+
+
+@given(patterns(), randoms())
+def test_advance_takes_exactly_what_the_mask_allows(
+    vocabulary: Vocabulary, pattern: Pattern, rng: random.Random
+) -> None:
+    """Every token outside the mask is refused and leaves the guide where it was; every token inside is taken."""
+    index = Index(RegularAutomaton(pattern), vocabulary)
+    guide = Guide(index, max_tokens=index.shortest_completion(index.automaton.start) + 2)
+    while not guide.finished:
+        legal = allowed(guide)
+        for token_id in (*rng.sample(range(vocabulary.size), 40), BOS, END, END_OF_TURN, HIDDEN, vocabulary.size, -1):
+            trial = guide.copy()
+            if token_id in legal:
+                trial.advance(token_id)
+            else:
+                with pytest.raises(ValueError, match=f"^Token {token_id} .*is not allowed here: Guide"):
+                    trial.advance(token_id)
+                assert (trial.state, trial.tokens_left, trial.finished) == (guide.state, guide.tokens_left, False)
+        guide.advance(rng.choice(legal))
+
+
+def test_a_finished_guide_takes_nothing(vocabulary: Vocabulary) -> None:
+    """After the end nothing follows, not even a second end."""
+    guide = Guide(Index(RegularAutomaton(literal("ab")), vocabulary), max_tokens=9)
+    guide.advance(vocabulary.tokens.index(b"ab"))
+    assert guide.finished
+    with pytest.raises(ValueError, match=r"^The text is finished; token 1 cannot follow\.$"):
+        guide.advance(END)
+
+
+def test_end_tokens_end_only_whole_texts(vocabulary: Vocabulary) -> None:
+    """Each end token ends a text that may end, costs none of the budget, and is refused before that."""
+    index = Index(RegularAutomaton(repeat(literal("é"), 1, None)), vocabulary)
+    for end in (END, END_OF_TURN):
+        guide = Guide(index, max_tokens=5)
+        assert end not in allowed(guide)
+        guide.advance(vocabulary.tokens.index("é".encode()))
+        assert not guide.finished
+        assert end in allowed(guide)
+        left = guide.tokens_left
+        guide.advance(end)
+        assert guide.finished
+        assert guide.tokens_left == left
+
+
+def test_a_text_that_is_complete_needs_no_end_token(vocabulary: Vocabulary) -> None:
+    """Where nothing may follow, the guide is finished at once: the model is not asked for an end."""
+    guide = Guide(Index(RegularAutomaton(alternation(literal("a"), literal("ba"))), vocabulary), max_tokens=9)
+    guide.advance(vocabulary.tokens.index(b"ba"))
+    assert guide.finished
+    assert Guide(Index(RegularAutomaton(literal("")), vocabulary), max_tokens=0).finished
+
+
+@given(patterns().filter(lambda pattern: (most_bytes(pattern) or 9999) < 200), randoms(), st.booleans())
+def test_ample_budgets_shorten_nothing(
+    vocabulary: Vocabulary, pattern: Pattern, rng: random.Random, eager: bool
+) -> None:
+    """Where even the longest text fits, byte by byte, the guide never says that it was shortened."""
+    guide = Guide(Index(RegularAutomaton(pattern), vocabulary), max_tokens=(most_bytes(pattern) or 0) + 1)
+    write(guide, rng, eager=eager)
+    assert not guide.shortened
+
+
+@given(patterns(), randoms(), st.integers(0, 8), st.booleans())
+def test_shortened_tells_what_the_budget_took_away(
+    vocabulary: Vocabulary, pattern: Pattern, rng: random.Random, spare: int, eager: bool
+) -> None:
+    """A text is called shortened exactly if, somewhere on its way, the pattern allowed more than the budget did."""
+    index = Index(RegularAutomaton(pattern), vocabulary)
+    guide = Guide(index, max_tokens=index.shortest_completion(index.automaton.start) + spare)
+    taken = guide.finished and not index.is_final(guide.state)
+    while not guide.finished:
+        legal = allowed(guide)
+        taken |= legal != np.flatnonzero(unpack(index.mask(guide.state), vocabulary.size)).tolist()
+        assert guide.shortened == taken
+        choices = [token_id for token_id in legal if token_id not in vocabulary.end_token_ids] if eager else legal
+        guide.advance(token_id := rng.choice(choices or legal))
+        if token_id not in vocabulary.end_token_ids:
+            taken |= guide.tokens_left == 0 and not index.is_final(guide.state)
+    assert guide.shortened == taken
+
+
+def test_steering_closes_a_string_in_time(vocabulary: Vocabulary) -> None:
+    """A writer that never wants to stop is brought to the closing quote by its last token, and the guide says so."""
+    string = concat(literal('"'), repeat(chars("ab"), 0, None), literal('"'))
+    guide = Guide(Index(RegularAutomaton(string), vocabulary), max_tokens=6)
+    token_ids: list[int] = []
+    while not guide.finished:
+        tokens = [vocabulary.tokens[token_id] or b"" for token_id in allowed(guide)]
+        going_on = [token for token in tokens if token == b'"' * (not token_ids) or not token.endswith(b'"')]
+        token_ids.append(vocabulary.tokens.index((going_on or tokens)[0]))
+        guide.advance(token_ids[-1])
+    assert re.fullmatch(b'"[ab]+"', spell(vocabulary.tokens, token_ids))
+    assert len(token_ids) == 6
+    assert guide.shortened
+
+
+def test_repr_is_short_and_true(vocabulary: Vocabulary) -> None:
+    """A guide tells where it stands."""
+    guide = Guide(Index(RegularAutomaton(literal("ab")), vocabulary), max_tokens=9)
+    assert repr(guide) == f"Guide(state={guide.state}, tokens_left=9)"
+    guide.advance(vocabulary.tokens.index(b"ab"))
+    assert repr(guide) == "Guide(finished, tokens_left=8)"

@@ -1,0 +1,144 @@
+"""The house itself: data walks through its rooms in one direction, and entering it costs little."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import structured
+from structured import errors
+
+HOUSE = Path(structured.__file__).parent
+MODULES = sorted(HOUSE.rglob("*.py"))
+
+ROOMS = (
+    *("errors", "pattern", "schema", "automata", "vocabulary", "kernels", "index", "compiler", "guide", "sampling"),
+    *("models", "decoding", "prompts", "extraction", "showcases", "cli"),
+)
+"""In the order in which data walks through them; a module imports only from rooms before its own, or from its own."""
+
+FORBIDDEN_NAMES = {"utils", "util", "common", "helpers", "types", "misc"}
+"""Names that say nothing about what is inside."""
+
+HEAVY = ("torch", "transformers", "numba", "accelerate")
+"""What is imported when it is first needed, and never by `import structured`."""
+
+
+class Imports(ast.NodeVisitor):
+    """The modules that a file imports: at once, when one of its functions is called, or for type checkers alone."""
+
+    def __init__(self, module: Path) -> None:
+        self.at_once: set[str] = set()
+        self.later: set[str] = set()
+        self.typing_only: set[str] = set()
+        self._now = self.at_once
+        self.visit(ast.parse(module.read_text(encoding="utf-8")))
+
+    @property
+    def rooms(self) -> set[str]:
+        """The rooms that are imported, whenever."""
+        names = (name.split(".") for name in self.at_once | self.later | self.typing_only)
+        return {name[1] for name in names if name[0] == "structured" and len(name) > 1}
+
+    def visit_Import(self, node: ast.Import) -> None:
+        self._now.update(alias.name for alias in node.names)
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+        assert node.module is not None, "imports name the module in full"
+        assert node.level == 0, "imports name the module in full"
+        self._now.update([f"structured.{alias.name}" for alias in node.names] if node.module == "structured" else [])
+        self._now.add(node.module)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        self._inside(node, self.later)
+
+    def visit_If(self, node: ast.If) -> None:
+        self._inside(node, self.typing_only if ast.unparse(node.test) == "TYPE_CHECKING" else self._now)
+
+    def _inside(self, node: ast.AST, kind: set[str]) -> None:
+        before, self._now = self._now, kind
+        self.generic_visit(node)
+        self._now = before
+
+
+def room_of(module: Path) -> str:
+    return module.relative_to(HOUSE).parts[0].removesuffix(".py")
+
+
+def shown(module: Path) -> str:
+    return module.relative_to(HOUSE).as_posix()
+
+
+def run(code: str) -> str:
+    """Run some code in a new interpreter and return what it prints."""
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=HOUSE.parent)
+    return done.stdout
+
+
+def seconds_to_import(modules: str) -> float:
+    """Return the best of five times that importing takes in a new interpreter."""
+    code = f"import time; start = time.perf_counter(); import {modules}; print(time.perf_counter() - start)"
+    return min(float(run(code)) for _ in range(5))
+
+
+def test_every_file_is_in_a_room() -> None:
+    """Each module and package has its place in the order, and each place is taken."""
+    doors = {"__init__", "__main__"}
+    assert {room_of(module) for module in MODULES} - doors == set(ROOMS)
+
+
+@pytest.mark.parametrize("module", [module for module in MODULES if room_of(module) in ROOMS], ids=shown)
+def test_modules_import_from_rooms_above(module: Path) -> None:
+    """No module knows of a room below its own."""
+    place = ROOMS.index(room_of(module))
+    assert Imports(module).rooms <= set(ROOMS[: place + 1])
+
+
+@pytest.mark.parametrize("module", MODULES, ids=shown)
+def test_torch_stays_behind_its_door(module: Path) -> None:
+    """torch and transformers appear from `models/` down, and are imported by calls, not by imports."""
+    imports = Imports(module)
+
+    def heavy(names: set[str]) -> set[str]:
+        return {name.partition(".")[0] for name in names} & {"torch", "transformers", "accelerate"}
+
+    assert not heavy(imports.at_once)
+    if room_of(module) in ROOMS[: ROOMS.index("models")]:
+        assert not heavy(imports.later | imports.typing_only)
+
+
+@pytest.mark.parametrize("module", MODULES, ids=shown)
+def test_names_of_modules_say_what_is_inside(module: Path) -> None:
+    """No module is called like a drawer for odds and ends, and no room like a module of the standard library."""
+    assert not FORBIDDEN_NAMES & set(module.relative_to(HOUSE).with_suffix("").parts)
+    assert room_of(module) not in sys.stdlib_module_names - {"__main__"}
+
+
+def test_public_names_are_sorted_and_complete() -> None:
+    """`__all__` is in order, and lists everything that the package's door imports, and nothing else."""
+    tree = ast.parse((HOUSE / "__init__.py").read_text(encoding="utf-8"))
+    imported = [alias.name for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names]
+    assert structured.__all__ == sorted(structured.__all__)
+    assert set(structured.__all__) == {name for name in imported if name != "annotations"}
+    assert all(hasattr(structured, name) for name in structured.__all__)
+
+
+def test_every_error_is_public() -> None:
+    """Every exception and warning that a user may have to catch can be imported from the package."""
+    kinds = (errors.StructuredError, errors.StructuredWarning)
+    raised = {name for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, kinds)}
+    assert raised - {"StructuredWarning"} <= set(structured.__all__)
+
+
+def test_import_loads_nothing_heavy() -> None:
+    """Importing the package brings in neither torch nor transformers nor Numba: they come with a model."""
+    loaded = run("import sys, structured; print(*sys.modules)").split()
+    assert not {module.partition(".")[0] for module in loaded} & set(HEAVY)
+
+
+def test_import_is_quick() -> None:
+    """Importing takes less than half a second or, on a busy machine, little more than pydantic and NumPy."""
+    seconds = seconds_to_import("structured")
+    assert seconds < 0.5 or seconds < 3 * seconds_to_import("numpy, pydantic, pydantic.json_schema")

@@ -1,0 +1,235 @@
+"""The index: masks against brute force over the vocabulary, and the arithmetic of shortest completions."""
+
+import random
+from collections.abc import Collection
+from functools import cache
+
+import numpy as np
+import pytest
+from doubles import patterns, patterns_with_texts, randoms, read, sample
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+import structured.index
+from structured import kernels
+from structured.automata import DEAD, Automaton, RegularAutomaton
+from structured.index import Index, unpack
+from structured.pattern import Pattern, alternation, char_set, chars, concat, literal, optional, repeat
+from structured.vocabulary import Trie, Vocabulary
+
+STRING = concat(
+    literal('"'),
+    repeat(alternation(char_set((0, 0x1F), (0x22, 0x22), (0x5C, 0x5C), negated=True), literal('\\"')), 0, 12),
+    literal('"'),
+)
+DIGITS = repeat(chars("0123456789"), 0, 9)
+NUMBER = concat(optional(literal("-")), alternation(literal("0"), concat(chars("123456789"), DIGITS)))
+MOOD = alternation(*map(literal, ('"glad"', '"gloomy"', '"日本"', '"🙂"')))
+PERSON = concat(
+    *(literal('{"name": '), STRING, literal(', "age": '), NUMBER, literal(', "mood": '), MOOD),
+    *(literal(', "tags": ['), repeat(STRING, 0, None), literal("]}")),
+)
+"""What an index mostly sees: keys, strings, numbers, choices."""
+
+
+def brute_successors(index: Index, state: int) -> NDArray[np.int32]:
+    """Return the state after each token by stepping over the bytes of each, one token after the other."""
+    step = cache(index.automaton.step)
+    successors = np.full(index.vocabulary.size, DEAD, dtype=np.int32)
+    for token_id, token in enumerate(index.vocabulary.tokens):
+        successor = state if token else DEAD
+        for byte in token or b"":
+            successor = step(successor, byte)
+            if successor == DEAD:
+                break
+        successors[token_id] = successor
+    return successors
+
+
+def brute_mask(index: Index, state: int, allowed: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return the allowed tokens and, where the text may end, the end tokens."""
+    expected = allowed.copy()
+    if index.automaton.accepts(state):
+        expected[list(index.vocabulary.end_token_ids)] = True
+    return expected
+
+
+def states_on_walks(index: Index, rng: random.Random, *, walks: int = 2, tokens: int = 6) -> list[int]:
+    """Return the states that random legal tokens lead to, each once."""
+    states = [index.automaton.start]
+    for _ in range(walks):
+        state = index.automaton.start
+        for _ in range(tokens):
+            legal = np.flatnonzero(index.successors(state) != DEAD)
+            if not len(legal):
+                break
+            state = index.step(state, int(rng.choice(legal.tolist())))
+            states.append(state)
+    return list(dict.fromkeys(states))
+
+
+@given(patterns(), randoms())
+def test_masks_equal_brute_force(vocabulary: Vocabulary, pattern: Pattern, rng: random.Random) -> None:
+    """At every state that random tokens reach, exactly those tokens are allowed that the automaton survives."""
+    index = Index(RegularAutomaton(pattern), vocabulary)
+    for state in states_on_walks(index, rng):
+        successors = brute_successors(index, state)
+        assert (index.successors(state) == successors).all()
+        mask = unpack(index.mask(state), vocabulary.size)
+        assert (mask == brute_mask(index, state, successors != DEAD)).all()
+
+
+def test_masks_of_real_vocabularies_equal_brute_force(real: Vocabulary) -> None:
+    """The same on published vocabularies, at the states along objects with strings, numbers and choices."""
+    index = Index(RegularAutomaton(PERSON), real)
+    rng = random.Random(0)
+    read_states = {read(index.automaton, sample(PERSON, rng).encode()[:length]) for length in (0, 4, 9, 13, 22, 31)}
+    whole = read(index.automaton, b'{"name": "", "age": 0, "mood": "glad", "tags": []}')
+    for state in sorted({*read_states, *states_on_walks(index, rng, walks=1), whole}):
+        successors = brute_successors(index, state)
+        assert (index.successors(state) == successors).all()
+        mask = unpack(index.mask(state), real.size)
+        assert (mask == brute_mask(index, state, successors != DEAD)).all()
+
+
+@given(patterns(), randoms())
+def test_step_agrees_with_successors(vocabulary: Vocabulary, pattern: Pattern, rng: random.Random) -> None:
+    """Stepping over one token is looking it up among all successors; end tokens and empty ones lead nowhere."""
+    index = Index(RegularAutomaton(pattern), vocabulary)
+    for state in states_on_walks(index, rng, walks=1, tokens=2):
+        stepped = [index.step(state, token_id) for token_id in range(vocabulary.size)]
+        assert stepped == index.successors(state).tolist()
+
+
+def test_padding_of_a_mask_is_never_allowed(vocabulary: Vocabulary) -> None:
+    """Bits past the last token, and logits past the last bit, are False: no padded logit can be drawn."""
+    index = Index(RegularAutomaton(repeat(char_set(negated=True), 0, None)), vocabulary)
+    mask = index.mask(index.automaton.start)
+    assert vocabulary.size % 32, "the test needs a vocabulary that does not fill its last word"
+    assert len(mask) == -(-vocabulary.size // 32)
+    assert not unpack(mask, vocabulary.size + 100)[vocabulary.size :].any()
+    assert (unpack(mask, vocabulary.size + 100)[: vocabulary.size] == unpack(mask, vocabulary.size)).all()
+
+
+@given(patterns_with_texts(max_leaves=5))
+@settings(max_examples=30)
+def test_compiled_kernels_equal_the_plain_functions(vocabulary: Vocabulary, drawn: tuple[Pattern, list[str]]) -> None:
+    """The machine code of both loops gives what the Python that it was compiled from gives."""
+    pattern, texts = drawn
+    plain, fast = (Index(RegularAutomaton(pattern), vocabulary) for _ in range(2))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(structured.index, "compiled", lambda: kernels.Kernels(kernels.walk, kernels.fewest_tokens))
+        expected = plain.successors(plain.automaton.start)
+    assert (fast.successors(fast.automaton.start) == expected).all()
+    for text in texts:
+        data = np.frombuffer(text.encode(), dtype=np.uint8)
+        counts = kernels.fewest_tokens(vocabulary.trie, data)
+        assert (kernels.compiled().fewest_tokens(vocabulary.trie, data) == counts).all()
+
+
+def fewest_tokens(tokens: Collection[bytes | None], data: bytes) -> int:
+    """Return how few tokens spell some bytes, by dynamic programming over the set of all tokens."""
+    counts = [0] * (len(data) + 1)
+    for start in reversed(range(len(data))):
+        ends = range(start + 1, len(data) + 1)
+        counts[start] = 1 + min(counts[end] for end in ends if data[start:end] in tokens)
+    return counts[0]
+
+
+@given(st.sets(st.text("abc", min_size=2, max_size=5), max_size=12), st.text("abc", max_size=12))
+def test_fewest_tokens_of_each_suffix(merged: set[str], text: str) -> None:
+    """The kernel counts the fewest tokens of every suffix, also where taking the longest token first is not best."""
+    tokens = [b"a", b"b", b"c", *(token.encode() for token in merged)]
+    data = text.encode()
+    counts = kernels.fewest_tokens(Trie.from_tokens(tokens), np.frombuffer(data, dtype=np.uint8))
+    assert counts.tolist() == [fewest_tokens(tokens, data[start:]) for start in range(len(data) + 1)]
+
+
+def canonical_completion(automaton: Automaton, state: int) -> bytes:
+    """Return the first in byte order of the shortest completions, by breadth-first search."""
+    level: dict[int, bytes] = {state: b""}
+    while True:
+        ends = [text for reached, text in level.items() if automaton.accepts(reached)]
+        if ends:
+            return min(ends)
+        following: dict[int, bytes] = {}
+        for reached, text in sorted(level.items(), key=lambda item: item[1]):
+            for byte in range(256):
+                following.setdefault(automaton.step(reached, byte), text + bytes([byte]))
+        following.pop(DEAD, None)
+        level = following
+
+
+@given(patterns(max_leaves=5), randoms())
+@settings(max_examples=50)
+def test_shortest_completion_is_that_of_the_canonical_text(
+    vocabulary: Vocabulary, pattern: Pattern, rng: random.Random
+) -> None:
+    """The count is the fewest tokens that spell the first of the texts of fewest bytes, each found by search."""
+    index = Index(RegularAutomaton(pattern), vocabulary)
+    tokens = set(vocabulary.tokens)
+    for state in states_on_walks(index, rng, walks=1, tokens=3):
+        completion = canonical_completion(index.automaton, state)
+        assert len(completion) == index.automaton.distance(state)
+        assert index.shortest_completion(state) == fewest_tokens(tokens, completion)
+
+
+@given(patterns(), randoms())
+def test_shortest_completion_is_kept(vocabulary: Vocabulary, pattern: Pattern, rng: random.Random) -> None:
+    """From every state there is a way to the end of exactly the tokens promised, each one nearer by one.
+
+    This is why a guide is never stuck: where the text may not end, some token leaves one token less to go.
+    """
+    index = Index(RegularAutomaton(pattern), vocabulary)
+    for start in states_on_walks(index, rng, walks=1, tokens=4):
+        state = start
+        for left in reversed(range(index.shortest_completion(start))):
+            assert not index.automaton.accepts(state)
+            successors = {int(successor) for successor in index.successors(state)} - {DEAD}
+            state = next(successor for successor in successors if index.shortest_completion(successor) == left)
+        assert index.automaton.accepts(state)
+
+
+@given(patterns(), randoms(), st.integers(0, 12))
+def test_mask_within_a_budget(vocabulary: Vocabulary, pattern: Pattern, rng: random.Random, max_tokens: int) -> None:
+    """With a budget exactly those tokens are left whose shortest completion still fits after them."""
+    index = Index(RegularAutomaton(pattern), vocabulary)
+    for state in states_on_walks(index, rng, walks=1, tokens=3):
+        fits = [
+            successor != DEAD and 1 + index.shortest_completion(successor) <= max_tokens
+            for successor in map(int, brute_successors(index, state))
+        ]
+        mask = unpack(index.mask_within(state, max_tokens), vocabulary.size)
+        assert (mask == brute_mask(index, state, np.array(fits))).all()
+        assert mask.any() or index.shortest_completion(state) > max_tokens
+
+
+@given(patterns(), randoms())
+def test_equal_masks_are_one_array(vocabulary: Vocabulary, pattern: Pattern, rng: random.Random) -> None:
+    """Masks with the same tokens are the same object, however they came about, and nobody can write to them."""
+    index = Index(RegularAutomaton(pattern), vocabulary)
+    states = states_on_walks(index, rng)
+    masks = [index.mask(state) for state in states] + [index.mask_within(state, 3) for state in states]
+    assert len({mask.tobytes() for mask in masks}) == len({id(mask) for mask in masks})
+    assert not any(mask.flags.writeable for mask in masks)
+
+
+def test_states_of_one_mask_share_it(vocabulary: Vocabulary) -> None:
+    """The thousand places inside a long string have one mask until the end is near."""
+    index = Index(RegularAutomaton(concat(repeat(chars("xyz"), 0, 1000), literal("."))), vocabulary)
+    states = [read(index.automaton, b"x" * length) for length in range(1, 100)]
+    assert len(set(states)) == len(states)
+    assert len({id(index.mask(state)) for state in states}) == 1
+
+
+@given(patterns_with_texts())
+def test_final_states_have_no_way_on(vocabulary: Vocabulary, drawn: tuple[Pattern, list[str]]) -> None:
+    """A state is final if its text is whole and no token may follow; its mask then holds end tokens alone."""
+    pattern, texts = drawn
+    index = Index(RegularAutomaton(pattern), vocabulary)
+    for text in texts:
+        state = read(index.automaton, text.encode())
+        if state != DEAD:
+            ends_only = set(np.flatnonzero(unpack(index.mask(state), vocabulary.size))) == set(vocabulary.end_token_ids)
+            assert index.is_final(state) == ends_only

@@ -1,0 +1,267 @@
+"""What can be a model: functions, and tiny models of transformers with random weights, made in memory."""
+
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from doubles import (
+    BOS,
+    MERGED_TOKENS,
+    ByteTokenizer,
+    byte_level_tokenizer,
+    in_memory,
+    random_logits,
+    tiny_gpt2,
+    tiny_llama,
+    widened,
+)
+from numpy.typing import NDArray
+
+from structured import models
+from structured.errors import DemonstrationWarning, ModelError
+from structured.models import FunctionModel, LanguageModel, load_model
+
+if TYPE_CHECKING:
+    from structured.models.hugging_face import HuggingFaceModel
+
+CHAT_TEMPLATE = (
+    "<s>{% for message in messages %}{{ message['role'] }}: {{ message['content'] }}<turn>{% endfor %}"
+    "{% if add_generation_prompt %}assistant:{% endif %}"
+)
+
+PROMPTS = ("a", "Jason is 25 years old, his sister Ana 31.", "日本 🙂", '{"name": "')
+"""Prompts of different lengths, so that a batch of them is padded."""
+
+SIZE = len(ByteTokenizer().tokens)
+
+
+@pytest.fixture(scope="module", params=[tiny_llama, tiny_gpt2])
+def model(request: pytest.FixtureRequest) -> "HuggingFaceModel":
+    """Return each tiny model in turn."""
+    return in_memory(request.param)
+
+
+@pytest.fixture
+def offline(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep transformers from asking the hub."""
+    import huggingface_hub.constants
+
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
+
+
+def whole_pass(model: "HuggingFaceModel", token_ids: Sequence[int]) -> NDArray[np.float32]:
+    """Return the next logits by one plain pass over one text: no batch, no padding, no cache."""
+    import torch
+
+    with torch.inference_mode():
+        output = model.model(input_ids=torch.tensor([list(token_ids)]), use_cache=False)
+    logits: NDArray[np.float32] = output.logits[0, -1].numpy()
+    return logits
+
+
+def test_padded_batch_equals_each_text_alone(model: "HuggingFaceModel") -> None:
+    """Prompts of different lengths in one batch, and tokens appended to them, get the logits of each text alone."""
+    written = [model.encode(prompt) for prompt in PROMPTS]
+    assert len(set(map(len, written))) > 2
+    texts = model.begin(written)
+    for step in range(4):
+        assert texts.logits.shape == (len(written), model.model.config.vocab_size)
+        for logits, token_ids in zip(texts.logits, written, strict=True):
+            np.testing.assert_allclose(logits, whole_pass(model, token_ids), atol=1e-4)
+        appended = [5 + 7 * step + row for row in range(len(written))]
+        texts.append(appended)
+        written = [[*token_ids, token_id] for token_ids, token_id in zip(written, appended, strict=True)]
+
+
+def test_dropped_texts_leave_the_others_right(model: "HuggingFaceModel") -> None:
+    """As texts finish one after the other, those that remain keep their own cache, mask and positions."""
+    written = [model.encode(prompt) for prompt in PROMPTS]
+    texts = model.begin(written)
+    for dropped in (2, 0, None, 1):
+        appended = [None if row == dropped else 10 + row for row in range(len(written))]
+        texts.append(appended)
+        pairs = zip(written, appended, strict=True)
+        written = [[*token_ids, token_id] for token_ids, token_id in pairs if token_id is not None]
+        assert len(texts.logits) == len(written)
+        for logits, token_ids in zip(texts.logits, written, strict=True):
+            np.testing.assert_allclose(logits, whole_pass(model, token_ids), atol=1e-4)
+    texts.append([None])
+    assert len(texts.logits) == 0
+
+
+def test_vocabulary_of_a_loaded_model(model: "HuggingFaceModel") -> None:
+    """A loaded model knows the bytes of its tokens, which are no more than its logits, and how long it can read."""
+    assert set(MERGED_TOKENS) <= set(model.vocabulary.tokens)
+    assert model.vocabulary.end_token_ids == {1}
+    assert model.context_length == 256
+    assert model.begin([[5]]).logits.shape[1] > model.vocabulary.size
+    assert isinstance(model, LanguageModel)
+
+
+def test_every_declared_end_token_ends() -> None:
+    """Ends are what the tokenizer, the model's configuration or its generation settings call an end."""
+    import torch
+
+    torch.manual_seed(0)
+    tokenizer = byte_level_tokenizer()
+    width = len(tokenizer)
+    network = tiny_llama(width).train(mode=False)
+    assert network.generation_config is not None
+    network.generation_config.eos_token_id = [tokenizer.convert_tokens_to_ids("<turn>"), width + 7]
+    assert load_model((network, tokenizer)).vocabulary.end_token_ids == {1, 2}  # one that has no logit is left out
+
+
+def test_model_narrower_than_its_tokenizer() -> None:
+    """Tokens that the model has no logits for do not exist."""
+    tokenizer = byte_level_tokenizer()
+    width = len(tokenizer) - 4
+    assert load_model((tiny_llama(width), tokenizer)).vocabulary.size == width
+
+
+def test_chat_template_is_used_where_there_is_one() -> None:
+    """Messages go through the template, whose special tokens are read as such and not doubled."""
+    chatty = in_memory(tiny_llama, chat_template=CHAT_TEMPLATE)
+    assert chatty.has_chat_template
+    token_ids = chatty.encode([{"role": "user", "content": "aé"}])
+    plain = chatty.encode("user: aé"), chatty.encode("assistant:")
+    assert [text[0] for text in plain] == [0, 0]
+    assert token_ids == [0, *plain[0][1:], 2, *plain[1][1:]]
+    assert not in_memory(tiny_llama).has_chat_template
+
+
+@pytest.mark.usefixtures("offline")
+def test_model_saved_to_a_folder_is_the_same_model(model: "HuggingFaceModel", tmp_path: Path) -> None:
+    """A model that is loaded from its folder gives the logits of the one that was saved, and is loaded once."""
+    model.model.save_pretrained(tmp_path)
+    model.tokenizer.save_pretrained(tmp_path)
+    loaded = load_model(tmp_path)
+    assert loaded.vocabulary.tokens == model.vocabulary.tokens
+    assert loaded.vocabulary.end_token_ids == model.vocabulary.end_token_ids
+    assert loaded.name == str(tmp_path)
+    prompts = [model.encode(prompt) for prompt in PROMPTS]
+    assert prompts == [loaded.encode(prompt) for prompt in PROMPTS]
+    np.testing.assert_allclose(loaded.begin(prompts).logits, model.begin(prompts).logits, atol=1e-4)
+    assert load_model(str(tmp_path)) is loaded
+
+
+@pytest.mark.usefixtures("offline")
+def test_environment_variable_names_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With no model named, STRUCTURED_MODEL decides, and nothing is said about a demonstration."""
+    saved = in_memory(tiny_llama)
+    saved.model.save_pretrained(tmp_path)
+    saved.tokenizer.save_pretrained(tmp_path)
+    monkeypatch.setenv("STRUCTURED_MODEL", str(tmp_path))
+    assert load_model().name == str(tmp_path)
+
+
+@pytest.mark.usefixtures("offline")
+def test_demonstration_model_says_so_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With no model named anywhere, the packaged one answers; the first time it warns, the second it does not."""
+    saved = in_memory(tiny_llama)
+    saved.model.save_pretrained(tmp_path)
+    saved.tokenizer.save_pretrained(tmp_path)
+    monkeypatch.delenv("STRUCTURED_MODEL", raising=False)
+    monkeypatch.setattr(models, "DEMONSTRATION", tmp_path)
+    models._demonstration.cache_clear()
+    with pytest.warns(DemonstrationWarning, match=r"^No model was named, so the small demonstration model"):
+        first = load_model()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert load_model() is first
+    assert not caught
+    models._demonstration.cache_clear()
+
+
+@pytest.mark.usefixtures("offline")
+def test_unknown_name_is_an_error() -> None:
+    """A name that is neither a folder nor reachable is an error that says what was tried, and what to name instead."""
+    with pytest.raises(ModelError) as caught:
+        load_model("nobody/no-such-model")
+    message = str(caught.value)
+    assert message.startswith("No model could be loaded from 'nobody/no-such-model'. It is no local folder, and")
+    assert message.endswith("config.json, weights and tokenizer.json, or a hub id that this machine can reach.")
+
+
+@pytest.mark.usefixtures("offline")
+def test_folder_without_a_model_is_an_error(tmp_path: Path) -> None:
+    """A folder that exists but holds no model is told apart from a name that is unknown."""
+    with pytest.raises(ModelError, match=r"The folder exists but holds no loadable model"):
+        load_model(tmp_path)
+
+
+def test_unknown_dtype_is_an_error(tmp_path: Path) -> None:
+    """A dtype that torch does not have is refused before anything is loaded."""
+    with pytest.raises(ModelError, match=r"^'float17' is not a dtype of torch\. Use 'auto', 'float32'"):
+        load_model(tmp_path, dtype="float17")
+
+
+@pytest.mark.parametrize("nonsense", [42, (random_logits(SIZE),), (1, 2, 3), random_logits(SIZE)])
+def test_nonsense_is_no_model(nonsense: Any) -> None:
+    """Whatever is no model is shown in the message, with the five things that are."""
+    with pytest.raises(ModelError, match=r" is not a model\. Pass a hub id, a folder, \(model, tokenizer\)"):
+        load_model(nonsense)
+
+
+@pytest.mark.parametrize(
+    ("pair", "kinds"),
+    [(("a", "b"), r"\(str, str\)"), ((42, ByteTokenizer()), r"\(int, ByteTokenizer\)")],
+    ids=["names", "no function"],
+)
+def test_pair_that_is_no_model_with_its_tokenizer(pair: Any, kinds: str) -> None:
+    """A pair of the wrong things is told by the kinds of both."""
+    with pytest.raises(ModelError, match=f"^{kinds} is no model and its tokenizer"):
+        load_model(pair)
+
+
+def test_function_and_tokenizer_are_a_model() -> None:
+    """A function from token ids to logits is given each text from its start, the prompt's tokens included."""
+    seen: list[list[int]] = []
+
+    def logits(token_ids: Sequence[int]) -> list[float]:
+        seen.append(list(token_ids))
+        return [float(len(token_ids))] * SIZE
+
+    model = load_model((logits, ByteTokenizer()))
+    assert isinstance(model, FunctionModel)
+    assert isinstance(model, LanguageModel)
+    assert load_model(model) is model
+    assert model.name == "logits"
+    prompts = [model.encode("a"), model.encode("")]
+    assert prompts[1] == [BOS]
+    texts = model.begin(prompts)
+    texts.append([40, 41])
+    texts.append([None, 42])
+    assert seen == [prompts[0], [BOS], [*prompts[0], 40], [BOS, 41], [BOS, 41, 42]]
+    assert texts.logits.tolist() == [[3.0] * SIZE]
+    texts.append([None])
+    assert texts.logits.shape == (0, SIZE)
+
+
+def test_function_model_may_be_wider_than_its_tokenizer() -> None:
+    """More logits than tokens are handed on as they are."""
+    model = FunctionModel(widened(random_logits(SIZE), 11), ByteTokenizer())
+    assert model.begin([[BOS]]).logits.shape == (1, SIZE + 11)
+
+
+@pytest.mark.parametrize("shape", [(SIZE - 1,), (1, SIZE), ()], ids=repr)
+def test_function_with_logits_of_the_wrong_shape(shape: tuple[int, ...]) -> None:
+    """Too few logits, or a batch of them, are an error that tells the shape that came and the one that should."""
+    model = FunctionModel(lambda token_ids: np.zeros(shape), ByteTokenizer())  # noqa: ARG005
+    with pytest.raises(ModelError) as caught:
+        model.begin([[BOS]])
+    assert str(caught.value) == (
+        f"<lambda> returned logits of shape {shape}; one number for each of the {SIZE} tokens is needed, "
+        "shape (width,) with width at least that."
+    )
+
+
+def test_function_model_has_no_chat_template() -> None:
+    """Messages for a model without a template are an error, and not silently joined."""
+    model = FunctionModel(random_logits(SIZE), ByteTokenizer())
+    assert not model.has_chat_template
+    with pytest.raises(ModelError, match=r"^logits has no chat template\. Give it a plain prompt\.$"):
+        model.encode([{"role": "user", "content": "a"}])

@@ -1,0 +1,157 @@
+"""Drawing one token: the masked softmax, no more and no less."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from structured.errors import ModelError
+from structured.index import Mask, unpack
+from structured.sampling import Sampler
+
+SIZE = 70
+"""Tokens in these tests; their masks take three words, the last one partly filled."""
+
+
+def mask_of(allowed: set[int]) -> Mask:
+    bits = np.zeros(-(-SIZE // 32) * 32, dtype=np.bool_)
+    bits[list(allowed)] = True
+    return np.packbits(bits, bitorder="little").view(np.int32)
+
+
+def masked_softmax(logits: NDArray[np.float32], allowed: set[int], temperature: float = 1.0) -> dict[int, float]:
+    """Return the probability of each allowed token, as the textbook writes it."""
+    weights = {token_id: math.exp(float(logits[token_id]) / temperature) for token_id in allowed}
+    return {token_id: weight / sum(weights.values()) for token_id, weight in weights.items()}
+
+
+def some_logits(seed: int = 0, width: int = SIZE) -> NDArray[np.float32]:
+    return np.random.default_rng(seed).normal(scale=2.0, size=width).astype(np.float32)
+
+
+masks = st.sets(st.integers(0, SIZE - 1), min_size=1)
+seeds = st.integers(0, 2**32)
+
+
+@given(masks)
+def test_masks_are_packed_as_unpack_reads_them(allowed: set[int]) -> None:
+    """Token t is bit t % 32 of word t // 32, the sign bit included."""
+    assert set(np.flatnonzero(unpack(mask_of(allowed), SIZE))) == allowed
+    words = mask_of(allowed)
+    assert {t for t in range(SIZE) if int(words[t // 32]) >> (t % 32) & 1} == allowed
+
+
+@given(masks, seeds)
+def test_greedy_is_the_masked_argmax(allowed: set[int], seed: int) -> None:
+    """At temperature 0 the allowed token with the highest logit is taken, whatever the generator."""
+    logits = some_logits(seed)
+    choice = Sampler().choose(logits, mask_of(allowed), np.random.default_rng())
+    assert choice.token_id == max(allowed, key=lambda token_id: logits[token_id])
+
+
+@given(masks, seeds, st.sampled_from([0.0, 0.3, 1.0, 5.0]))
+def test_log_probability_is_that_of_the_masked_softmax(allowed: set[int], seed: int, temperature: float) -> None:
+    """The log-probability is that of the token among the allowed ones before temperature, whatever the temperature."""
+    logits = some_logits(seed)
+    choice = Sampler(temperature).choose(logits, mask_of(allowed), np.random.default_rng(seed))
+    assert choice.token_id in allowed
+    assert choice.log_probability == pytest.approx(math.log(masked_softmax(logits, allowed)[choice.token_id]))
+
+
+@pytest.mark.parametrize("temperature", [0.5, 1.0, 3.0])
+def test_draws_follow_the_masked_softmax(temperature: float) -> None:
+    """Ten thousand draws pass Pearson's chi-square test against the masked softmax at this temperature."""
+    allowed, draws = {0, 7, 31, 32, 69}, 10_000
+    logits = np.zeros(SIZE, dtype=np.float32)
+    logits[[0, 7, 31, 32, 69]] = [0.0, 1.0, -1.0, 0.5, 0.2]
+    logits[8] = 50.0  # the most probable token of all is not allowed
+    expected = masked_softmax(logits, allowed, temperature)
+    sampler, generator = Sampler(temperature), np.random.default_rng(1)
+    drawn = [sampler.choose(logits, mask_of(allowed), generator).token_id for _ in range(draws)]
+    statistic = sum((drawn.count(token_id) - draws * p) ** 2 / (draws * p) for token_id, p in expected.items())
+    assert set(drawn) <= allowed
+    assert statistic < 18.47  # 4 degrees of freedom, p = 0.001
+
+
+@given(masks, seeds)
+def test_low_temperatures_are_greedy(allowed: set[int], seed: int) -> None:
+    """As the temperature falls, draws become the argmax, without overflow on the way."""
+    logits = some_logits(seed)
+    generator = np.random.default_rng(seed)
+    cold = Sampler(1e-9).choose(logits, mask_of(allowed), generator)
+    assert cold == Sampler().choose(logits, mask_of(allowed), generator)
+
+
+def test_a_seed_repeats_its_draws() -> None:
+    """The same seed, item and attempt draw the same tokens; another of any of the three draws others."""
+
+    def drawn(seed: int | None, item: int, attempt: int) -> list[int]:
+        sampler = Sampler(1.0, seed)
+        generator = sampler.generator(item, attempt)
+        return [sampler.choose(some_logits(), mask_of(set(range(SIZE))), generator).token_id for _ in range(20)]
+
+    assert drawn(7, 3, 0) == drawn(7, 3, 0)
+    others = [drawn(8, 3, 0), drawn(7, 4, 0), drawn(7, 3, 1), drawn(7, 0, 3), drawn(None, 3, 0), drawn(None, 3, 0)]
+    assert all(other != drawn(7, 3, 0) for other in others)
+    assert others[-1] != others[-2]
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_nan_is_an_error_only_where_it_matters(temperature: float) -> None:
+    """A NaN among the allowed logits is an error that names the way out; elsewhere it has no say."""
+    logits = some_logits()
+    logits[5] = np.nan
+    generator = np.random.default_rng(0)
+    with pytest.raises(ModelError, match=r"NaN as the logit of an allowed token\. Load it in a wider dtype"):
+        Sampler(temperature).choose(logits, mask_of({4, 5, 6}), generator)
+    assert Sampler(temperature).choose(logits, mask_of({4, 6}), generator).token_id in {4, 6}
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_a_model_that_rules_out_everything_legal(temperature: float) -> None:
+    """Where every allowed token has -inf, one of them is drawn all the same, each as likely as the others."""
+    logits = some_logits()
+    logits[[3, 40, 60]] = -np.inf
+    choice = Sampler(temperature).choose(logits, mask_of({3, 40, 60}), np.random.default_rng(0))
+    assert choice.token_id in {3, 40, 60}
+    assert choice.log_probability == pytest.approx(math.log(1 / 3))
+
+
+@pytest.mark.parametrize("temperature", [0.0, 0.5, 2.0])
+def test_ruled_out_tokens_are_not_drawn(temperature: float) -> None:
+    """An allowed token with -inf is never drawn while another is left, and those with +inf go before all."""
+    logits = np.full(SIZE, -np.inf, dtype=np.float32)
+    logits[[9, 33]] = [-80.0, -90.0]
+    allowed, generator = set(range(SIZE)), np.random.default_rng(0)
+    drawn = {Sampler(temperature).choose(logits, mask_of(allowed), generator).token_id for _ in range(50)}
+    assert drawn <= {9, 33}
+    logits[50] = np.inf
+    choice = Sampler(temperature).choose(logits, mask_of(allowed), generator)
+    assert (choice.token_id, choice.log_probability) == (50, 0.0)
+
+
+@given(masks, seeds, st.sampled_from([0.0, 1.0]))
+def test_logits_beyond_the_vocabulary_have_no_say(allowed: set[int], seed: int, temperature: float) -> None:
+    """Padded logits, as models have them to round their width up, are never drawn and take no probability."""
+    logits = some_logits(seed)
+    wide = np.append(logits, np.full(58, 1e9, dtype=np.float32))
+    choices = [
+        Sampler(temperature).choose(row, mask_of(allowed), np.random.default_rng(seed)) for row in (logits, wide)
+    ]
+    assert choices[0] == choices[1]
+
+
+@pytest.mark.parametrize("temperature", [-1.0, float("inf"), float("nan")])
+def test_impossible_temperature_is_refused(temperature: float) -> None:
+    """Temperatures that mean nothing are refused before anything is drawn."""
+    with pytest.raises(ValueError, match=r"temperature is .*; it must be 0 \(greedy\) or a positive finite number\."):
+        Sampler(temperature)
+
+
+def test_negative_seed_is_refused() -> None:
+    """A seed that NumPy would choke on later is refused at once."""
+    with pytest.raises(ValueError, match=r"seed is -1; it must be 0 or greater\."):
+        Sampler(1.0, -1)

@@ -1,0 +1,208 @@
+"""The exact bytes of tokens, read from the definitions of real tokenizers, and the trie of them."""
+
+from collections import defaultdict
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from doubles import (
+    BOS,
+    END,
+    END_OF_TURN,
+    HIDDEN,
+    MERGED_TOKENS,
+    ByteTokenizer,
+    byte_level_tokenizer,
+    fast_tokenizer,
+    spell,
+)
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from structured.errors import VocabularyError
+from structured.vocabulary import UTF8_BYTES, Trie, Vocabulary
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1) | st.text('aé€🙂 \n"\\{}1', min_size=1)
+FEW_BYTES = st.lists(st.sampled_from(b"abc"), max_size=6).map(bytes)
+BYTES = tuple(bytes([byte]) for byte in range(256))
+
+
+@given(text=TEXTS)
+@example(text='  {"name": "Ana",\n\t"äöü": [1.5e-3, null]} 日本🙂\u200d\x00\x85\u3000')
+@settings(max_examples=60)
+def test_tokens_spell_the_text_that_they_encode(real_name: str, real: Vocabulary, tokenizer: Any, text: str) -> None:
+    """The bytes of a text's tokens, one after the other, are the bytes of the text, on every real tokenizer."""
+    token_ids = tokenizer.encode(text, add_special_tokens=False)
+    if real_name == "mistral-v1":  # its normaliser puts a space first, and writes spaces as U+2581
+        text = " " + text.replace("▁", " ")
+    assert spell(real.tokens, token_ids) == text.encode()
+
+
+def test_special_tokens_have_no_bytes(real: Vocabulary, tokenizer: Any) -> None:
+    """No special token can occur inside an answer; every other token of a real vocabulary has its bytes."""
+    special = {id_ for id_, token in tokenizer.added_tokens_decoder.items() if token.special}
+    assert special >= set(tokenizer.all_special_ids)
+    assert {token_id for token_id, token in enumerate(real.tokens) if token is None} == special
+    assert real.end_token_ids == {tokenizer.eos_token_id}
+    assert real.size == len(tokenizer)
+
+
+def test_several_end_tokens(tokenizer: Any) -> None:
+    """Each token that is named as an end ends an answer and loses its bytes, whether or not it is special."""
+    ends = {tokenizer.eos_token_id, tokenizer.convert_tokens_to_ids("the")}
+    vocabulary = Vocabulary.from_transformers(tokenizer, end_token_ids=ends)
+    assert vocabulary.end_token_ids == ends
+    assert all(vocabulary.tokens[token_id] is None for token_id in ends)
+
+
+@given(text=TEXTS)
+def test_byte_level_tokenizer_made_in_memory(text: str) -> None:
+    """A tokenizer of merges that cut characters is read as exactly as the published ones."""
+    tokenizer = byte_level_tokenizer()
+    vocabulary = Vocabulary.from_transformers(tokenizer)
+    assert spell(vocabulary.tokens, tokenizer(text)["input_ids"]) == text.encode()
+    assert set(MERGED_TOKENS) <= set(vocabulary.tokens)
+
+
+@given(text=TEXTS)
+def test_byte_tokenizer_double_spells_the_text(text: str) -> None:
+    """The double that most tests generate with keeps the laws of a real tokenizer."""
+    tokenizer = ByteTokenizer()
+    token_ids = tokenizer.encode(text)
+    assert token_ids[0] == BOS
+    assert spell(tokenizer.tokens, token_ids) == text.encode()
+
+
+def sentencepiece_tokenizer(*added: str) -> Any:
+    from tokenizers import AddedToken, Tokenizer, decoders, models
+
+    pieces = ["<unk>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256)), "▁", "▁▁", "▁the", "é", "<0x1>"]
+    backend = Tokenizer(models.BPE({piece: i for i, piece in enumerate(pieces)}, [], byte_fallback=True))
+    backend.decoder = decoders.Sequence([decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()])
+    backend.add_tokens([AddedToken(piece, normalized=False) for piece in added])
+    return fast_tokenizer(backend, {"unk_token": "<unk>", "eos_token": "</s>"})
+
+
+def test_sentencepiece_pieces() -> None:
+    """▁ is a space, <0x..> is a byte, and everything else is itself."""
+    tokenizer = sentencepiece_tokenizer()
+    vocabulary = Vocabulary.from_transformers(tokenizer)
+    read = {piece: vocabulary.tokens[token_id] for piece, token_id in tokenizer.get_vocab().items()}
+    assert (read["▁the"], read["é"], read["<0x1>"]) == (b" the", "é".encode(), b"<0x1>")
+    assert (read["<0x0A>"], read["<0xF0>"], read["<unk>"]) == (b"\n", b"\xf0", None)
+
+
+def test_spaces_that_sentencepiece_lists_as_added_tokens() -> None:
+    """The runs of spaces that Gemma lists as added tokens are spaces, as its decoder says, and not U+2581."""
+    tokenizer = sentencepiece_tokenizer("▁▁", "\n\n")
+    vocabulary = Vocabulary.from_transformers(tokenizer)
+    for piece in ("▁▁", "\n\n"):
+        token_id = tokenizer.convert_tokens_to_ids(piece)
+        assert vocabulary.tokens[token_id] == tokenizer.decode([token_id]).encode()
+
+
+@pytest.mark.parametrize("text", ["<tool call>", "<é>", "日本語"])
+def test_token_added_to_byte_level_bpe_is_its_own_text(text: str) -> None:
+    """A user's added token is not spelled in the byte alphabet, even if it could be: its bytes are those of its text."""
+    tokenizer = byte_level_tokenizer()
+    tokenizer.add_tokens([text])
+    vocabulary = Vocabulary.from_transformers(tokenizer)
+    assert vocabulary.tokens[tokenizer.convert_tokens_to_ids(text)] == text.encode()
+
+
+def test_tokenizer_that_cannot_spell_every_text() -> None:
+    """A vocabulary without a token for some byte is refused, with the bytes that are missing."""
+    tokens = [None, *(byte for byte in BYTES if byte not in (b"\n", b"\xe2"))]
+    with pytest.raises(VocabularyError) as caught:
+        Vocabulary(tuple(tokens), frozenset({0}))
+    assert str(caught.value) == (
+        "The vocabulary has no single-byte token for 2 of the bytes of UTF-8 (0x0A, 0xE2), so it cannot spell every "
+        "text. Use a tokenizer with a byte-level alphabet or with byte fallback."
+    )
+
+
+def test_bytes_outside_utf8_may_be_missing() -> None:
+    """Only bytes that occur in UTF-8 are needed; what never occurs need not be spelled."""
+    assert {
+        *bytes(range(0x80)),
+        *"".join(map(chr, (*range(0x80, 0xD800), *range(0xE000, 0x110000)))).encode(),
+    } == UTF8_BYTES
+    vocabulary = Vocabulary((None, *(BYTES[byte] for byte in sorted(UTF8_BYTES))), frozenset({0}))
+    assert vocabulary.size == 1 + len(UTF8_BYTES)
+
+
+@pytest.mark.parametrize("ends", [set(), {-1}, {257}, {0, 1}], ids=["none", "negative", "outside", "with bytes"])
+def test_end_tokens_must_be_tokens_without_bytes(ends: set[int]) -> None:
+    """An answer must be able to end, and an end must not be readable as a part of the answer."""
+    with pytest.raises(VocabularyError, match=r"The end tokens \[.*\] must be at least one, lie inside the vocabulary"):
+        Vocabulary((None, *BYTES), frozenset(ends))
+
+
+def test_decoder_that_is_not_understood() -> None:
+    """A tokenizer whose tokens have no exact bytes (BERT's WordPiece) is refused by the name of its decoder."""
+    from tokenizers import Tokenizer, decoders, models
+
+    backend = Tokenizer(models.WordPiece({"[UNK]": 0, "[SEP]": 1, "a": 2, "##b": 3}))
+    for decoder, name in ((decoders.WordPiece(), r"\['WordPiece'\]"), (None, "missing")):
+        backend.decoder = decoder
+        with pytest.raises(VocabularyError, match=f"its decoder is {name}, and only byte-level BPE and SentencePiece"):
+            Vocabulary.from_transformers(fast_tokenizer(backend, {"eos_token": "[SEP]"}))
+
+
+def test_slow_tokenizer_is_refused() -> None:
+    """A tokenizer without a definition to read is refused by its class, with two ways out."""
+    with pytest.raises(VocabularyError, match=r"^SimpleNamespace is not a fast tokenizer, .* Load the fast"):
+        Vocabulary.from_transformers(SimpleNamespace(eos_token_id=0, all_special_ids=[0]))
+
+
+def test_vocabulary_of_a_tokenizer_that_tells_its_bytes(vocabulary: Vocabulary) -> None:
+    """A tokenizer of one's own is taken at its word: special tokens hidden, several ends."""
+    assert vocabulary.tokens == ByteTokenizer().tokens
+    assert vocabulary.end_token_ids == {END, END_OF_TURN}
+    assert all(vocabulary.tokens[token_id] is None for token_id in (BOS, END, END_OF_TURN, HIDDEN))
+    assert repr(vocabulary) == f"Vocabulary({len(vocabulary.tokens):,} tokens, end=[1, 2])"
+
+
+def tokens_by_bytes(trie: Trie) -> dict[bytes, list[int]]:
+    """Read a trie with nothing but the path to each node."""
+    found: dict[bytes, list[int]] = {}
+    path = b""
+    for node in range(len(trie.byte)):
+        path = path[: trie.depth[node]] + bytes([trie.byte[node]])
+        assert len(path) == trie.depth[node] + 1, "a node has no parent"
+        ids = trie.token_ids[trie.token_start[node] : trie.token_start[node + 1]].tolist()
+        if ids:
+            assert path not in found, "two nodes have one path"
+            found[path] = ids
+    return found
+
+
+@given(st.lists(st.none() | st.binary(max_size=4) | FEW_BYTES, max_size=40))
+def test_trie_lists_exactly_the_tokens(tokens: list[bytes | None]) -> None:
+    """Walking the trie finds each token at its bytes: duplicates side by side, tokens without bytes nowhere."""
+    expected = defaultdict(list)
+    for token_id, token in enumerate(tokens):
+        if token:
+            expected[token].append(token_id)
+    assert tokens_by_bytes(Trie.from_tokens(tokens)) == expected
+
+
+@given(st.lists(FEW_BYTES, max_size=40))
+def test_subtrees_end_where_the_walk_climbs(tokens: list[bytes]) -> None:
+    """`subtree_end` is the next node that is no deeper, children are sorted by byte, and leaves are tokens."""
+    trie = Trie.from_tokens(tokens)
+    nodes = len(trie.byte)
+    for node in range(nodes):
+        end = next((other for other in range(node + 1, nodes) if trie.depth[other] <= trie.depth[node]), nodes)
+        assert trie.subtree_end[node] == end
+        if end < nodes and trie.depth[end] == trie.depth[node]:
+            assert trie.byte[end] > trie.byte[node]
+        if end == node + 1:
+            assert trie.token_start[node] < trie.token_start[node + 1]
+
+
+def test_trie_of_a_real_vocabulary(real: Vocabulary) -> None:
+    """The trie of a real vocabulary holds each of its tokens once, at its bytes."""
+    found = tokens_by_bytes(real.trie)
+    assert all(real.tokens[token_id] == token for token, ids in found.items() for token_id in ids)
+    assert sum(map(len, found.values())) == sum(token is not None for token in real.tokens)
