@@ -1,0 +1,362 @@
+"""The documentation is true: its examples run, its links lead somewhere, and its lists are complete.
+
+Every ```python block of README.md and docs/ is run, the blocks of one file in order and in one namespace. A comment after
+a statement, on its last line or on the lines below it, states what the statement does:
+
+    1 + 1  # → 2                                 the repr of the value, which may go on over more lines of comment
+    print("a\nb")                                or, line by line, what is printed
+    # → a
+    # b
+    int("x")  # raises ValueError: invalid       the error, and how its message starts
+    warn("Old.")  # warns UserWarning: Old       the warning, and how its message starts
+
+What is not stated must not happen: an error or a warning that no comment announces fails the test. (Only the notice
+that the demonstration model answers is free to come, since it comes once in a process.) A block under the comment
+`<!-- not run: reason -->` is only compiled.
+"""
+
+import ast
+import inspect
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+import textwrap
+import tokenize
+import tomllib
+import warnings
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from test_house import HOUSE, ROOMS
+
+import structured
+from structured import DemonstrationWarning, SchemaError, to_regex
+from structured.extraction import Options
+
+ROOT = Path(__file__).parents[1]
+README = ROOT / "README.md"
+PAGES = (README, *sorted((ROOT / "docs").glob("*.md")))
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+
+_FENCE = re.compile(r"^```(?P<language>\w*)$")
+_NOT_RUN = re.compile(r"<!-- not run: .+ -->")
+_CLAIM = re.compile(r"# (?P<kind>→|raises|warns)(?: (?P<text>.*))?$")
+_LINK = re.compile(r"\[[^\]]*\]\((?P<target>[^)\s#]*)(?:#(?P<anchor>[^)\s]+))?\)")
+
+
+class Claim(NamedTuple):
+    """What a comment states: `→`, `raises` or `warns`, and the text."""
+
+    kind: str
+    lines: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return _one_line("\n".join(self.lines))
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block of a page."""
+
+    page: Path
+    first_line: int
+    language: str
+    source: str
+    runs: bool
+
+    def statements(self) -> Iterator[tuple[ast.stmt, list[Claim]]]:
+        """Yield each statement, numbered as the lines of the page, with the claims about it."""
+        tree = ast.parse(self.source)
+        comments = _comments(self.source)
+        lines = self.source.splitlines()
+        for statement in tree.body:
+            end = statement.end_lineno or statement.lineno
+            texts = [comments[end]] if end in comments else []
+            while end < len(lines) and lines[end].startswith("#"):
+                texts.append(lines[end])
+                end += 1
+            yield ast.increment_lineno(statement, self.first_line - 1), _claims(texts)
+
+
+class Outcome(NamedTuple):
+    """What a statement did."""
+
+    value: str
+    printed: str
+    error: Exception | None
+    warnings: list[str]
+
+
+def _blocks(page: Path) -> list[Block]:
+    found: list[Block] = []
+    open_at: int | None = None
+    language, last_text, runs = "", "", True
+    lines = page.read_text(encoding="utf-8").splitlines()
+    for number, line in enumerate(lines, 1):
+        fence = _FENCE.match(line)
+        if open_at is None and fence:
+            open_at, language, runs = number + 1, fence["language"], not _NOT_RUN.fullmatch(last_text)
+        elif open_at is not None and line == "```":
+            found.append(Block(page, open_at, language, "\n".join(lines[open_at - 1 : number - 1]), runs))
+            open_at = None
+        if line.strip():
+            last_text = line.strip()
+    assert open_at is None, f"{page}:{open_at}: the block is not closed"
+    return found
+
+
+def _comments(source: str) -> dict[int, str]:
+    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+    return {token.start[0]: token.string for token in tokens if token.type == tokenize.COMMENT}
+
+
+def _claims(comments: list[str]) -> list[Claim]:
+    """Return the claims of consecutive comments: one starts where a comment names its kind, and goes on from there."""
+    claims: list[Claim] = []
+    for comment in comments:
+        match = _CLAIM.match(comment)
+        if match:
+            claims.append(Claim(match["kind"], (match["text"],) if match["text"] else ()))
+        elif claims:
+            claims[-1] = Claim(claims[-1].kind, (*claims[-1].lines, comment.removeprefix("#").removeprefix(" ")))
+    return claims
+
+
+def _execute(statement: ast.stmt, page: Path, namespace: dict[str, Any]) -> Outcome:
+    value, error = None, None
+    with warnings.catch_warnings(record=True) as caught, redirect_stdout(io.StringIO()) as printed:
+        warnings.simplefilter("always")
+        try:
+            if isinstance(statement, ast.Expr):
+                value = eval(compile(ast.Expression(statement.value), str(page), "eval"), namespace)  # noqa: S307
+            else:
+                exec(compile(ast.Module([statement], []), str(page), "exec"), namespace)  # noqa: S102
+        except Exception as raised:  # noqa: BLE001  whatever the documentation shows
+            error = raised
+    given = [warning for warning in caught if not issubclass(warning.category, DemonstrationWarning)]
+    shown = [f"{warning.category.__name__}: {warning.message}" for warning in given]
+    return Outcome(repr(value), printed.getvalue(), error, shown)
+
+
+def _check(outcome: Outcome, claims: list[Claim], where: str) -> None:
+    stated = {kind: [claim for claim in claims if claim.kind == kind] for kind in ("→", "raises", "warns")}
+    if outcome.error is not None and not stated["raises"]:
+        outcome.error.add_note(f"in {where}")
+        raise outcome.error
+    error = f"{type(outcome.error).__name__}: {outcome.error}"
+    for claim in stated["raises"]:
+        assert outcome.error is not None, f"{where}: nothing was raised"
+        assert _one_line(error).startswith(str(claim)), where
+    assert len(outcome.warnings) == len(stated["warns"]), f"{where}: {outcome.warnings}"
+    for warning, claim in zip(outcome.warnings, stated["warns"], strict=True):
+        assert _one_line(warning).startswith(str(claim)), where
+    for claim in stated["→"]:
+        if outcome.printed:
+            assert [line.rstrip() for line in outcome.printed.splitlines()] == list(claim.lines), where
+        else:
+            assert _one_line(outcome.value) == str(claim), where
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _outside_blocks(page: Path) -> str:
+    return re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+
+
+def _anchors(page: Path) -> set[str]:
+    """Return the anchors of a page's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.+)$", _outside_blocks(page), flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def _section(page: Path, heading: str) -> str:
+    """Return the text under a heading, up to the next heading that is no deeper."""
+    text = page.read_text(encoding="utf-8")
+    start = re.search(rf"^(#+) {re.escape(heading)}$", text, flags=re.MULTILINE)
+    assert start is not None, f"{page.name} has no heading {heading!r}"
+    after = text[start.end() :]
+    end = re.search(rf"^#{{1,{len(start[1])}}} ", after, flags=re.MULTILINE)
+    return after[: end.start()] if end else after
+
+
+def _page_name(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+@pytest.fixture(autouse=True)
+def _demonstration_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the demonstration model answer, whatever model the reader has named in the environment."""
+    monkeypatch.delenv("STRUCTURED_MODEL", raising=False)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_page_name)
+def test_examples_in_pages_do_what_their_comments_say(page: Path) -> None:
+    """Each block runs after the ones above it, and each comment after an arrow is the value."""
+    namespace: dict[str, Any] = {"__name__": page.stem}
+    for block in _blocks(page):
+        if block.language != "python":
+            continue
+        for statement, claims in block.statements():
+            if block.runs:
+                _check(_execute(statement, page, namespace), claims, f"{_page_name(page)}:{statement.lineno}")
+
+
+def test_wrong_comments_are_found() -> None:
+    """The checker itself: each false or missing claim fails."""
+    namespace: dict[str, Any] = {}
+    for source in (
+        "1 + 1  # → 3",
+        "print('a')\n# → b",
+        "int('x')  # raises ValueError: valid",
+        "int('x')  # raises TypeError",
+        "int('x')",
+        "int('1')  # raises ValueError",
+        "__import__('warnings').warn('Old.')",
+        "1  # warns UserWarning",
+    ):
+        ((statement, claims),) = Block(README, 1, "python", source, runs=True).statements()
+        outcome = _execute(statement, README, namespace)
+        with pytest.raises((AssertionError, ValueError)):
+            _check(outcome, claims, "here")
+
+
+@pytest.mark.parametrize("page", (*PAGES, ROOT / "CHANGELOG.md"), ids=_page_name)
+def test_links_lead_somewhere(page: Path) -> None:
+    """Each relative link names a file or folder, and each anchor a heading in it."""
+    for link in _LINK.finditer(_outside_blocks(page)):
+        if "://" in link["target"]:
+            continue
+        target = (page.parent / link["target"]).resolve() if link["target"] else page
+        assert target.is_relative_to(ROOT), link[0]
+        assert target.exists(), link[0]
+        if link["anchor"]:
+            assert link["anchor"] in _anchors(target), link[0]
+
+
+def test_the_readme_gives_both_commands() -> None:
+    """One line to install and try, one to install and test, each a block of its own or a line of one."""
+    lines = [line for block in _blocks(README) for line in block.source.splitlines()]
+    assert "pip install -c constraints.txt . && structured demo" in lines
+    assert "pip install -c constraints.txt -e '.[test]' && pytest" in lines
+
+
+def test_the_tree_lists_every_room_in_order() -> None:
+    """The README's tree is the package on disk, in the order in which modules may import."""
+    trees = [block.source for block in _blocks(README) if block.source.startswith("structured/\n")]
+    (tree,) = trees
+    names = re.findall(r"^[├└]── (\S+)", tree, flags=re.MULTILINE)
+    assert tuple(name.removesuffix("/").removesuffix(".py") for name in names) == ROOMS
+    for name in names:
+        assert (HOUSE / name).is_dir() if name.endswith("/") else (HOUSE / name).is_file()
+
+
+@pytest.mark.parametrize(("heading", "supported"), [("Supported", True), ("Refused", False)])
+def test_the_readme_tells_which_types_are_supported(heading: str, supported: bool) -> None:
+    """Every type in the first column of the two tables is compiled, or refused with a SchemaError."""
+    namespace: dict[str, Any] = {}
+    exec("from datetime import *; from decimal import *; from enum import *; from typing import *", namespace)  # noqa: S102
+    exec("from uuid import *; from pydantic import *; from typing_extensions import TypedDict", namespace)  # noqa: S102
+    exec(textwrap.dedent(_TYPES_OF_THE_TABLES), namespace)  # noqa: S102
+    cells = re.findall(r"^\| (.+?) \|", _section(README, heading), flags=re.MULTILINE)
+    types = [code for cell in cells for code in re.findall(r"`([^`]+)`", cell)]
+    assert types
+    for code in types:
+        output_type = eval(code, namespace)  # noqa: S307
+        if supported:
+            assert to_regex(output_type), code
+        else:
+            with pytest.raises(SchemaError):
+                to_regex(output_type)
+
+
+_TYPES_OF_THE_TABLES = """
+    class Person(BaseModel):
+        name: str
+
+    class Node(BaseModel):
+        children: "list[Node]"
+
+    class Cat(BaseModel):
+        kind: Literal["cat"]
+
+    class Dog(BaseModel):
+        kind: Literal["dog"]
+
+    Priority = Enum("Priority", {"LOW": "low", "HIGH": "high"})
+    Movie = TypedDict("Movie", {"title": str})
+    Point = NamedTuple("Point", [("x", int)])
+"""
+
+
+def test_the_reference_covers_every_public_name() -> None:
+    """One section for each name of `structured.__all__`, no others, each with all of the parameters."""
+    page = ROOT / "docs" / "reference.md"
+    headings = re.findall(r"^### `(\w+)`$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert sorted(headings) == structured.__all__
+    for name in headings:
+        public = getattr(structured, name)
+        section = _section(page, f"`{name}`")
+        if inspect.isfunction(public):
+            parameters = inspect.signature(public).parameters.values()
+            named = [p.name for p in parameters if p.kind is not p.VAR_KEYWORD and name != "structured"]
+            assert all(re.search(rf"\b{parameter}\b", section) for parameter in named), name
+        elif issubclass(public, Exception):
+            assert public.__mro__[1].__name__ in section, f"{name}: its base is missing"
+
+
+def test_the_reference_lists_every_option() -> None:
+    """The table of options has a row for each, in the order of `Options`."""
+    section = _section(ROOT / "docs" / "reference.md", "Options")
+    assert re.findall(r"^\| `(\w+)` \|", section, flags=re.MULTILINE) == list(Options.__annotations__)
+
+
+def test_the_changelog_knows_the_version() -> None:
+    """Its first entry is the version that is being built."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    entries = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert entries[0] == project["version"]
+
+
+def _run_example(name: str, *arguments: str) -> str:
+    """Run an example as a user would, and return what it prints."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, str(ROOT / "examples" / name), *arguments]
+    return subprocess.run(command, check=True, capture_output=True, encoding="utf-8", env=environment).stdout
+
+
+def test_every_example_is_documented_and_tested() -> None:
+    """Each has a docstring, a place in the guide and a test below."""
+    assert {example.name for example in EXAMPLES} == {"invoices.py", "own_model.py", "triage.py"}
+    for example in EXAMPLES:
+        assert ast.get_docstring(ast.parse(example.read_text(encoding="utf-8")))
+        assert f"../examples/{example.name}" in (ROOT / "docs" / "guide.md").read_text(encoding="utf-8")
+
+
+def test_example_invoices(tmp_path: Path) -> None:
+    """One JSON line for each text file of a folder, in the order of their names."""
+    (tmp_path / "b.txt").write_text("Invoice 17 from Acme Tools: 2 hammers. Total: 40.00 EUR.", encoding="utf-8")
+    (tmp_path / "a.txt").write_text("Invoice 4 from Northwind Paper over 12.50 USD.", encoding="utf-8")
+    records = [json.loads(line) for line in _run_example("invoices.py", str(tmp_path)).splitlines()]
+    assert [record["file"] for record in records] == ["a.txt", "b.txt"]
+    assert all(record.keys() == {"file", "number", "vendor", "total", "currency"} for record in records)
+
+
+def test_example_triage() -> None:
+    """Each message gets a label of the type."""
+    lines = _run_example("triage.py").splitlines()
+    assert len(lines) == 3
+    assert {line.split()[0] for line in lines} <= {"billing", "technical", "shipping", "other"}
+
+
+def test_example_own_model() -> None:
+    """The model of a few lines reads what it can find by copying."""
+    assert _run_example("own_model.py").splitlines()[0] == "Order(size='large', count=3)"
