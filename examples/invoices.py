@@ -6,6 +6,7 @@ holds the reason in place of the fields.
 
 import json
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pydantic import BaseModel, Field
@@ -36,13 +37,14 @@ def documents() -> dict[str, str]:
 def main() -> None:
     """Print one line for each invoice."""
     texts = documents()
-    errors: dict[int, Exception] = {}
+    results: Sequence[object]
+    errors: Mapping[int, Exception] = {}
     try:
         results = extract_batch(Invoice, texts.values())
     except BatchError as error:
         results, errors = error.results, error.errors
     for position, (name, invoice) in enumerate(zip(texts, results, strict=True)):
-        found = {"error": str(errors[position])} if invoice is None else invoice.model_dump(mode="json")
+        found = invoice.model_dump() if isinstance(invoice, Invoice) else {"error": str(errors[position])}
         print(json.dumps({"file": name, **found}, ensure_ascii=False))
 
 

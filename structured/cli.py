@@ -6,7 +6,6 @@ import warnings
 from typing import Annotated, Any
 
 import typer
-from pydantic import BaseModel
 from rich.console import Console, Group
 from rich.panel import Panel
 from rich.pretty import Pretty
@@ -67,7 +66,7 @@ def _panels(showcase: Showcase, answer: object, *, width: int) -> Group:
         title_align="left",
         border_style="blue",
     )
-    found = Panel(Pretty(answer, expand_all=isinstance(answer, BaseModel | list)), title="object", title_align="left")
+    found = Panel(Pretty(answer), title="object", title_align="left")
     found.border_style = "green"
     if width < 100:
         return Group(Rule(showcase.title, align="left"), document, wanted, found)

@@ -1,7 +1,7 @@
 """The documentation is true: its examples run, its links lead somewhere, and its lists are complete.
 
-Every ```python block of README.md and docs/ is run, the blocks of one file in order and in one namespace. A comment after
-a statement, on its last line or on the lines below it, states what the statement does:
+Every ```python block of README.md and docs/ is run, the blocks of one file in order and in one namespace. A comment
+after a statement, on its last line or on the lines below it, states what the statement does:
 
     1 + 1  # → 2                                 the repr of the value, which may go on over more lines of comment
     print("a\nb")                                or, line by line, what is printed
@@ -229,7 +229,7 @@ def test_wrong_comments_are_found() -> None:
             _check(outcome, claims, "here")
 
 
-@pytest.mark.parametrize("page", (*PAGES, ROOT / "CHANGELOG.md"), ids=_page_name)
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CHANGELOG.md"], ids=_page_name)
 def test_links_lead_somewhere(page: Path) -> None:
     """Each relative link names a file or folder, and each anchor a heading in it."""
     for link in _LINK.finditer(_outside_blocks(page)):

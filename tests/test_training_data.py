@@ -133,7 +133,8 @@ def test_pools_are_disjoint() -> None:
     """No word of a pool is used both in training and in the split "phrasings"."""
     for pool in fields(POOLS["train"]):
         train, kept = (set(getattr(POOLS[split], pool.name)) for split in ("train", "phrasings"))
-        assert train and kept
+        assert train
+        assert kept
         assert not train & kept, pool.name
 
 
@@ -173,7 +174,8 @@ def test_stationery_is_disjoint() -> None:
     """Greetings, bullets and introductions of the split "phrasings" are new; so are its separators."""
     for part in fields(TRAIN_STATIONERY):
         train, kept = (set(getattr(paper, part.name)) for paper in (TRAIN_STATIONERY, KEPT_STATIONERY))
-        assert train and kept
+        assert train
+        assert kept
         assert not train & kept, part.name
 
 

@@ -103,7 +103,7 @@ def test_spaces_that_sentencepiece_lists_as_added_tokens() -> None:
 
 @pytest.mark.parametrize("text", ["<tool call>", "<é>", "日本語"])
 def test_token_added_to_byte_level_bpe_is_its_own_text(text: str) -> None:
-    """A user's added token is not spelled in the byte alphabet, even if it could be: its bytes are those of its text."""
+    """A user's added token is not spelled in the byte alphabet, even if it could be: its bytes are its text."""
     tokenizer = byte_level_tokenizer()
     tokenizer.add_tokens([text])
     vocabulary = Vocabulary.from_transformers(tokenizer)

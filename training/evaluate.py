@@ -11,15 +11,15 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 from structured.automata import RegularAutomaton
-from structured.decoding import generate
+from structured.decoding import Generation, generate
 from structured.guide import Guide
 from structured.index import Index
 from structured.models import DEMONSTRATION, LanguageModel, load_model
 from structured.sampling import Sampler
-from structured.schema import schema_to_pattern
+from structured.schema import DEFAULT_WHITESPACE, schema_to_pattern
 from training.examples import prompt_and_answer
 from training.generate import Sample, samples
 from training.words import Split
@@ -60,9 +60,12 @@ class Report:
     total: Score = field(default_factory=Score)
     kinds: dict[str, Score] = field(default_factory=lambda: defaultdict(Score))
     failures: list[dict[str, object]] = field(default_factory=list)
+    tokens: int = 0
 
-    def add(self, sample: Sample, answer: object) -> None:
+    def add(self, sample: Sample, generation: Generation) -> None:
         """Count the answer to one sample."""
+        answer = json.loads(generation.text)
+        self.tokens += len(generation.token_ids)
         self.total.add(sample.answer, answer)
         self.kinds[sample.kind].add(sample.answer, answer)
         if answer != sample.answer:
@@ -99,14 +102,16 @@ TITLES = {
 RESULTS = "<!-- results -->"
 
 
-def evaluate(model: LanguageModel, split: Split, count: int, seed: int) -> Report:
+def evaluate(
+    model: LanguageModel, split: Split, count: int, seed: int, *, whitespace: str = DEFAULT_WHITESPACE
+) -> Report:
     """Return the scores of a model on `count` samples of a split."""
     report = Report()
     stream = itertools.islice(samples(seed, split), count)
     rng = random.Random(seed)
     while chunk := list(itertools.islice(stream, BATCH_SIZE)):
-        for sample, answer in zip(chunk, _answers(model, chunk, rng), strict=True):
-            report.add(sample, answer)
+        for sample, generation in zip(chunk, _answers(model, chunk, rng, whitespace), strict=True):
+            report.add(sample, generation)
     return report
 
 
@@ -123,14 +128,13 @@ def card(path: Path, results: str) -> None:
     path.write_text(f"{before}{RESULTS}\n{results}\n{RESULTS}{after}")
 
 
-def _answers(model: LanguageModel, chunk: list[Sample], rng: random.Random) -> Iterator[Any]:
+def _answers(model: LanguageModel, chunk: list[Sample], rng: random.Random, whitespace: str) -> list[Generation]:
     prompts = [model.encode(prompt_and_answer(sample, rng)[0]) for sample in chunk]
-    patterns = [schema_to_pattern(sample.schema, "spaced") for sample in chunk]
+    patterns = [schema_to_pattern(sample.schema, whitespace) for sample in chunk]
     guides = [Guide(Index(RegularAutomaton(pattern), model.vocabulary), max_tokens=MAX_TOKENS) for pattern in patterns]
     sampler = Sampler()
     generators = [sampler.generator(item, 0) for item in range(len(chunk))]
-    for generation in generate(model, prompts, guides, generators, sampler):
-        yield json.loads(generation.text)
+    return generate(model, prompts, guides, generators, sampler)
 
 
 def _leaves(value: object, path: str = "") -> Iterator[tuple[str, object]]:
