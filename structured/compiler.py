@@ -5,6 +5,7 @@ from typing import Any
 
 from structured.automata import RegularAutomaton
 from structured.index import Index
+from structured.pattern import Pattern
 from structured.schema import OutputType, read_type, schema_to_pattern
 from structured.vocabulary import Vocabulary
 
@@ -27,6 +28,12 @@ def _read_once(output_type: object) -> OutputType[Any]:
 
 
 @lru_cache(maxsize=KEPT_INDEXES)
+def type_to_pattern(output_type: OutputType[Any], *, whitespace: str) -> Pattern:
+    """Return the pattern of a type. Raises SchemaError where it cannot be honoured; that needs no model."""
+    return schema_to_pattern(output_type.schema, whitespace)
+
+
+@lru_cache(maxsize=KEPT_INDEXES)
 def compile_type(output_type: OutputType[Any], vocabulary: Vocabulary, *, whitespace: str) -> Index:
     """Return the index of a type over a vocabulary; what it learns while texts are written serves the next call."""
-    return Index(RegularAutomaton(schema_to_pattern(output_type.schema, whitespace)), vocabulary)
+    return Index(RegularAutomaton(type_to_pattern(output_type, whitespace=whitespace)), vocabulary)

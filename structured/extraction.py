@@ -12,7 +12,7 @@ from typing import Any, Generic, ParamSpec, TypedDict, TypeVar, Unpack, cast, ov
 
 from pydantic import ValidationError
 
-from structured.compiler import compile_type, known_type
+from structured.compiler import compile_type, known_type, type_to_pattern
 from structured.decoding import Generation, generate
 from structured.errors import (
     Attempt,
@@ -86,6 +86,7 @@ class Extractor(Generic[T]):
         self.retries = _at_least(0, "retries", options.get("retries", 3))
         self.batch_size = _at_least(1, "batch_size", options.get("batch_size", 8))
         self.examples = [(document, self._to_json(value)) for document, value in options.get("examples", ())]
+        type_to_pattern(self.output_type, whitespace=self.whitespace)  # a type is refused before a model is loaded
         self.model = load_model(options.get("model"))
         self.index = compile_type(self.output_type, self.model.vocabulary, whitespace=self.whitespace)
 
@@ -106,6 +107,8 @@ class Extractor(Generic[T]):
         Raises PromptError or BudgetError before anything is generated, and BatchError, which holds the other results,
         if the type's validators rejected every attempt at some document.
         """
+        if isinstance(documents, str):
+            raise PromptError("The documents are one str, and would be read letter by letter. Pass a list: [text].")
         results, errors = self._run(list(documents))
         if errors:
             raise BatchError(results, errors)
@@ -176,7 +179,13 @@ class Extractor(Generic[T]):
 
     def _to_json(self, value: object) -> str:
         """Return an example's answer as the model would have to write it."""
-        plain = self.output_type.adapter.dump_python(value, mode="json", by_alias=True)
+        adapter = self.output_type.adapter
+        try:
+            plain = adapter.dump_python(adapter.validate_python(value), mode="json", by_alias=True)
+        except ValidationError as error:
+            raise PromptError(
+                f"The answer of an example, {value!r}, is no {self.output_type.name}: {error}. Correct the example."
+            ) from error
         if self.whitespace == "indented":
             return json.dumps(plain, ensure_ascii=False, indent=2)
         separators = (",", ":") if self.whitespace == "compact" else (", ", ": ")

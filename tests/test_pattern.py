@@ -121,8 +121,19 @@ def test_alternation_is_flat_and_without_repetitions(left: Pattern, middle: Patt
     assert alternation(alternation(left, middle), right) == flat == alternation(left, alternation(middle, right))
     assert alternation(flat, left, right) == flat
     if isinstance(flat, Alternation):
-        assert len(set(flat.options)) == len(flat.options) > 1
+        assert len(flat.options) > 1
+        simple = [option for option in flat.options if isinstance(option, Literal | CharSet)]
+        assert len(set(simple)) == len(simple)
+        assert len(set(map(id, flat.options))) == len(flat.options)
         assert not any(isinstance(option, Alternation) for option in flat.options)
+
+
+def test_alternation_of_shared_trees_is_quick() -> None:
+    """Two references to the same option at each of sixty levels are no 2**60 comparisons."""
+    pattern: Pattern = literal("a")
+    for _ in range(60):
+        pattern = alternation(concat(literal("b"), pattern), concat(literal("c"), pattern))
+    assert isinstance(pattern, Alternation)
 
 
 @given(patterns())

@@ -121,13 +121,18 @@ def concat(*parts: Pattern) -> Pattern:
 
 
 def alternation(*options: Pattern) -> Pattern:
-    """Return any of the options, nested alternations flattened and repetitions dropped."""
+    """Return any of the options, nested alternations flattened and repeated ones dropped.
+
+    Texts and sets are compared by what they match, other nodes by identity: comparing trees that share parts could take
+    exponential time.
+    """
     if not options:
         raise PatternError("An alternation of nothing matches nothing", pattern="", remedy="Give at least one option.")
-    flat: dict[Pattern, None] = {}
+    flat: dict[object, Pattern] = {}
     for option in options:
-        flat.update(dict.fromkeys(option.options if isinstance(option, Alternation) else (option,)))
-    return next(iter(flat)) if len(flat) == 1 else Alternation(tuple(flat))
+        for piece in option.options if isinstance(option, Alternation) else (option,):
+            flat.setdefault(piece if isinstance(piece, Literal | CharSet) else id(piece), piece)
+    return next(iter(flat.values())) if len(flat) == 1 else Alternation(tuple(flat.values()))
 
 
 def repeat(item: Pattern, minimum: int, maximum: int | None) -> Pattern:
