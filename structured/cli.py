@@ -16,7 +16,7 @@ from rich.text import Text
 
 from structured.errors import DemonstrationWarning, StructuredError
 from structured.extraction import Extractor
-from structured.models import load_model
+from structured.models import DEMONSTRATION, load_model
 from structured.schema import read_type
 from structured.showcases import SHOWCASES, Showcase
 
@@ -50,7 +50,8 @@ def demo(
             console.print(Text(f"{type(error).__name__}: {error}", style="red"))
             raise typer.Exit(1) from error
     seconds = time.perf_counter() - started
-    console.print(f"[bold]{len(SHOWCASES)} documents in {seconds:.1f} s[/bold] with {loaded.name}.")
+    name = "the demonstration model" if loaded.name == str(DEMONSTRATION) else loaded.name
+    console.print(f"[bold]{len(SHOWCASES)} documents in {seconds:.1f} s[/bold] with {name}.")
     for warning in caught:
         console.print(Text(str(warning.message), style="yellow"))
 

@@ -70,5 +70,7 @@ def compiled() -> Kernels:
     """Return the functions above, compiled."""
     import numba
 
-    jit = numba.njit(cache=True)
-    return Kernels(jit(walk), jit(fewest_tokens))
+    try:
+        return Kernels(numba.njit(cache=True)(walk), numba.njit(cache=True)(fewest_tokens))
+    except RuntimeError:  # no folder to cache in can be written
+        return Kernels(numba.njit()(walk), numba.njit()(fewest_tokens))

@@ -44,7 +44,7 @@ def load(name: str, *, device_map: str | dict[str, Any] | None = None, dtype: st
             "Name a folder with config.json, weights and tokenizer.json, or a hub id that this machine can reach."
         ) from error
     model.train(mode=False)
-    return HuggingFaceModel(model, tokenizer, name=Path(name).name if Path(name).is_dir() else name)
+    return HuggingFaceModel(model, tokenizer, name=name)
 
 
 class HuggingFaceModel:
