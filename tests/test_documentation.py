@@ -1,4 +1,4 @@
-"""The documentation is true: its examples run, its links lead somewhere, and its lists are complete.
+r"""The documentation is true: its examples run, its links lead somewhere, and its lists are complete.
 
 Every ```python block of README.md and docs/ is run, the blocks of one file in order and in one namespace. A comment
 after a statement, on its last line or on the lines below it, states what the statement does:
@@ -12,7 +12,7 @@ after a statement, on its last line or on the lines below it, states what the st
 
 What is not stated must not happen: an error or a warning that no comment announces fails the test. (Only the notice
 that the demonstration model answers is free to come, since it comes once in a process.) A block under the comment
-`<!-- not run: reason -->` is only compiled.
+`<!-- not run: reason -->` is only parsed.
 """
 
 import ast
@@ -76,13 +76,17 @@ class Block:
         tree = ast.parse(self.source)
         comments = _comments(self.source)
         lines = self.source.splitlines()
+        stated = 0
         for statement in tree.body:
             end = statement.end_lineno or statement.lineno
             texts = [comments[end]] if end in comments else []
             while end < len(lines) and lines[end].startswith("#"):
                 texts.append(lines[end])
                 end += 1
+            stated += len(_claims(texts))
             yield ast.increment_lineno(statement, self.first_line - 1), _claims(texts)
+        where = f"{self.page.name}:{self.first_line}"
+        assert stated == len(_claims(list(comments.values()))), f"{where}: a comment states something of no statement"
 
 
 class Outcome(NamedTuple):
@@ -208,6 +212,13 @@ def test_examples_in_pages_do_what_their_comments_say(page: Path) -> None:
         for statement, claims in block.statements():
             if block.runs:
                 _check(_execute(statement, page, namespace), claims, f"{_page_name(page)}:{statement.lineno}")
+
+
+def test_comments_that_state_nothing_are_found() -> None:
+    """A claim inside a body, or after a blank line, would never be checked."""
+    for source in ("def f():\n    g()  # → 1\n    h()", "1 + 1\n\n# → 2"):
+        with pytest.raises(AssertionError, match="of no statement"):
+            list(Block(README, 1, "python", source, runs=True).statements())
 
 
 def test_wrong_comments_are_found() -> None:

@@ -1,6 +1,6 @@
 """Train the demonstration model: `python -m training.train`.
 
-Samples are made while training goes on, so that each is seen once. A GPU is used where there is one; without, 100
+Samples are made while training goes on, so that each is seen once. A GPU is used where there is one; without, 90
 minutes on two CPU cores give the model that ships. The learning rate falls to zero over the given time, whatever the
 machine.
 """
@@ -35,7 +35,7 @@ TOKENIZER_SAMPLES = 20_000
 class Settings:
     """Everything that decides what comes out."""
 
-    minutes: float = 100.0
+    minutes: float = 90.0
     vocabulary: int = 3072
     width: int = 192
     layers: int = 6

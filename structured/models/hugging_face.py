@@ -109,7 +109,7 @@ class HuggingFaceTexts:
             if not kept:
                 self.logits = self.logits[:0]
                 return
-            self._cache.batch_select_indices(rows)
+            self._cache.reorder_cache(rows)  # keeps the rows named; hybrid caches have no other way to select
         self._attention_mask = torch.nn.functional.pad(self._attention_mask, (0, 1), value=1)
         self.logits = self._forward(torch.tensor([[token_ids[row]] for row in kept], device=device))
 
