@@ -16,13 +16,14 @@ from structured.sampling import Sampler
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """A finished text. `log_probability` is that of its tokens under the masked model, end token included."""
+    """A finished text. `log_probability` is that of its tokens among those the pattern allows, end token included."""
 
     text: str
     token_ids: tuple[int, ...]
     log_probability: float
     shortened: bool
-    """Whether the token budget took away a choice that the pattern allows."""
+    """Whether the token budget kept the model from a token it would have written; if not, the text is what a budget
+    without end would have given."""
 
 
 @dataclass(slots=True)
@@ -33,11 +34,14 @@ class _Draft:
     generator: np.random.Generator
     token_ids: list[int]
     log_probability: float = 0.0
+    shortened: bool = False
 
     def extend(self, logits: NDArray[np.float32], sampler: Sampler) -> int | None:
         """Draw the next token; return it, or None if the text is finished."""
-        choice = sampler.choose(logits, self.guide.mask(), self.generator)
+        ample = self.guide.index.mask(self.guide.state)
+        choice = sampler.choose(logits, ample, self.generator, within=self.guide.mask())
         self.log_probability += choice.log_probability
+        self.shortened |= choice.steered
         if choice.token_id not in self.guide.index.vocabulary.end_token_ids:
             self.token_ids.append(choice.token_id)
         self.guide.advance(choice.token_id)
@@ -46,7 +50,7 @@ class _Draft:
     def finish(self) -> Generation:
         tokens = self.guide.index.vocabulary.tokens
         text = b"".join(tokens[token_id] or b"" for token_id in self.token_ids).decode()
-        return Generation(text, tuple(self.token_ids), self.log_probability, self.guide.shortened)
+        return Generation(text, tuple(self.token_ids), self.log_probability, self.shortened)
 
 
 def generate(

@@ -12,7 +12,7 @@ class Guide:
     mask allows leads to a state whose shortest completion fits into the tokens left.
     """
 
-    __slots__ = ("finished", "index", "shortened", "state", "tokens_left")
+    __slots__ = ("finished", "index", "state", "tokens_left")
 
     def __init__(self, index: Index, *, max_tokens: int) -> None:
         """Start a text of at most `max_tokens` tokens, the end token not counted.
@@ -22,24 +22,22 @@ class Guide:
         self.index = index
         self.state = index.automaton.start
         self.tokens_left = max_tokens
-        self.shortened = False
-        """Whether the budget ever took away a token that the pattern allows."""
         if index.automaton.distance(self.state) > max_tokens:  # a token for each byte would not fit: look closer
             shortest = index.shortest_completion(self.state)
             if shortest > max_tokens:
                 raise BudgetError(max_tokens=max_tokens, shortest=shortest)
-        self.finished = self._must_end()
+        self.finished = index.is_final(self.state)
 
     def __repr__(self) -> str:
         where = "finished" if self.finished else f"state={self.state}"
         return f"Guide({where}, tokens_left={self.tokens_left})"
 
     def mask(self) -> Mask:
-        """Return the tokens that may come next, end tokens among them where the text may end."""
-        mask = self.index.mask_within(self.state, self.tokens_left)
-        if mask is not self.index.mask(self.state):
-            self.shortened = True
-        return mask
+        """Return the tokens that may come next, end tokens among them where the text may end.
+
+        It is the very mask of the index, unless the tokens left take some of it away.
+        """
+        return self.index.mask_within(self.state, self.tokens_left)
 
     def advance(self, token_id: int) -> None:
         """Take a token that the mask allows. Raises ValueError on any other."""
@@ -56,7 +54,7 @@ class Guide:
             raise ValueError(f"Token {token_id} ({shown}) is not allowed here: {self!r}.")
         self.state = successor
         self.tokens_left -= 1
-        self.finished = self._must_end()
+        self.finished = self.index.is_final(self.state)
 
     def copy(self) -> "Guide":
         """Return a cursor at the same place that moves on its own."""
@@ -70,11 +68,3 @@ class Guide:
         if self.index.automaton.distance(successor) < self.tokens_left:  # even if every byte took a token
             return True
         return self.index.shortest_completion(successor) < self.tokens_left
-
-    def _must_end(self) -> bool:
-        """Tell whether nothing may follow: the pattern is complete, or the last token is spent."""
-        if not self.index.automaton.accepts(self.state):
-            return False
-        if self.tokens_left == 0 and not self.index.is_final(self.state):
-            self.shortened = True
-        return self.tokens_left == 0 or self.index.is_final(self.state)

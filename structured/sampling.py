@@ -15,10 +15,12 @@ from structured.index import Mask, unpack
 
 
 class Choice(NamedTuple):
-    """A token and the logarithm of its probability among the allowed ones, before temperature."""
+    """A token, and the logarithm of its probability among those of the mask, before temperature."""
 
     token_id: int
     log_probability: float
+    steered: bool = False
+    """Whether another token was drawn first, one not among those it was confined to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +43,18 @@ class Sampler:
         """Return the random numbers for one item of a batch and one attempt at it."""
         return np.random.default_rng(None if self.seed is None else [self.seed, item, attempt])
 
-    def choose(self, logits: NDArray[np.float32], mask: Mask, generator: np.random.Generator) -> Choice:
-        """Draw one allowed token. `logits` has shape (width,); the width may exceed the vocabulary.
+    def choose(
+        self,
+        logits: NDArray[np.float32],
+        mask: Mask,
+        generator: np.random.Generator,
+        *,
+        within: Mask | None = None,
+    ) -> Choice:
+        """Draw one token of the mask. `logits` has shape (width,); the width may exceed the vocabulary.
+
+        `within`, a part of the mask, confines the draw: a token outside it is drawn anew from inside, which gives each
+        token the probability it has there. A draw that was inside anyway is the same as if it had not been confined.
 
         Tokens that the model rules out with -inf are drawn only if it rules out every allowed one; then all are equal.
         Raises ModelError if a logit of an allowed token is NaN.
@@ -54,13 +66,21 @@ class Sampler:
                 "The model returned NaN as the logit of an allowed token. Load it in a wider dtype (dtype='float32')."
             )
         log_probabilities = _log_softmax(scores)
+        position = self._draw(log_probabilities, generator)
+        steered = False
+        if within is not None and within is not mask:
+            inside = np.flatnonzero(unpack(within, len(logits))[allowed])
+            steered = position not in inside
+            if steered:
+                position = int(inside[self._draw(_log_softmax(scores[inside]), generator)])
+        return Choice(int(allowed[position]), float(log_probabilities[position]), steered)
+
+    def _draw(self, log_probabilities: NDArray[np.float64], generator: np.random.Generator) -> int:
         if self.temperature == 0:
-            position = int(np.argmax(scores))
-        else:
-            # Gumbel-max: the argmax of scores with Gumbel noise is a draw from their softmax.
-            scaled = _log_softmax(log_probabilities / self.temperature)
-            position = int(np.argmax(scaled + generator.gumbel(size=len(scaled))))
-        return Choice(int(allowed[position]), float(log_probabilities[position]))
+            return int(np.argmax(log_probabilities))
+        # Gumbel-max: the argmax of scores with Gumbel noise is a draw from their softmax.
+        scaled = _log_softmax(log_probabilities / self.temperature)
+        return int(np.argmax(scaled + generator.gumbel(size=len(scaled))))
 
 
 def _log_softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -138,7 +138,7 @@ def test_a_text_does_not_depend_on_its_batch(
 def test_log_probability_is_the_sum_over_the_text(
     vocabulary: Vocabulary, pattern: Pattern, temperature: float, seed: int
 ) -> None:
-    """Reading a text again, token by token under the same masks, gives the log-probability that was reported."""
+    """Reading a text again, token by token under the masks of its pattern, gives the log-probability that was reported."""
     index, function = index_of(pattern, vocabulary), random_logits(SIZE)
     max_tokens = index.shortest_completion(index.automaton.start) + 5
     (generation,) = run(function, ["a"], [Guide(index, max_tokens=max_tokens)], Sampler(temperature, seed))
@@ -147,7 +147,7 @@ def test_log_probability_is_the_sum_over_the_text(
     for token_id in (*generation.token_ids, END):
         if guide.finished:
             break
-        weights = np.exp(function(written).astype(np.float64)) * unpack(guide.mask(), SIZE)
+        weights = np.exp(function(written).astype(np.float64)) * unpack(index.mask(guide.state), SIZE)
         if token_id == END:
             ends_left = [math.log(weights[end] / weights.sum()) for end in vocabulary.end_token_ids]
             break
@@ -156,6 +156,20 @@ def test_log_probability_is_the_sum_over_the_text(
         written.append(token_id)
     totals = [total + end for end in ends_left] or [total]
     assert any(generation.log_probability == pytest.approx(possible) for possible in totals)
+
+
+@given(patterns(), st.sampled_from([0.0, 1.0]), st.integers(0, 10), st.integers(0, 12))
+def test_a_budget_changes_a_text_only_if_it_is_called_shortened(
+    vocabulary: Vocabulary, pattern: Pattern, temperature: float, seed: int, spare: int
+) -> None:
+    """A text that is not called shortened is the one that ample room gives; one called so is another."""
+    index, function, sampler = index_of(pattern, vocabulary), random_logits(SIZE, scale=3.0), Sampler(temperature, seed)
+    shortest = index.shortest_completion(index.automaton.start)
+    (tight,) = run(function, ["a"], [Guide(index, max_tokens=shortest + spare)], sampler)
+    (ample,) = run(function, ["a"], [Guide(index, max_tokens=shortest + spare + 40)], sampler)
+    if not ample.shortened:
+        assert tight.shortened == (tight.token_ids != ample.token_ids)
+        assert tight.shortened or tight == ample
 
 
 def test_shortened_is_reported_for_the_text_it_happened_to(vocabulary: Vocabulary) -> None:
