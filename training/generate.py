@@ -27,7 +27,7 @@ INSTRUCTIONS = (
     "Which {kind} is described here?", "Do not guess.", "Use only what is in the text.", "Dates must be ISO dates.",
     "Structure the following {kind}.", "You extract data for a database.", "Be precise.", "Read the {kind} below.",
 )  # fmt: skip
-INVENTED_SHARE = 0.27
+INVENTED_SHARE = 0.2
 _KINDS = tuple(KINDS.values())
 _KIND_WEIGHTS = tuple(WEIGHTS.get(name, 1.4) for name in KINDS)
 QUESTIONS = (
@@ -99,9 +99,9 @@ def sample(rng: random.Random, split: Split) -> Sample:
         return classified_sample(new_scene(rng, split))
     if roll < 0.055:
         return bare_sample(new_scene(rng, split), choose_kind(rng))
-    if roll < 0.07:
+    if roll < 0.075:
         return relatives_sample(new_scene(rng, split))
-    if roll < 0.14:
+    if roll < 0.12:
         scene = new_scene(rng, split)
         return list_sample(scene, invented_kind(scene) if rng.random() < INVENTED_SHARE else choose_kind(rng))
     if rng.random() < INVENTED_SHARE:
@@ -195,7 +195,7 @@ def ask(scene: Scene, kind: Kind, asked: Sequence[str], facts: Mapping[str, Fact
     for key in asked:
         name = scene.field_name(scene.pick(kind.names[key]))
         described = scene.chance(0.1)
-        if scene.chance(0.015):
+        if scene.chance(0.005):
             name, described = scene.pick(_OBSCURE), True
         while name in names.values():
             name += "2"
@@ -267,13 +267,14 @@ def list_sample(scene: Scene, kind: Kind) -> Sample:
 
 
 def relatives_sample(scene: Scene) -> Sample:
-    """Return a sentence about several people and a schema for all of them."""
-    key = scene.pick(("age", "age", "city", "job"))
+    """Return a text about several people and a schema for all of them."""
+    keys = scene.rng.sample(("age", "city", "job"), scene.rng.choices((1, 2, 3), (50, 30, 20))[0])
+    maybe = frozenset(key for key in keys[1:] if scene.chance(0.7))
     person = KINDS["person"]
-    names = {one: scene.field_name(scene.pick(person.names[one])) for one in ("name", key)}
+    names = {key: scene.field_name(scene.pick(person.names[key])) for key in ("name", *keys)}
     if scene.chance(0.3):
         names = dict(reversed(names.items()))
-    return listed(scene, "person", person.plural, names, relatives(scene, key), frozenset())
+    return listed(scene, "person", person.plural, names, relatives(scene, keys, maybe), maybe)
 
 
 def listed(

@@ -50,12 +50,15 @@ class Muon(torch.optim.Optimizer):
 
 
 def orthogonalised(matrices: torch.Tensor, *, iterations: int = 5) -> torch.Tensor:
-    """Return matrices of the same singular vectors, all singular values near 1; shape (matrices, rows, columns)."""
+    """Return matrices of the same singular vectors, all singular values near 1; shape (matrices, rows, columns).
+
+    The products are in bfloat16, which is exact enough for a direction and takes half the time.
+    """
     tall = matrices.shape[1] > matrices.shape[2]
     x: torch.Tensor = matrices.mT if tall else matrices
-    x = x / (x.norm(dim=(1, 2), keepdim=True) + 1e-7)
+    x = (x / (x.norm(dim=(1, 2), keepdim=True) + 1e-7)).bfloat16()
     a, b, c = _COEFFICIENTS
     for _ in range(iterations):
         gram = x @ x.mT
         x = a * x + (b * gram + c * gram @ gram) @ x
-    return x.mT if tall else x
+    return (x.mT if tall else x).to(matrices.dtype)

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from training.records.compound import join_words
-from training.records.kind import Kind, lines
+from training.records.kind import Kind, lines, states
 from training.records.layouts import Story, label, sentences, write_table
 from training.values import Fact, Scene, city, from_pool, full_name, integer, text_fact
-from training.words import part
+from training.words import Split, part
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,75 +19,97 @@ class Several:
     rows: tuple[Mapping[str, Fact], ...]
 
 
-RELATIONS = {
-    "age": (
-        lines(
-            """
-                {name} is {value}
-                {name} ({value})
-                {name} is {value} years old
-                {name}, {value}
-                {name} turned {value}
-                {name} is now {value}
-                """
-        ),
-        lines(
-            """
-                {link} {name} {value}
-                {link} {name} is {value}
-                {link} {name} ({value})
-                {link} {name}, {value}
-                {link} {name} turned {value}
-                {link} {name} is just {value}
-                """
-        ),
-    ),
-    "city": (
-        lines(
-            """
-                {name} lives in {value}
-                {name} is from {value}
-                {name} ({value})
-                {name} moved to {value}
-                {name}, {value}
-                {name} stays in {value}
-                """
-        ),
-        lines(
-            """
-                {link} {name} in {value}
-                {link} {name} is from {value}
-                {link} {name} ({value})
-                {link} {name} lives in {value}
-                {link} {name}, {value}
-                {link} {name} stays in {value}
-                """
-        ),
-    ),
-    "job": (
-        lines(
-            """
-                {name} is {value:a}
-                {name} works as {value:a}
-                {name} ({value})
-                {name} earns a living as {value:a}
-                {name}, {value}
-                {name} became {value:a}
-                """
-        ),
-        lines(
-            """
-                {link} {name} {value:a}
-                {link} {name} is {value:a}
-                {link} {name} ({value})
-                {link} {name} works as {value:a}
-                {link} {name}, {value}
-                {link} {name} became {value:a}
-                """
-        ),
-    ),
-}
-"""What a sentence may tell of a first person, and how it goes on with the others."""
+OPENINGS = lines("""
+{name} is {age}
+{name} ({age})
+{name} is {age} years old
+{name}, {age}
+{name} turned {age}
+{name} is now {age}
+{name} lives in {city}
+{name} is from {city}
+{name} ({city})
+{name} moved to {city}
+{name}, {city}
+{name} stays in {city}
+{name} is {job:a}
+{name} works as {job:a}
+{name} ({job})
+{name} earns a living as {job:a}
+{name}, {job}
+{name} became {job:a}
+{name} is {age} and lives in {city}
+{name}, {age}, is from {city}
+{name} ({age}, {city})
+{name} from {city} is {age}
+{name} is {age}, from {city}
+{name} lives in {city} and is {age} years old
+{name} is {job:a} in {city}
+{name} lives in {city} and works as {job:a}
+{name}, {job:a} from {city}
+{name} from {city} is {job:a}
+{name} ({job}, {city})
+{name} works in {city} as {job:a}
+{name} is {age} and works as {job:a}
+{name}, {age}, is {job:a}
+{name} is {job:a} and {age} years old
+{name} ({age}), {job:a}
+{name} is {age}, {job:a}
+{name} is a {age}-year-old {job}
+{name} is {age}, {job:a} from {city}
+{name}, {age}, works as {job:a} in {city}
+{name} is {age}, lives in {city} and works as {job:a}
+{name} ({age}) is {job:a} in {city}
+{name} is a {age}-year-old {job} from {city}
+{name}, {job:a} in {city}, is {age}
+""")
+"""What a text may tell of a first person."""
+
+FOLLOWING = lines("""
+{link} {name} {age}
+{link} {name} is {age}
+{link} {name} ({age})
+{link} {name}, {age}
+{link} {name} turned {age}
+{link} {name} is just {age}
+{link} {name} in {city}
+{link} {name} is from {city}
+{link} {name} ({city})
+{link} {name} lives in {city}
+{link} {name}, {city}
+{link} {name} stays in {city}
+{link} {name} {job:a}
+{link} {name} is {job:a}
+{link} {name} ({job})
+{link} {name} works as {job:a}
+{link} {name}, {job}
+{link} {name} became {job:a}
+{link} {name} is {age} and lives in {city}
+{link} {name}, {age}, is from {city}
+{link} {name} ({age}, {city})
+{link} {name} from {city} is {age}
+{link} {name} is {age}, from {city}
+{link} {name}, {age}, lives in {city}
+{link} {name} is {job:a} in {city}
+{link} {name} lives in {city} and works as {job:a}
+{link} {name}, {job:a} from {city}
+{link} {name} from {city} is {job:a}
+{link} {name} ({job}, {city})
+{link} {name} works as {job:a} in {city}
+{link} {name} is {age} and works as {job:a}
+{link} {name}, {age}, is {job:a}
+{link} {name} is {job:a} and {age} years old
+{link} {name} ({age}), {job:a}
+{link} {name} is {age}, {job:a}
+{link} {name} is a {age}-year-old {job}
+{link} {name} is {age}, {job:a} in {city}
+{link} {name}, {age}, works as {job:a} in {city}
+{link} {name} is {age}, lives in {city} and works as {job:a}
+{link} {name} ({age}) is {job:a} in {city}
+{link} {name} is a {age}-year-old {job} in {city}
+{link} {name}, {job:a} from {city}, is {age}
+""")
+"""How it goes on with the others."""
 
 LINKS = lines("""
 his sister
@@ -105,22 +128,30 @@ their uncle
 _MAKERS = {"age": integer(3, 95, words=0.15), "city": city, "job": from_pool("jobs")}
 
 
-def relatives(scene: Scene, key: str) -> Several:
-    """Return a sentence about a few people: "Jason is 25, his sister Ana 31 and their cousin Mei 40."."""
-    first, others = RELATIONS[key]
-    opening, following = scene.pick(part(first, scene.split)), scene.pick(part(others, scene.split))
+def relatives(scene: Scene, keys: Sequence[str], maybe: frozenset[str]) -> Several:
+    """Return a text about a few people: "Jason is 25, his sister Ana 31."; some of `maybe` are missing."""
     links = part(LINKS, scene.split)
     rows, clauses = [], []
     for position in range(scene.rng.randint(1, 4)):
+        told = {key for key in keys if key not in maybe or scene.chance(0.6)}
+        fitting = _tellings(FOLLOWING if position else OPENINGS, scene.split, frozenset(told))
         given, family = full_name(scene)
         name = text_fact(given if scene.chance(0.6) else f"{given} {family}")
-        value = _MAKERS[key](scene)
-        rows.append({"name": name, key: value})
-        template = following if position else opening
-        clauses.append(
-            template.format(name=name, value=value, link=scene.pick(links) if scene.chance(0.8) else "").strip()
-        )
-    return Several(join_words(scene, clauses) + ".", tuple(rows))
+        facts = {key: _MAKERS[key](scene) for key in sorted(told)}
+        link = scene.pick(links) if scene.chance(0.8) else ""
+        clauses.append(scene.pick(fitting).format(name=name, link=link, **facts).strip())
+        rows.append({"name": name, **facts})
+    if len(keys) > 1 or scene.chance(0.3):
+        joined = " ".join(f"{clause[:1].upper()}{clause[1:]}." for clause in clauses)
+    else:
+        joined = join_words(scene, clauses) + "."
+    return Several(joined, tuple(rows))
+
+
+@cache
+def _tellings(templates: tuple[str, ...], split: Split, told: frozenset[str]) -> tuple[str, ...]:
+    """Return the templates of a split that tell just these facts of a person."""
+    return part(tuple(text for text in templates if states(text) - {"name", "link"} == told), split)
 
 
 def several_records(
