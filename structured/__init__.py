@@ -21,9 +21,10 @@ from structured.errors import (
     PromptError,
     SchemaError,
     StructuredError,
+    StructuredWarning,
     VocabularyError,
 )
-from structured.extraction import Extractor, extract, extract_batch, structured
+from structured.extraction import Extractor, Options, extract, extract_batch, structured
 from structured.models import load_model
 from structured.schema import to_regex
 
@@ -35,10 +36,12 @@ __all__ = [
     "Extractor",
     "GenerationError",
     "ModelError",
+    "Options",
     "PatternError",
     "PromptError",
     "SchemaError",
     "StructuredError",
+    "StructuredWarning",
     "VocabularyError",
     "extract",
     "extract_batch",

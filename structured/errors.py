@@ -36,8 +36,9 @@ class SchemaError(StructuredError):
         self.schema_path = schema_path
         self.keyword = keyword
         self.remedy = remedy
-        where = f"at #{schema_path}" + (f", keyword {keyword!r}" if keyword else "")
-        super().__init__(f"{problem} ({where}). {remedy}")
+        where = [f"at #{schema_path}"] if schema_path else []
+        where += [f"keyword {keyword!r}"] if keyword else []
+        super().__init__(f"{problem} ({', '.join(where)}). {remedy}" if where else f"{problem}. {remedy}")
 
 
 class PatternError(StructuredError):
@@ -95,9 +96,10 @@ class GenerationError(StructuredError):
         shown = "\n".join(
             f"  {number}. {attempt.text}\n     {_one_line(attempt.error)}" for number, attempt in enumerate(attempts, 1)
         )
+        tried = f"All {len(self.attempts)} attempts" if len(self.attempts) > 1 else "The only attempt"
         super().__init__(
-            f"All {len(self.attempts)} attempts for document {document} were rejected by validators that the mask "
-            f"cannot enforce:\n{shown}\nAllow more retries, raise the temperature, or state the rule in the prompt."
+            f"{tried} at document {document} failed validators that the mask cannot enforce:\n{shown}\n"
+            "Allow more retries, raise the temperature, or state the rule in the prompt."
         )
 
 

@@ -244,8 +244,8 @@ def structured(function: Callable[..., Any] | None = None, /, **options: Unpack[
         def people(text: str) -> list[Person]:
             '''List everybody mentioned in: {text}'''
 
-    Raises PromptError when the docstring is missing or its `{fields}` are not the parameters, SchemaError when the
-    return annotation is missing; everything else as `extract`.
+    Raises TypeError for what is no plain function, PromptError when the docstring is missing or its `{fields}` are not
+    the parameters, SchemaError when the return annotation is missing; everything else as `extract`.
     """
     if function is None:
         return functools.partial(_decorate, options=options)
@@ -253,6 +253,13 @@ def structured(function: Callable[..., Any] | None = None, /, **options: Unpack[
 
 
 def _decorate(function: Callable[..., Any], *, options: Options) -> Callable[..., Any]:
+    if not inspect.isfunction(function):
+        raise TypeError(f"@structured takes a function, and {function!r} is none. Write one with a docstring.")
+    if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+        raise TypeError(
+            f"{function.__name__} is async, and a model on this machine answers at once or not at all. Write it with a "
+            "plain def, and call it with asyncio.to_thread where the event loop must not wait."
+        )
     signature = inspect.signature(function)
     template = _docstring_template(function, signature)
     if signature.return_annotation is inspect.Signature.empty:

@@ -138,7 +138,7 @@ def test_a_text_does_not_depend_on_its_batch(
 def test_log_probability_is_the_sum_over_the_text(
     vocabulary: Vocabulary, pattern: Pattern, temperature: float, seed: int
 ) -> None:
-    """Reading a text again, token by token under the masks of its pattern, gives the log-probability that was reported."""
+    """Reading a text again, token by token under its pattern's masks, gives the log-probability reported."""
     index, function = index_of(pattern, vocabulary), random_logits(SIZE)
     max_tokens = index.shortest_completion(index.automaton.start) + 5
     (generation,) = run(function, ["a"], [Guide(index, max_tokens=max_tokens)], Sampler(temperature, seed))

@@ -326,7 +326,7 @@ def test_the_reference_covers_every_public_name() -> None:
 
 def test_the_reference_lists_every_option() -> None:
     """The table of options has a row for each, in the order of `Options`."""
-    section = _section(ROOT / "docs" / "reference.md", "Options")
+    section = _section(ROOT / "docs" / "reference.md", "`Options`")
     assert re.findall(r"^\| `(\w+)` \|", section, flags=re.MULTILINE) == list(Options.__annotations__)
 
 

@@ -148,7 +148,7 @@ def test_when_every_attempt_is_rejected_the_error_holds_them_all():
         extract(Impossible, "x", model=MODELS["uniform"], retries=2, seed=0)
     assert [attempt.text for attempt in caught.value.attempts] == ['{"number": 1}'] * 3
     assert all("1 is odd" in str(attempt.error) for attempt in caught.value.attempts)
-    assert "All 3 attempts for document 0 were rejected" in str(caught.value)
+    assert "All 3 attempts at document 0 failed validators" in str(caught.value)
 
 
 def test_one_failing_document_does_not_lose_the_others():
@@ -193,6 +193,16 @@ def test_a_decorator_refuses_what_cannot_work():
         @structured
         def h(text: str):
             """Read {text}"""
+
+    with pytest.raises(TypeError, match="j is async"):
+
+        @structured
+        async def j(text: str) -> int:
+            """Read {text}"""
+            raise NotImplementedError
+
+    with pytest.raises(TypeError, match=re.escape("<class 'int'> is none")):
+        structured(int)
 
     with pytest.raises(PromptError, match="Double every literal brace"):
 

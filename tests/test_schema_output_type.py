@@ -74,16 +74,16 @@ def test_names_are_as_written(output_type, name):
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        (3, f"3 is a value, not a type (at #). Pass {TYPES}."),
-        ([int], f"[<class 'int'>] is a value, not a type (at #). Pass {TYPES}."),
-        ({"a": int}, f"{{'a': <class 'int'>}} is a value, not a type (at #). Pass {TYPES}."),
-        (Color.RED, f"<Color.RED: 'red'> is a value, not a type (at #). Pass {TYPES}."),
-        (Person(name="Ana", age=31), f"Person(name='Ana', age=31) is a value, not a type (at #). Pass {TYPES}."),
-        ("Person", "'Person' is a string, not a type (at #). Pass the type itself, without quotes."),
+        (3, f"3 is a value, not a type. Pass {TYPES}."),
+        ([int], f"[<class 'int'>] is a value, not a type. Pass {TYPES}."),
+        ({"a": int}, f"{{'a': <class 'int'>}} is a value, not a type. Pass {TYPES}."),
+        (Color.RED, f"<Color.RED: 'red'> is a value, not a type. Pass {TYPES}."),
+        (Person(name="Ana", age=31), f"Person(name='Ana', age=31) is a value, not a type. Pass {TYPES}."),
+        ("Person", "'Person' is a string, not a type. Pass the type itself, without quotes."),
         (
             Arbitrary,
             (
-                f"Pydantic cannot describe Arbitrary: Unable to generate pydantic-core schema for {Arbitrary} (at #). "
+                f"Pydantic cannot describe Arbitrary: Unable to generate pydantic-core schema for {Arbitrary}. "
                 f"Use {TYPES}, and define each type before it is used."
             ),
         ),

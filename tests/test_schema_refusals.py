@@ -228,7 +228,7 @@ def test_the_unsatisfiable_is_refused(schema, keyword):
         (
             set[int],
             (
-                "'uniqueItems' is not supported here yet (at #, keyword 'uniqueItems'). "
+                "'uniqueItems' is not supported here yet (keyword 'uniqueItems'). "
                 "Use list in place of set, and remove what is repeated in a Pydantic validator."
             ),
         ),

@@ -94,4 +94,4 @@ def _load_once(name: str, device_map: str | None, dtype: str) -> LanguageModel:
 def _load_by_name(name: str, *, device_map: str | dict[str, Any] | None, dtype: str) -> LanguageModel:
     from structured.models.hugging_face import load
 
-    return load(name, device_map=device_map, dtype=dtype)
+    return load(name, device_map=device_map, dtype=dtype, progress=name != str(DEMONSTRATION))

@@ -4,6 +4,7 @@ torch and transformers are imported when a model is loaded or a text begun, neve
 """
 
 import inspect
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,31 +21,50 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 
-def load(name: str, *, device_map: str | dict[str, Any] | None = None, dtype: str = "auto") -> "HuggingFaceModel":
+def load(
+    name: str, *, device_map: str | dict[str, Any] | None = None, dtype: str = "auto", progress: bool = True
+) -> "HuggingFaceModel":
     """Load a model and its tokenizer from a hub id or a local folder.
 
     `device_map` is handed to accelerate; None means "auto" where there is a GPU, and the CPU otherwise. `dtype` is a
-    name such as "bfloat16", or "auto" for that of the checkpoint. Raises ModelError if there is no such model.
+    name such as "bfloat16", or "auto" for that of the checkpoint. `progress` lets transformers draw its bars.
+
+    Raises ModelError if there is no such model.
     """
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
+    from transformers.utils import logging as transformers_logging
 
     if device_map is None and torch.cuda.is_available():
         device_map = "auto"
     if dtype != "auto" and not isinstance(getattr(torch, dtype, None), torch.dtype):
         raise ModelError(f"{dtype!r} is not a dtype of torch. Use 'auto', 'float32', 'bfloat16' or 'float16'.")
+    bars = transformers_logging.is_progress_bar_enabled()
+    if bars and not progress:
+        transformers_logging.disable_progress_bar()
+    logging.getLogger("transformers.integrations.hub_kernels").addFilter(_is_no_advice)
     try:
         tokenizer = AutoTokenizer.from_pretrained(name)
         model = AutoModelForCausalLM.from_pretrained(name, device_map=device_map, dtype=dtype)
     except (OSError, ValueError) as error:
         kind = "The folder exists but holds no loadable model" if Path(name).is_dir() else "It is no local folder, and"
-        reason = " ".join(str(error).split())
+        reason, _, _ = " ".join(str(error).split()).partition(". ")
         raise ModelError(
-            f"No model could be loaded from {name!r}. {kind} transformers says: {reason} "
+            f"No model could be loaded from {name!r}. {kind} transformers says: {reason.rstrip('.')}. "
             "Name a folder with config.json, weights and tokenizer.json, or a hub id that this machine can reach."
         ) from error
+    finally:
+        if bars:
+            transformers_logging.enable_progress_bar()
     model.train(mode=False)
     return HuggingFaceModel(model, tokenizer, name=name)
+
+
+def _is_no_advice(record: logging.LogRecord) -> bool:
+    """Tell a log record from the advice to install a CUDA kernel, which transformers gives even without a GPU."""
+    import torch
+
+    return torch.cuda.is_available() or "falling back to its reference" not in record.getMessage()
 
 
 class HuggingFaceModel:

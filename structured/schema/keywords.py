@@ -24,6 +24,7 @@ ANNOTATIONS = frozenset(
 IN_A_VALIDATOR = "Remove it, or check the rule in a Pydantic validator: an answer that it rejects is generated again."
 REMEDIES = {
     "additionalProperties": "Use a model with named fields, or a list of models in place of the dictionary.",
+    "format": "Use str or float, and convert it in a Pydantic validator.",
     "prefixItems": "Use a model with named fields in place of the tuple.",
     "tz_constraint": "Use datetime, and check the time zone in a Pydantic validator.",
     "uniqueItems": "Use list in place of set, and remove what is repeated in a Pydantic validator.",
@@ -59,7 +60,7 @@ def _any_schema(schema: object, place: Place) -> Pattern:
     rule = FORMS[form] if form in FORMS else _type_rule(schema, place)
     for keyword in schema:
         if keyword not in ANNOTATIONS | rule.beside | {form}:
-            raise _unsupported(keyword, place)
+            raise _unsupported(keyword, schema, place)
     return rule.compile(schema, place)
 
 
@@ -67,7 +68,7 @@ def _type_rule(schema: Schema, place: Place) -> Rule:
     """Return the rule of the schema's `type` (validation §6.1.1)."""
     if "type" not in schema:
         strangers = schema.keys() - ANNOTATIONS.union(*(rule.beside for rule in TYPES.values()))
-        raise _unsupported(min(strangers), place) if strangers else _any_value(place)
+        raise _unsupported(min(strangers), schema, place) if strangers else _any_value(place)
     name = schema["type"]
     if not isinstance(name, str) or name not in TYPES:
         raise place.refusal(
@@ -80,9 +81,10 @@ def _any_value(place: Place) -> SchemaError:
     return place.refusal("A value of any type is not supported yet", remedy="Say what type it has.")
 
 
-def _unsupported(keyword: str, place: Place) -> SchemaError:
+def _unsupported(keyword: str, schema: Schema, place: Place) -> SchemaError:
+    shown = f"The format {schema[keyword]!r}" if keyword == "format" else repr(keyword)
     return place.refusal(
-        f"{keyword!r} is not supported here yet", keyword=keyword, remedy=REMEDIES.get(keyword, IN_A_VALIDATOR)
+        f"{shown} is not supported here yet", keyword=keyword, remedy=REMEDIES.get(keyword, IN_A_VALIDATOR)
     )
 
 
@@ -204,7 +206,7 @@ def object_(schema: Schema, place: Place) -> Pattern:
     """Return the objects with every property (core §10.3.2.1), in the order of the schema, and with no others."""
     properties = schema.get("properties", {})
     if schema.get("additionalProperties", "properties" not in schema) is not False:
-        raise _unsupported("additionalProperties", place)
+        raise _unsupported("additionalProperties", schema, place)
     missing = sorted(set(schema.get("required", ())) - properties.keys())
     if missing:
         raise place.refusal(

@@ -1,0 +1,5 @@
+"""`python -m structured`: the same as the command `structured`."""
+
+from structured.cli import app
+
+app(prog_name="structured")
