@@ -65,6 +65,24 @@ The record shows {value} for the {label}.
 Somebody changed the {label} to {value}.
 With {value} as {label}, all is set.
 It came with the {label} {value}.
+{value} serves as the {label}.
+You will find {value} under {label}.
+Now the {label}: {value}.
+The {label} stays at {value}.
+{Label} was set to {value} today.
+As for the {label}, it is {value}.
+They changed the {label}; it is {value} now.
+On the {label} line it reads {value}.
+The {label} was found to be {value}.
+We have {value} down as the {label}.
+The {label} equals {value}.
+Our {label} would be {value}.
+{Label}? {value}.
+{value}, that is the {label}.
+The value of the {label} is {value}.
+Her notes give {value} as the {label}.
+The {label} comes out as {value}.
+It says {value} where the {label} belongs.
 """)
 """Sentences for any field."""
 

@@ -75,35 +75,31 @@ Please treat this as confidential.| I talked to {any_person} about it.| {any_per
 This took me {any_int} minutes to type.| Questions go to {any_email}.| The office in {any_city} is moving.|
 {any_company} is not involved this time.
 """
-SEPARATORS = (
-    ": ",
-    ": ",
-    ": ",
-    ":",
-    " : ",
-    " - ",
-    " = ",
-    "=",
-    ":\t",
-    " | ",
-    ": ",
-    " – ",
-    ":  ",
-    "; ",
-    " => ",
-    " .... ",
-    " -> ",
-    " :: ",
-)
-LOG_JOINTS = (" | ", ", ", "; ", " / ", " · ", " || ", "  ", " • ")
-BULLETS = ("- ", "* ", "• ", "- ", "+ ", "– ", "> ")
-CELLS = (" | ", ", ", "\t", "; ", " || ", "  |  ")
-ABSENT = ("-", "n/a", "N/A", "unknown", "not given", "none", "?", "", "—", "not specified", "tbd", "(empty)")
+SEPARATOR_MARKS = (
+    ":", "=", "-", "|", ";", "–", "->", "=>", "....", "~", ">>", "::", "→", "..", "/", "—", "»", "~>", "*", "<>",
+)  # fmt: skip
+SPACINGS = (("", " "), (" ", " "), ("", "\t"), (" ", "  "))
+"""What stands before and after the mark of a separator."""
+
+LOG_JOINTS = (" | ", ", ", "; ", " / ", " · ", " || ", "  ", " • ", "\t", " ~ ", ". ", " // ")
+BULLETS = ("- ", "* ", "• ", "- ", "+ ", "– ", "> ", "# ", "o ", "→ ", "· ", "» ")
+CELLS = (" | ", ", ", "\t", "; ", " || ", "  |  ", "|", "   ", " / ", ";", " | ", " ¦ ")
+ABSENT = (
+    "-", "n/a", "N/A", "unknown", "not given", "none", "?", "", "—", "not specified", "tbd", "(empty)", "missing",
+    "left blank", "nil", "not stated", "--", "(none)", "not known", "[blank]", "TBC", "N.A.", "undisclosed", "blank",
+    "…", "not available", "*", "not provided", "(unknown)", "no entry",
+)  # fmt: skip
 JOINTS = (" ", " ", " ", " ", "\n", "\n\n")
 
 
 def _bars(text: str) -> tuple[str, ...]:
     return tuple(" ".join(entry.split()) for entry in text.split("|"))
+
+
+def _separators(marks: Sequence[str]) -> tuple[str, ...]:
+    """Return the marks in every spacing; where the colon is among them, it is as likely as all others together."""
+    spaced = tuple(f"{before}{mark}{after}" for mark in marks for before, after in SPACINGS)
+    return spaced + (": ",) * len(spaced) if ":" in marks else spaced
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +129,7 @@ class Stationery:
             chat_openings=part(_bars(CHAT_OPENINGS), split),
             introductions=part(_bars(INTRODUCTIONS), split),
             small_talk=part(_bars(SMALL_TALK), split),
-            separators=part(SEPARATORS, split),
+            separators=_separators(part(SEPARATOR_MARKS, split)),
             log_joints=part(LOG_JOINTS, split),
             bullets=part(BULLETS, split),
             cells=part(CELLS, split),

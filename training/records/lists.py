@@ -192,7 +192,8 @@ def _finished(text: str) -> str:
 def _table(stories: Sequence[Story], keys: Sequence[str]) -> str:
     scene = stories[0].scene
     headings = [label(stories[0], key) for key in keys]
-    rows = [[story.facts[key].text if key in story.facts else "-" for key in keys] for story in stories]
+    absent = scene.pick(stories[0].stationery.absent)
+    rows = [[story.facts[key].text if key in story.facts else absent for key in keys] for story in stories]
     return write_table(scene, stories[0].stationery, headings, rows)
 
 
