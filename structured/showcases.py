@@ -106,8 +106,8 @@ SHOWCASES = (
     ),
     Showcase(
         "A support ticket",
-        "From: Daniel Osei\nSubject: Coffee machine leaks!\n\nHi, my BrewMaster 300 started leaking this morning and "
-        "there is water all over the kitchen. This is urgent. The order number is BM-88213.\n\nDaniel",
+        "From: Daniel Osei\nSubject: Coffee machine leaks!\n\nHi, the BrewMaster started leaking this morning. This is "
+        "urgent. The order number is BM-88213.\n\nDaniel",
         Ticket,
         (Ticket, Priority),
     ),
@@ -134,7 +134,7 @@ SHOWCASES = (
     ),
     Showcase(
         "Several people at once",
-        "Jason is 25 and lives in Leeds. His sister Ana is 31, a nurse from York.",
+        "Ana is 31, a nurse from York. Her brother Jason is 25 and lives in Leeds.",
         list[Person],
         (Person,),
     ),
