@@ -91,7 +91,7 @@ def test_the_objects_of_the_demo_are_right(model, showcase):
 def test_most_fields_of_unseen_phrasings_are_right(model):
     """Far below what the model card states, so that only a real loss fails: 64 documents are a small sample."""
     total = evaluate(model, "phrasings", 64, 5).total
-    assert total.fields_right / total.fields > 0.4
+    assert total.fields_right / total.fields > 0.5
 
 
 def test_the_weights_are_small_and_load_plainly():
