@@ -22,7 +22,7 @@ class Guide:
         self.index = index
         self.state = index.automaton.start
         self.tokens_left = max_tokens
-        if index.automaton.distance(self.state) > max_tokens:  # a token for each byte would not fit: look closer
+        if index.automaton.distances[self.state] > max_tokens:  # a token for each byte would not fit: look closer
             shortest = index.shortest_completion(self.state)
             if shortest > max_tokens:
                 raise BudgetError(max_tokens=max_tokens, shortest=shortest)
@@ -65,6 +65,5 @@ class Guide:
 
     def _fits(self, successor: int) -> bool:
         """Tell whether a text can still end in time after a token that leads to this state."""
-        if self.index.automaton.distance(successor) < self.tokens_left:  # even if every byte took a token
-            return True
-        return self.index.shortest_completion(successor) < self.tokens_left
+        near = bool(self.index.automaton.distances[successor] < self.tokens_left)  # even if every byte took a token
+        return near or self.index.shortest_completion(successor) < self.tokens_left

@@ -9,9 +9,8 @@ the token's few bytes costs less than keeping 128,256 numbers for each state.
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.automata import DEAD, Automaton
-from structured.kernels import compiled
-from structured.vocabulary import Vocabulary
+from structured.automata import DEAD, UNKNOWN, Automaton
+from structured.vocabulary import PLAIN_SEQUENCES, Trie, Vocabulary
 
 Mask = NDArray[np.int32]
 """One bit for each token, 32 to a word: token `t` is bit `t % 32` of word `t // 32`; shape (ceil(size / 32),)."""
@@ -26,6 +25,8 @@ class Index:
         self._masks: dict[int, Mask] = {}
         self._farthest: dict[int, int] = {}
         self._distinct: dict[bytes, Mask] = {}
+        self._steps: dict[tuple[int, int], int] = {}
+        self._final: dict[int, bool] = {}
         self._tokens_left: dict[int, int] = {}
 
     def __repr__(self) -> str:
@@ -34,11 +35,7 @@ class Index:
     def mask(self, state: int) -> Mask:
         """Return the tokens that may follow a state; the end tokens are among them where the text may end."""
         mask = self._masks.get(state)
-        if mask is None:
-            successors = self.successors(state)
-            self._farthest[state] = max((self.automaton.distance(s) for s in self._reached(successors)), default=0)
-            mask = self._masks[state] = self._packed(state, successors != DEAD)
-        return mask
+        return self._new_mask(state) if mask is None else mask
 
     def mask_within(self, state: int, max_tokens: int) -> Mask:
         """Return the tokens that may follow a state when at most `max_tokens` are left, the next one among them.
@@ -50,35 +47,49 @@ class Index:
             return mask
         successors = self.successors(state)
         fits = np.zeros(len(self.automaton.table) + 1, dtype=np.bool_)  # the last entry is that of DEAD
-        for successor in self._reached(successors):
+        for successor in np.unique(successors[successors != DEAD]).tolist():
             fits[successor] = self.shortest_completion(successor) < max_tokens
-        return self._packed(state, fits[successors])
+        padded = np.zeros(-(-self.vocabulary.size // 32) * 32, dtype=np.bool_)
+        padded[: self.vocabulary.size] = fits[successors]
+        return self._kept(state, np.packbits(padded, bitorder="little").view(np.uint32))
 
     def successors(self, state: int) -> NDArray[np.int32]:
         """Return the state after each token, DEAD where it is not allowed; shape (vocabulary.size,)."""
-        successors = np.full(self.vocabulary.size, DEAD, dtype=np.int32)
+        from structured.kernels import NODE, walk_successors
+
         trie = self.vocabulary.trie
-        walk = compiled().walk
-        states = np.empty(int(trie.depth.max()) + 2, dtype=np.int32)
-        states[0] = state
-        node = 0
-        while (node := walk(trie, self.automaton.table, states, node, successors)) < len(trie.byte):
-            self.automaton.expand(int(states[trie.depth[node]]))
+        successors = np.full(self.vocabulary.size, DEAD, dtype=np.int32)
+        path = np.full(trie.height + 1, state, dtype=np.int32)
+        progress = np.zeros(2, dtype=np.int32)
+        while not walk_successors(
+            trie.byte, trie.depth, trie.subtree_end, trie.token_start, trie.token_ids, self.automaton.table, path,
+            successors, progress,
+        ):  # fmt: skip
+            self.automaton.expand(int(path[trie.depth[progress[NODE]]]))
         return successors
 
     def step(self, state: int, token_id: int) -> int:
         """Return the state after a token, or DEAD; end tokens lead nowhere."""
-        for byte in self.vocabulary.tokens[token_id] or ():
-            state = self.automaton.step(state, byte)
-            if state == DEAD:
-                return DEAD
-        return state if self.vocabulary.tokens[token_id] else DEAD
+        successor = self._steps.get((state, token_id))
+        if successor is None:
+            successor = state if self.vocabulary.tokens[token_id] else DEAD
+            for byte in self.vocabulary.tokens[token_id] or ():
+                successor = self.automaton.step(successor, byte)
+                if successor == DEAD:
+                    break
+            self._steps[state, token_id] = successor
+        return successor
 
     def is_final(self, state: int) -> bool:
         """Tell whether the text must end here."""
-        return self.automaton.accepts(state) and not any(
-            self.automaton.step(state, byte) != DEAD for byte in range(256)
-        )
+        final = self._final.get(state)
+        if final is None:
+            final = self.automaton.accepts(state)
+            if final:
+                self.automaton.step(state, 0)  # the row is known from here on
+                final = bool((self.automaton.table[state] == DEAD).all())
+            self._final[state] = final
+        return final
 
     def shortest_completion(self, state: int) -> int:
         """Return how many tokens the shortest completion takes, end token not counted.
@@ -87,41 +98,75 @@ class Index:
         tokens as can be. Following it, each token leads to a state whose shortest completion is one token shorter;
         hence a text that is steered by this number always ends in time.
         """
+        from structured.kernels import fewest_tokens
+
         tokens_left = self._tokens_left.get(state)
         if tokens_left is None:
             path, text = self._shortest_text(state)
-            counts = compiled().fewest_tokens(self.vocabulary.trie, np.frombuffer(text, dtype=np.uint8))
+            trie = self.vocabulary.trie
+            counts = fewest_tokens(trie.byte, trie.subtree_end, trie.token_start, np.frombuffer(text, dtype=np.uint8))
             self._tokens_left.update(zip(path, counts.tolist(), strict=True))
             tokens_left = self._tokens_left[state]
         return tokens_left
 
+    def _new_mask(self, state: int) -> Mask:
+        """Return the mask of a state that was never asked for before, and note the farthest state that it leads to.
+
+        Inside a string nearly every token leads back to the same state: those are one mask, found once for the
+        vocabulary, and only the others are walked.
+        """
+        if self._loops_on_characters(state):
+            mask = self.vocabulary.plain.copy()
+            farthest = self._walk(state, self.vocabulary.special_trie, mask)
+            self._farthest[state] = max(farthest, int(self.automaton.distances[state]))
+        else:
+            mask = np.zeros(-(-self.vocabulary.size // 32), dtype=np.uint32)
+            self._farthest[state] = self._walk(state, self.vocabulary.trie, mask)
+        kept = self._masks[state] = self._kept(state, mask)
+        return kept
+
+    def _walk(self, state: int, trie: Trie, mask: NDArray[np.uint32]) -> int:
+        """Set the bits of the tokens of a trie that may follow; return the greatest distance of a state after one."""
+        from structured.kernels import FARTHEST, NODE, walk
+
+        path = np.full(trie.height + 1, state, dtype=np.int32)
+        progress = np.zeros(2, dtype=np.int32)
+        while not walk(
+            trie.byte, trie.depth, trie.subtree_end, trie.token_start, trie.token_ids, self.automaton.table,
+            self.automaton.distances, path, mask, progress,
+        ):  # fmt: skip
+            self.automaton.expand(int(path[trie.depth[progress[NODE]]]))
+        return int(progress[FARTHEST])
+
+    def _loops_on_characters(self, state: int) -> bool:
+        """Tell whether every plain character of a string leads back to a state."""
+        from structured.kernels import loops_on
+
+        if self.automaton.table[state, 0] == UNKNOWN:
+            self.automaton.expand(state)
+        while (unknown := loops_on(PLAIN_SEQUENCES, self.automaton.table, state)) not in (DEAD, state):
+            self.automaton.expand(unknown)
+        return bool(unknown == state)
+
     def _shortest_text(self, state: int) -> tuple[list[int], bytes]:
         """Return the states along the shortest completion, and its bytes."""
         path, text = [state], bytearray()
-        while distance := self.automaton.distance(path[-1]):
+        while distance := self.automaton.distances[path[-1]]:
             for byte in range(256):
                 successor = self.automaton.step(path[-1], byte)
-                if successor != DEAD and self.automaton.distance(successor) == distance - 1:
+                if successor != DEAD and self.automaton.distances[successor] == distance - 1:
                     path.append(successor)
                     text.append(byte)
                     break
         return path, bytes(text)
 
-    def _reached(self, successors: NDArray[np.int32]) -> list[int]:
-        """Return the distinct states among the successors."""
-        reached = np.zeros(len(self.automaton.table) + 1, dtype=np.bool_)
-        reached[successors] = True
-        return [int(state) for state in np.flatnonzero(reached[:-1])]
-
-    def _packed(self, state: int, allowed: NDArray[np.bool_]) -> Mask:
-        """Pack a mask, with the end tokens where the state accepts; equal masks are one array."""
+    def _kept(self, state: int, mask: NDArray[np.uint32]) -> Mask:
+        """Add the end tokens where the state accepts, and keep the mask; equal masks are one array."""
         if self.automaton.accepts(state):
-            allowed[list(self.vocabulary.end_token_ids)] = True
-        padded = np.zeros(-(-len(allowed) // 32) * 32, dtype=np.bool_)
-        padded[: len(allowed)] = allowed
-        mask = np.packbits(padded, bitorder="little").view(np.int32)
+            for token_id in self.vocabulary.end_token_ids:
+                mask[token_id >> 5] |= np.uint32(1 << (token_id & 31))
         mask.flags.writeable = False
-        return self._distinct.setdefault(mask.tobytes(), mask)
+        return self._distinct.setdefault(mask.tobytes(), mask.view(np.int32))
 
 
 def unpack(mask: Mask, size: int) -> NDArray[np.bool_]:

@@ -1,76 +1,130 @@
-"""The two loops over the trie of a vocabulary, written so that Numba compiles them and a person can still run them.
+"""The loops over the trie of a vocabulary, as plain Python over arrays that Numba compiles.
 
-The functions here are plain Python over arrays and are what the tests read as the truth; `compiled` gives the same
-functions as machine code. Numba is imported at that first call, and its code is cached on disk for later processes.
+Each function is its own reference: `walk.py_func` is the Python that `walk` was compiled from. Importing this module
+imports Numba; the machine code is cached on disk for later processes.
 """
-
-from collections.abc import Callable
-from functools import cache
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from structured.automata import DEAD, UNKNOWN
-from structured.vocabulary import Trie
+from structured.automata.kernels import machine_code
+
+Ints = NDArray[np.int32]
+Words = NDArray[np.uint32]
+Bytes = NDArray[np.uint8]
+
+NODE, FARTHEST = range(2)
+"""What a walk writes down: the node that it stopped at, and the greatest distance of a state that a token led to."""
 
 
+@machine_code
 def walk(
-    trie: Trie, table: NDArray[np.int32], states: NDArray[np.int32], node: int, successors: NDArray[np.int32]
-) -> int:
-    """Walk the trie from `node` on, writing the state after each live token and skipping dead subtrees.
+    byte: Bytes,
+    depth: Ints,
+    subtree_end: Ints,
+    token_start: Ints,
+    token_ids: Ints,
+    table: Ints,
+    distances: Ints,
+    path: Ints,
+    mask: Words,
+    progress: Ints,
+) -> bool:
+    """Walk a trie, setting the bit of each live token and skipping dead subtrees; tell whether the end was reached.
 
-    `states[d]` is the state before the byte at depth `d`; `states[0]` is where the walk started. The walk stops at a
-    node whose transition the table does not know, so that the caller can expand `states[depth]` and go on from there.
-    Returns that node, or the number of nodes at the end.
+    `path[d]` is the state before the byte at depth `d`; `path[0]` is where the walk started. The walk stops at a node
+    whose transition the table does not know, so that the caller can expand `path[depth]` and call again.
     """
-    while node < len(trie.byte):
-        depth = trie.depth[node]
-        target = table[states[depth], trie.byte[node]]
+    node = int(progress[NODE])
+    while node < len(byte):
+        target = table[path[depth[node]], byte[node]]
         if target == UNKNOWN:
-            return node
+            progress[NODE] = node
+            return False
         if target == DEAD:
-            node = trie.subtree_end[node]
-        else:
-            states[depth + 1] = target
-            for i in range(trie.token_start[node], trie.token_start[node + 1]):
-                successors[trie.token_ids[i]] = target
-            node += 1
-    return node
+            node = int(subtree_end[node])
+            continue
+        path[depth[node] + 1] = target
+        if token_start[node] < token_start[node + 1]:
+            progress[FARTHEST] = max(progress[FARTHEST], distances[target])
+            for position in range(token_start[node], token_start[node + 1]):
+                token_id = token_ids[position]
+                mask[token_id >> 5] |= np.uint32(1) << np.uint32(token_id & 31)
+        node += 1
+    progress[NODE] = node
+    return True
 
 
-def fewest_tokens(trie: Trie, text: NDArray[np.uint8]) -> NDArray[np.int32]:
-    """Return for each suffix of a text how few tokens spell it; shape (len(text) + 1,)."""
+@machine_code
+def walk_successors(
+    byte: Bytes,
+    depth: Ints,
+    subtree_end: Ints,
+    token_start: Ints,
+    token_ids: Ints,
+    table: Ints,
+    path: Ints,
+    successors: Ints,
+    progress: Ints,
+) -> bool:
+    """Walk a trie in the same way, writing down the state after each live token."""
+    node = int(progress[NODE])
+    while node < len(byte):
+        target = table[path[depth[node]], byte[node]]
+        if target == UNKNOWN:
+            progress[NODE] = node
+            return False
+        if target == DEAD:
+            node = int(subtree_end[node])
+            continue
+        path[depth[node] + 1] = target
+        for position in range(token_start[node], token_start[node + 1]):
+            successors[token_ids[position]] = target
+        node += 1
+    progress[NODE] = node
+    return True
+
+
+@machine_code
+def loops_on(sequences: Ints, table: Ints, state: int) -> int:
+    """Return a state whose row is known if the bytes of every one of some characters lead back to it, DEAD if not.
+
+    `sequences`, shape (sequences, 4, 2), are the characters as ranges of bytes, -1 where a sequence is shorter. Where
+    the row of another state must be known first, that state is returned.
+    """
+    for sequence in range(len(sequences)):
+        here = state
+        for position in range(4):
+            low, high = sequences[sequence, position]
+            if low < 0:
+                break
+            if table[here, 0] == UNKNOWN:
+                return here
+            following = int(table[here, low])
+            if following == DEAD or (table[here, low : high + 1] != following).any():
+                return DEAD
+            here = following
+        if here != state:
+            return DEAD
+    return state
+
+
+@machine_code
+def fewest_tokens(byte: Bytes, subtree_end: Ints, token_start: Ints, text: Bytes) -> Ints:
+    """Return for each suffix of a text how few tokens of a trie spell it; shape (len(text) + 1,)."""
     counts = np.zeros(len(text) + 1, dtype=np.int32)
     for start in range(len(text) - 1, -1, -1):
         best = len(text) + 1
-        node, end, position = 0, len(trie.byte), start
+        node, end, position = 0, len(byte), start
         while node < end and position < len(text):
-            if trie.byte[node] != text[position]:
-                node = trie.subtree_end[node]
+            if byte[node] != text[position]:
+                node = int(subtree_end[node])
                 continue
             position += 1
-            if trie.token_start[node] < trie.token_start[node + 1]:
-                best = min(best, counts[position] + 1)
-            end = trie.subtree_end[node]
+            if token_start[node] < token_start[node + 1]:
+                best = min(best, int(counts[position]) + 1)
+            end = int(subtree_end[node])
             node += 1
         counts[start] = best
     return counts
-
-
-class Kernels(NamedTuple):
-    """The two loops as machine code."""
-
-    walk: Callable[[Trie, NDArray[np.int32], NDArray[np.int32], int, NDArray[np.int32]], int]
-    fewest_tokens: Callable[[Trie, NDArray[np.uint8]], NDArray[np.int32]]
-
-
-@cache
-def compiled() -> Kernels:
-    """Return the functions above, compiled."""
-    import numba
-
-    try:
-        return Kernels(numba.njit(cache=True)(walk), numba.njit(cache=True)(fewest_tokens))
-    except RuntimeError:  # no folder to cache in can be written
-        return Kernels(numba.njit()(walk), numba.njit()(fewest_tokens))

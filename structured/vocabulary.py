@@ -9,15 +9,27 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from structured.automata.utf8 import byte_sequences
 from structured.errors import VocabularyError
+from structured.schema.strings import UNESCAPED
 
 UTF8_BYTES = frozenset((*range(0xC0), *range(0xC2, 0xF5)))
 """Every byte that occurs in UTF-8 text (RFC 3629)."""
+
+
+def _plain_sequences() -> NDArray[np.int32]:
+    sequences = byte_sequences(UNESCAPED.ranges)
+    padded = [[*sequence, *[(-1, -1)] * (4 - len(sequence))] for sequence in sequences]
+    return np.array(padded, dtype=np.int32)
+
+
+PLAIN_SEQUENCES = _plain_sequences()
+"""The characters that a JSON string may hold unescaped, as ranges of bytes, shape (sequences, 4, 2), padded with -1."""
 
 
 class Tokenizer(Protocol):
@@ -61,7 +73,8 @@ class TransformersTokenizer(Protocol):
         ...
 
 
-class Trie(NamedTuple):
+@dataclass(frozen=True, eq=False, slots=True)
+class Trie:
     """The tokens as a trie, its nodes (less the root) in depth-first order, children by byte.
 
     All arrays but `token_ids` have one entry a node. The tokens that end at node `i` are
@@ -75,6 +88,8 @@ class Trie(NamedTuple):
     """The node after the last one of the subtree."""
     token_start: NDArray[np.int32]
     token_ids: NDArray[np.int32]
+    height: int
+    """The number of bytes of the longest token."""
 
     @classmethod
     def from_tokens(cls, tokens: Sequence[bytes | None]) -> "Trie":
@@ -108,6 +123,7 @@ class Trie(NamedTuple):
             # inner node was made for the same token as its first child, and holds none.
             np.array([*token_start, len(order)], dtype=np.int32),
             np.array([token_id for _, token_id in order], dtype=np.int32),
+            max(depth, default=-1) + 1,
         )
 
 
@@ -150,6 +166,19 @@ class Vocabulary:
         """The tokens as a trie, built at first use."""
         return Trie.from_tokens(self.tokens)
 
+    @cached_property
+    def plain(self) -> NDArray[np.uint32]:
+        """A mask of the tokens that may stand anywhere in a JSON string: whole characters, none of them special."""
+        mask = np.zeros(-(-self.size // 32), dtype=np.uint32)
+        plain = np.array([i for i, token in enumerate(self.tokens) if _is_plain(token)], dtype=np.int64)
+        np.bitwise_or.at(mask, plain >> 5, np.uint32(1) << (plain & 31).astype(np.uint32))
+        return mask
+
+    @cached_property
+    def special_trie(self) -> Trie:
+        """The other tokens as a trie."""
+        return Trie.from_tokens([None if _is_plain(token) else token for token in self.tokens])
+
     @classmethod
     def from_tokenizer(cls, tokenizer: Tokenizer) -> "Vocabulary":
         """Take the vocabulary of a tokenizer that tells its bytes itself."""
@@ -184,6 +213,17 @@ class Vocabulary:
             if token_id not in hidden:
                 tokens[token_id] = piece.encode() if token_id in plain else piece_to_bytes(piece)
         return cls(tuple(tokens), ends)
+
+
+def _is_plain(token: bytes | None) -> bool:
+    """Tell whether a token is whole characters that a JSON string may hold unescaped (RFC 8259 §7)."""
+    if not token or min(token) < 0x20 or b'"' in token or b"\\" in token:
+        return False
+    try:
+        token.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 class _PieceReader(Protocol):

@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-import structured.index
 from structured import kernels
 from structured.automata import DEAD, Automaton, RegularAutomaton
 from structured.index import Index, unpack
@@ -115,17 +114,19 @@ def test_padding_of_a_mask_is_never_allowed(vocabulary: Vocabulary) -> None:
 @given(patterns_with_texts(max_leaves=5))
 @settings(max_examples=30)
 def test_compiled_kernels_equal_the_plain_functions(vocabulary: Vocabulary, drawn: tuple[Pattern, list[str]]) -> None:
-    """The machine code of both loops gives what the Python that it was compiled from gives."""
+    """The machine code of each loop gives what the Python that it was compiled from gives."""
     pattern, texts = drawn
     plain, fast = (Index(RegularAutomaton(pattern), vocabulary) for _ in range(2))
+    state, trie = fast.automaton.start, vocabulary.trie
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(structured.index, "compiled", lambda: kernels.Kernels(kernels.walk, kernels.fewest_tokens))
-        expected = plain.successors(plain.automaton.start)
-    assert (fast.successors(fast.automaton.start) == expected).all()
+        for name in ("walk", "walk_successors", "loops_on"):
+            patch.setattr(kernels, name, getattr(kernels, name).py_func)
+        expected = plain.successors(state), plain.mask(state)
+    assert (fast.successors(state) == expected[0]).all()
+    assert (fast.mask(state) == expected[1]).all()
     for text in texts:
-        data = np.frombuffer(text.encode(), dtype=np.uint8)
-        counts = kernels.fewest_tokens(vocabulary.trie, data)
-        assert (kernels.compiled().fewest_tokens(vocabulary.trie, data) == counts).all()
+        arguments = trie.byte, trie.subtree_end, trie.token_start, np.frombuffer(text.encode(), dtype=np.uint8)
+        assert (kernels.fewest_tokens(*arguments) == kernels.fewest_tokens.py_func(*arguments)).all()
 
 
 def fewest_tokens(tokens: Collection[bytes | None], data: bytes) -> int:
@@ -142,7 +143,9 @@ def test_fewest_tokens_of_each_suffix(merged: set[str], text: str) -> None:
     """The kernel counts the fewest tokens of every suffix, also where taking the longest token first is not best."""
     tokens = [b"a", b"b", b"c", *(token.encode() for token in merged)]
     data = text.encode()
-    counts = kernels.fewest_tokens(Trie.from_tokens(tokens), np.frombuffer(data, dtype=np.uint8))
+    trie = Trie.from_tokens(tokens)
+    text_bytes = np.frombuffer(data, dtype=np.uint8)
+    counts = kernels.fewest_tokens(trie.byte, trie.subtree_end, trie.token_start, text_bytes)
     assert counts.tolist() == [fewest_tokens(tokens, data[start:]) for start in range(len(data) + 1)]
 
 
@@ -171,7 +174,7 @@ def test_shortest_completion_is_that_of_the_canonical_text(
     tokens = set(vocabulary.tokens)
     for state in states_on_walks(index, rng, walks=1, tokens=3):
         completion = canonical_completion(index.automaton, state)
-        assert len(completion) == index.automaton.distance(state)
+        assert len(completion) == index.automaton.distances[state]
         assert index.shortest_completion(state) == fewest_tokens(tokens, completion)
 
 

@@ -32,8 +32,16 @@ class Automaton(Protocol):
         """
         ...
 
+    @property
+    def distances(self) -> NDArray[np.int32]:
+        """The number of bytes in the shortest text that leads from each state to acceptance, shape (states,).
+
+        As the table, it is replaced when it grows, and a state's entry never changes.
+        """
+        ...
+
     def expand(self, state: int) -> None:
-        """Fill the row of a state in `table`."""
+        """Fill the row of a state in `table`; it may fill others as well."""
         ...
 
     def step(self, state: int, byte: int) -> int:
@@ -42,8 +50,4 @@ class Automaton(Protocol):
 
     def accepts(self, state: int) -> bool:
         """Tell whether the bytes read so far are a whole text of the language."""
-        ...
-
-    def distance(self, state: int) -> int:
-        """Return the number of bytes in the shortest text that leads from a state to acceptance."""
         ...

@@ -9,7 +9,7 @@ from structured.schema.dates import DATE, DATE_TIME
 from structured.schema.place import Place, Schema
 
 _HEX = chars("0123456789ABCDEFabcdef")
-_UNESCAPED = char_set((0x20, 0x21), (0x23, 0x5B), (0x5D, 0x10FFFF))
+UNESCAPED = char_set((0x20, 0x21), (0x23, 0x5B), (0x5D, 0x10FFFF))
 _NOT_SURROGATE = alternation(
     concat(chars("0123456789ABCEFabcef"), repeat(_HEX, 3, 3)),
     concat(chars("Dd"), chars("01234567"), repeat(_HEX, 2, 2)),
@@ -19,7 +19,7 @@ _SURROGATE_PAIR = concat(
 )
 
 CHARACTER = alternation(
-    _UNESCAPED,
+    UNESCAPED,
     concat(
         literal("\\"),
         alternation(chars('"\\/bfnrt'), concat(literal("u"), alternation(_NOT_SURROGATE, _SURROGATE_PAIR))),
