@@ -7,7 +7,7 @@ before the document depends on the type alone, so that prompts for many document
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 TASK = "Fill in the type from the text, as JSON. Where the text states no value, write null if the type allows it."
@@ -25,7 +25,9 @@ def schema_to_sketch(schema: JsonSchema) -> str:
 
     `{"anyOf": [{"type": "integer", "minimum": 0}, {"type": "null"}]}` → `integer (>= 0) | null`
     """
-    return _sketch(schema, schema.get("$defs", {}), indent="")
+    sketcher = _Sketcher(schema.get("$defs", {}))
+    lines = [sketcher.sketch(schema), *(f"{name} = {text}" for name, text in sketcher.named())]
+    return "\n".join(lines)
 
 
 def completion_prompt(
@@ -51,33 +53,67 @@ def chat_messages(
     return messages
 
 
-def _sketch(schema: JsonSchema, definitions: JsonSchema, indent: str) -> str:
-    if "$ref" in schema:
-        return _sketch(definitions[schema["$ref"].rpartition("/")[2]], definitions, indent)
-    for keyword in ("anyOf", "oneOf"):
-        if keyword in schema:
-            return " | ".join(_sketch(branch, definitions, indent) for branch in schema[keyword])
-    if "enum" in schema:
-        return " | ".join(json.dumps(value, ensure_ascii=False) for value in schema["enum"])
-    if "const" in schema:
-        return json.dumps(schema["const"], ensure_ascii=False)
-    if "properties" in schema:
-        return _sketch_object(schema["properties"], definitions, indent)
-    if schema.get("type") == "array":
-        return f"[{_sketch(schema.get('items', {}), definitions, indent)}, ...]{_bounds(schema)}"
-    name = _FORMAT_NAMES.get(schema.get("format", ""), schema.get("type", "any"))
-    return f"{name}{_bounds(schema)}"
+class _Sketcher:
+    """Writes types down; one that contains itself is written by name, and what the name means afterwards."""
 
+    def __init__(self, definitions: JsonSchema) -> None:
+        self.definitions = definitions
+        self.recursive = {name for name in definitions if name in self._reached(definitions[name])}
+        self.mentioned: list[str] = []
 
-def _sketch_object(properties: JsonSchema, definitions: JsonSchema, indent: str) -> str:
-    deeper = indent + "  "
-    lines = []
-    for name, value in properties.items():
-        shown = name if _PLAIN_NAME.fullmatch(name) else json.dumps(name, ensure_ascii=False)
-        description = " ".join(value.get("description", "").split())
-        comment = f"  // {description}" if description else ""
-        lines.append(f"{deeper}{shown}: {_sketch(value, definitions, deeper)}{comment}\n")
-    return f"{{\n{''.join(lines)}{indent}}}" if lines else "{}"
+    def named(self) -> Iterator[tuple[str, str]]:
+        """Yield the name and the sketch of each type that was written by name."""
+        for name in self.mentioned:  # which grows on the way
+            yield name, self.sketch(self.definitions[name])
+
+    def sketch(self, schema: JsonSchema, indent: str = "") -> str:
+        """Return the sketch of a schema."""
+        if "$ref" in schema:
+            name = schema["$ref"].rpartition("/")[2]
+            if name not in self.recursive:
+                return self.sketch(self.definitions[name], indent)
+            if name not in self.mentioned:
+                self.mentioned.append(name)
+            return name
+        for keyword in ("anyOf", "oneOf"):
+            if keyword in schema:
+                return " | ".join(self.sketch(branch, indent) for branch in schema[keyword])
+        if "enum" in schema:
+            return " | ".join(json.dumps(value, ensure_ascii=False) for value in schema["enum"])
+        if "const" in schema:
+            return json.dumps(schema["const"], ensure_ascii=False)
+        if "properties" in schema:
+            return self._object(schema["properties"], indent)
+        if schema.get("type") == "array":
+            return f"[{self.sketch(schema.get('items', {}), indent)}, ...]{_bounds(schema)}"
+        name = _FORMAT_NAMES.get(schema.get("format", ""), schema.get("type", "any"))
+        return f"{name}{_bounds(schema)}"
+
+    def _object(self, properties: JsonSchema, indent: str) -> str:
+        deeper = indent + "  "
+        lines = []
+        for name, value in properties.items():
+            shown = name if _PLAIN_NAME.fullmatch(name) else json.dumps(name, ensure_ascii=False)
+            description = " ".join(value.get("description", "").split())
+            comment = f"  // {description}" if description else ""
+            lines.append(f"{deeper}{shown}: {self.sketch(value, deeper)}{comment}\n")
+        return f"{{\n{''.join(lines)}{indent}}}" if lines else "{}"
+
+    def _reached(self, schema: object) -> set[str]:
+        """Return the names of the definitions that a schema leads to."""
+        reached: set[str] = set()
+        open_ends = [schema]
+        while open_ends:
+            part = open_ends.pop()
+            if isinstance(part, Mapping):
+                name = str(part.get("$ref", "")).rpartition("/")[2]
+                if name in self.definitions and name not in reached:
+                    reached.add(name)
+                    open_ends.append(self.definitions[name])
+                open_ends.extend(part.values())
+            elif isinstance(part, list):
+                open_ends.extend(part)
+        return reached
 
 
 def _bounds(schema: JsonSchema) -> str:

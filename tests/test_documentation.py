@@ -37,8 +37,9 @@ import pytest
 from test_house import HOUSE, ROOMS
 
 import structured
-from structured import DemonstrationWarning, SchemaError, to_regex
+from structured import DemonstrationWarning, SchemaError
 from structured.extraction import Options
+from structured.schema import read_type, schema_to_pattern
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
@@ -283,10 +284,10 @@ def test_the_readme_tells_which_types_are_supported(heading: str, supported: boo
     for code in types:
         output_type = eval(code, namespace)  # noqa: S307
         if supported:
-            assert to_regex(output_type), code
+            assert schema_to_pattern(read_type(output_type).schema), code
         else:
             with pytest.raises(SchemaError):
-                to_regex(output_type)
+                schema_to_pattern(read_type(output_type).schema)
 
 
 _TYPES_OF_THE_TABLES = """

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.automata.utf8 import ByteRange, byte_sequences
-from structured.pattern import Alternation, CharSet, Concat, Literal, Pattern, Repeat
+from structured.errors import PatternError
+from structured.pattern import Alternation, CharSet, Concat, Literal, Pattern, Reference, Repeat
 
 TEXT, ARCS, SEQUENCE, CHOICE, REPEAT = range(5)
 """What a node reads: fixed bytes, one byte of some ranges, its parts in order, one of its options, its item again."""
@@ -41,9 +42,17 @@ class Program:
 
 
 def assemble(pattern: Pattern) -> Program:
-    """Return the program of a pattern."""
+    """Return the program of a pattern. Raises PatternError if a part of it matches no text shorter than `FAR` bytes."""
     assembly = _Assembly()
     root = assembly.node(pattern)
+    assembly.follow_references()
+    assembly.measure()
+    if any(node[SHORTEST] == FAR for node in assembly.nodes):
+        raise PatternError(
+            "A part of the pattern matches no text, or none of a sensible length",
+            pattern=str(pattern),
+            remedy="Let what contains itself be left out, and repeat less.",
+        )
     return Program(
         np.array(assembly.nodes, dtype=np.int32),
         np.array(assembly.operands, dtype=np.int32),
@@ -56,11 +65,12 @@ def assemble(pattern: Pattern) -> Program:
 class _Assembly:
     """The arrays while they grow."""
 
-    nodes: list[tuple[int, int, int, int, int]] = field(default_factory=list)
+    nodes: list[list[int]] = field(default_factory=list)
     operands: list[int] = field(default_factory=list)
     text: bytearray = field(default_factory=bytearray)
     _places: dict[int, int] = field(default_factory=dict)
     _arcs: dict[tuple[tuple[ByteRange, ...], ...], int] = field(default_factory=dict)
+    _references: list[tuple[int, Reference]] = field(default_factory=list)
 
     def node(self, pattern: Pattern) -> int:
         """Return the row of a node, which is the same every time."""
@@ -69,36 +79,64 @@ class _Assembly:
             place = self._places[id(pattern)] = self._new_node(pattern)
         return place
 
+    def follow_references(self) -> None:
+        """Fill in where each reference leads."""
+        for operand, reference in self._references:  # which grows on the way
+            self.operands[operand] = self.node(reference.target)
+
+    def measure(self) -> None:
+        """Fill in the lengths.
+
+        Nodes stand after those below them, so that one round is enough unless a reference leads back.
+        """
+        changed = True
+        while changed:
+            changed = False
+            for node in self.nodes:
+                shortest = self._shortest(node)
+                changed |= shortest != node[SHORTEST] and bool(self._references)
+                node[SHORTEST] = shortest
+        for node in self.nodes:
+            if node[OPERATION] == REPEAT and self.nodes[node[A]][SHORTEST] == 0:
+                node[B] = 0  # where the item may be empty, a count from 0 on matches the same
+
+    def _shortest(self, node: list[int]) -> int:
+        """Return the bytes of the shortest match of a node, given those of the nodes below it."""
+        operation, start, count = node[OPERATION], node[A], node[B]
+        if operation == SEQUENCE:
+            rest = 0
+            for operand in reversed(range(start, start + 2 * count, 2)):
+                rest = min(rest + self.nodes[self.operands[operand]][SHORTEST], FAR)
+                self.operands[operand + 1] = rest
+            return rest
+        if operation == CHOICE:
+            return min(self.nodes[option][SHORTEST] for option in self._slice(node))
+        if operation == REPEAT:
+            return min(count * self.nodes[start][SHORTEST], FAR)
+        return node[SHORTEST]
+
+    def _slice(self, node: list[int]) -> list[int]:
+        return self.operands[node[A] : node[A] + node[B]]
+
     def _new_node(self, pattern: Pattern) -> int:
         match pattern:
             case Literal(text):
                 encoded = text.encode()
                 self.text += encoded
-                return self._row(TEXT, len(self.text) - len(encoded), len(encoded), 0, len(encoded))
+                return self._row(TEXT, len(self.text) - len(encoded), len(encoded), shortest=len(encoded))
             case CharSet(ranges):
                 return self._byte_set(tuple(byte_sequences(ranges)))
             case Concat(parts):
-                places = [self.node(part) for part in parts]
-                rest, rests = 0, []
-                for place in reversed(places):
-                    rest = min(rest + self.nodes[place][SHORTEST], FAR)
-                    rests.append(rest)
-                start = len(self.operands)
-                for place, length in zip(places, reversed(rests), strict=True):
-                    self.operands += (place, length)
-                return self._row(SEQUENCE, start, len(places), 0, rest)
+                pairs = [number for part in parts for number in (self.node(part), 0)]
+                return self._row(SEQUENCE, self._append(pairs), len(parts))
             case Alternation(options):
-                places = [self.node(option) for option in options]
-                start = len(self.operands)
-                self.operands += places
-                shortest = min(self.nodes[place][SHORTEST] for place in places)
-                return self._row(CHOICE, start, len(places), 0, shortest)
+                return self._row(CHOICE, self._append([self.node(option) for option in options]), len(options))
             case Repeat(item, minimum, maximum):
-                place = self.node(item)
-                once = self.nodes[place][SHORTEST]
-                least = minimum if once else 0  # where the item may be empty, a count from 0 on matches the same
-                most = UNLIMITED if maximum is None else maximum
-                return self._row(REPEAT, place, least, most, min(minimum * once, FAR))
+                return self._row(REPEAT, self.node(item), minimum, UNLIMITED if maximum is None else maximum)
+            case Reference():
+                start = self._append([-1])
+                self._references.append((start, pattern))
+                return self._row(CHOICE, start, 1)
 
     def _byte_set(self, sequences: tuple[tuple[ByteRange, ...], ...]) -> int:
         """Return the node of some sequences of byte ranges; what follows a first byte is a node of its own."""
@@ -107,12 +145,15 @@ class _Assembly:
             arcs: list[int] = []
             for (low, high), *rest in sequences:
                 arcs += (low, high, self._byte_set((tuple(rest),)) if rest else -1)
-            start = len(self.operands)
-            self.operands += arcs
-            known = self._row(ARCS, start, len(sequences), 0, min(map(len, sequences)))
+            known = self._row(ARCS, self._append(arcs), len(sequences), shortest=min(map(len, sequences)))
             self._arcs[sequences] = known
         return known
 
-    def _row(self, operation: int, a: int, b: int, c: int, shortest: int) -> int:
-        self.nodes.append((operation, a, b, c, shortest))
+    def _append(self, operands: list[int]) -> int:
+        start = len(self.operands)
+        self.operands += operands
+        return start
+
+    def _row(self, operation: int, a: int, b: int, c: int = 0, *, shortest: int = FAR) -> int:
+        self.nodes.append([operation, a, b, c, shortest])
         return len(self.nodes) - 1

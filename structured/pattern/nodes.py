@@ -1,12 +1,13 @@
 """The syntax tree of a regular expression over Unicode characters.
 
 Five kinds of node, made by functions that keep every tree non-empty (some text matches it) and flat: `literal`,
-`char_set`, `concat`, `alternation`, `repeat`. `str(node)` is the same language as a Python `re` pattern; escaping for
+`char_set`, `concat`, `alternation`, `repeat`. A sixth, `Reference`, lets a pattern contain itself, which takes it
+beyond regular expressions. `str(node)` is the same language as a Python `re` pattern, where there is one; escaping for
 that happens here and nowhere else. Lone surrogates are not characters: no node matches one, and no UTF-8 text has one.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 from structured.errors import PatternError
 
@@ -71,7 +72,26 @@ class Repeat:
         return item + _quantifier(self.minimum, self.maximum)
 
 
-Pattern = Literal | CharSet | Concat | Alternation | Repeat
+@dataclass(frozen=True, slots=True, eq=False)
+class Reference:
+    """The pattern that goes by a name, so that a pattern may contain itself.
+
+    `definitions` may be filled after the reference is made, before anything follows it.
+    """
+
+    name: str
+    definitions: "Mapping[str, Pattern]" = field(repr=False)
+
+    @property
+    def target(self) -> "Pattern":
+        """The pattern of this name."""
+        return self.definitions[self.name]
+
+    def __str__(self) -> str:
+        return f"(?&{self.name})"  # as in PCRE; Python's `re` has no word for it
+
+
+Pattern = Literal | CharSet | Concat | Alternation | Repeat | Reference
 
 EMPTY = Literal("")
 
@@ -151,6 +171,51 @@ def repeat(item: Pattern, minimum: int, maximum: int | None) -> Pattern:
 def optional(item: Pattern) -> Pattern:
     """Return the item or nothing."""
     return repeat(item, 0, 1)
+
+
+def nodes_of(pattern: Pattern) -> list[Pattern]:
+    """Return a pattern and every node below it, those behind references too, each once."""
+    found: dict[int, Pattern] = {}
+    open_ends = [pattern]
+    while open_ends:
+        node = open_ends.pop()
+        if id(node) not in found:
+            found[id(node)] = node
+            open_ends.extend(_below(node))
+    return list(found.values())
+
+
+def is_productive(pattern: Pattern) -> bool:
+    """Tell whether any text matches: no text does where a pattern has to contain itself."""
+    nodes = nodes_of(pattern)
+    productive: set[int] = set()
+    while True:
+        more = {id(node) for node in nodes if id(node) not in productive and _ends(node, productive)}
+        if not more:
+            return id(pattern) in productive
+        productive |= more
+
+
+def _ends(node: Pattern, productive: set[int]) -> bool:
+    """Tell whether a text matches a node, given the nodes below of which that is known."""
+    if isinstance(node, Repeat) and node.minimum == 0:
+        return True
+    ended = (id(part) in productive for part in _below(node))
+    return any(ended) if isinstance(node, Alternation) else all(ended)
+
+
+def _below(node: Pattern) -> tuple[Pattern, ...]:
+    match node:
+        case Concat(parts):
+            return parts
+        case Alternation(options):
+            return options
+        case Repeat(item):
+            return (item,)
+        case Reference():
+            return (node.target,)
+        case _:
+            return ()
 
 
 def normalise(ranges: Iterable[Range]) -> tuple[Range, ...]:

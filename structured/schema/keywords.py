@@ -3,14 +3,14 @@
 One function for each keyword or type, named as the specification names it, in the tables `FORMS` and `TYPES`. Whatever
 the pattern matches is valid, and a keyword that no table holds is refused, never ignored. What is valid and yet not
 matched was given up on purpose: every property is written, in the order of the schema, so that nothing is silently
-missing; each value has one spelling; numbers have bounded digits. References are inlined.
+missing; each value has one spelling; numbers have bounded digits. A definition is inlined unless it contains itself.
 """
 
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from structured.errors import SchemaError
-from structured.pattern import EMPTY, Pattern, alternation, concat, literal, optional, repeat
+from structured.pattern import EMPTY, Pattern, Reference, alternation, concat, is_productive, literal, optional, repeat
 from structured.schema.numbers import BOUNDS, integer, number
 from structured.schema.place import Place, Schema
 from structured.schema.strings import string
@@ -48,8 +48,13 @@ def schema_to_pattern(schema: Schema, whitespace: str = DEFAULT_WHITESPACE) -> P
 
     Raises `SchemaError` where a keyword cannot be honoured exactly, or where nothing is valid.
     """
-    place = Place(read_whitespace(whitespace), schema.get("$defs", {}), {})
-    return _any_schema({keyword: value for keyword, value in schema.items() if keyword != "$defs"}, place)
+    place = Place(read_whitespace(whitespace), schema.get("$defs", {}), {}, [])
+    pattern = _any_schema({keyword: value for keyword, value in schema.items() if keyword != "$defs"}, place)
+    for reference in place.references:
+        if not is_productive(reference):
+            inside = place.in_definition(reference.name)
+            raise inside.unsatisfiable(f"{reference.name} has to contain itself, without end", keyword="$ref")
+    return pattern
 
 
 def _any_schema(schema: object, place: Place) -> Pattern:
@@ -89,15 +94,21 @@ def _unsupported(keyword: str, schema: Schema, place: Place) -> SchemaError:
 
 
 def ref(schema: Schema, place: Place) -> Pattern:
-    """Return the pattern of a definition, built once for each depth that makes a difference (core §8.2.3.1)."""
+    """Return the pattern of a definition, built once for each depth that makes a difference (core §8.2.3.1).
+
+    Inside itself it is a reference by name.
+    """
     name = place.definition_name(schema["$ref"])
     if name in place.open_names:
-        raise place.refusal(
-            f"{name} contains itself, and recursion is not supported yet",
-            keyword="$ref",
-            remedy="Write out as many levels as are needed, each as a type of its own.",
-        )
-    key = name, place.depth if place.whitespace.indent else 0
+        if place.whitespace.indent:
+            raise place.refusal(
+                f"{name} contains itself, and indented text needs to know how deep it is",
+                keyword="$ref",
+                remedy='Choose another whitespace: "spaced", "compact" or "flexible".',
+            )
+        place.references.append(Reference(name, place.patterns))
+        return place.references[-1]
+    key = f"{name} at {place.depth}" if place.whitespace.indent else name
     if key not in place.patterns:
         place.patterns[key] = _any_schema(place.definitions[name], place.in_definition(name))
     return place.patterns[key]

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Generic, Literal, TypeVar, Union, get_args, g
 from pydantic import TypeAdapter
 
 from structured.errors import SchemaError
+from structured.pattern import Reference, nodes_of
 from structured.schema.hidden import CompleteJsonSchema
 from structured.schema.keywords import schema_to_pattern
 from structured.schema.place import Schema
@@ -69,10 +70,18 @@ def to_regex(output_type: object, *, whitespace: str = DEFAULT_WHITESPACE) -> st
         type's author wrote rejects it.
 
     Raises:
-        SchemaError: The type is none, or has a rule that the pattern cannot express exactly.
+        SchemaError: The type is none, contains itself, or has a rule that the pattern cannot express exactly.
         ValueError: No whitespace has this name.
     """
-    return str(schema_to_pattern(read_type(output_type).schema, whitespace))
+    pattern = schema_to_pattern(read_type(output_type).schema, whitespace)
+    names = sorted({node.name for node in nodes_of(pattern) if isinstance(node, Reference)})
+    if names:
+        raise SchemaError(
+            f"{names[0]} contains itself, and no regular expression can",
+            schema_path=f"/$defs/{names[0]}",
+            remedy="Extract it as it is: only the regular expression is missing, and nothing else needs it.",
+        )
+    return str(pattern)
 
 
 def type_name(output_type: object) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from structured.errors import SchemaError
-from structured.pattern import Literal, Pattern, literal
+from structured.pattern import Literal, Pattern, Reference, literal
 from structured.schema.whitespace import Whitespace
 
 Schema = Mapping[str, Any]
@@ -19,13 +19,14 @@ DEFINITIONS = "#/$defs/"
 class Place:
     """A schema's JSON Pointer (RFC 6901), the brackets open around its text, and what the whole compilation shares.
 
-    `open_names` are the definitions that the place lies inside. `patterns` keeps each definition's pattern, by name
-    and, where lines are indented, by depth.
+    `open_names` are the definitions that the place lies inside. `patterns` keeps each definition's pattern by name, or
+    by name and depth where lines are indented. `references` are those to a definition from inside it.
     """
 
     whitespace: Whitespace
     definitions: Schema
-    patterns: dict[tuple[str, int], Pattern]
+    patterns: dict[str, Pattern]
+    references: list[Reference]
     path: str = ""
     depth: int = 0
     open_names: tuple[str, ...] = ()
