@@ -69,7 +69,7 @@ class _Sketcher:
     def sketch(self, schema: JsonSchema, indent: str = "") -> str:
         """Return the sketch of a schema."""
         if "$ref" in schema:
-            name = schema["$ref"].rpartition("/")[2]
+            name: str = schema["$ref"].rpartition("/")[2]
             if name not in self.recursive:
                 return self.sketch(self.definitions[name], indent)
             if name not in self.mentioned:
@@ -86,8 +86,8 @@ class _Sketcher:
             return self._object(schema["properties"], indent)
         if schema.get("type") == "array":
             return f"[{self.sketch(schema.get('items', {}), indent)}, ...]{_bounds(schema)}"
-        name = _FORMAT_NAMES.get(schema.get("format", ""), schema.get("type", "any"))
-        return f"{name}{_bounds(schema)}"
+        plain = _FORMAT_NAMES.get(schema.get("format", ""), schema.get("type", "any"))
+        return f"{plain}{_bounds(schema)}"
 
     def _object(self, properties: JsonSchema, indent: str) -> str:
         deeper = indent + "  "

@@ -1,0 +1,54 @@
+"""The library behind the six methods that a harness for guided generation drives it by, so that anybody's can."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structured.automata import DEAD, RegularAutomaton
+from structured.index import Index
+from structured.schema import schema_to_pattern
+from structured.vocabulary import TransformersTokenizer, Vocabulary
+
+
+class Engine:
+    """One vocabulary, one schema at a time, one text at a time."""
+
+    def __init__(self, hf_tokenizer: TransformersTokenizer) -> None:
+        self.vocabulary = Vocabulary.from_transformers(hf_tokenizer)
+        self.vocabulary.trie  # noqa: B018  belongs to the vocabulary, not to a schema
+        self.vocabulary.special_trie  # noqa: B018
+        self._index: Index | None = None
+        self._state = DEAD
+
+    def compile(self, schema: Mapping[str, Any]) -> None:
+        """Take a schema. Raises SchemaError or PatternError if it is not supported."""
+        self._index = Index(RegularAutomaton(schema_to_pattern(schema, "flexible")), self.vocabulary)
+        self.reset()
+
+    def reset(self) -> None:
+        """Go back to the beginning of a text."""
+        self._state = self._compiled.automaton.start
+
+    def compute_mask(self) -> NDArray[np.int32]:
+        """Return the tokens that may come next, 32 to a word."""
+        return self._compiled.mask(self._state)
+
+    def commit(self, token_id: int) -> bool:
+        """Take a token; return False, and stay, if it is not allowed."""
+        successor = self._compiled.step(self._state, token_id)
+        if successor == DEAD:
+            return False
+        self._state = successor
+        return True
+
+    def can_end(self) -> bool:
+        """Tell whether the text may end here."""
+        return self._compiled.automaton.accepts(self._state)
+
+    @property
+    def _compiled(self) -> Index:
+        if self._index is None:
+            raise RuntimeError("No schema has been compiled yet. Call compile first.")
+        return self._index
