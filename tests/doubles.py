@@ -20,6 +20,7 @@ from structured.pattern import (
     Literal,
     Pattern,
     Repeat,
+    Words,
     alternation,
     char_set,
     chars,
@@ -305,6 +306,8 @@ def sample(pattern: Pattern, rng: random.Random) -> str:
     match pattern:
         case Literal():
             return pattern.text
+        case Words():
+            return rng.choice(pattern.texts)
         case CharSet():
             low, high = rng.choice(pattern.ranges)
             return chr(rng.choice([low, high, rng.randint(low, high)]))

@@ -11,7 +11,7 @@ import typing_extensions
 from hypothesis import strategies as st
 from pydantic import Field, RootModel, create_model
 
-from structured.pattern import Alternation, CharSet, Concat, Pattern, Repeat
+from structured.pattern import Alternation, CharSet, Concat, Pattern, Repeat, Words
 from structured.pattern import Literal as LiteralNode
 
 WHITESPACES = ("compact", "spaced", "indented", "flexible")
@@ -38,6 +38,8 @@ def random_text(pattern: Pattern, source: random.Random) -> str:
     match pattern:
         case LiteralNode(text):
             return text
+        case Words(texts):
+            return source.choice(texts)
         case CharSet(ranges):
             low, high = source.choice(ranges)
             return chr(source.choice((low, high, source.randint(low, high))))

@@ -20,6 +20,7 @@ from structured.pattern import (
     Literal,
     Pattern,
     Repeat,
+    Words,
     alternation,
     chars,
     concat,
@@ -54,6 +55,8 @@ def most_bytes(pattern: Pattern) -> int | None:
     match pattern:
         case Literal():
             return len(pattern.text.encode())
+        case Words():
+            return max(len(text.encode()) for text in pattern.texts)
         case CharSet():
             return len(chr(pattern.ranges[-1][1]).encode())
         case Concat():

@@ -19,6 +19,7 @@ from structured.pattern import (
     Concat,
     Literal,
     Pattern,
+    Words,
     alternation,
     char_set,
     chars,
@@ -26,6 +27,7 @@ from structured.pattern import (
     literal,
     optional,
     repeat,
+    words,
 )
 from structured.pattern.nodes import MAX_CODE_POINT, Range, complement, normalise
 
@@ -122,10 +124,21 @@ def test_alternation_is_flat_and_without_repetitions(left: Pattern, middle: Patt
     assert alternation(flat, left, right) == flat
     if isinstance(flat, Alternation):
         assert len(flat.options) > 1
-        simple = [option for option in flat.options if isinstance(option, Literal | CharSet)]
+        simple = [option for option in flat.options if isinstance(option, CharSet)]
         assert len(set(simple)) == len(simple)
+        assert sum(isinstance(option, Literal | Words) for option in flat.options) < 2
         assert len(set(map(id, flat.options))) == len(flat.options)
         assert not any(isinstance(option, Alternation) for option in flat.options)
+
+
+@given(st.lists(st.text(CHARACTERS), min_size=1))
+def test_words_are_the_alternation_of_their_texts(texts: list[str]) -> None:
+    """Each once, in the order given; one text is a literal."""
+    pattern = words(texts)
+    assert pattern == alternation(*map(literal, texts))
+    assert (pattern.texts if isinstance(pattern, Words) else (pattern.text,)) == tuple(dict.fromkeys(texts))
+    with pytest.raises(PatternError, match="no words"):
+        words([])
 
 
 def test_alternation_of_shared_trees_is_quick() -> None:

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.automata.program import (
-    ARCS,
     CHOICE,
     FAR,
     OPERATION,
@@ -22,6 +21,7 @@ from structured.automata.program import (
     SHORTEST,
     TEXT,
     UNLIMITED,
+    WORDS,
     A,
     B,
     C,
@@ -95,6 +95,36 @@ def frame_slot(frames: Ints, slots: Ints, node: int, first: int, second: int, ta
 
 
 @machine_code
+def word_length(operands: Ints, words: int, word: int) -> int:
+    """Return the bytes of a word."""
+    return int(operands[words + word + 1]) - int(operands[words + word])
+
+
+@machine_code
+def shortest_word(operands: Ints, words: int, count: int, word: int, read: int) -> int:
+    """Return the bytes left of the shortest of the words that begin as `word` does up to `read` bytes."""
+    shortest = word_length(operands, words, word)
+    for other in range(word + 1, count):
+        if operands[words + count + 1 + other] < read:
+            break
+        shortest = min(shortest, word_length(operands, words, other))
+    return shortest - read
+
+
+@machine_code
+def common_prefixes(starts: Ints, text: Bytes) -> Ints:
+    """Return for each word how many bytes it has in common with the one before; `starts` has the end of the last."""
+    shared = np.zeros(len(starts) - 1, dtype=np.int32)
+    for word in range(1, len(shared)):
+        before, here, end = starts[word - 1], starts[word], starts[word + 1]
+        while before < starts[word] and here < end and text[before] == text[here]:
+            before += 1
+            here += 1
+        shared[word] = here - starts[word]
+    return shared
+
+
+@machine_code
 def frame(
     nodes: Ints, operands: Ints, frames: Ints, slots: Ints, sizes: Ints, node: int, first: int, second: int, tail: int
 ) -> int:
@@ -111,6 +141,8 @@ def frame(
     length = int(nodes[node, SHORTEST])
     if operation == TEXT:
         length -= first
+    elif operation == WORDS:
+        length = shortest_word(operands, nodes[node, A], nodes[node, B], first, second)
     elif operation == SEQUENCE:
         length = int(operands[nodes[node, A] + 2 * first + 1])
     elif operation == REPEAT:
@@ -164,14 +196,19 @@ def unfold_repeat(
 def unfold(
     nodes: Ints, operands: Ints, frames: Ints, slots: Ints, sizes: Ints, stack: Ints, depth: int, current: int
 ) -> int:
-    """Put on the stack the frames that a frame which reads no byte itself goes on with; return how many they are.
+    """Put on the stack the frames that a frame goes on with without a byte; return how many they are.
 
     A frame for which there is no room is -1 on the stack. Returns -1 if the stack is too short.
     """
     node, first, tail = int(frames[current, NODE]), int(frames[current, FIRST]), int(frames[current, TAIL])
     operation, start, count = nodes[node, OPERATION], int(nodes[node, A]), int(nodes[node, B])
+    if current == FINISHED or operation < WORDS:
+        return 0
     if depth + max(2, count if operation == CHOICE else 0) > len(stack):
         return -1
+    if operation == WORDS:
+        stack[depth] = tail
+        return 1 if word_length(operands, start, first) == frames[current, SECOND] else 0
     if operation == REPEAT:
         return unfold_repeat(nodes, operands, frames, slots, sizes, stack, depth, current)
     if operation == CHOICE:
@@ -193,7 +230,7 @@ def is_covered(nodes: Ints, frames: Ints, slots: Ints, current: int, now: int) -
     Whatever matches from here then matches from there.
     """
     node, required, allowed = frames[current, NODE], frames[current, FIRST], frames[current, SECOND]
-    if nodes[node, OPERATION] != REPEAT or required > 0 or allowed == UNLIMITED:
+    if current == FINISHED or nodes[node, OPERATION] != REPEAT or required > 0 or allowed == UNLIMITED:
         return False
     before = slots[frame_slot(frames, slots, node, 0, allowed + 1, frames[current, TAIL])]
     return bool(before >= 0 and frames[before, MARK] == now)
@@ -215,12 +252,11 @@ def close(
     while depth > 0:
         depth -= 1
         current = int(stack[depth])
-        if current == FINISHED or nodes[frames[current, NODE], OPERATION] <= ARCS:
+        if current == FINISHED or nodes[frames[current, NODE], OPERATION] <= WORDS:
             if end == len(leaves):
                 return MORE_LEAVES
             leaves[end] = current
             end += 1
-            continue
         if is_covered(nodes, frames, slots, current, now):
             continue
         count = unfold(nodes, operands, frames, slots, sizes, stack, depth, current)
@@ -281,6 +317,38 @@ def intern_state(
 
 
 @machine_code
+def gather_words(
+    nodes: Ints, operands: Ints, text: Bytes, frames: Ints, slots: Ints, sizes: Ints, arcs: Ints, leaf: int, count: int
+) -> int:
+    """Append one arc for each byte that some word goes on with; as `gather_arcs`."""
+    node, tail = int(frames[leaf, NODE]), int(frames[leaf, TAIL])
+    word, read = int(frames[leaf, FIRST]), int(frames[leaf, SECOND])
+    words, total = int(nodes[node, A]), int(nodes[node, B])
+    shared = words + total + 1
+    if word_length(operands, words, word) == read:
+        word += 1
+        if word == total or operands[shared + word] < read:
+            return count
+    while True:
+        after = word + 1
+        while after < total and operands[shared + after] > read:
+            after += 1
+        target = tail
+        if after > word + 1 or word_length(operands, words, word) > read + 1:
+            target = frame(nodes, operands, frames, slots, sizes, node, word, read + 1, tail)
+        if target < 0:
+            return -2
+        if count == len(arcs):
+            return -1
+        arcs[count, 0] = arcs[count, 1] = text[operands[words + word] + read]
+        arcs[count, 2] = target
+        count += 1
+        if after == total or operands[shared + after] < read:
+            return count
+        word = after
+
+
+@machine_code
 def gather_arcs(
     nodes: Ints, operands: Ints, text: Bytes, frames: Ints, slots: Ints, sizes: Ints, arcs: Ints, leaf: int, count: int
 ) -> int:
@@ -290,6 +358,8 @@ def gather_arcs(
     """
     node, tail = int(frames[leaf, NODE]), int(frames[leaf, TAIL])
     first = int(nodes[node, A])
+    if nodes[node, OPERATION] == WORDS:
+        return gather_words(nodes, operands, text, frames, slots, sizes, arcs, leaf, count)
     if nodes[node, OPERATION] == TEXT:
         if count == len(arcs):
             return -1

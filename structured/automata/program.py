@@ -11,16 +11,19 @@ from numpy.typing import NDArray
 
 from structured.automata.utf8 import ByteRange, byte_sequences
 from structured.errors import PatternError
-from structured.pattern import Alternation, CharSet, Concat, Literal, Pattern, Reference, Repeat
+from structured.pattern import Alternation, CharSet, Concat, Literal, Pattern, Reference, Repeat, Words
 
-TEXT, ARCS, SEQUENCE, CHOICE, REPEAT = range(5)
-"""What a node reads: fixed bytes, one byte of some ranges, its parts in order, one of its options, its item again."""
+TEXT, ARCS, WORDS, SEQUENCE, CHOICE, REPEAT = range(6)
+"""What a node reads: fixed bytes, one byte of some ranges, one of many words, its parts in order, one of its options,
+its item again. The first three read a byte themselves."""
 
 OPERATION, A, B, C, SHORTEST = range(5)
 """The columns of `Program.nodes`. `SHORTEST` is the number of bytes in the shortest match; `A`, `B` and `C` are
 
 TEXT: where its bytes start in `text`, how many there are.
 ARCS: where its arcs start in `operands`, how many there are; each is `low, high, node that goes on or -1`.
+WORDS: where its words start in `operands`, how many there are. They are sorted; each is told by where it starts in
+    `text`, where the last one ends follows, and then for each how many bytes it has in common with the one before.
 SEQUENCE: where its parts start in `operands`, how many there are; each is `node, bytes of the shortest rest from here`.
 CHOICE: where its options start in `operands`, how many there are; each is a node.
 REPEAT: the node of its item, the least and the greatest count, the latter UNLIMITED if there is none.
@@ -124,6 +127,8 @@ class _Assembly:
                 encoded = text.encode()
                 self.text += encoded
                 return self._row(TEXT, len(self.text) - len(encoded), len(encoded), shortest=len(encoded))
+            case Words(texts):
+                return self._words(sorted(text.encode() for text in texts))
             case CharSet(ranges):
                 return self._byte_set(tuple(byte_sequences(ranges)))
             case Concat(parts):
@@ -148,6 +153,16 @@ class _Assembly:
             known = self._row(ARCS, self._append(arcs), len(sequences), shortest=min(map(len, sequences)))
             self._arcs[sequences] = known
         return known
+
+    def _words(self, encoded: list[bytes]) -> int:
+        from structured.automata.kernels import common_prefixes
+
+        lengths = np.array([0, *map(len, encoded)], dtype=np.int32)
+        starts = len(self.text) + np.cumsum(lengths, dtype=np.int32)
+        self.text += b"".join(encoded)
+        shared = common_prefixes(starts, np.frombuffer(bytes(self.text), dtype=np.uint8))
+        start = self._append([*starts.tolist(), *shared.tolist()])
+        return self._row(WORDS, start, len(encoded), shortest=int(lengths[1:].min()))
 
     def _append(self, operands: list[int]) -> int:
         start = len(self.operands)

@@ -9,6 +9,7 @@ from structured.pattern.nodes import (
     Pattern,
     Reference,
     Repeat,
+    Words,
     alternation,
     char_set,
     chars,
@@ -18,6 +19,7 @@ from structured.pattern.nodes import (
     nodes_of,
     optional,
     repeat,
+    words,
 )
 
 __all__ = [
@@ -29,6 +31,7 @@ __all__ = [
     "Pattern",
     "Reference",
     "Repeat",
+    "Words",
     "alternation",
     "char_set",
     "chars",
@@ -38,4 +41,5 @@ __all__ = [
     "nodes_of",
     "optional",
     "repeat",
+    "words",
 ]

@@ -1,7 +1,7 @@
 """The syntax tree of a regular expression over Unicode characters.
 
-Five kinds of node, made by functions that keep every tree non-empty (some text matches it) and flat: `literal`,
-`char_set`, `concat`, `alternation`, `repeat`. A sixth, `Reference`, lets a pattern contain itself, which takes it
+Six kinds of node, made by functions that keep every tree non-empty (some text matches it) and flat: `literal`, `words`,
+`char_set`, `concat`, `alternation`, `repeat`. A seventh, `Reference`, lets a pattern contain itself, which takes it
 beyond regular expressions. `str(node)` is the same language as a Python `re` pattern, where there is one; escaping for
 that happens here and nowhere else. Lone surrogates are not characters: no node matches one, and no UTF-8 text has one.
 """
@@ -29,6 +29,16 @@ class Literal:
 
 
 @dataclass(frozen=True, slots=True)
+class Words:
+    """One of these texts, of which there are two or more, each once."""
+
+    texts: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return "|".join(str(Literal(text)) for text in self.texts)
+
+
+@dataclass(frozen=True, slots=True)
 class CharSet:
     """One character out of sorted, disjoint ranges of code points."""
 
@@ -45,7 +55,7 @@ class Concat:
     parts: "tuple[Pattern, ...]"
 
     def __str__(self) -> str:
-        return "".join(f"(?:{part})" if isinstance(part, Alternation) else str(part) for part in self.parts)
+        return "".join(f"(?:{part})" if isinstance(part, Alternation | Words) else str(part) for part in self.parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,20 +101,24 @@ class Reference:
         return f"(?&{self.name})"  # as in PCRE; Python's `re` has no word for it
 
 
-Pattern = Literal | CharSet | Concat | Alternation | Repeat | Reference
+Pattern = Literal | Words | CharSet | Concat | Alternation | Repeat | Reference
 
 EMPTY = Literal("")
 
 
 def literal(text: str) -> Literal:
     """Return the pattern of exactly this text."""
-    if any(_SURROGATES[0] <= ord(character) <= _SURROGATES[1] for character in text):
-        raise PatternError(
-            "A lone surrogate is not a character",
-            pattern=text.encode("unicode_escape").decode(),
-            remedy="Remove it: no UTF-8 text can hold it.",
-        )
+    _reject_surrogates(text)
     return Literal(text)
+
+
+def words(texts: Iterable[str]) -> Pattern:
+    """Return the pattern of any of these texts."""
+    distinct = tuple(dict.fromkeys(texts))
+    if not distinct:
+        raise PatternError("A choice of no words matches nothing", pattern="", remedy="Give at least one.")
+    _reject_surrogates("".join(distinct))
+    return Literal(distinct[0]) if len(distinct) == 1 else Words(distinct)
 
 
 def char_set(*ranges: Range, negated: bool = False) -> CharSet:
@@ -141,18 +155,26 @@ def concat(*parts: Pattern) -> Pattern:
 
 
 def alternation(*options: Pattern) -> Pattern:
-    """Return any of the options, nested alternations flattened and repeated ones dropped.
+    """Return any of the options, nested alternations flattened, texts gathered and repeated ones dropped.
 
     Texts and sets are compared by what they match, other nodes by identity: comparing trees that share parts could take
     exponential time.
     """
     if not options:
         raise PatternError("An alternation of nothing matches nothing", pattern="", remedy="Give at least one option.")
+    texts: dict[str, None] = {}
     flat: dict[object, Pattern] = {}
     for option in options:
         for piece in option.options if isinstance(option, Alternation) else (option,):
-            flat.setdefault(piece if isinstance(piece, Literal | CharSet) else id(piece), piece)
-    return next(iter(flat.values())) if len(flat) == 1 else Alternation(tuple(flat.values()))
+            if isinstance(piece, Literal | Words):
+                flat.setdefault(Words, EMPTY)  # the place of all texts is that of the first
+                texts.update(dict.fromkeys(piece.texts if isinstance(piece, Words) else (piece.text,)))
+            else:
+                flat.setdefault(piece if isinstance(piece, CharSet) else id(piece), piece)
+    if texts:
+        flat[Words] = words(texts)
+    pieces = tuple(flat.values())
+    return pieces[0] if len(pieces) == 1 else Alternation(pieces)
 
 
 def repeat(item: Pattern, minimum: int, maximum: int | None) -> Pattern:
@@ -240,6 +262,17 @@ def complement(ranges: Iterable[Range]) -> tuple[Range, ...]:
         low = end + 1
     gaps.append((low, MAX_CODE_POINT))
     return normalise(gaps)
+
+
+def _reject_surrogates(text: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise PatternError(
+            "A lone surrogate is not a character",
+            pattern=text[error.start : error.end].encode("unicode_escape").decode(),
+            remedy="Remove it: no UTF-8 text can hold it.",
+        ) from error
 
 
 def _without_surrogates(low: int, high: int) -> list[Range]:

@@ -10,7 +10,18 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from structured.errors import SchemaError
-from structured.pattern import EMPTY, Pattern, Reference, alternation, concat, is_productive, literal, optional, repeat
+from structured.pattern import (
+    EMPTY,
+    Pattern,
+    Reference,
+    alternation,
+    concat,
+    is_productive,
+    literal,
+    optional,
+    repeat,
+    words,
+)
 from structured.schema.numbers import BOUNDS, integer, number
 from structured.schema.place import Place, Schema
 from structured.schema.strings import string
@@ -175,7 +186,7 @@ def _values(keyword: str, values: list[object], schema: Schema, place: Place) ->
     allowed = [value for value in values if "type" not in schema or _has_type(value, schema["type"])]
     if not allowed:
         raise place.unsatisfiable("there is no value of the type", keyword=keyword)
-    return alternation(*(place.spelling(value, keyword=keyword) for value in allowed))
+    return words(place.spelling(value, keyword=keyword).text for value in allowed)
 
 
 def _has_type(value: object, name: object) -> bool:
@@ -191,7 +202,7 @@ def null(_schema: Schema, _place: Place) -> Pattern:
 
 def boolean(_schema: Schema, _place: Place) -> Pattern:
     """Return `true` or `false`."""
-    return alternation(literal("true"), literal("false"))
+    return words(("true", "false"))
 
 
 def array(schema: Schema, place: Place) -> Pattern:
