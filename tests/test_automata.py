@@ -1,5 +1,6 @@
 """The lazy automaton of a pattern: the same language as Python's `re`, over bytes, with exact distances."""
 
+import contextlib
 import itertools
 import re
 from functools import partial
@@ -9,10 +10,10 @@ from doubles import BOUNDARIES, accepted, code_points, patterns_with_texts, rang
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from structured.automata import DEAD, RegularAutomaton
+from structured.automata import DEAD, Limits, RegularAutomaton
 from structured.automata.utf8 import byte_sequences
 from structured.errors import PatternError
-from structured.pattern import Pattern, alternation, char_set, chars, concat, literal, repeat
+from structured.pattern import Pattern, alternation, char_set, chars, concat, literal, optional, repeat, words
 from structured.pattern.nodes import Range, normalise
 
 Texts = tuple[Pattern, list[str]]
@@ -121,6 +122,50 @@ def test_large_patterns_cost_only_what_is_walked(pattern: Pattern, text: str) ->
     assert len(states_reached(automaton)) <= 12 * (len(text.encode()) + 1)
 
 
+def counted(item: Pattern, *most: int) -> Pattern:
+    """Return a repetition inside a repetition for each number."""
+    for maximum in most:
+        item = repeat(item, 1, maximum)
+    return item
+
+
+@pytest.mark.parametrize(
+    ("pattern", "byte"),
+    [
+        (counted(literal("a"), 99, 99, 99), b"a"),
+        (counted(literal("a"), 999, 999, 999, 999), b"a"),
+        (repeat(concat(repeat(literal("a"), 0, 1000), repeat(literal("b"), 0, 1000)), 0, 1000), b"a"),
+        (repeat(words(["a", "aa", "aaa"]), 1, 100_000), b"a"),
+        (concat(repeat(char_set(negated=True), 0, None), literal("a"), repeat(char_set(negated=True), 20, 20)), b"a"),
+        (repeat(concat(repeat(literal("x"), 1, None), repeat(literal("x"), 1, None)), 1, None), b"x"),
+        (concat(repeat(optional(literal("a")), 1000, 1000), repeat(literal("a"), 1000, 1000)), b"a"),
+    ],
+    ids=["three counters", "four counters", "two in one", "words", "looking back", "ambiguous", "a?"],
+)
+def test_a_hostile_pattern_is_read_or_refused_and_never_hangs(pattern: Pattern, byte: bytes) -> None:
+    """In the seconds and bytes that the limits give, with an error that says what was too much."""
+    automaton = RegularAutomaton(pattern, limits=Limits(seconds=0.3))
+    with contextlib.suppress(PatternError):
+        assert read(automaton, byte * 300) != DEAD
+    assert automaton.seconds < 5
+
+
+@pytest.mark.parametrize(
+    ("limits", "message"),
+    [
+        (Limits(seconds=0.0), "more than 0 seconds to make states in"),
+        (Limits(bytes=1 << 18), "more than 262,144 bytes"),
+        (Limits(states=10), "more than 10 states"),
+    ],
+    ids=["seconds", "bytes", "states"],
+)
+def test_each_limit_is_kept(limits: Limits, message: str) -> None:
+    """Whichever is reached first."""
+    automaton = RegularAutomaton(repeat(literal("a"), 0, 100_000), limits=limits)
+    with pytest.raises(PatternError, match=message):
+        read(automaton, b"a" * 100_000)
+
+
 def test_exact_count_in_a_long_repeat() -> None:
     """The counter of a repetition is exact: a thousand are accepted, one less and one more are not."""
     automaton = RegularAutomaton(repeat(literal("é"), 1000, 1000))
@@ -130,7 +175,8 @@ def test_exact_count_in_a_long_repeat() -> None:
 def test_too_many_states_are_an_error() -> None:
     """An automaton that grows past its limit says so, instead of taking the memory of the machine."""
     either = chars("ab")
-    automaton = RegularAutomaton(concat(repeat(either, 0, None), literal("a"), repeat(either, 20, 20)), max_states=1000)
+    pattern = concat(repeat(either, 0, None), literal("a"), repeat(either, 20, 20))
+    automaton = RegularAutomaton(pattern, limits=Limits(states=1000))
     texts = [f"{number:012b}".translate({0x30: "a", 0x31: "b"}).encode() for number in range(2**12)]
     with pytest.raises(PatternError, match=r"The automaton needs more than 1,000 states, .* Nest fewer bounded"):
         all(map(partial(read, automaton), texts))

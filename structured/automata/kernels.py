@@ -41,8 +41,11 @@ MEMBERS, MEMBER_COUNT = range(2)
 FRAMES_USED, LEAVES_USED, STATES_USED, MEMBERS_USED, ROUND = range(5)
 """What is counted in `sizes`."""
 
-DONE, MORE_FRAMES, MORE_LEAVES, MORE_STATES, MORE_MEMBERS, MORE_STACK, MORE_ARCS = range(7)
-"""What a loop answers: that it is done, or which array is full."""
+DONE, MORE_FRAMES, MORE_LEAVES, MORE_STATES, MORE_MEMBERS, MORE_STACK, MORE_ARCS, TOO_MANY_WAYS = range(8)
+"""What a loop answers: that it is done, which array is full, or that it gives up."""
+
+MOST_WAYS = 1 << 24
+"""Frames that one byte may lead to, counted once for each way that leads there: some 0.1 seconds."""
 
 FINISHED = 0
 """The frame under all others: nothing is left to read."""
@@ -391,6 +394,32 @@ def gather_arcs(
 
 
 @machine_code
+def gather_members(
+    frames: Ints, leaves: Ints, members: Ints, sizes: Ints, arcs: Ints, arc_count: int, byte: int
+) -> int:
+    """Write the leaves of all that arcs lead to on a byte behind the used part of `members`, each once.
+
+    Returns how many there are, or -1 if `members` is full.
+    """
+    sizes[ROUND] += 1
+    now = sizes[ROUND]
+    start = int(sizes[MEMBERS_USED])
+    count = 0
+    for arc in range(arc_count):
+        if arcs[arc, 0] <= byte <= arcs[arc, 1]:
+            target = arcs[arc, 2]
+            for position in range(frames[target, LEAVES], frames[target, LEAVES] + frames[target, COUNT]):
+                leaf = leaves[position]
+                if frames[leaf, MARK] != now:
+                    frames[leaf, MARK] = now
+                    if start + count == len(members):
+                        return -1
+                    members[start + count] = leaf
+                    count += 1
+    return count
+
+
+@machine_code
 def target_state(
     nodes: Ints,
     operands: Ints,
@@ -409,30 +438,20 @@ def target_state(
     most: int,
 ) -> int:
     """Return the state that the arcs lead to on a byte, DEAD if none does; `-2 - what` if an array is full."""
-    covering = 0
+    ways = 0
     for arc in range(arc_count):
         if arcs[arc, 0] <= byte <= arcs[arc, 1]:
             lack = close(nodes, operands, frames, frame_slots, leaves, sizes, stack, arcs[arc, 2])
             if lack != DONE:
                 return -2 - lack
-            covering += 1
-    if covering == 0:
+            ways += frames[arcs[arc, 2], COUNT]
+    if ways == 0:
         return DEAD
-    sizes[ROUND] += 1
-    now = sizes[ROUND]
-    start = int(sizes[MEMBERS_USED])
-    count = 0
-    for arc in range(arc_count):
-        if arcs[arc, 0] <= byte <= arcs[arc, 1]:
-            target = arcs[arc, 2]
-            for position in range(frames[target, LEAVES], frames[target, LEAVES] + frames[target, COUNT]):
-                leaf = leaves[position]
-                if frames[leaf, MARK] != now:
-                    frames[leaf, MARK] = now
-                    if start + count == len(members):
-                        return -2 - MORE_MEMBERS
-                    members[start + count] = leaf
-                    count += 1
+    if ways > MOST_WAYS:
+        return -2 - TOO_MANY_WAYS
+    count = gather_members(frames, leaves, members, sizes, arcs, arc_count, byte)
+    if count < 0:
+        return -2 - MORE_MEMBERS
     state = intern_state(frames, states, distances, state_slots, members, sizes, count, most)
     return -2 - MORE_STATES if state < 0 else state
 

@@ -9,6 +9,7 @@ a stack. A Thompson construction was rejected because it has to be built whole b
 """
 
 from dataclasses import dataclass, field
+from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +19,20 @@ from structured.automata.protocol import DEAD, UNKNOWN
 from structured.errors import PatternError
 from structured.pattern import Pattern
 
-MAX_STATES = 200_000
-"""States that one automaton may reach; a row of the table takes 1 KiB."""
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one automaton may cost, however hostile its pattern is. Past any of these it raises PatternError."""
+
+    states: int = 200_000
+    """A row of the table takes 1 KiB."""
+    bytes: int = 1 << 29
+    """Of the arrays that grow, together."""
+    seconds: float = 10.0
+    """Spent in making states, over the life of the automaton."""
+
+
+LIMITS = Limits()
 
 
 def _unfilled(*shape: int) -> NDArray[np.int32]:
@@ -46,11 +59,15 @@ class _Arrays:
 
 
 class RegularAutomaton:
-    """The lazy deterministic automaton of a pattern; follows the `Automaton` protocol."""
+    """The lazy deterministic automaton of a pattern; follows the `Automaton` protocol.
 
-    def __init__(self, pattern: Pattern, *, max_states: int = MAX_STATES) -> None:
+    `seconds` is the time spent in making states so far.
+    """
+
+    def __init__(self, pattern: Pattern, *, limits: Limits = LIMITS) -> None:
         self.pattern = pattern
-        self.max_states = max_states
+        self.limits = limits
+        self.seconds = 0.0
         self._arrays = _Arrays(assemble(pattern))
         self.start = self._start()
 
@@ -94,12 +111,16 @@ class RegularAutomaton:
 
         here = self._arrays
         program = here.program
+        start = perf_counter()
         while lack := kernels.expand(
             program.nodes, program.operands, program.text, here.frames, here.frame_slots, here.leaves, here.states,
             here.distances, here.state_slots, here.members, here.table, here.sizes, here.stack, here.arcs, here.row,
-            state, self.max_states,
+            state, self.limits.states,
         ):  # fmt: skip
             self._grow(lack)
+        self.seconds += perf_counter() - start
+        if self.seconds > self.limits.seconds:
+            raise self._too_costly(f"more than {self.limits.seconds:g} seconds to make states in")
 
     @property
     def _states_used(self) -> int:
@@ -126,41 +147,47 @@ class RegularAutomaton:
             state = kernels.target_state(
                 program.nodes, program.operands, here.frames, here.frame_slots, here.leaves, here.states,
                 here.distances, here.state_slots, here.members, here.sizes, here.stack, here.arcs, 1, 0,
-                self.max_states,
+                self.limits.states,
             )  # fmt: skip
             if state >= 0:
                 return int(state)
             self._grow(-2 - state)
 
     def _grow(self, lack: int) -> None:
-        """Double the array that is full."""
+        """Double the array that is full. Raises PatternError where that would be more than the limits allow."""
         from structured.automata import kernels
 
         here = self._arrays
+        growing = {
+            kernels.MORE_FRAMES: ("frames",),
+            kernels.MORE_LEAVES: ("leaves",),
+            kernels.MORE_STATES: ("states", "distances", "table"),
+            kernels.MORE_MEMBERS: ("members",),
+            kernels.MORE_STACK: ("stack",),
+            kernels.MORE_ARCS: ("arcs",),
+        }
+        if lack not in growing:
+            raise self._too_costly(f"more than {kernels.MOST_WAYS:,} ways from one state to another")
+        if lack == kernels.MORE_STATES and self._states_used >= self.limits.states:
+            raise self._too_costly(f"more than {self.limits.states:,} states")
+        if 2 * sum(getattr(here, name).nbytes for names in growing.values() for name in names) > self.limits.bytes:
+            raise self._too_costly(f"more than {self.limits.bytes:,} bytes")
+        for name in growing[lack]:
+            array = getattr(here, name)
+            setattr(here, name, np.concatenate([array, np.full_like(array, UNKNOWN if name == "table" else 0)]))
         if lack == kernels.MORE_FRAMES:
-            here.frames = np.concatenate([here.frames, np.zeros_like(here.frames)])
             here.frame_slots = _unfilled(2 * len(here.frame_slots))
             kernels.rehash_frames(here.frames, here.frame_slots, here.sizes)
         elif lack == kernels.MORE_STATES:
-            if self._states_used >= self.max_states:
-                raise PatternError(
-                    f"The automaton needs more than {self.max_states:,} states",
-                    pattern=str(self.pattern),
-                    remedy="Nest fewer bounded repetitions, or make alternatives start differently.",
-                )
-            here.states = np.concatenate([here.states, np.zeros_like(here.states)])
-            here.distances = np.concatenate([here.distances, np.zeros_like(here.distances)])
             here.state_slots = _unfilled(2 * len(here.state_slots))
-            here.table = np.concatenate([here.table, np.full_like(here.table, UNKNOWN)])
             kernels.rehash_states(here.states, here.members, here.state_slots, here.sizes)
-        elif lack == kernels.MORE_LEAVES:
-            here.leaves = np.concatenate([here.leaves, np.zeros_like(here.leaves)])
-        elif lack == kernels.MORE_MEMBERS:
-            here.members = np.concatenate([here.members, np.zeros_like(here.members)])
-        elif lack == kernels.MORE_STACK:
-            here.stack = np.concatenate([here.stack, np.zeros_like(here.stack)])
-        else:
-            here.arcs = np.concatenate([here.arcs, np.zeros_like(here.arcs)])
+
+    def _too_costly(self, what: str) -> PatternError:
+        return PatternError(
+            f"The automaton needs {what}",
+            pattern=str(self.pattern),
+            remedy="Nest fewer bounded repetitions, or make alternatives start differently.",
+        )
 
 
 def _row_text(row: NDArray[np.int32]) -> str:
