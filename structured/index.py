@@ -26,6 +26,7 @@ class Index:
         self._farthest: dict[int, int] = {}
         self._distinct: dict[bytes, Mask] = {}
         self._steps: dict[tuple[int, int], int] = {}
+        self._after_plain: dict[int, int] = {}
         self._final: dict[int, bool] = {}
         self._tokens_left: dict[int, int] = {}
 
@@ -112,18 +113,50 @@ class Index:
     def _new_mask(self, state: int) -> Mask:
         """Return the mask of a state that was never asked for before, and note the farthest state that it leads to.
 
-        Inside a string nearly every token leads back to the same state: those are one mask, found once for the
-        vocabulary, and only the others are walked.
+        Inside a string, whatever characters are read, only their number counts: the tokens of so many characters are
+        one mask, found once for the vocabulary, and only the others are walked.
         """
-        if self._loops_on_characters(state):
-            mask = self.vocabulary.plain.copy()
-            farthest = self._walk(state, self.vocabulary.special_trie, mask)
-            self._farthest[state] = max(farthest, int(self.automaton.distances[state]))
-        else:
+        room = self._room(state)
+        if room is None:
             mask = np.zeros(-(-self.vocabulary.size // 32), dtype=np.uint32)
             self._farthest[state] = self._walk(state, self.vocabulary.trie, mask)
+        else:
+            characters, reached = room
+            mask = self.vocabulary.plain(characters)
+            farthest = self._walk(state, self.vocabulary.special_trie, mask)
+            self._farthest[state] = max([farthest, *self.automaton.distances[reached].tolist()])
         kept = self._masks[state] = self._kept(state, mask)
         return kept
+
+    def _room(self, state: int) -> tuple[int, list[int]] | None:
+        """Return how many plain characters may follow, up to the longest plain token, and the states that they lead to.
+
+        None if what may follow depends on which characters they are.
+        """
+        reached: list[int] = []
+        while len(reached) < self.vocabulary.longest_plain:
+            successor = self._after_any(state)
+            if successor == DEAD:
+                break
+            if successor < DEAD:
+                return None
+            reached.append(successor)
+            if successor == state:
+                return self.vocabulary.longest_plain, reached
+            state = successor
+        return len(reached), reached
+
+    def _after_any(self, state: int) -> int:
+        """Return the state after one plain character, whichever it is, DEAD if there is none; less if it depends."""
+        from structured.kernels import UNEXPANDED, after_any
+
+        if state not in self._after_plain:
+            if self.automaton.table[state, 0] == UNKNOWN:
+                self.automaton.expand(state)
+            while (successor := after_any(PLAIN_SEQUENCES, self.automaton.table, state)) <= UNEXPANDED:
+                self.automaton.expand(UNEXPANDED - successor)
+            self._after_plain[state] = successor
+        return self._after_plain[state]
 
     def _walk(self, state: int, trie: Trie, mask: NDArray[np.uint32]) -> int:
         """Set the bits of the tokens of a trie that may follow; return the greatest distance of a state after one."""
@@ -137,16 +170,6 @@ class Index:
         ):  # fmt: skip
             self.automaton.expand(int(path[trie.depth[progress[NODE]]]))
         return int(progress[FARTHEST])
-
-    def _loops_on_characters(self, state: int) -> bool:
-        """Tell whether every plain character of a string leads back to a state."""
-        from structured.kernels import loops_on
-
-        if self.automaton.table[state, 0] == UNKNOWN:
-            self.automaton.expand(state)
-        while (unknown := loops_on(PLAIN_SEQUENCES, self.automaton.table, state)) not in (DEAD, state):
-            self.automaton.expand(unknown)
-        return bool(unknown == state)
 
     def _shortest_text(self, state: int) -> tuple[list[int], bytes]:
         """Return the states along the shortest completion, and its bytes."""

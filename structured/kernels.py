@@ -14,6 +14,9 @@ Ints = NDArray[np.int32]
 Words = NDArray[np.uint32]
 Bytes = NDArray[np.uint8]
 
+DIFFERENT, UNEXPANDED = -2, -3
+"""What `after_any` returns in place of a state, besides DEAD."""
+
 NODE, FARTHEST = range(2)
 """What a walk writes down: the node that it stopped at, and the greatest distance of a state that a token led to."""
 
@@ -87,27 +90,29 @@ def walk_successors(
 
 
 @machine_code
-def loops_on(sequences: Ints, table: Ints, state: int) -> int:
-    """Return a state whose row is known if the bytes of every one of some characters lead back to it, DEAD if not.
+def after_any(sequences: Ints, table: Ints, state: int) -> int:
+    """Return the one state that the bytes of every one of some characters lead to; DEAD if none may be read.
 
-    `sequences`, shape (sequences, 4, 2), are the characters as ranges of bytes, -1 where a sequence is shorter. Where
-    the row of another state must be known first, that state is returned.
+    `sequences`, shape (sequences, 4, 2), are the characters as ranges of bytes, -1 where a sequence is shorter. Returns
+    DIFFERENT if the characters lead to different states, and `UNEXPANDED - s` if the row of state `s` must be known.
     """
+    common = UNKNOWN
     for sequence in range(len(sequences)):
         here = state
         for position in range(4):
             low, high = sequences[sequence, position]
-            if low < 0:
+            if low < 0 or here == DEAD:
                 break
             if table[here, 0] == UNKNOWN:
-                return here
+                return UNEXPANDED - here
             following = int(table[here, low])
-            if following == DEAD or (table[here, low : high + 1] != following).any():
-                return DEAD
+            if (table[here, low : high + 1] != following).any():
+                return DIFFERENT
             here = following
-        if here != state:
-            return DEAD
-    return state
+        if common not in (UNKNOWN, here):
+            return DIFFERENT
+        common = here
+    return common
 
 
 @machine_code

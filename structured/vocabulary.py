@@ -167,17 +167,36 @@ class Vocabulary:
         return Trie.from_tokens(self.tokens)
 
     @cached_property
-    def plain(self) -> NDArray[np.uint32]:
-        """A mask of the tokens that may stand anywhere in a JSON string: whole characters, none of them special."""
-        mask = np.zeros(-(-self.size // 32), dtype=np.uint32)
-        plain = np.array([i for i, token in enumerate(self.tokens) if _is_plain(token)], dtype=np.int64)
-        np.bitwise_or.at(mask, plain >> 5, np.uint32(1) << (plain & 31).astype(np.uint32))
-        return mask
+    def plain_lengths(self) -> NDArray[np.int32]:
+        """How many characters each token has that may stand anywhere in a JSON string, 0 for all others; shape (size,).
+
+        Such a token is whole characters, none of them special.
+        """
+        return np.array([_plain_length(token) for token in self.tokens], dtype=np.int32)
+
+    @cached_property
+    def longest_plain(self) -> int:
+        """The characters of the longest of them."""
+        return int(self.plain_lengths.max())
+
+    def plain(self, characters: int) -> NDArray[np.uint32]:
+        """Return a mask of those of at most so many characters, 32 tokens to a word; a new array each time."""
+        known = self._plain_masks.get(characters)
+        if known is None:
+            bits = np.zeros(-(-self.size // 32) * 32, dtype=np.bool_)
+            bits[: self.size] = (self.plain_lengths > 0) & (self.plain_lengths <= characters)
+            known = self._plain_masks[characters] = np.packbits(bits, bitorder="little").view(np.uint32)
+        return known.copy()
+
+    @cached_property
+    def _plain_masks(self) -> dict[int, NDArray[np.uint32]]:
+        return {}
 
     @cached_property
     def special_trie(self) -> Trie:
         """The other tokens as a trie."""
-        return Trie.from_tokens([None if _is_plain(token) else token for token in self.tokens])
+        tokens = zip(self.tokens, self.plain_lengths.tolist(), strict=True)
+        return Trie.from_tokens([None if length else token for token, length in tokens])
 
     @classmethod
     def from_tokenizer(cls, tokenizer: Tokenizer) -> "Vocabulary":
@@ -215,15 +234,14 @@ class Vocabulary:
         return cls(tuple(tokens), ends)
 
 
-def _is_plain(token: bytes | None) -> bool:
-    """Tell whether a token is whole characters that a JSON string may hold unescaped (RFC 8259 §7)."""
+def _plain_length(token: bytes | None) -> int:
+    """Return the characters of a token if a JSON string may hold each of them unescaped (RFC 8259 §7), else 0."""
     if not token or min(token) < 0x20 or b'"' in token or b"\\" in token:
-        return False
+        return 0
     try:
-        token.decode()
+        return len(token.decode())
     except UnicodeDecodeError:
-        return False
-    return True
+        return 0
 
 
 class _PieceReader(Protocol):

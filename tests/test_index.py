@@ -92,6 +92,20 @@ def test_masks_of_real_vocabularies_equal_brute_force(real: Vocabulary) -> None:
         assert (mask == brute_mask(index, state, successors != DEAD)).all()
 
 
+@pytest.mark.parametrize(("least", "most"), [(0, None), (0, 3), (2, 40), (0, 200), (150, 200), (200, None)])
+def test_masks_inside_strings_equal_brute_force(real: Vocabulary, least: int, most: int | None) -> None:
+    """Also where only some more characters may follow, and tokens differ in how many they have."""
+    any_character = char_set((0, 0x1F), (0x22, 0x22), (0x5C, 0x5C), negated=True)
+    escape = concat(literal("\\"), chars('"\\/bfnrt'))
+    string = concat(literal('"'), repeat(alternation(any_character, escape), least, most), literal('"'))
+    index = Index(RegularAutomaton(string), real)
+    for text in ("", '"', '"a', '"aé', '"日', '"\\', '"\\"x', '"' + 39 * "x", '"' + 190 * "x", '"' + 199 * "é"):
+        state = read(index.automaton, text.encode())
+        if state != DEAD:
+            mask = unpack(index.mask(state), real.size)
+            assert (mask == brute_mask(index, state, brute_successors(index, state) != DEAD)).all(), text
+
+
 @given(patterns(), randoms())
 def test_step_agrees_with_successors(vocabulary: Vocabulary, pattern: Pattern, rng: random.Random) -> None:
     """Stepping over one token is looking it up among all successors; end tokens and empty ones lead nowhere."""
@@ -119,7 +133,7 @@ def test_compiled_kernels_equal_the_plain_functions(vocabulary: Vocabulary, draw
     plain, fast = (Index(RegularAutomaton(pattern), vocabulary) for _ in range(2))
     state, trie = fast.automaton.start, vocabulary.trie
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("walk", "walk_successors", "loops_on"):
+        for name in ("walk", "walk_successors", "after_any"):
             patch.setattr(kernels, name, getattr(kernels, name).py_func)
         expected = plain.successors(state), plain.mask(state)
     assert (fast.successors(state) == expected[0]).all()
