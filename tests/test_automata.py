@@ -2,8 +2,12 @@
 
 import contextlib
 import itertools
+import os
 import re
+import subprocess
+import sys
 from functools import partial
+from pathlib import Path
 
 import pytest
 from doubles import BOUNDARIES, accepted, code_points, patterns_with_texts, ranges, read
@@ -164,6 +168,19 @@ def test_each_limit_is_kept(limits: Limits, message: str) -> None:
     automaton = RegularAutomaton(repeat(literal("a"), 0, 100_000), limits=limits)
     with pytest.raises(PatternError, match=message):
         read(automaton, b"a" * 100_000)
+
+
+def test_compiling_the_loops_is_not_the_patterns_fault(tmp_path: Path) -> None:
+    """On a machine where nothing was compiled yet, the first automaton has all of its seconds left."""
+    program = (
+        "from structured.automata import Limits, RegularAutomaton\n"
+        "from structured.pattern import literal\n"
+        "automaton = RegularAutomaton(literal('a'), limits=Limits(seconds=0.5))\n"
+        "print(automaton.step(automaton.start, ord('a')) >= 0)"
+    )
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True, env=environment)
+    assert done.stdout.strip() == "True"
 
 
 def test_exact_count_in_a_long_repeat() -> None:
