@@ -4,15 +4,17 @@ Each function is its own reference: `walk.py_func` is the Python that `walk` was
 imports Numba; the machine code is cached on disk for later processes.
 """
 
+from typing import Annotated
+
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from structured.automata import DEAD, UNKNOWN
-from structured.automata.kernels import machine_code
+from structured.automata.kernels import Bytes, Ints, Rows, machine_code
 
-Ints = NDArray[np.int32]
-Words = NDArray[np.uint32]
-Bytes = NDArray[np.uint8]
+Words = Annotated[NDArray[np.uint32], numba.uint32[::1]]
+Sequences = Annotated[NDArray[np.int32], numba.int32[:, :, ::1]]
 
 DIFFERENT, UNEXPANDED = -2, -3
 """What `after_any` returns in place of a state, besides DEAD."""
@@ -28,7 +30,7 @@ def walk(
     subtree_end: Ints,
     token_start: Ints,
     token_ids: Ints,
-    table: Ints,
+    table: Rows,
     distances: Ints,
     path: Ints,
     mask: Words,
@@ -66,7 +68,7 @@ def walk_successors(
     subtree_end: Ints,
     token_start: Ints,
     token_ids: Ints,
-    table: Ints,
+    table: Rows,
     path: Ints,
     successors: Ints,
     progress: Ints,
@@ -90,7 +92,7 @@ def walk_successors(
 
 
 @machine_code
-def after_any(sequences: Ints, table: Ints, state: int) -> int:
+def after_any(sequences: Sequences, table: Rows, state: int) -> int:
     """Return the one state that the bytes of every one of some characters lead to; DEAD if none may be read.
 
     `sequences`, shape (sequences, 4, 2), are the characters as ranges of bytes, -1 where a sequence is shorter. Returns

@@ -5,8 +5,8 @@ arrays are handed in one by one, since Numba takes long to look into tuples of a
 array is full, and leaves behind nothing but facts that stay true; the caller grows it and calls again.
 """
 
-from collections.abc import Callable
-from typing import ParamSpec, TypeVar, cast
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, ParamSpec, TypeVar, cast, get_type_hints
 
 import numba
 import numpy as np
@@ -28,8 +28,9 @@ from structured.automata.program import (
 )
 from structured.automata.protocol import DEAD, UNKNOWN
 
-Ints = NDArray[np.int32]
-Bytes = NDArray[np.uint8]
+Ints = Annotated[NDArray[np.int32], numba.int32[::1]]
+Rows = Annotated[NDArray[np.int32], numba.int32[:, ::1]]
+Bytes = Annotated[NDArray[np.uint8], numba.types.Array(numba.uint8, 1, "C", readonly=True)]
 
 NODE, FIRST, SECOND, TAIL, LENGTH, LEAVES, COUNT, MARK = range(8)
 """The columns of a frame: the node on top, how far it is read, the frame below; the bytes of the shortest completion;
@@ -59,11 +60,24 @@ T = TypeVar("T")
 
 
 def machine_code(function: Callable[P, T]) -> Callable[P, T]:
-    """Compile a function when it is first called, or load what an earlier process compiled."""
+    """Compile a function for the types that it is annotated with, or load what an earlier process compiled.
+
+    Without named types Numba compiles a function again for each kind of integer that it is called with.
+    """
+    hints = get_type_hints(function, include_extras=True)
+    returned, *parameters = (_MACHINE_TYPES.get(hint) or hint.__metadata__[0] for hint in _result_first(hints))
+    signature = returned(*parameters)
     try:
-        return cast("Callable[P, T]", numba.njit(cache=True)(function))
+        return cast("Callable[P, T]", numba.njit(signature, cache=True)(function))
     except RuntimeError:  # no folder to cache in can be written
-        return cast("Callable[P, T]", numba.njit()(function))
+        return cast("Callable[P, T]", numba.njit(signature)(function))
+
+
+def _result_first(hints: Mapping[str, Any]) -> list[Any]:
+    return [hints["return"], *(hint for name, hint in hints.items() if name != "return")]
+
+
+_MACHINE_TYPES = {int: numba.int64, bool: numba.boolean, type(None): numba.void}
 
 
 @machine_code
@@ -80,7 +94,7 @@ def frame_hash(node: int, first: int, second: int, tail: int) -> int:
 
 
 @machine_code
-def frame_slot(frames: Ints, slots: Ints, node: int, first: int, second: int, tail: int) -> int:
+def frame_slot(frames: Rows, slots: Ints, node: int, first: int, second: int, tail: int) -> int:
     """Return where the frame with these contents stands in the hash table, or where it would stand."""
     mask = len(slots) - 1
     slot = frame_hash(node, first, second, tail) & mask
@@ -129,7 +143,7 @@ def common_prefixes(starts: Ints, text: Bytes) -> Ints:
 
 @machine_code
 def frame(
-    nodes: Ints, operands: Ints, frames: Ints, slots: Ints, sizes: Ints, node: int, first: int, second: int, tail: int
+    nodes: Rows, operands: Ints, frames: Rows, slots: Ints, sizes: Ints, node: int, first: int, second: int, tail: int
 ) -> int:
     """Return the frame with these contents, new or known; -1 for want of room. `slots` is the hash table of frames."""
     if tail < 0:
@@ -163,7 +177,7 @@ def frame(
 
 
 @machine_code
-def push(nodes: Ints, operands: Ints, frames: Ints, slots: Ints, sizes: Ints, node: int, tail: int) -> int:
+def push(nodes: Rows, operands: Ints, frames: Rows, slots: Ints, sizes: Ints, node: int, tail: int) -> int:
     """Return the frame that reads a node from its beginning and then `tail`; -1 for want of room."""
     if nodes[node, OPERATION] == REPEAT:
         return frame(nodes, operands, frames, slots, sizes, node, nodes[node, B], nodes[node, C], tail)
@@ -174,7 +188,7 @@ def push(nodes: Ints, operands: Ints, frames: Ints, slots: Ints, sizes: Ints, no
 
 @machine_code
 def unfold_repeat(
-    nodes: Ints, operands: Ints, frames: Ints, slots: Ints, sizes: Ints, stack: Ints, depth: int, current: int
+    nodes: Rows, operands: Ints, frames: Rows, slots: Ints, sizes: Ints, stack: Ints, depth: int, current: int
 ) -> int:
     """Put on the stack what a repetition goes on with: its item once more and, if that may be, what follows it.
 
@@ -197,7 +211,7 @@ def unfold_repeat(
 
 @machine_code
 def unfold(
-    nodes: Ints, operands: Ints, frames: Ints, slots: Ints, sizes: Ints, stack: Ints, depth: int, current: int
+    nodes: Rows, operands: Ints, frames: Rows, slots: Ints, sizes: Ints, stack: Ints, depth: int, current: int
 ) -> int:
     """Put on the stack the frames that a frame goes on with without a byte; return how many they are.
 
@@ -227,7 +241,7 @@ def unfold(
 
 
 @machine_code
-def is_covered(nodes: Ints, frames: Ints, slots: Ints, current: int, now: int) -> bool:
+def is_covered(nodes: Rows, frames: Rows, slots: Ints, current: int, now: int) -> bool:
     """Tell whether a repetition was reached by an item without a byte, from the same with one more allowed.
 
     Whatever matches from here then matches from there.
@@ -241,7 +255,7 @@ def is_covered(nodes: Ints, frames: Ints, slots: Ints, current: int, now: int) -
 
 @machine_code
 def close(
-    nodes: Ints, operands: Ints, frames: Ints, slots: Ints, leaves: Ints, sizes: Ints, stack: Ints, top: int
+    nodes: Rows, operands: Ints, frames: Rows, slots: Ints, leaves: Ints, sizes: Ints, stack: Ints, top: int
 ) -> int:
     """Find the leaves of a frame: the frames reached from it without a byte that read one next, or are finished."""
     if frames[top, LEAVES] >= 0:
@@ -281,7 +295,7 @@ def close(
 
 @machine_code
 def intern_state(
-    frames: Ints, states: Ints, distances: Ints, slots: Ints, members: Ints, sizes: Ints, count: int, most: int
+    frames: Rows, states: Rows, distances: Ints, slots: Ints, members: Ints, sizes: Ints, count: int, most: int
 ) -> int:
     """Return the state of the `count` frames that lie, unsorted, behind the used part of `members`; -1 if full."""
     start = int(sizes[MEMBERS_USED])
@@ -321,7 +335,7 @@ def intern_state(
 
 @machine_code
 def gather_words(
-    nodes: Ints, operands: Ints, text: Bytes, frames: Ints, slots: Ints, sizes: Ints, arcs: Ints, leaf: int, count: int
+    nodes: Rows, operands: Ints, text: Bytes, frames: Rows, slots: Ints, sizes: Ints, arcs: Rows, leaf: int, count: int
 ) -> int:
     """Append one arc for each byte that some word goes on with; as `gather_arcs`."""
     node, tail = int(frames[leaf, NODE]), int(frames[leaf, TAIL])
@@ -353,7 +367,7 @@ def gather_words(
 
 @machine_code
 def gather_arcs(
-    nodes: Ints, operands: Ints, text: Bytes, frames: Ints, slots: Ints, sizes: Ints, arcs: Ints, leaf: int, count: int
+    nodes: Rows, operands: Ints, text: Bytes, frames: Rows, slots: Ints, sizes: Ints, arcs: Rows, leaf: int, count: int
 ) -> int:
     """Append the arcs of a leaf, `low, high, frame after`, to the first `count` in `arcs`; return how many there are.
 
@@ -395,7 +409,7 @@ def gather_arcs(
 
 @machine_code
 def gather_members(
-    frames: Ints, leaves: Ints, members: Ints, sizes: Ints, arcs: Ints, arc_count: int, byte: int
+    frames: Rows, leaves: Ints, members: Ints, sizes: Ints, arcs: Rows, arc_count: int, byte: int
 ) -> int:
     """Write the leaves of all that arcs lead to on a byte behind the used part of `members`, each once.
 
@@ -421,18 +435,18 @@ def gather_members(
 
 @machine_code
 def target_state(
-    nodes: Ints,
+    nodes: Rows,
     operands: Ints,
-    frames: Ints,
+    frames: Rows,
     frame_slots: Ints,
     leaves: Ints,
-    states: Ints,
+    states: Rows,
     distances: Ints,
     state_slots: Ints,
     members: Ints,
     sizes: Ints,
     stack: Ints,
-    arcs: Ints,
+    arcs: Rows,
     arc_count: int,
     byte: int,
     most: int,
@@ -458,18 +472,18 @@ def target_state(
 
 @machine_code
 def fill_row(
-    nodes: Ints,
+    nodes: Rows,
     operands: Ints,
-    frames: Ints,
+    frames: Rows,
     frame_slots: Ints,
     leaves: Ints,
-    states: Ints,
+    states: Rows,
     distances: Ints,
     state_slots: Ints,
     members: Ints,
     sizes: Ints,
     stack: Ints,
-    arcs: Ints,
+    arcs: Rows,
     arc_count: int,
     row: Ints,
     most: int,
@@ -498,20 +512,20 @@ def fill_row(
 
 @machine_code
 def expand(
-    nodes: Ints,
+    nodes: Rows,
     operands: Ints,
     text: Bytes,
-    frames: Ints,
+    frames: Rows,
     frame_slots: Ints,
     leaves: Ints,
-    states: Ints,
+    states: Rows,
     distances: Ints,
     state_slots: Ints,
     members: Ints,
-    table: Ints,
+    table: Rows,
     sizes: Ints,
     stack: Ints,
-    arcs: Ints,
+    arcs: Rows,
     row: Ints,
     state: int,
     most: int,
@@ -542,7 +556,7 @@ def expand(
 
 
 @machine_code
-def rehash_frames(frames: Ints, slots: Ints, sizes: Ints) -> None:
+def rehash_frames(frames: Rows, slots: Ints, sizes: Ints) -> None:
     """Fill an empty hash table with the frames in use."""
     mask = len(slots) - 1
     for known in range(1, sizes[FRAMES_USED]):
@@ -553,7 +567,7 @@ def rehash_frames(frames: Ints, slots: Ints, sizes: Ints) -> None:
 
 
 @machine_code
-def rehash_states(states: Ints, members: Ints, slots: Ints, sizes: Ints) -> None:
+def rehash_states(states: Rows, members: Ints, slots: Ints, sizes: Ints) -> None:
     """Fill an empty hash table with the states in use."""
     mask = len(slots) - 1
     for known in range(sizes[STATES_USED]):

@@ -8,9 +8,7 @@ read, since a counter lies in the frame and not in copies of the node. These are
 a stack. A Thompson construction was rejected because it has to be built whole before the first step.
 """
 
-import math
 from dataclasses import dataclass, field
-from functools import cache
 from time import perf_counter
 
 import numpy as np
@@ -19,7 +17,7 @@ from numpy.typing import NDArray
 from structured.automata.program import Program, assemble
 from structured.automata.protocol import DEAD, UNKNOWN
 from structured.errors import PatternError
-from structured.pattern import Literal, Pattern
+from structured.pattern import Pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +68,6 @@ class RegularAutomaton:
         self.pattern = pattern
         self.limits = limits
         self.seconds = 0.0
-        if limits.seconds < math.inf:
-            _load_machine_code()
         self._arrays = _Arrays(assemble(pattern))
         self.start = self._start()
 
@@ -192,13 +188,6 @@ class RegularAutomaton:
             pattern=str(self.pattern),
             remedy="Nest fewer bounded repetitions, or make alternatives start differently.",
         )
-
-
-@cache
-def _load_machine_code() -> None:
-    """Have the loops compiled, or loaded, so that no automaton's seconds are spent on that."""
-    automaton = RegularAutomaton(Literal("a"), limits=Limits(seconds=math.inf))
-    automaton.expand(automaton.start)
 
 
 def _row_text(row: NDArray[np.int32]) -> str:
