@@ -183,6 +183,29 @@ def test_compiling_the_loops_is_not_the_patterns_fault(tmp_path: Path) -> None:
     assert done.stdout.strip() == "True"
 
 
+WALK = """
+from structured.automata import RegularAutomaton
+from structured.pattern import alternation, char_set, chars, concat, literal, optional, repeat, words
+item = alternation(words(["a", "ab", "b"]), concat(literal("x"), repeat(chars("yz"), 1, 3)), char_set((233, 0x10FFFF)))
+automaton = RegularAutomaton(concat(repeat(optional(item), 0, 5), literal("end"), optional(repeat(item, 2, None))))
+for text in ("abxyzab", "aéb🙂end", "endxyxyzab"):
+    state = automaton.start
+    for byte in text.encode():
+        state = automaton.step(state, byte)
+print(automaton)
+"""
+
+
+def test_without_compilation_the_same_automaton_comes_out() -> None:
+    """The loops run as plain Python give the same states, rows and distances, in the same order."""
+    printed = [
+        subprocess.run([sys.executable, "-c", WALK], check=True, capture_output=True, encoding="utf-8", env=environment)
+        for environment in ({**os.environ, "NUMBA_DISABLE_JIT": "1"}, {**os.environ, "NUMBA_DISABLE_JIT": "0"})
+    ]
+    assert printed[0].stdout == printed[1].stdout
+    assert len(printed[0].stdout.splitlines()) > 20
+
+
 def test_exact_count_in_a_long_repeat() -> None:
     """The counter of a repetition is exact: a thousand are accepted, one less and one more are not."""
     automaton = RegularAutomaton(repeat(literal("é"), 1000, 1000))
