@@ -4,6 +4,8 @@ A node of the pattern becomes a row of `nodes`; nodes that are shared in the tre
 becomes arcs over bytes. Nothing is unrolled and nothing determinised: the program is as large as the pattern.
 """
 
+import re
+from collections import Counter
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,11 +13,23 @@ from numpy.typing import NDArray
 
 from structured.automata.utf8 import ByteRange, byte_sequences
 from structured.errors import PatternError
-from structured.pattern import Alternation, CharSet, Concat, Literal, Pattern, Reference, Repeat, Words
+from structured.pattern import (
+    Alternation,
+    CharSet,
+    Concat,
+    Literal,
+    Members,
+    Pattern,
+    Reference,
+    Repeat,
+    Unlike,
+    Words,
+)
+from structured.pattern.nodes import PLAIN_ESCAPES, UNESCAPED_RANGES
 
-TEXT, ARCS, WORDS, SEQUENCE, CHOICE, REPEAT = range(6)
-"""What a node reads: fixed bytes, one byte of some ranges, one of many words, its parts in order, one of its options,
-its item again. The first three read a byte themselves."""
+TEXT, ARCS, WORDS, UNLIKE, SEQUENCE, CHOICE, REPEAT, MEMBERS = range(8)
+"""What a node reads: fixed bytes, one byte of some ranges, one of many words, a string that is none of some words, its
+parts in order, one of its options, its item again, some of its members. The first four read a byte themselves."""
 
 OPERATION, A, B, C, SHORTEST = range(5)
 """The columns of `Program.nodes`. `SHORTEST` is the number of bytes in the shortest match; `A`, `B` and `C` are
@@ -24,9 +38,15 @@ TEXT: where its bytes start in `text`, how many there are.
 ARCS: where its arcs start in `operands`, how many there are; each is `low, high, node that goes on or -1`.
 WORDS: where its words start in `operands`, how many there are. They are sorted; each is told by where it starts in
     `text`, where the last one ends follows, and then for each how many bytes it has in common with the one before.
+UNLIKE: where its words start in `operands`, how many there are, as in WORDS; where in `operands` the node of one
+    character and that of any number of them stand.
 SEQUENCE: where its parts start in `operands`, how many there are; each is `node, bytes of the shortest rest from here`.
 CHOICE: where its options start in `operands`, how many there are; each is a node.
 REPEAT: the node of its item, the least and the greatest count, the latter UNLIMITED if there is none.
+MEMBERS: where its members start in `operands`, how many there are; each is `node, 1 if it is required, bytes of the
+    shortest rest from here if nothing was written before, the same if something was`. Where in `operands` follow the
+    node of the separator, that of the rest or -1, and the bytes of the shortest rest after the members if nothing was
+    written.
 """
 
 UNLIMITED = -1
@@ -62,6 +82,37 @@ def assemble(pattern: Pattern) -> Program:
         np.frombuffer(bytes(assembly.text), dtype=np.uint8),
         root,
     )
+
+
+_CHARACTER = (
+    *map(tuple, byte_sequences(UNESCAPED_RANGES)),
+    *(tuple((byte, byte) for byte in escape.encode()) for escape in PLAIN_ESCAPES),
+)
+"""A character inside a JSON string in its one spelling, as ranges of bytes."""
+
+_SPELLED = re.compile(r"\\u....|\\.|.", re.DOTALL)
+
+
+def _is_crowded(texts: list[list[bytes]]) -> bool:
+    """Tell whether, after some common beginning, so many different characters follow that few or no others are left.
+
+    Fewer than six never are all of one kind; `_room` says how many there are of each.
+    """
+    after: dict[bytes, list[list[bytes]]] = {}
+    for characters in texts:
+        if characters:
+            after.setdefault(characters[0], []).append(characters[1:])
+    kinds = Counter(character[:-1] for character in after)
+    if any(count > _room(kind) for kind, count in kinds.items()):
+        return True
+    return any(len(rest) > 6 and _is_crowded(rest) for rest in after.values())
+
+
+def _room(beginning: bytes) -> int:
+    """Return how many characters that share all bytes but the last may be taken: some fewer than there are."""
+    if beginning.startswith(b"\\u"):
+        return 10
+    return 90 if not beginning else 6 if beginning == b"\\" else 30
 
 
 @dataclass(slots=True)
@@ -116,7 +167,23 @@ class _Assembly:
             return min(self.nodes[option][SHORTEST] for option in self._slice(node))
         if operation == REPEAT:
             return min(count * self.nodes[start][SHORTEST], FAR)
+        if operation == MEMBERS:
+            return self._shortest_members(node)
         return node[SHORTEST]
+
+    def _shortest_members(self, node: list[int]) -> int:
+        start, more = node[A], node[C]
+        separator, rest = (self.nodes[row][SHORTEST] if row >= 0 else FAR for row in self.operands[more : more + 2])
+        self.operands[more + 2] = first = rest
+        later = 0  # the bytes if something was written before; `first` if nothing was
+        for operand in reversed(range(start, start + 4 * node[B], 4)):
+            member = min(self.nodes[self.operands[operand]][SHORTEST] + later, FAR)
+            if self.operands[operand + 1]:
+                first, later = member, min(separator + member, FAR)
+            else:
+                first = min(first, member)
+            self.operands[operand + 2 : operand + 4] = first, later
+        return first
 
     def _slice(self, node: list[int]) -> list[int]:
         return self.operands[node[A] : node[A] + node[B]]
@@ -128,7 +195,10 @@ class _Assembly:
                 self.text += encoded
                 return self._row(TEXT, len(self.text) - len(encoded), len(encoded), shortest=len(encoded))
             case Words(texts):
-                return self._words(sorted(text.encode() for text in texts))
+                start, shortest = self._words(texts)
+                return self._row(WORDS, start, len(texts), shortest=shortest)
+            case Unlike(texts):
+                return self._unlike(texts)
             case CharSet(ranges):
                 return self._byte_set(tuple(byte_sequences(ranges)))
             case Concat(parts):
@@ -138,6 +208,10 @@ class _Assembly:
                 return self._row(CHOICE, self._append([self.node(option) for option in options]), len(options))
             case Repeat(item, minimum, maximum):
                 return self._row(REPEAT, self.node(item), minimum, UNLIMITED if maximum is None else maximum)
+            case Members(members, separator, rest):
+                rows = [number for member, required in members for number in (self.node(member), int(required), 0, 0)]
+                more = [self.node(separator), -1 if rest is None else self.node(rest), 0]
+                return self._row(MEMBERS, self._append(rows), len(members), self._append(more))
             case Reference():
                 start = self._append([-1])
                 self._references.append((start, pattern))
@@ -147,22 +221,45 @@ class _Assembly:
         """Return the node of some sequences of byte ranges; what follows a first byte is a node of its own."""
         known = self._arcs.get(sequences)
         if known is None:
-            arcs: list[int] = []
-            for (low, high), *rest in sequences:
-                arcs += (low, high, self._byte_set((tuple(rest),)) if rest else -1)
-            known = self._row(ARCS, self._append(arcs), len(sequences), shortest=min(map(len, sequences)))
+            after: dict[
+                ByteRange, list[tuple[ByteRange, ...]]
+            ] = {}  # no two first ranges overlap unless they are equal
+            for first, *rest in sequences:
+                after.setdefault(first, []).append(tuple(rest))
+            arcs = [
+                number
+                for (low, high), rests in after.items()
+                for number in (low, high, self._byte_set(tuple(rests)) if rests != [()] else -1)
+            ]
+            known = self._row(ARCS, self._append(arcs), len(after), shortest=min(map(len, sequences)))
             self._arcs[sequences] = known
         return known
 
-    def _words(self, encoded: list[bytes]) -> int:
-        from structured.automata.kernels import common_prefixes
+    def _words(self, texts: tuple[str, ...]) -> tuple[int, int]:
+        """Lay out some words; return where they start, and the bytes of the shortest."""
+        from structured.automata.frames import common_prefixes
 
+        encoded = sorted(text.encode() for text in texts)
         lengths = np.array([0, *map(len, encoded)], dtype=np.int32)
         starts = len(self.text) + np.cumsum(lengths, dtype=np.int32)
         self.text += b"".join(encoded)
         shared = common_prefixes(starts, np.frombuffer(bytes(self.text), dtype=np.uint8))
-        start = self._append([*starts.tolist(), *shared.tolist()])
-        return self._row(WORDS, start, len(encoded), shortest=int(lengths[1:].min()))
+        return self._append([*starts.tolist(), *shared.tolist()]), int(lengths[1:].min())
+
+    def _unlike(self, texts: tuple[str, ...]) -> int:
+        character = self._byte_set(_CHARACTER)
+        self.nodes.append([REPEAT, character, 0, UNLIMITED, FAR])
+        free = len(self.nodes) - 1
+        if not texts:
+            return free
+        if _is_crowded([[match.encode() for match in _SPELLED.findall(text)] for text in texts]):
+            raise PatternError(
+                "So many texts are excluded that they take every character in some place",
+                pattern=str(Unlike(texts)),
+                remedy="Exclude fewer, or forbid all other keys.",
+            )
+        start, _ = self._words(texts)
+        return self._row(UNLIKE, start, len(texts), self._append([character, free]), shortest=int("" in texts))
 
     def _append(self, operands: list[int]) -> int:
         start = len(self.operands)

@@ -141,11 +141,18 @@ class RegularAutomaton:
         here.sizes[kernels.LEAVES_USED] = 1
         while True:
             root = kernels.push(
-                program.nodes, program.operands, here.frames, here.frame_slots, here.sizes, program.root, 0
+                program.nodes,
+                program.operands,
+                program.text,
+                here.frames,
+                here.frame_slots,
+                here.sizes,
+                program.root,
+                0,
             )
             here.arcs[0] = (0, 255, root)
             state = kernels.target_state(
-                program.nodes, program.operands, here.frames, here.frame_slots, here.leaves, here.states,
+                program.nodes, program.operands, program.text, here.frames, here.frame_slots, here.leaves, here.states,
                 here.distances, here.state_slots, here.members, here.sizes, here.stack, here.arcs, 1, 0,
                 self.limits.states,
             )  # fmt: skip

@@ -5,11 +5,12 @@ surrogate pair. Lone surrogates are left out, although the grammar of RFC 8259 h
 """
 
 from structured.pattern import Pattern, alternation, char_set, chars, concat, literal, repeat
+from structured.pattern.nodes import UNESCAPED_RANGES
 from structured.schema.dates import DATE, DATE_TIME
 from structured.schema.place import Place, Schema
 
 _HEX = chars("0123456789ABCDEFabcdef")
-UNESCAPED = char_set((0x20, 0x21), (0x23, 0x5B), (0x5D, 0x10FFFF))
+UNESCAPED = char_set(*UNESCAPED_RANGES)
 _NOT_SURROGATE = alternation(
     concat(chars("0123456789ABCEFabcef"), repeat(_HEX, 3, 3)),
     concat(chars("Dd"), chars("01234567"), repeat(_HEX, 2, 2)),
