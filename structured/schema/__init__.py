@@ -2,11 +2,13 @@
 
 from structured.schema.keywords import schema_to_pattern
 from structured.schema.output_type import OutputType, read_type, to_regex
+from structured.schema.place import Reading
 from structured.schema.whitespace import DEFAULT_WHITESPACE, Whitespace, read_whitespace
 
 __all__ = [
     "DEFAULT_WHITESPACE",
     "OutputType",
+    "Reading",
     "Whitespace",
     "read_type",
     "read_whitespace",
