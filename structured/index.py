@@ -116,8 +116,13 @@ class Index:
         Inside a string, whatever characters are read, only their number counts: the tokens of so many characters are
         one mask, found once for the vocabulary, and only the others are walked.
         """
-        room = self._room(state)
-        if room is None:
+        longest = self.vocabulary.longest_plain
+        far = self.automaton.room(state, longest)
+        room = None if far is not None else self._room(state)
+        if far is not None:
+            mask = self.vocabulary.plain(longest)
+            self._farthest[state] = max(far, self._walk(state, self.vocabulary.special_trie, mask))
+        elif room is None:
             mask = np.zeros(-(-self.vocabulary.size // 32), dtype=np.uint32)
             self._farthest[state] = self._walk(state, self.vocabulary.trie, mask)
         else:

@@ -4,14 +4,13 @@ A loop that lacks room says which array is full, and leaves behind nothing but f
 and calls again.
 """
 
-import numpy as np
-
 from structured.automata.machine_code import Bytes, Ints, Rows, machine_code
 from structured.automata.program import (
     ARCS,
     CHOICE,
     FAR,
     MEMBERS,
+    OPEN,
     OPERATION,
     REPEAT,
     SEQUENCE,
@@ -85,19 +84,6 @@ def shortest_word(operands: Ints, words: int, count: int, word: int, read: int) 
             break
         shortest = min(shortest, word_length(operands, words, other))
     return shortest - read
-
-
-@machine_code
-def common_prefixes(starts: Ints, text: Bytes) -> Ints:
-    """Return for each word how many bytes it has in common with the one before; `starts` has the end of the last."""
-    shared = np.zeros(len(starts) - 1, dtype=np.int32)
-    for word in range(1, len(shared)):
-        before, here, end = starts[word - 1], starts[word], starts[word + 1]
-        while before < starts[word] and here < end and text[before] == text[here]:
-            before += 1
-            here += 1
-        shared[word] = here - starts[word]
-    return shared
 
 
 @machine_code
@@ -502,3 +488,28 @@ def rehash_frames(frames: Rows, slots: Ints, sizes: Ints) -> None:
         while slots[slot] >= 0:
             slot = (slot + 1) & mask
         slots[slot] = known
+
+
+@machine_code
+def room(
+    nodes: Rows, operands: Ints, text: Bytes, frames: Rows, states: Rows, members: Ints, state: int, enough: int
+) -> int:
+    """Return a frame of a state from which `enough` plain characters may be read, whichever they are; -1 if none."""
+    start = int(states[state, 0])
+    for position in range(start, start + states[state, 1]):
+        leaf = int(members[position])
+        node = int(frames[leaf, NODE])
+        if leaf == FINISHED:
+            continue
+        if nodes[node, OPERATION] == UNLIKE:
+            place = character_place(nodes, operands, text, node, int(frames[leaf, FIRST]), int(frames[leaf, SECOND]))
+            if place == operands[nodes[node, C]]:
+                return leaf
+        elif nodes[node, OPERATION] == ARCS and nodes[node, OPEN]:
+            rest = int(frames[leaf, TAIL])
+            again = int(frames[rest, NODE])
+            if rest != FINISHED and nodes[again, OPERATION] == REPEAT and nodes[again, OPEN]:
+                allowed = frames[rest, SECOND]
+                if allowed == UNLIMITED or allowed >= enough:
+                    return leaf
+    return -1

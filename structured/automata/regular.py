@@ -105,6 +105,17 @@ class RegularAutomaton:
             self.expand(state)
         return int(self.table[state, byte])
 
+    def room(self, state: int, characters: int) -> int | None:
+        """Return the greatest distance after so many plain characters, if they may follow whichever they are."""
+        from structured.automata.frames import LENGTH, room
+
+        here = self._arrays
+        program = here.program
+        frame = room(
+            program.nodes, program.operands, program.text, here.frames, here.states, here.members, state, characters
+        )
+        return None if frame < 0 else int(here.frames[frame, LENGTH]) + 1
+
     def expand(self, state: int) -> None:
         """Fill the row of a state, and of the states after it for as long as only one byte can follow."""
         from structured.automata import kernels

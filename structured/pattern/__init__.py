@@ -16,10 +16,10 @@ from structured.pattern.nodes import (
     char_set,
     chars,
     concat,
-    is_productive,
     literal,
     nodes_of,
     optional,
+    productive_nodes,
     repeat,
     words,
 )
@@ -40,10 +40,10 @@ __all__ = [
     "char_set",
     "chars",
     "concat",
-    "is_productive",
     "literal",
     "nodes_of",
     "optional",
+    "productive_nodes",
     "repeat",
     "words",
 ]

@@ -179,10 +179,12 @@ def concat(*parts: Pattern) -> Pattern:
     """Return the parts one after the other, nested concatenations flattened and neighbouring literals joined."""
     flat: list[Pattern] = []
     for part in parts:
-        for piece in part.parts if isinstance(part, Concat) else (part,):
-            if isinstance(piece, Literal) and flat and isinstance(flat[-1], Literal):
+        for piece in part.parts if type(part) is Concat else (part,):
+            if type(piece) is not Literal:
+                flat.append(piece)
+            elif flat and type(flat[-1]) is Literal:
                 flat[-1] = Literal(flat[-1].text + piece.text)
-            elif piece != EMPTY:
+            elif piece.text:
                 flat.append(piece)
     if not flat:
         return EMPTY
@@ -242,14 +244,14 @@ def nodes_of(pattern: Pattern) -> list[Pattern]:
     return list(found.values())
 
 
-def is_productive(pattern: Pattern) -> bool:
-    """Tell whether any text matches: no text does where a pattern has to contain itself."""
+def productive_nodes(pattern: Pattern) -> set[int]:
+    """Return the identities of the nodes that some text matches: none does where a pattern has to contain itself."""
     nodes = nodes_of(pattern)
     productive: set[int] = set()
     while True:
         more = {id(node) for node in nodes if id(node) not in productive and _ends(node, productive)}
         if not more:
-            return id(pattern) in productive
+            return productive
         productive |= more
 
 

@@ -1,6 +1,6 @@
 """A type or a JSON Schema enters; the pattern of the JSON texts that may be generated leaves."""
 
-from structured.schema.keywords import schema_to_pattern
+from structured.schema.keywords import common_patterns, schema_to_pattern
 from structured.schema.output_type import OutputType, read_type, to_regex
 from structured.schema.place import Reading
 from structured.schema.whitespace import DEFAULT_WHITESPACE, Whitespace, read_whitespace
@@ -10,6 +10,7 @@ __all__ = [
     "OutputType",
     "Reading",
     "Whitespace",
+    "common_patterns",
     "read_type",
     "read_whitespace",
     "schema_to_pattern",

@@ -9,11 +9,11 @@ A definition is built once; inside itself it is a reference by name.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from structured.errors import SchemaError
-from structured.pattern import Pattern, Reference, alternation, is_productive, literal, words
+from structured.pattern import Pattern, Reference, alternation, literal, productive_nodes, words
 from structured.schema.arrays import array
 from structured.schema.branches import exclusive
 from structured.schema.numbers import BOUNDS, integer, number
@@ -28,9 +28,9 @@ from structured.schema.place import (
     UnsatisfiableError,
 )
 from structured.schema.references import follow, ignores_siblings
-from structured.schema.strings import string
+from structured.schema.strings import FORMATS, SPECIFIED_FORMATS, string
 from structured.schema.values import listed_values
-from structured.schema.whitespace import DEFAULT_WHITESPACE, read_whitespace
+from structured.schema.whitespace import DEFAULT_WHITESPACE, WHITESPACES, read_whitespace
 
 ANNOTATIONS = frozenset(
     {"$comment", "default", "deprecated", "description", "examples", "readOnly", "title", "writeOnly"}
@@ -72,8 +72,10 @@ def schema_to_pattern(
     start = Place(compilation)
     try:
         pattern = pattern_of([Subschema(root, start)])
+        productive = productive_nodes(pattern) if compilation.references else set()
         for reference, place in compilation.references:
-            if reference.name in compilation.patterns and not is_productive(reference):
+            target = compilation.patterns.get(reference.name)
+            if target is not None and id(target) not in productive:
                 raise place.unsatisfiable(f"{reference.name} has to contain itself, without end", keyword="$ref")
     except RecursionError as error:
         raise start.refusal("The schema is nested too deeply", remedy="Nest it less.") from error
@@ -300,14 +302,35 @@ def any_value(place: Place) -> Pattern:
             "A value of any type may be nested, and indented text needs to know how deep it is",
             remedy='Say what type it has, or choose another whitespace: "spaced", "compact" or "flexible".',
         )
-    name = "any value"
-    if name not in compilation.patterns:
-        compilation.patterns[name] = Reference(name, compilation.patterns)  # what is inside refers to it
-        freely = replace(compilation, reading=Reading.SPECIFICATION)
-        anything = [Subschema({}, Place(freely))]
-        kinds = (kind for kind in TYPES if kind != "integer")
-        compilation.patterns[name] = alternation(*(TYPES[kind](anything, place) for kind in kinds))
-    return compilation.patterns[name]
+    inside = compilation.patterns.get(_ANY)
+    return _any_value(place.whitespace.name, place.is_type) if inside is None else inside
+
+
+_ANY = "any value"
+
+
+@cache
+def _any_value(whitespace: str, is_type: bool) -> Pattern:
+    """Return any value, the same node every time; as a type, numbers have bounded digits."""
+    style = read_whitespace(whitespace)
+    patterns: dict[str, Pattern] = {}
+    patterns[_ANY] = Reference(_ANY, patterns)  # what is inside refers to it
+    place = Place(Compilation({}, style, Reading.TYPE if is_type else Reading.SPECIFICATION, patterns))
+    anything = [Subschema({}, Place(Compilation({}, style, Reading.SPECIFICATION, patterns)))]
+    patterns[_ANY] = alternation(*(TYPES[kind](anything, place) for kind in TYPES if kind != "integer"))
+    return patterns[_ANY]
+
+
+@cache
+def common_patterns() -> tuple[Pattern, ...]:
+    """Return patterns that many schemas contain, so that they can be prepared once."""
+    anything = [
+        _any_value(style.name, is_type)
+        for style in WHITESPACES.values()
+        if not style.indent
+        for is_type in (True, False)
+    ]
+    return (*anything, *FORMATS.values(), *SPECIFIED_FORMATS.values())
 
 
 def null(_parts: Subschemas, _place: Place) -> Pattern:
