@@ -2,7 +2,8 @@
 
 from structured.automata import DEAD
 from structured.errors import BudgetError
-from structured.index import Index, Mask
+from structured.index import Index
+from structured.masks import Mask
 
 
 class Guide:

@@ -10,49 +10,70 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.automata import DEAD, UNKNOWN, Automaton
+from structured.masks import Mask, MaskTable
 from structured.vocabulary import PLAIN_SEQUENCES, Trie, Vocabulary
 
-Mask = NDArray[np.int32]
-"""One bit for each token, 32 to a word: token `t` is bit `t % 32` of word `t // 32`; shape (ceil(size / 32),)."""
+MOST_PASSING = 256
+"""Masks without a row in the table that are kept at a time; the same state and budget often come again soon."""
 
 
 class Index:
-    """Masks, successors and shortest completions of the states of one automaton over one vocabulary."""
+    """Masks, successors and shortest completions of the states of one automaton over one vocabulary.
 
-    def __init__(self, automaton: Automaton, vocabulary: Vocabulary) -> None:
+    `table` holds the masks; by default the index has one of its own.
+    """
+
+    def __init__(self, automaton: Automaton, vocabulary: Vocabulary, *, table: MaskTable | None = None) -> None:
         self.automaton = automaton
         self.vocabulary = vocabulary
+        self.table = MaskTable(vocabulary.size) if table is None else table
         self._masks: dict[int, Mask] = {}
+        self._passing: dict[tuple[int, int | None], Mask] = {}
         self._farthest: dict[int, int] = {}
-        self._distinct: dict[bytes, Mask] = {}
         self._steps: dict[tuple[int, int], int] = {}
         self._after_plain: dict[int, int] = {}
         self._final: dict[int, bool] = {}
         self._tokens_left: dict[int, int] = {}
 
     def __repr__(self) -> str:
-        return f"Index({self.automaton!r}, {self.vocabulary!r}, states={len(self._masks)}, masks={len(self._distinct)})"
+        return f"Index({self.automaton!r}, {self.vocabulary!r}, states={len(self._farthest)})"
 
     def mask(self, state: int) -> Mask:
-        """Return the tokens that may follow a state; the end tokens are among them where the text may end."""
+        """Return the tokens that may follow a state; the end tokens are among them where the text may end.
+
+        It is a row of `table`, unless that is full.
+        """
         mask = self._masks.get(state)
         return self._new_mask(state) if mask is None else mask
+
+    def mask_row(self, state: int) -> int:
+        """Return the number of a state's mask in `table`, NO_ROW if that is full."""
+        return self.table.row_of(self.mask(state))
 
     def mask_within(self, state: int, max_tokens: int) -> Mask:
         """Return the tokens that may follow a state when at most `max_tokens` are left, the next one among them.
 
-        A token is allowed only if the shortest completion after it still fits.
+        A token is allowed only if the shortest completion after it still fits. Where that takes nothing away, it is
+        the very mask of the state.
         """
         mask = self.mask(state)
         if self._farthest[state] < max_tokens:  # even if every byte took a token
             return mask
+        reduced = self._passing.get((state, max_tokens))
+        if reduced is None:
+            reduced = self._reduced(state, max_tokens)
+            reduced = self._pass(state, max_tokens, mask if np.array_equal(reduced, mask) else reduced)
+        return reduced
+
+    def _reduced(self, state: int, max_tokens: int) -> Mask:
+        """Return the mask of the tokens after which a text can end in time."""
         successors = self.successors(state)
         fits = np.zeros(len(self.automaton.table) + 1, dtype=np.bool_)  # the last entry is that of DEAD
         for successor in np.unique(successors[successors != DEAD]).tolist():
             fits[successor] = self.shortest_completion(successor) < max_tokens
         padded = np.zeros(-(-self.vocabulary.size // 32) * 32, dtype=np.bool_)
         padded[: self.vocabulary.size] = fits[successors]
-        return self._kept(state, np.packbits(padded, bitorder="little").view(np.uint32))
+        return self._with_ends(state, np.packbits(padded, bitorder="little").view(np.uint32))
 
     def successors(self, state: int) -> NDArray[np.int32]:
         """Return the state after each token, DEAD where it is not allowed; shape (vocabulary.size,)."""
@@ -116,6 +137,9 @@ class Index:
         Inside a string, whatever characters are read, only their number counts: the tokens of so many characters are
         one mask, found once for the vocabulary, and only the others are walked.
         """
+        passing = self._passing.get((state, None))
+        if passing is not None:
+            return passing
         room = self._room(state)
         if room is None:
             mask = np.zeros(-(-self.vocabulary.size // 32), dtype=np.uint32)
@@ -125,8 +149,19 @@ class Index:
             mask = self.vocabulary.plain(characters)
             farthest = self._walk(state, self.vocabulary.special_trie, mask)
             self._farthest[state] = max([farthest, *self.automaton.distances[reached].tolist()])
-        kept = self._masks[state] = self._kept(state, mask)
+        new = self._with_ends(state, mask)
+        kept = self.table.intern(new)
+        if kept is new:
+            return self._pass(state, None, new)
+        self._masks[state] = kept
         return kept
+
+    def _pass(self, state: int, max_tokens: int | None, mask: Mask) -> Mask:
+        """Keep a mask that is no row for a while."""
+        if len(self._passing) >= MOST_PASSING:
+            self._passing = {}
+        self._passing[state, max_tokens] = mask
+        return mask
 
     def _room(self, state: int) -> tuple[int, list[int]] | None:
         """Return how many plain characters may follow, up to the longest plain token, and the states that they lead to.
@@ -183,16 +218,10 @@ class Index:
                     break
         return path, bytes(text)
 
-    def _kept(self, state: int, mask: NDArray[np.uint32]) -> Mask:
-        """Add the end tokens where the state accepts, and keep the mask; equal masks are one array."""
+    def _with_ends(self, state: int, mask: NDArray[np.uint32]) -> Mask:
+        """Return a mask with the end tokens added where the state accepts; nobody can write to it any more."""
         if self.automaton.accepts(state):
             for token_id in self.vocabulary.end_token_ids:
                 mask[token_id >> 5] |= np.uint32(1 << (token_id & 31))
         mask.flags.writeable = False
-        return self._distinct.setdefault(mask.tobytes(), mask.view(np.int32))
-
-
-def unpack(mask: Mask, size: int) -> NDArray[np.bool_]:
-    """Return a mask as booleans, cut or padded with False to `size` tokens; shape (size,)."""
-    bits = np.unpackbits(mask.view(np.uint8), bitorder="little")[:size].astype(np.bool_)
-    return np.pad(bits, (0, size - len(bits)))
+        return mask.view(np.int32)

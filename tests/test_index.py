@@ -11,9 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from structured import index as index_module
 from structured import kernels
 from structured.automata import DEAD, Automaton, RegularAutomaton
-from structured.index import Index, unpack
+from structured.index import Index
+from structured.masks import NO_ROW, MaskTable, unpack
 from structured.pattern import Pattern, alternation, char_set, chars, concat, literal, optional, repeat
 from structured.vocabulary import Trie, Vocabulary
 
@@ -223,13 +225,44 @@ def test_mask_within_a_budget(vocabulary: Vocabulary, pattern: Pattern, rng: ran
 
 
 @given(patterns(), randoms())
-def test_equal_masks_are_one_array(vocabulary: Vocabulary, pattern: Pattern, rng: random.Random) -> None:
-    """Masks with the same tokens are the same object, however they came about, and nobody can write to them."""
+def test_equal_masks_are_one_row(vocabulary: Vocabulary, pattern: Pattern, rng: random.Random) -> None:
+    """Masks with the same tokens are the same row of the table, which nobody can write to."""
     index = Index(RegularAutomaton(pattern), vocabulary)
     states = states_on_walks(index, rng)
-    masks = [index.mask(state) for state in states] + [index.mask_within(state, 3) for state in states]
-    assert len({mask.tobytes() for mask in masks}) == len({id(mask) for mask in masks})
+    masks = [index.mask(state) for state in states]
+    assert len({mask.tobytes() for mask in masks}) == len({id(mask) for mask in masks}) == len(index.table)
+    assert all(index.table[index.mask_row(state)] is mask for state, mask in zip(states, masks, strict=True))
     assert not any(mask.flags.writeable for mask in masks)
+
+
+@given(patterns(), randoms(), st.integers(0, 12))
+def test_reduced_masks_take_no_rows(
+    vocabulary: Vocabulary, pattern: Pattern, rng: random.Random, max_tokens: int
+) -> None:
+    """A budget adds nothing to the table; where it takes nothing away, the mask is the very one of the state."""
+    index = Index(RegularAutomaton(pattern), vocabulary)
+    for state in states_on_walks(index, rng, walks=1, tokens=3):
+        mask = index.mask(state)
+        rows = len(index.table)
+        reduced = index.mask_within(state, max_tokens)
+        assert len(index.table) == rows
+        assert (reduced is mask) == np.array_equal(reduced, mask)
+        assert index.mask_within(state, max_tokens) is reduced
+
+
+@given(patterns(), randoms())
+def test_masks_are_right_when_the_table_is_full(vocabulary: Vocabulary, pattern: Pattern, rng: random.Random) -> None:
+    """Past its limit the table takes no rows, those that it has stay, and every mask is what it would have been."""
+    ample = Index(RegularAutomaton(pattern), vocabulary)
+    table = MaskTable(vocabulary.size, most_bytes=2 * 4 * -(-vocabulary.size // 32))
+    scarce = Index(ample.automaton, vocabulary, table=table)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(index_module, "MOST_PASSING", 2)
+        for state in states_on_walks(ample, rng) * 2:
+            assert np.array_equal(scarce.mask(state), ample.mask(state))
+            assert np.array_equal(scarce.mask_within(state, 3), ample.mask_within(state, 3))
+            assert scarce.mask_row(state) == NO_ROW or scarce.mask(state) is table[scarce.mask_row(state)]
+    assert len(table) <= 2
 
 
 def test_states_of_one_mask_share_it(vocabulary: Vocabulary) -> None:
