@@ -33,6 +33,7 @@ class Index:
         self._steps: dict[tuple[int, int], int] = {}
         self._after_plain: dict[int, int] = {}
         self._final: dict[int, bool] = {}
+        self._forced: dict[int, tuple[bytes, int]] = {}
         self._tokens_left: dict[int, int] = {}
 
     def __repr__(self) -> str:
@@ -112,6 +113,25 @@ class Index:
                 final = bool((self.automaton.table[state] == DEAD).all())
             self._final[state] = final
         return final
+
+    def forced(self, state: int) -> tuple[bytes, int]:
+        """Return the longest run of bytes that are each the only way on from a state, and the state after it.
+
+        After `{"name": "Ana"` it may be `, "age": `. The run ends where the text may end or where two bytes may
+        follow; it is empty if that is here. Its end may lie within a character.
+        """
+        from structured.kernels import UNEXPANDED, forced_run
+
+        known = self._forced.get(state)
+        if known is None:
+            run = np.empty(self.automaton.distances[state], dtype=np.uint8)
+            while (length := forced_run(self.automaton.table, self.automaton.distances, state, run)) <= UNEXPANDED:
+                self.automaton.expand(UNEXPANDED - length)
+            after = state
+            for byte in run[:length].tolist():
+                after = self.automaton.step(after, byte)
+            known = self._forced[state] = run[:length].tobytes(), after
+        return known
 
     def shortest_completion(self, state: int) -> int:
         """Return how many tokens the shortest completion takes, end token not counted.

@@ -14,6 +14,7 @@ from structured.automata import DEAD, UNKNOWN
 from structured.automata.kernels import Bytes, Ints, Rows, machine_code
 
 Words = Annotated[NDArray[np.uint32], numba.uint32[::1]]
+Text = Annotated[NDArray[np.uint8], numba.uint8[::1]]
 Sequences = Annotated[NDArray[np.int32], numba.int32[:, :, ::1]]
 
 DIFFERENT, UNEXPANDED = -2, -3
@@ -115,6 +116,30 @@ def after_any(sequences: Sequences, table: Rows, state: int) -> int:
             return DIFFERENT
         common = here
     return common
+
+
+@machine_code
+def forced_run(table: Rows, distances: Ints, state: int, run: Text) -> int:
+    """Write down the bytes that are each the only way on from a state; return how many there are.
+
+    The run ends where the text may end or where two bytes may follow. Returns `UNEXPANDED - s` if the row of state `s`
+    must be known first. `run` needs as many places as the shortest completion has bytes, since each byte brings it
+    nearer by one.
+    """
+    length = 0
+    while distances[state] > 0:
+        if table[state, 0] == UNKNOWN:
+            return UNEXPANDED - state
+        only = -1
+        for byte in range(256):
+            if table[state, byte] != DEAD:
+                if only >= 0:
+                    return length
+                only = byte
+        run[length] = only
+        length += 1
+        state = int(table[state, only])
+    return length
 
 
 @machine_code

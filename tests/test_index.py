@@ -135,9 +135,10 @@ def test_compiled_kernels_equal_the_plain_functions(vocabulary: Vocabulary, draw
     plain, fast = (Index(RegularAutomaton(pattern), vocabulary) for _ in range(2))
     state, trie = fast.automaton.start, vocabulary.trie
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("walk", "walk_successors", "after_any"):
+        for name in ("walk", "walk_successors", "after_any", "forced_run"):
             patch.setattr(kernels, name, getattr(kernels, name).py_func)
-        expected = plain.successors(state), plain.mask(state)
+        expected = plain.successors(state), plain.mask(state), plain.forced(state)
+    assert fast.forced(state)[0] == expected[2][0]
     assert (fast.successors(state) == expected[0]).all()
     assert (fast.mask(state) == expected[1]).all()
     for text in texts:
@@ -271,6 +272,52 @@ def test_states_of_one_mask_share_it(vocabulary: Vocabulary) -> None:
     states = [read(index.automaton, b"x" * length) for length in range(1, 100)]
     assert len(set(states)) == len(states)
     assert len({id(index.mask(state)) for state in states}) == 1
+
+
+def forced(automaton: Automaton, state: int) -> tuple[bytes, int]:
+    """Return the bytes that are each the only way on, by trying all 256 at each place."""
+    run = b""
+    while not automaton.accepts(state):
+        ways = [byte for byte in range(256) if automaton.step(state, byte) != DEAD]
+        if len(ways) > 1:
+            break
+        run += bytes(ways)
+        state = automaton.step(state, ways[0])
+    return run, state
+
+
+@given(patterns_with_texts(), st.booleans())
+def test_forced_runs_equal_the_obvious_loop(
+    vocabulary: Vocabulary, drawn: tuple[Pattern, list[str]], walked: bool
+) -> None:
+    """From every state along a text, the run has exactly the bytes that have no alternative, walked before or not."""
+    pattern, texts = drawn
+    index = Index(RegularAutomaton(pattern), vocabulary)
+    for text in texts:
+        state = index.automaton.start
+        for byte in text.encode():
+            if walked:
+                assert index.forced(state) == forced(index.automaton, state)
+            state = index.automaton.step(state, byte)
+            if state == DEAD:
+                break
+        else:
+            assert index.forced(state) == index.forced(state) == forced(index.automaton, state)
+
+
+def test_forced_runs_go_up_to_the_first_choice(vocabulary: Vocabulary) -> None:
+    """Keys and punctuation are forced, and so is the rest of a value that has begun like no other."""
+    index = Index(RegularAutomaton(PERSON), vocabulary)
+    for text, run in (
+        ("", '{"name": "'),
+        ('{"name": "x"', ', "age": '),
+        ('{"name": "x", "age": 0', ', "mood": "'),
+        ('{"name": "x", "age": 0, "mood": "gla', 'd", "tags": ['),
+        ('{"name": "x", "age": 0, "mood": "glad", "tags": []', "}"),
+        ('{"name": "x", "age": 0, "mood": "glad", "tags": []}', ""),
+    ):
+        state = read(index.automaton, text.encode())
+        assert index.forced(state) == (run.encode(), read(index.automaton, (text + run).encode()))
 
 
 @given(patterns_with_texts())
