@@ -1,7 +1,6 @@
 """The index: masks against brute force over the vocabulary, and the arithmetic of shortest completions."""
 
 import random
-from collections.abc import Collection
 from functools import cache
 
 import numpy as np
@@ -17,7 +16,7 @@ from structured.automata import DEAD, Automaton, RegularAutomaton
 from structured.index import Index
 from structured.masks import NO_ROW, MaskTable, unpack
 from structured.pattern import Pattern, alternation, char_set, chars, concat, literal, optional, repeat
-from structured.vocabulary import Trie, Vocabulary
+from structured.vocabulary import Vocabulary
 
 STRING = concat(
     literal('"'),
@@ -127,88 +126,33 @@ def test_padding_of_a_mask_is_never_allowed(vocabulary: Vocabulary) -> None:
     assert (unpack(mask, vocabulary.size + 100)[: vocabulary.size] == unpack(mask, vocabulary.size)).all()
 
 
+def answers(index: Index) -> list[object]:
+    """Return what an index tells about its start, each answer by loops of its own."""
+    start = index.automaton.start
+    fewest = index.shortest_completion(start)
+    masks = [index.mask(start), index.mask_within(start, fewest)]
+    return [index.successors(start).tolist(), fewest, index.forced(start), *(mask.tolist() for mask in masks)]
+
+
 @given(patterns_with_texts(max_leaves=5))
 @settings(max_examples=30)
 def test_compiled_kernels_equal_the_plain_functions(vocabulary: Vocabulary, drawn: tuple[Pattern, list[str]]) -> None:
     """The machine code of each loop gives what the Python that it was compiled from gives."""
     pattern, texts = drawn
     plain, fast = (Index(RegularAutomaton(pattern), vocabulary) for _ in range(2))
-    state, trie = fast.automaton.start, vocabulary.trie
+    trie = vocabulary.trie
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("walk", "walk_successors", "after_any", "forced_run"):
-            patch.setattr(kernels, name, getattr(kernels, name).py_func)
-        expected = plain.successors(state), plain.mask(state), plain.forced(state)
-    assert fast.forced(state)[0] == expected[2][0]
-    assert (fast.successors(state) == expected[0]).all()
-    assert (fast.mask(state) == expected[1]).all()
+        for name, loop in vars(kernels).items():
+            if hasattr(loop, "py_func"):
+                patch.setattr(kernels, name, loop.py_func)
+        expected = answers(plain)
+    assert answers(fast) == expected
     for text in texts:
         arguments = trie.byte, trie.subtree_end, trie.token_start, np.frombuffer(text.encode(), dtype=np.uint8)
-        assert (kernels.fewest_tokens(*arguments) == kernels.fewest_tokens.py_func(*arguments)).all()
-
-
-def fewest_tokens(tokens: Collection[bytes | None], data: bytes) -> int:
-    """Return how few tokens spell some bytes, by dynamic programming over the set of all tokens."""
-    counts = [0] * (len(data) + 1)
-    for start in reversed(range(len(data))):
-        ends = range(start + 1, len(data) + 1)
-        counts[start] = 1 + min(counts[end] for end in ends if data[start:end] in tokens)
-    return counts[0]
-
-
-@given(st.sets(st.text("abc", min_size=2, max_size=5), max_size=12), st.text("abc", max_size=12))
-def test_fewest_tokens_of_each_suffix(merged: set[str], text: str) -> None:
-    """The kernel counts the fewest tokens of every suffix, also where taking the longest token first is not best."""
-    tokens = [b"a", b"b", b"c", *(token.encode() for token in merged)]
-    data = text.encode()
-    trie = Trie.from_tokens(tokens)
-    text_bytes = np.frombuffer(data, dtype=np.uint8)
-    counts = kernels.fewest_tokens(trie.byte, trie.subtree_end, trie.token_start, text_bytes)
-    assert counts.tolist() == [fewest_tokens(tokens, data[start:]) for start in range(len(data) + 1)]
-
-
-def canonical_completion(automaton: Automaton, state: int) -> bytes:
-    """Return the first in byte order of the shortest completions, by breadth-first search."""
-    level: dict[int, bytes] = {state: b""}
-    while True:
-        ends = [text for reached, text in level.items() if automaton.accepts(reached)]
-        if ends:
-            return min(ends)
-        following: dict[int, bytes] = {}
-        for reached, text in sorted(level.items(), key=lambda item: item[1]):
-            for byte in range(256):
-                following.setdefault(automaton.step(reached, byte), text + bytes([byte]))
-        following.pop(DEAD, None)
-        level = following
-
-
-@given(patterns(max_leaves=5), randoms())
-@settings(max_examples=50)
-def test_shortest_completion_is_that_of_the_canonical_text(
-    vocabulary: Vocabulary, pattern: Pattern, rng: random.Random
-) -> None:
-    """The count is the fewest tokens that spell the first of the texts of fewest bytes, each found by search."""
-    index = Index(RegularAutomaton(pattern), vocabulary)
-    tokens = set(vocabulary.tokens)
-    for state in states_on_walks(index, rng, walks=1, tokens=3):
-        completion = canonical_completion(index.automaton, state)
-        assert len(completion) == index.automaton.distances[state]
-        assert index.shortest_completion(state) == fewest_tokens(tokens, completion)
-
-
-@given(patterns(), randoms())
-def test_shortest_completion_is_kept(vocabulary: Vocabulary, pattern: Pattern, rng: random.Random) -> None:
-    """From every state there is a way to the end of exactly the tokens promised, each one nearer by one.
-
-    This is why a guide is never stuck: where the text may not end, some token leaves one token less to go.
-    """
-    index = Index(RegularAutomaton(pattern), vocabulary)
-    for start in states_on_walks(index, rng, walks=1, tokens=4):
-        state = start
-        for left in reversed(range(index.shortest_completion(start))):
-            assert not index.automaton.accepts(state)
-            successors = {int(successor) for successor in index.successors(state)} - {DEAD}
-            state = next(successor for successor in successors if index.shortest_completion(successor) == left)
-        assert index.automaton.accepts(state)
+        counts = [np.full(len(text.encode()) + 1, -1, dtype=np.int32) for _ in range(2)]
+        kernels.fewest_tokens(*arguments, counts[0])
+        kernels.fewest_tokens.py_func(*arguments, counts[1])
+        assert (counts[0] == counts[1]).all()
 
 
 @given(patterns(), randoms(), st.integers(0, 12))
