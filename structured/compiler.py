@@ -2,9 +2,11 @@
 
 from functools import lru_cache
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from structured.automata import RegularAutomaton
 from structured.index import Index
+from structured.masks import MaskTable
 from structured.pattern import Pattern
 from structured.schema import OutputType, read_type, schema_to_pattern
 from structured.vocabulary import Vocabulary
@@ -36,4 +38,19 @@ def type_to_pattern(output_type: OutputType[Any], *, whitespace: str) -> Pattern
 @lru_cache(maxsize=KEPT_INDEXES)
 def compile_type(output_type: OutputType[Any], vocabulary: Vocabulary, *, whitespace: str) -> Index:
     """Return the index of a type over a vocabulary; what it learns while texts are written serves the next call."""
-    return Index(RegularAutomaton(type_to_pattern(output_type, whitespace=whitespace)), vocabulary)
+    automaton = RegularAutomaton(type_to_pattern(output_type, whitespace=whitespace))
+    return Index(automaton, vocabulary, table=_mask_table(vocabulary))
+
+
+_MASK_TABLES: WeakKeyDictionary[Vocabulary, MaskTable] = WeakKeyDictionary()
+
+
+def _mask_table(vocabulary: Vocabulary) -> MaskTable:
+    """Return the table that new indexes over a vocabulary share: a new one when the last is full.
+
+    A full table goes when the last of its indexes does.
+    """
+    table = _MASK_TABLES.get(vocabulary)
+    if table is None or table.is_full:
+        table = _MASK_TABLES[vocabulary] = MaskTable(vocabulary.size)
+    return table

@@ -2,7 +2,8 @@
 
 from structured.automata import DEAD
 from structured.errors import BudgetError
-from structured.index import Index, Mask
+from structured.index import Index
+from structured.masks import Mask
 
 
 class Guide:
@@ -22,10 +23,8 @@ class Guide:
         self.index = index
         self.state = index.automaton.start
         self.tokens_left = max_tokens
-        if index.automaton.distances[self.state] > max_tokens:  # a token for each byte would not fit: look closer
-            shortest = index.shortest_completion(self.state)
-            if shortest > max_tokens:
-                raise BudgetError(max_tokens=max_tokens, shortest=shortest)
+        if not index.fits(self.state, max_tokens):
+            raise BudgetError(max_tokens=max_tokens, shortest=index.shortest_completion(self.state))
         self.finished = index.is_final(self.state)
 
     def __repr__(self) -> str:
@@ -49,7 +48,7 @@ class Guide:
             return
         known = 0 <= token_id < vocabulary.size
         successor = self.index.step(self.state, token_id) if known else DEAD
-        if successor == DEAD or not self._fits(successor):
+        if successor == DEAD or not self.index.fits(successor, self.tokens_left - 1):
             shown = repr(vocabulary.tokens[token_id]) if known else "outside the vocabulary"
             raise ValueError(f"Token {token_id} ({shown}) is not allowed here: {self!r}.")
         self.state = successor
@@ -62,8 +61,3 @@ class Guide:
         for name in Guide.__slots__:
             setattr(twin, name, getattr(self, name))
         return twin
-
-    def _fits(self, successor: int) -> bool:
-        """Tell whether a text can still end in time after a token that leads to this state."""
-        near = bool(self.index.automaton.distances[successor] < self.tokens_left)  # even if every byte took a token
-        return near or self.index.shortest_completion(successor) < self.tokens_left

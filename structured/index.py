@@ -9,65 +9,68 @@ the token's few bytes costs less than keeping 128,256 numbers for each state.
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.automata import DEAD, UNKNOWN, Automaton
-from structured.vocabulary import PLAIN_SEQUENCES, Trie, Vocabulary
+from structured.automata import DEAD, Automaton
+from structured.completions import Completions
+from structured.masks import Mask, MaskTable
+from structured.vocabulary import Vocabulary
+from structured.walks import Walks
 
-Mask = NDArray[np.int32]
-"""One bit for each token, 32 to a word: token `t` is bit `t % 32` of word `t // 32`; shape (ceil(size / 32),)."""
+MOST_PASSING = 256
+"""Masks without a row in the table that are kept at a time; the same state and budget often come again soon."""
 
 
 class Index:
-    """Masks, successors and shortest completions of the states of one automaton over one vocabulary."""
+    """Masks, successors and shortest completions of the states of one automaton over one vocabulary.
 
-    def __init__(self, automaton: Automaton, vocabulary: Vocabulary) -> None:
+    `table` holds the masks; by default the index has one of its own.
+    """
+
+    def __init__(self, automaton: Automaton, vocabulary: Vocabulary, *, table: MaskTable | None = None) -> None:
         self.automaton = automaton
         self.vocabulary = vocabulary
+        self.table = MaskTable(vocabulary.size) if table is None else table
         self._masks: dict[int, Mask] = {}
+        self._passing: dict[tuple[int, int | None], Mask] = {}
         self._farthest: dict[int, int] = {}
-        self._distinct: dict[bytes, Mask] = {}
         self._steps: dict[tuple[int, int], int] = {}
-        self._after_plain: dict[int, int] = {}
         self._final: dict[int, bool] = {}
-        self._tokens_left: dict[int, int] = {}
+        self._forced: dict[int, tuple[bytes, int]] = {}
+        self._walks = Walks(automaton, vocabulary)
+        self._completions = Completions(self._walks)
 
     def __repr__(self) -> str:
-        return f"Index({self.automaton!r}, {self.vocabulary!r}, states={len(self._masks)}, masks={len(self._distinct)})"
+        return f"Index({self.automaton!r}, {self.vocabulary!r}, states={len(self._farthest)})"
 
     def mask(self, state: int) -> Mask:
-        """Return the tokens that may follow a state; the end tokens are among them where the text may end."""
+        """Return the tokens that may follow a state; the end tokens are among them where the text may end.
+
+        It is a row of `table`, unless that is full.
+        """
         mask = self._masks.get(state)
         return self._new_mask(state) if mask is None else mask
+
+    def mask_row(self, state: int) -> int:
+        """Return the number of a state's mask in `table`, NO_ROW if that is full."""
+        return self.table.row_of(self.mask(state))
 
     def mask_within(self, state: int, max_tokens: int) -> Mask:
         """Return the tokens that may follow a state when at most `max_tokens` are left, the next one among them.
 
-        A token is allowed only if the shortest completion after it still fits.
+        A token is allowed only if the shortest completion after it still fits. Where that takes nothing away, it is
+        the very mask of the state.
         """
         mask = self.mask(state)
         if self._farthest[state] < max_tokens:  # even if every byte took a token
             return mask
-        successors = self.successors(state)
-        fits = np.zeros(len(self.automaton.table) + 1, dtype=np.bool_)  # the last entry is that of DEAD
-        for successor in np.unique(successors[successors != DEAD]).tolist():
-            fits[successor] = self.shortest_completion(successor) < max_tokens
-        padded = np.zeros(-(-self.vocabulary.size // 32) * 32, dtype=np.bool_)
-        padded[: self.vocabulary.size] = fits[successors]
-        return self._kept(state, np.packbits(padded, bitorder="little").view(np.uint32))
+        reduced = self._passing.get((state, max_tokens))
+        if reduced is None:
+            reduced = self._reduced(state, max_tokens)
+            reduced = self._pass(state, max_tokens, mask if np.array_equal(reduced, mask) else reduced)
+        return reduced
 
     def successors(self, state: int) -> NDArray[np.int32]:
         """Return the state after each token, DEAD where it is not allowed; shape (vocabulary.size,)."""
-        from structured.kernels import NODE, walk_successors
-
-        trie = self.vocabulary.trie
-        successors = np.full(self.vocabulary.size, DEAD, dtype=np.int32)
-        path = np.full(trie.height + 1, state, dtype=np.int32)
-        progress = np.zeros(2, dtype=np.int32)
-        while not walk_successors(
-            trie.byte, trie.depth, trie.subtree_end, trie.token_start, trie.token_ids, self.automaton.table, path,
-            successors, progress,
-        ):  # fmt: skip
-            self.automaton.expand(int(path[trie.depth[progress[NODE]]]))
-        return successors
+        return self._walks.successors(state)
 
     def step(self, state: int, token_id: int) -> int:
         """Return the state after a token, or DEAD; end tokens lead nowhere."""
@@ -92,112 +95,68 @@ class Index:
             self._final[state] = final
         return final
 
+    def forced(self, state: int) -> tuple[bytes, int]:
+        """Return the longest run of bytes that are each the only way on from a state, and the state after it.
+
+        After `{"name": "Ana"` it may be `, "age": `. The run ends where the text may end or where two bytes may
+        follow; it is empty if that is here. Its end may lie within a character.
+        """
+        from structured.kernels import UNEXPANDED, forced_run
+
+        known = self._forced.get(state)
+        if known is None:
+            run = np.empty(self.automaton.distances[state], dtype=np.uint8)
+            while (length := forced_run(self.automaton.table, self.automaton.distances, state, run)) <= UNEXPANDED:
+                self.automaton.expand(UNEXPANDED - length)
+            after = state
+            for byte in run[:length].tolist():
+                after = self.automaton.step(after, byte)
+            known = self._forced[state] = run[:length].tobytes(), after
+        return known
+
     def shortest_completion(self, state: int) -> int:
         """Return how many tokens the shortest completion takes, end token not counted.
 
-        The shortest completion is the one of fewest bytes (of several, the first in byte order), spelled in as few
-        tokens as can be. Following it, each token leads to a state whose shortest completion is one token shorter;
-        hence a text that is steered by this number always ends in time.
+        Some token leads to a state with one less; hence a text that is steered by this number always ends in time. It
+        is exact unless finding it would cost more than `SEARCH_LIMITS`: then it may be too high.
         """
-        from structured.kernels import fewest_tokens
+        return self._completions.fewest(state)
 
-        tokens_left = self._tokens_left.get(state)
-        if tokens_left is None:
-            path, text = self._shortest_text(state)
-            trie = self.vocabulary.trie
-            counts = fewest_tokens(trie.byte, trie.subtree_end, trie.token_start, np.frombuffer(text, dtype=np.uint8))
-            self._tokens_left.update(zip(path, counts.tolist(), strict=True))
-            tokens_left = self._tokens_left[state]
-        return tokens_left
+    def fits(self, state: int, max_tokens: int) -> bool:
+        """Tell whether a shortest completion takes at most so many tokens; mostly known without finding its length."""
+        return self._completions.fits(state, max_tokens)
+
+    def _reduced(self, state: int, max_tokens: int) -> Mask:
+        """Return the mask of the tokens after which a text can end in time."""
+        fitting = [target for target in self._walks.targets(state) if self.fits(target, max_tokens - 1)]
+        wanted = np.zeros(len(self.automaton.table), dtype=np.bool_)
+        wanted[fitting] = True
+        return self._with_ends(state, self._walks.mask_to(state, wanted))
 
     def _new_mask(self, state: int) -> Mask:
-        """Return the mask of a state that was never asked for before, and note the farthest state that it leads to.
-
-        Inside a string, whatever characters are read, only their number counts: the tokens of so many characters are
-        one mask, found once for the vocabulary, and only the others are walked.
-        """
-        longest = self.vocabulary.longest_plain
-        far = self.automaton.room(state, longest)
-        room = None if far is not None else self._room(state)
-        if far is not None:
-            mask = self.vocabulary.plain(longest)
-            self._farthest[state] = max(far, self._walk(state, self.vocabulary.special_trie, mask))
-        elif room is None:
-            mask = np.zeros(-(-self.vocabulary.size // 32), dtype=np.uint32)
-            self._farthest[state] = self._walk(state, self.vocabulary.trie, mask)
-        else:
-            characters, reached = room
-            mask = self.vocabulary.plain(characters)
-            farthest = self._walk(state, self.vocabulary.special_trie, mask)
-            self._farthest[state] = max([farthest, *self.automaton.distances[reached].tolist()])
-        kept = self._masks[state] = self._kept(state, mask)
+        """Return the mask of a state that was never asked for before, and note the farthest state that it leads to."""
+        passing = self._passing.get((state, None))
+        if passing is not None:
+            return passing
+        mask, self._farthest[state] = self._walks.mask(state)
+        new = self._with_ends(state, mask)
+        kept = self.table.intern(new)
+        if kept is new:
+            return self._pass(state, None, new)
+        self._masks[state] = kept
         return kept
 
-    def _room(self, state: int) -> tuple[int, list[int]] | None:
-        """Return how many plain characters may follow, up to the longest plain token, and the states that they lead to.
+    def _pass(self, state: int, max_tokens: int | None, mask: Mask) -> Mask:
+        """Keep a mask that is no row for a while."""
+        if len(self._passing) >= MOST_PASSING:
+            self._passing = {}
+        self._passing[state, max_tokens] = mask
+        return mask
 
-        None if what may follow depends on which characters they are.
-        """
-        reached: list[int] = []
-        while len(reached) < self.vocabulary.longest_plain:
-            successor = self._after_any(state)
-            if successor == DEAD:
-                break
-            if successor < DEAD:
-                return None
-            reached.append(successor)
-            if successor == state:
-                return self.vocabulary.longest_plain, reached
-            state = successor
-        return len(reached), reached
-
-    def _after_any(self, state: int) -> int:
-        """Return the state after one plain character, whichever it is, DEAD if there is none; less if it depends."""
-        from structured.kernels import UNEXPANDED, after_any
-
-        if state not in self._after_plain:
-            if self.automaton.table[state, 0] == UNKNOWN:
-                self.automaton.expand(state)
-            while (successor := after_any(PLAIN_SEQUENCES, self.automaton.table, state)) <= UNEXPANDED:
-                self.automaton.expand(UNEXPANDED - successor)
-            self._after_plain[state] = successor
-        return self._after_plain[state]
-
-    def _walk(self, state: int, trie: Trie, mask: NDArray[np.uint32]) -> int:
-        """Set the bits of the tokens of a trie that may follow; return the greatest distance of a state after one."""
-        from structured.kernels import FARTHEST, NODE, walk
-
-        path = np.full(trie.height + 1, state, dtype=np.int32)
-        progress = np.zeros(2, dtype=np.int32)
-        while not walk(
-            trie.byte, trie.depth, trie.subtree_end, trie.token_start, trie.token_ids, self.automaton.table,
-            self.automaton.distances, path, mask, progress,
-        ):  # fmt: skip
-            self.automaton.expand(int(path[trie.depth[progress[NODE]]]))
-        return int(progress[FARTHEST])
-
-    def _shortest_text(self, state: int) -> tuple[list[int], bytes]:
-        """Return the states along the shortest completion, and its bytes."""
-        path, text = [state], bytearray()
-        while distance := self.automaton.distances[path[-1]]:
-            for byte in range(256):
-                successor = self.automaton.step(path[-1], byte)
-                if successor != DEAD and self.automaton.distances[successor] == distance - 1:
-                    path.append(successor)
-                    text.append(byte)
-                    break
-        return path, bytes(text)
-
-    def _kept(self, state: int, mask: NDArray[np.uint32]) -> Mask:
-        """Add the end tokens where the state accepts, and keep the mask; equal masks are one array."""
+    def _with_ends(self, state: int, mask: NDArray[np.uint32]) -> Mask:
+        """Return a mask with the end tokens added where the state accepts; nobody can write to it any more."""
         if self.automaton.accepts(state):
             for token_id in self.vocabulary.end_token_ids:
                 mask[token_id >> 5] |= np.uint32(1 << (token_id & 31))
         mask.flags.writeable = False
-        return self._distinct.setdefault(mask.tobytes(), mask.view(np.int32))
-
-
-def unpack(mask: Mask, size: int) -> NDArray[np.bool_]:
-    """Return a mask as booleans, cut or padded with False to `size` tokens; shape (size,)."""
-    bits = np.unpackbits(mask.view(np.uint8), bitorder="little")[:size].astype(np.bool_)
-    return np.pad(bits, (0, size - len(bits)))
+        return mask.view(np.int32)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.errors import ModelError
-from structured.index import Mask, unpack
+from structured.masks import Mask, unpack
 
 
 class Choice(NamedTuple):

@@ -179,6 +179,12 @@ class Vocabulary:
         """The characters of the longest of them."""
         return int(self.plain_lengths.max())
 
+    @cached_property
+    def plain_counts(self) -> list[int]:
+        """The numbers of characters that there are such tokens of, in order."""
+        counts: list[int] = np.unique(self.plain_lengths[self.plain_lengths > 0]).tolist()
+        return counts
+
     def plain(self, characters: int) -> NDArray[np.uint32]:
         """Return a mask of those of at most so many characters, 32 tokens to a word; a new array each time."""
         known = self._plain_masks.get(characters)

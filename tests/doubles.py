@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from structured.automata import DEAD, Automaton
-from structured.index import Index, unpack
+from structured.index import Index
+from structured.masks import unpack
 from structured.pattern import (
     Alternation,
     CharSet,

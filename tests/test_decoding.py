@@ -32,7 +32,8 @@ from structured.automata import RegularAutomaton
 from structured.decoding import Generation, generate
 from structured.errors import ModelError
 from structured.guide import Guide
-from structured.index import Index, unpack
+from structured.index import Index
+from structured.masks import unpack
 from structured.models import FunctionModel
 from structured.models.function import FunctionTexts
 from structured.pattern import Pattern, alternation, char_set, chars, concat, literal, optional, repeat

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from structured.automata import RegularAutomaton
 from structured.errors import BudgetError
 from structured.guide import Guide
-from structured.index import Index, unpack
+from structured.index import Index
+from structured.masks import unpack
 from structured.pattern import (
     Alternation,
     CharSet,

@@ -1,7 +1,6 @@
 """The index: masks against brute force over the vocabulary, and the arithmetic of shortest completions."""
 
 import random
-from collections.abc import Collection
 from functools import cache
 
 import numpy as np
@@ -11,11 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from structured import index as index_module
 from structured import kernels
 from structured.automata import DEAD, Automaton, RegularAutomaton
-from structured.index import Index, unpack
+from structured.index import Index
+from structured.masks import NO_ROW, MaskTable, unpack
 from structured.pattern import Pattern, alternation, char_set, chars, concat, literal, optional, repeat
-from structured.vocabulary import Trie, Vocabulary
+from structured.vocabulary import Vocabulary
 
 STRING = concat(
     literal('"'),
@@ -125,87 +126,33 @@ def test_padding_of_a_mask_is_never_allowed(vocabulary: Vocabulary) -> None:
     assert (unpack(mask, vocabulary.size + 100)[: vocabulary.size] == unpack(mask, vocabulary.size)).all()
 
 
+def answers(index: Index) -> list[object]:
+    """Return what an index tells about its start, each answer by loops of its own."""
+    start = index.automaton.start
+    fewest = index.shortest_completion(start)
+    masks = [index.mask(start), index.mask_within(start, fewest)]
+    return [index.successors(start).tolist(), fewest, index.forced(start), *(mask.tolist() for mask in masks)]
+
+
 @given(patterns_with_texts(max_leaves=5))
 @settings(max_examples=30)
 def test_compiled_kernels_equal_the_plain_functions(vocabulary: Vocabulary, drawn: tuple[Pattern, list[str]]) -> None:
     """The machine code of each loop gives what the Python that it was compiled from gives."""
     pattern, texts = drawn
     plain, fast = (Index(RegularAutomaton(pattern), vocabulary) for _ in range(2))
-    state, trie = fast.automaton.start, vocabulary.trie
+    trie = vocabulary.trie
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("walk", "walk_successors", "after_any"):
-            patch.setattr(kernels, name, getattr(kernels, name).py_func)
-        expected = plain.successors(state), plain.mask(state)
-    assert (fast.successors(state) == expected[0]).all()
-    assert (fast.mask(state) == expected[1]).all()
+        for name, loop in vars(kernels).items():
+            if hasattr(loop, "py_func"):
+                patch.setattr(kernels, name, loop.py_func)
+        expected = answers(plain)
+    assert answers(fast) == expected
     for text in texts:
         arguments = trie.byte, trie.subtree_end, trie.token_start, np.frombuffer(text.encode(), dtype=np.uint8)
-        assert (kernels.fewest_tokens(*arguments) == kernels.fewest_tokens.py_func(*arguments)).all()
-
-
-def fewest_tokens(tokens: Collection[bytes | None], data: bytes) -> int:
-    """Return how few tokens spell some bytes, by dynamic programming over the set of all tokens."""
-    counts = [0] * (len(data) + 1)
-    for start in reversed(range(len(data))):
-        ends = range(start + 1, len(data) + 1)
-        counts[start] = 1 + min(counts[end] for end in ends if data[start:end] in tokens)
-    return counts[0]
-
-
-@given(st.sets(st.text("abc", min_size=2, max_size=5), max_size=12), st.text("abc", max_size=12))
-def test_fewest_tokens_of_each_suffix(merged: set[str], text: str) -> None:
-    """The kernel counts the fewest tokens of every suffix, also where taking the longest token first is not best."""
-    tokens = [b"a", b"b", b"c", *(token.encode() for token in merged)]
-    data = text.encode()
-    trie = Trie.from_tokens(tokens)
-    text_bytes = np.frombuffer(data, dtype=np.uint8)
-    counts = kernels.fewest_tokens(trie.byte, trie.subtree_end, trie.token_start, text_bytes)
-    assert counts.tolist() == [fewest_tokens(tokens, data[start:]) for start in range(len(data) + 1)]
-
-
-def canonical_completion(automaton: Automaton, state: int) -> bytes:
-    """Return the first in byte order of the shortest completions, by breadth-first search."""
-    level: dict[int, bytes] = {state: b""}
-    while True:
-        ends = [text for reached, text in level.items() if automaton.accepts(reached)]
-        if ends:
-            return min(ends)
-        following: dict[int, bytes] = {}
-        for reached, text in sorted(level.items(), key=lambda item: item[1]):
-            for byte in range(256):
-                following.setdefault(automaton.step(reached, byte), text + bytes([byte]))
-        following.pop(DEAD, None)
-        level = following
-
-
-@given(patterns(max_leaves=5), randoms())
-@settings(max_examples=50)
-def test_shortest_completion_is_that_of_the_canonical_text(
-    vocabulary: Vocabulary, pattern: Pattern, rng: random.Random
-) -> None:
-    """The count is the fewest tokens that spell the first of the texts of fewest bytes, each found by search."""
-    index = Index(RegularAutomaton(pattern), vocabulary)
-    tokens = set(vocabulary.tokens)
-    for state in states_on_walks(index, rng, walks=1, tokens=3):
-        completion = canonical_completion(index.automaton, state)
-        assert len(completion) == index.automaton.distances[state]
-        assert index.shortest_completion(state) == fewest_tokens(tokens, completion)
-
-
-@given(patterns(), randoms())
-def test_shortest_completion_is_kept(vocabulary: Vocabulary, pattern: Pattern, rng: random.Random) -> None:
-    """From every state there is a way to the end of exactly the tokens promised, each one nearer by one.
-
-    This is why a guide is never stuck: where the text may not end, some token leaves one token less to go.
-    """
-    index = Index(RegularAutomaton(pattern), vocabulary)
-    for start in states_on_walks(index, rng, walks=1, tokens=4):
-        state = start
-        for left in reversed(range(index.shortest_completion(start))):
-            assert not index.automaton.accepts(state)
-            successors = {int(successor) for successor in index.successors(state)} - {DEAD}
-            state = next(successor for successor in successors if index.shortest_completion(successor) == left)
-        assert index.automaton.accepts(state)
+        counts = [np.full(len(text.encode()) + 1, -1, dtype=np.int32) for _ in range(2)]
+        kernels.fewest_tokens(*arguments, counts[0])
+        kernels.fewest_tokens.py_func(*arguments, counts[1])
+        assert (counts[0] == counts[1]).all()
 
 
 @given(patterns(), randoms(), st.integers(0, 12))
@@ -223,13 +170,44 @@ def test_mask_within_a_budget(vocabulary: Vocabulary, pattern: Pattern, rng: ran
 
 
 @given(patterns(), randoms())
-def test_equal_masks_are_one_array(vocabulary: Vocabulary, pattern: Pattern, rng: random.Random) -> None:
-    """Masks with the same tokens are the same object, however they came about, and nobody can write to them."""
+def test_equal_masks_are_one_row(vocabulary: Vocabulary, pattern: Pattern, rng: random.Random) -> None:
+    """Masks with the same tokens are the same row of the table, which nobody can write to."""
     index = Index(RegularAutomaton(pattern), vocabulary)
     states = states_on_walks(index, rng)
-    masks = [index.mask(state) for state in states] + [index.mask_within(state, 3) for state in states]
-    assert len({mask.tobytes() for mask in masks}) == len({id(mask) for mask in masks})
+    masks = [index.mask(state) for state in states]
+    assert len({mask.tobytes() for mask in masks}) == len({id(mask) for mask in masks}) == len(index.table)
+    assert all(index.table[index.mask_row(state)] is mask for state, mask in zip(states, masks, strict=True))
     assert not any(mask.flags.writeable for mask in masks)
+
+
+@given(patterns(), randoms(), st.integers(0, 12))
+def test_reduced_masks_take_no_rows(
+    vocabulary: Vocabulary, pattern: Pattern, rng: random.Random, max_tokens: int
+) -> None:
+    """A budget adds nothing to the table; where it takes nothing away, the mask is the very one of the state."""
+    index = Index(RegularAutomaton(pattern), vocabulary)
+    for state in states_on_walks(index, rng, walks=1, tokens=3):
+        mask = index.mask(state)
+        rows = len(index.table)
+        reduced = index.mask_within(state, max_tokens)
+        assert len(index.table) == rows
+        assert (reduced is mask) == np.array_equal(reduced, mask)
+        assert index.mask_within(state, max_tokens) is reduced
+
+
+@given(patterns(), randoms())
+def test_masks_are_right_when_the_table_is_full(vocabulary: Vocabulary, pattern: Pattern, rng: random.Random) -> None:
+    """Past its limit the table takes no rows, those that it has stay, and every mask is what it would have been."""
+    ample = Index(RegularAutomaton(pattern), vocabulary)
+    table = MaskTable(vocabulary.size, most_bytes=2 * 4 * -(-vocabulary.size // 32))
+    scarce = Index(ample.automaton, vocabulary, table=table)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(index_module, "MOST_PASSING", 2)
+        for state in states_on_walks(ample, rng) * 2:
+            assert np.array_equal(scarce.mask(state), ample.mask(state))
+            assert np.array_equal(scarce.mask_within(state, 3), ample.mask_within(state, 3))
+            assert scarce.mask_row(state) == NO_ROW or scarce.mask(state) is table[scarce.mask_row(state)]
+    assert len(table) <= 2
 
 
 def test_states_of_one_mask_share_it(vocabulary: Vocabulary) -> None:
@@ -238,6 +216,52 @@ def test_states_of_one_mask_share_it(vocabulary: Vocabulary) -> None:
     states = [read(index.automaton, b"x" * length) for length in range(1, 100)]
     assert len(set(states)) == len(states)
     assert len({id(index.mask(state)) for state in states}) == 1
+
+
+def forced(automaton: Automaton, state: int) -> tuple[bytes, int]:
+    """Return the bytes that are each the only way on, by trying all 256 at each place."""
+    run = b""
+    while not automaton.accepts(state):
+        ways = [byte for byte in range(256) if automaton.step(state, byte) != DEAD]
+        if len(ways) > 1:
+            break
+        run += bytes(ways)
+        state = automaton.step(state, ways[0])
+    return run, state
+
+
+@given(patterns_with_texts(), st.booleans())
+def test_forced_runs_equal_the_obvious_loop(
+    vocabulary: Vocabulary, drawn: tuple[Pattern, list[str]], walked: bool
+) -> None:
+    """From every state along a text, the run has exactly the bytes that have no alternative, walked before or not."""
+    pattern, texts = drawn
+    index = Index(RegularAutomaton(pattern), vocabulary)
+    for text in texts:
+        state = index.automaton.start
+        for byte in text.encode():
+            if walked:
+                assert index.forced(state) == forced(index.automaton, state)
+            state = index.automaton.step(state, byte)
+            if state == DEAD:
+                break
+        else:
+            assert index.forced(state) == index.forced(state) == forced(index.automaton, state)
+
+
+def test_forced_runs_go_up_to_the_first_choice(vocabulary: Vocabulary) -> None:
+    """Keys and punctuation are forced, and so is the rest of a value that has begun like no other."""
+    index = Index(RegularAutomaton(PERSON), vocabulary)
+    for text, run in (
+        ("", '{"name": "'),
+        ('{"name": "x"', ', "age": '),
+        ('{"name": "x", "age": 0', ', "mood": "'),
+        ('{"name": "x", "age": 0, "mood": "gla', 'd", "tags": ['),
+        ('{"name": "x", "age": 0, "mood": "glad", "tags": []', "}"),
+        ('{"name": "x", "age": 0, "mood": "glad", "tags": []}', ""),
+    ):
+        state = read(index.automaton, text.encode())
+        assert index.forced(state) == (run.encode(), read(index.automaton, (text + run).encode()))
 
 
 @given(patterns_with_texts())

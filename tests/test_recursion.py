@@ -14,7 +14,8 @@ from pydantic import BaseModel
 from structured.automata import DEAD, RegularAutomaton
 from structured.errors import PatternError, SchemaError
 from structured.guide import Guide
-from structured.index import Index, unpack
+from structured.index import Index
+from structured.masks import unpack
 from structured.pattern import Reference, alternation, concat, literal, optional, productive_nodes, repeat
 from structured.prompts import schema_to_sketch
 from structured.schema import read_type, schema_to_pattern, to_regex

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from structured.errors import ModelError
-from structured.index import Mask, unpack
+from structured.masks import Mask, unpack
 from structured.sampling import Sampler
 
 SIZE = 70

@@ -1,0 +1,139 @@
+"""An automaton and the trie of a vocabulary enter; what one token may do after a state leaves.
+
+Each answer is one walk over the trie along the automaton, which makes states where nobody has been before. Inside a
+string, whatever characters are read, only their number counts: the tokens of so many characters are one mask, found
+once for the vocabulary, and only the others are walked. Nothing is remembered here but what depends on characters.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structured.automata import DEAD, UNKNOWN, Automaton
+from structured.vocabulary import PLAIN_SEQUENCES, Trie, Vocabulary
+
+
+class Walks:
+    """The walks over one vocabulary along one automaton."""
+
+    def __init__(self, automaton: Automaton, vocabulary: Vocabulary) -> None:
+        self.automaton = automaton
+        self.vocabulary = vocabulary
+        self._after_plain: dict[int, int] = {}
+
+    def mask(self, state: int) -> tuple[NDArray[np.uint32], int]:
+        """Return the tokens that may follow, end tokens aside, and a distance that no state after one exceeds."""
+        longest = self.vocabulary.longest_plain
+        far = self.automaton.room(state, longest)
+        if far is not None:
+            mask = self.vocabulary.plain(longest)
+            return mask, max(far, self._walk(state, self.vocabulary.special_trie, mask))
+        room = self._room(state)
+        if room is None:
+            mask = np.zeros(-(-self.vocabulary.size // 32), dtype=np.uint32)
+            return mask, self._walk(state, self.vocabulary.trie, mask)
+        characters, reached = room
+        mask = self.vocabulary.plain(characters)
+        farthest = self._walk(state, self.vocabulary.special_trie, mask)
+        return mask, max([farthest, *self.automaton.distances[reached].tolist()])
+
+    def mask_to(self, state: int, wanted: NDArray[np.bool_]) -> NDArray[np.uint32]:
+        """Return those of them that lead to a wanted state; `wanted` has one entry for each row of the table."""
+        from structured.kernels import walk_to
+
+        room = self._room(state)
+        mask = np.zeros(-(-self.vocabulary.size // 32), dtype=np.uint32)
+        trie = self.vocabulary.trie
+        if room is not None:
+            trie = self.vocabulary.special_trie
+            for count, successor in self._after_plain_tokens(*room):
+                if wanted[successor]:
+                    mask |= self.vocabulary.plain(count) & ~self.vocabulary.plain(count - 1)
+        path = np.full(trie.height + 1, state, dtype=np.int32)
+        walk_to(
+            trie.byte, trie.depth, trie.subtree_end, trie.token_start, trie.token_ids, self.automaton.table, path,
+            wanted, mask,
+        )  # fmt: skip
+        return mask
+
+    def targets(self, state: int) -> list[int]:
+        """Return the states that one token may lead to, each once."""
+        from structured.kernels import NODE, walk_targets
+
+        room = self._room(state)
+        trie = self.vocabulary.trie if room is None else self.vocabulary.special_trie
+        reached = np.zeros(len(self.automaton.table), dtype=np.bool_)
+        path = np.full(trie.height + 1, state, dtype=np.int32)
+        progress = np.zeros(2, dtype=np.int32)
+        while not walk_targets(
+            trie.byte, trie.depth, trie.subtree_end, trie.token_start, self.automaton.table, path, reached, progress
+        ):
+            self.automaton.expand(int(path[trie.depth[progress[NODE]]]))
+            reached = np.pad(reached, (0, len(self.automaton.table) - len(reached)))
+        if room is not None:
+            reached[[successor for _, successor in self._after_plain_tokens(*room)]] = True
+        found: list[int] = np.flatnonzero(reached).tolist()
+        return found
+
+    def successors(self, state: int) -> NDArray[np.int32]:
+        """Return the state after each token, DEAD where it is not allowed; shape (vocabulary.size,)."""
+        from structured.kernels import NODE, walk_successors
+
+        trie = self.vocabulary.trie
+        successors = np.full(self.vocabulary.size, DEAD, dtype=np.int32)
+        path = np.full(trie.height + 1, state, dtype=np.int32)
+        progress = np.zeros(2, dtype=np.int32)
+        while not walk_successors(
+            trie.byte, trie.depth, trie.subtree_end, trie.token_start, trie.token_ids, self.automaton.table, path,
+            successors, progress,
+        ):  # fmt: skip
+            self.automaton.expand(int(path[trie.depth[progress[NODE]]]))
+        return successors
+
+    def _walk(self, state: int, trie: Trie, mask: NDArray[np.uint32]) -> int:
+        """Set the bits of the tokens of a trie that may follow; return the greatest distance of a state after one."""
+        from structured.kernels import FARTHEST, NODE, walk
+
+        path = np.full(trie.height + 1, state, dtype=np.int32)
+        progress = np.zeros(2, dtype=np.int32)
+        while not walk(
+            trie.byte, trie.depth, trie.subtree_end, trie.token_start, trie.token_ids, self.automaton.table,
+            self.automaton.distances, path, mask, progress,
+        ):  # fmt: skip
+            self.automaton.expand(int(path[trie.depth[progress[NODE]]]))
+        return int(progress[FARTHEST])
+
+    def _room(self, state: int) -> tuple[int, list[int]] | None:
+        """Return how many plain characters may follow, up to the longest plain token, and the states that they lead to.
+
+        The last of the states leads to itself if there are fewer. None if what may follow depends on which characters
+        they are.
+        """
+        reached: list[int] = []
+        while len(reached) < self.vocabulary.longest_plain:
+            successor = self._after_any(state)
+            if successor == DEAD:
+                break
+            if successor < DEAD:
+                return None
+            reached.append(successor)
+            if successor == state:
+                return self.vocabulary.longest_plain, reached
+            state = successor
+        return len(reached), reached
+
+    def _after_plain_tokens(self, characters: int, reached: list[int]) -> list[tuple[int, int]]:
+        """Return the state after the plain tokens of each number of characters that there is room for."""
+        counts = self.vocabulary.plain_counts
+        return [(count, reached[min(count, len(reached)) - 1]) for count in counts if count <= characters]
+
+    def _after_any(self, state: int) -> int:
+        """Return the state after one plain character, whichever it is, DEAD if there is none; less if it depends."""
+        from structured.kernels import UNEXPANDED, after_any
+
+        if state not in self._after_plain:
+            if self.automaton.table[state, 0] == UNKNOWN:
+                self.automaton.expand(state)
+            while (successor := after_any(PLAIN_SEQUENCES, self.automaton.table, state)) <= UNEXPANDED:
+                self.automaton.expand(UNEXPANDED - successor)
+            self._after_plain[state] = successor
+        return self._after_plain[state]

@@ -1,0 +1,139 @@
+"""The fewest tokens that complete a text: against brute force, never too few past the limits, and always kept."""
+
+import random
+from collections.abc import Collection
+
+import numpy as np
+import pytest
+from doubles import patterns, randoms
+from hypothesis import given
+from hypothesis import strategies as st
+from test_guide import write
+from test_index import MOOD, NUMBER, PERSON, states_on_walks
+
+from structured import kernels
+from structured.automata import DEAD, RegularAutomaton
+from structured.completions import Completions, SearchLimits
+from structured.errors import BudgetError
+from structured.guide import Guide
+from structured.index import Index
+from structured.pattern import Pattern, Reference, alternation, chars, concat, literal, optional, repeat
+from structured.vocabulary import Trie, Vocabulary
+
+
+def fewest_tokens(tokens: Collection[bytes | None], data: bytes) -> int:
+    """Return how few tokens spell some bytes, by dynamic programming over the set of all tokens."""
+    counts = [0] * (len(data) + 1)
+    for start in reversed(range(len(data))):
+        ends = range(start + 1, len(data) + 1)
+        counts[start] = 1 + min(counts[end] for end in ends if data[start:end] in tokens)
+    return counts[0]
+
+
+@given(st.sets(st.text("abc", min_size=2, max_size=5), max_size=12), st.text("abc", max_size=12))
+def test_fewest_tokens_of_each_suffix(merged: set[str], text: str) -> None:
+    """The kernel counts the fewest tokens of every suffix, also where taking the longest token first is not best."""
+    tokens = [b"a", b"b", b"c", *(token.encode() for token in merged)]
+    data = text.encode()
+    trie = Trie.from_tokens(tokens)
+    text_bytes = np.frombuffer(data, dtype=np.uint8)
+    counts = np.full(len(text_bytes) + 1, -1, dtype=np.int32)
+    kernels.fewest_tokens(trie.byte, trie.subtree_end, trie.token_start, text_bytes, counts)
+    assert counts.tolist() == [fewest_tokens(tokens, data[start:]) for start in range(len(data) + 1)]
+
+
+def brute_shortest_completion(index: Index, state: int) -> int:
+    """Return the fewest tokens that complete a text, by trying all tokens, then all pairs, and so on."""
+    level, seen, tokens = {state}, {state}, 0
+    while not any(index.automaton.accepts(reached) for reached in level):
+        level = {int(target) for reached in level for target in np.unique(index.successors(reached))} - seen - {DEAD}
+        seen |= level
+        tokens += 1
+    return tokens
+
+
+@given(patterns(max_leaves=6), randoms())
+def test_shortest_completion_equals_brute_force(vocabulary: Vocabulary, pattern: Pattern, rng: random.Random) -> None:
+    """It is the least number of tokens over all completions; and a text fits from that number of tokens on."""
+    index = Index(RegularAutomaton(pattern), vocabulary)
+    for state in states_on_walks(index, rng, walks=1, tokens=3):
+        expected = brute_shortest_completion(index, state)
+        budgets = [*range(-1, expected + 3)]
+        rng.shuffle(budgets)
+        assert [index.fits(state, tokens) for tokens in budgets] == [tokens >= expected for tokens in budgets]
+        assert index.shortest_completion(state) == expected
+
+
+def test_a_longer_text_may_take_fewer_tokens(vocabulary: Vocabulary) -> None:
+    """The text of fewest bytes, `cb`, takes two tokens; a longer one is one token, so one token is enough."""
+    index = Index(RegularAutomaton(alternation(literal("cb"), literal("aaaa"))), vocabulary)
+    guide = Guide(index, max_tokens=1)
+    assert index.shortest_completion(guide.state) == 1
+    assert write(guide, random.Random(0)) == b"aaaa"
+    with pytest.raises(BudgetError):
+        Guide(index, max_tokens=0)
+
+
+FLOATS = concat(NUMBER, optional(concat(literal("."), repeat(chars("0123456789"), 1, 17))))
+LONG = concat(literal('"'), repeat(chars("abc日"), 3, 40), literal('"'))
+
+
+@pytest.mark.parametrize("pattern", [PERSON, MOOD, FLOATS, LONG], ids=["person", "mood", "floats", "long"])
+def test_on_real_vocabularies(real: Vocabulary, pattern: Pattern) -> None:
+    """The same on published vocabularies; a guide with just enough tokens ends, and one less is refused."""
+    index = Index(RegularAutomaton(pattern), real)
+    for state in states_on_walks(index, random.Random(0), walks=1, tokens=4):
+        assert index.shortest_completion(state) == brute_shortest_completion(index, state)
+    shortest = index.shortest_completion(index.automaton.start)
+    for seed in range(3):
+        write(guide := Guide(index, max_tokens=shortest), random.Random(seed), eager=True, limit=shortest + 1)
+        assert guide.tokens_left == 0
+    with pytest.raises(BudgetError, match=f"^The shortest answer of this type takes {shortest} tokens"):
+        Guide(index, max_tokens=shortest - 1)
+
+
+@given(patterns(), randoms(), st.integers(0, 6), st.integers(0, 3))
+def test_past_the_limits_nobody_is_stuck(
+    vocabulary: Vocabulary, pattern: Pattern, rng: random.Random, states: int, spare: int
+) -> None:
+    """Where the search stops early the number may be too high, never too low, and every text still ends in time."""
+    exact = Index(RegularAutomaton(pattern), vocabulary)
+    index = Index(exact.automaton, vocabulary)
+    index._completions = Completions(index._walks, limits=SearchLimits(states=states))
+    for state in states_on_walks(index, rng, walks=1, tokens=2):
+        assert index.shortest_completion(state) >= exact.shortest_completion(state)
+    shortest = index.shortest_completion(index.automaton.start)
+    assert index.fits(index.automaton.start, shortest)
+    guide = Guide(index, max_tokens=shortest + spare)
+    write(guide, rng, limit=shortest + spare + 1)
+    assert guide.tokens_left >= 0
+
+
+def test_patterns_without_end_are_searched_within_limits(vocabulary: Vocabulary) -> None:
+    """A pattern that contains itself and a string of any length have states without end; the search has not."""
+    definitions: dict[str, Pattern] = {}
+    inside = concat(optional(Reference("node", definitions)), repeat(chars("xyz"), 0, 100_000))
+    definitions["node"] = concat(literal("<node>"), inside, literal("</node>"))
+    index = Index(RegularAutomaton(definitions["node"]), vocabulary)
+    limits = SearchLimits(states=200)
+    index._completions = Completions(index._walks, limits=limits)
+    shortest = index.shortest_completion(index.automaton.start)
+    assert 1 < shortest <= len("<node></node>")
+    assert len(index._completions._targets) <= limits.states
+    write(Guide(index, max_tokens=shortest), random.Random(0), limit=shortest + 1)
+
+
+@given(patterns(), randoms())
+def test_shortest_completion_is_kept(vocabulary: Vocabulary, pattern: Pattern, rng: random.Random) -> None:
+    """From every state there is a way to the end of exactly the tokens promised, each one nearer by one.
+
+    This is why a guide is never stuck: where the text may not end, some token leaves one token less to go.
+    """
+    index = Index(RegularAutomaton(pattern), vocabulary)
+    for start in states_on_walks(index, rng, walks=1, tokens=4):
+        state = start
+        for left in reversed(range(index.shortest_completion(start))):
+            assert not index.automaton.accepts(state)
+            successors = {int(successor) for successor in index.successors(state)} - {DEAD}
+            state = next(successor for successor in successors if index.shortest_completion(successor) == left)
+        assert index.automaton.accepts(state)

@@ -1,0 +1,142 @@
+"""The table of masks, and the same rows on a device: one gather for a batch, equal to the plain route."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from doubles import patterns
+from hypothesis import given
+from hypothesis import strategies as st
+
+from structured.automata import RegularAutomaton
+from structured.compiler import compile_type, known_type
+from structured.device import DeviceMasks, apply_masks
+from structured.index import Index
+from structured.masks import NO_ROW, Mask, MaskTable, unpack
+from structured.pattern import Pattern
+from structured.vocabulary import Vocabulary
+
+
+def random_masks(size: int, count: int, seed: int) -> list[Mask]:
+    """Return masks of all densities, with no bit set past the last token."""
+    rng = np.random.default_rng(seed)
+    bits = rng.random((count, size)) < rng.random((count, 1))
+    padded = np.pad(bits, ((0, 0), (0, -size % 32)))
+    return list(np.packbits(padded, axis=1, bitorder="little").view(np.int32))
+
+
+sizes = st.integers(1, 200)
+seeds = st.integers(0, 2**16)
+
+
+@given(sizes, st.lists(st.integers(0, 5), max_size=20), seeds)
+def test_a_row_for_each_distinct_mask(size: int, choices: list[int], seed: int) -> None:
+    """Equal masks get the same row, different ones different rows, and a row keeps its number and its content."""
+    table = MaskTable(size)
+    masks = random_masks(size, 6, seed)
+    for choice in choices:
+        kept = table.intern(masks[choice].copy())
+        assert np.array_equal(kept, masks[choice])
+        assert table[table.row_of(kept)] is kept
+        assert table.intern(kept) is kept
+    assert len(table) == len(table.rows) == len({masks[choice].tobytes() for choice in choices})
+    assert np.array_equal(table.rows, np.reshape([table[row] for row in range(len(table))], table.rows.shape))
+
+
+def test_an_array_that_is_no_row_has_none() -> None:
+    """Not even one that equals a row: its memory may be given to another mask tomorrow."""
+    table = MaskTable(40)
+    kept = table.intern(np.array([5, 1], dtype=np.int32))
+    assert table.row_of(kept) == 0
+    assert table.row_of(kept.copy()) == NO_ROW
+
+
+def test_a_full_table_hands_masks_back() -> None:
+    """Rows that are there stay; what is new is returned as it came."""
+    table = MaskTable(40, most_bytes=2 * 8)
+    masks = [np.array([number, 0], dtype=np.int32) for number in range(3)]
+    rows = [table.intern(mask) for mask in masks]
+    assert table.is_full
+    assert rows[2] is masks[2]
+    assert table.row_of(rows[2]) == NO_ROW
+    assert table.intern(masks[1].copy()) is rows[1]
+
+
+def test_threads_agree_on_rows() -> None:
+    """However many intern the same masks at once, there is one row for each."""
+    masks = random_masks(500, 200, seed=0)
+    table = MaskTable(500)
+    with ThreadPoolExecutor(8) as pool:
+        rounds = list(pool.map(lambda _: [id(table.intern(mask.copy())) for mask in masks], range(8)))
+    assert all(kept == rounds[0] for kept in rounds)
+    assert len(table) == len({mask.tobytes() for mask in masks})
+
+
+@given(sizes, st.integers(1, 5), st.integers(-40, 80), st.lists(st.booleans(), min_size=1, max_size=8), seeds)
+def test_masks_on_a_device_equal_the_plain_route(
+    size: int, count: int, wider: int, interned: list[bool], seed: int
+) -> None:
+    """Gathered and applied there, masks do what they do here; rows of the table and others, logits wide or narrow."""
+    import torch
+
+    rng = np.random.default_rng(seed)
+    table = MaskTable(size)
+    masks = random_masks(size, count, seed)
+    batch = [masks[rng.integers(count)] for _ in interned]
+    batch = [table.intern(mask) if keep else mask for mask, keep in zip(batch, interned, strict=True)]
+    logits = rng.normal(size=(len(batch), max(1, size + wider))).astype(np.float32)
+    gathered = DeviceMasks(table, "cpu").gather(batch)
+    masked = apply_masks(torch.from_numpy(logits), gathered)
+    plain = [np.where(unpack(mask, logits.shape[1]), row, -np.inf) for mask, row in zip(batch, logits, strict=True)]
+    assert np.array_equal(gathered.numpy(), batch)
+    assert np.array_equal(masked.numpy(), plain)
+
+
+@given(st.lists(st.integers(0, 40), min_size=1, max_size=12), seeds)
+def test_rows_on_another_device_follow_the_table(added: list[int], seed: int) -> None:
+    """Where memory is not shared, only new rows are copied, and what is there always equals the table."""
+    table = MaskTable(70)
+    elsewhere = DeviceMasks(table, "cpu")
+    elsewhere._shares_memory = False  # as it is on any other device
+    masks = iter(random_masks(70, 500, seed))
+    for count in added:
+        for _ in range(count):
+            table.intern(next(masks))
+        assert np.array_equal(elsewhere.rows().numpy(), table.rows)
+        assert len(elsewhere._buffer) <= 2 * len(table)
+
+
+@given(st.lists(patterns(), min_size=1, max_size=4))
+def test_indexes_share_a_table(vocabulary: Vocabulary, several: list[Pattern]) -> None:
+    """One table serves indexes of different patterns, so that a batch of different types is one gather."""
+    table = MaskTable(vocabulary.size)
+    indexes = [Index(RegularAutomaton(pattern), vocabulary, table=table) for pattern in several]
+    masks = [index.mask(index.automaton.start) for index in indexes]
+    rows = [index.mask_row(index.automaton.start) for index in indexes]
+    assert np.array_equal(table.rows[rows], masks)
+    assert len(table) == len({mask.tobytes() for mask in masks})
+
+
+def test_the_compiler_shares_one_table_until_it_is_full(
+    vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All types compiled for a vocabulary have their masks in one table; a full one is followed by a new one."""
+    own = Vocabulary(vocabulary.tokens, vocabulary.end_token_ids)
+    types = [known_type(output_type) for output_type in (int, bool, str, float)]
+    first, second = (compile_type(output_type, own, whitespace="spaced") for output_type in types[:2])
+    assert first.table is second.table
+    monkeypatch.setattr(MaskTable, "is_full", True)
+    third = compile_type(types[2], own, whitespace="spaced")
+    assert third.table is not first.table
+    other = compile_type(types[0], vocabulary, whitespace="spaced")
+    assert other.table is not first.table
+
+
+def test_a_new_table_takes_no_memory() -> None:
+    """The matrix is as large as it may become, and yet no page of it is given before it is written to."""
+    resource = pytest.importorskip("resource", reason="Memory is told by the operating system on Unix alone.")
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    tables = [MaskTable(128_256) for _ in range(8)]
+    tables[0].intern(np.zeros(4008, dtype=np.int32))
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000
+    assert repr(tables[0]) == "MaskTable(1 rows of 4008 words)"
