@@ -6,6 +6,7 @@ Llama 3, Tekken, Qwen …), or SentencePiece pieces with byte fallback (Llama 2,
 """
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from structured.automata.utf8 import byte_sequences
 from structured.errors import VocabularyError
 from structured.schema.strings import UNESCAPED
+from structured.trie import Trie
 
 UTF8_BYTES = frozenset((*range(0xC0), *range(0xC2, 0xF5)))
 """Every byte that occurs in UTF-8 text (RFC 3629)."""
@@ -30,6 +32,10 @@ def _plain_sequences() -> NDArray[np.int32]:
 
 PLAIN_SEQUENCES = _plain_sequences()
 """The characters that a JSON string may hold unescaped, as ranges of bytes, shape (sequences, 4, 2), padded with -1."""
+
+
+_BROKEN = re.compile(rb'[^"]*[\x00-\x1f]')
+"""What cannot be inside a JSON string, nor end it."""
 
 
 class Tokenizer(Protocol):
@@ -71,60 +77,6 @@ class TransformersTokenizer(Protocol):
     def eos_token_id(self) -> int | None:
         """The end-of-text token."""
         ...
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Trie:
-    """The tokens as a trie, its nodes (less the root) in depth-first order, children by byte.
-
-    All arrays but `token_ids` have one entry a node. The tokens that end at node `i` are
-    `token_ids[token_start[i]:token_start[i + 1]]`; more than one where different ids have the same bytes.
-    """
-
-    byte: NDArray[np.uint8]
-    depth: NDArray[np.int32]
-    """0 for a token's first byte."""
-    subtree_end: NDArray[np.int32]
-    """The node after the last one of the subtree."""
-    token_start: NDArray[np.int32]
-    token_ids: NDArray[np.int32]
-    height: int
-    """The number of bytes of the longest token."""
-
-    @classmethod
-    def from_tokens(cls, tokens: Sequence[bytes | None]) -> "Trie":
-        """Lay out the tokens that have bytes; the others are left out."""
-        order = sorted((token, token_id) for token_id, token in enumerate(tokens) if token)
-        byte: list[int] = []
-        depth: list[int] = []
-        subtree_end: list[int] = []
-        token_start: list[int] = []
-        path: list[int] = []
-        previous = b""
-        for position, (token, _) in enumerate(order):
-            shared = _common_prefix(previous, token)
-            for node in path[shared:]:
-                subtree_end[node] = len(byte)
-            del path[shared:]
-            for level in range(shared, len(token)):
-                path.append(len(byte))
-                byte.append(token[level])
-                depth.append(level)
-                subtree_end.append(0)
-                token_start.append(position)
-            previous = token
-        for node in path:
-            subtree_end[node] = len(byte)
-        return cls(
-            np.array(byte, dtype=np.uint8),
-            np.array(depth, dtype=np.int32),
-            np.array(subtree_end, dtype=np.int32),
-            # Nodes and sorted tokens are in the same order, so the tokens of a node reach up to those of the next; an
-            # inner node was made for the same token as its first child, and holds none.
-            np.array([*token_start, len(order)], dtype=np.int32),
-            np.array([token_id for _, token_id in order], dtype=np.int32),
-            max(depth, default=-1) + 1,
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,13 +138,13 @@ class Vocabulary:
         return counts
 
     def plain(self, characters: int) -> NDArray[np.uint32]:
-        """Return a mask of those of at most so many characters, 32 tokens to a word; a new array each time."""
+        """Return a mask of those of at most so many characters, 32 tokens to a word."""
         known = self._plain_masks.get(characters)
         if known is None:
             bits = np.zeros(-(-self.size // 32) * 32, dtype=np.bool_)
             bits[: self.size] = (self.plain_lengths > 0) & (self.plain_lengths <= characters)
             known = self._plain_masks[characters] = np.packbits(bits, bitorder="little").view(np.uint32)
-        return known.copy()
+        return known
 
     @cached_property
     def _plain_masks(self) -> dict[int, NDArray[np.uint32]]:
@@ -203,6 +155,19 @@ class Vocabulary:
         """The other tokens as a trie."""
         tokens = zip(self.tokens, self.plain_lengths.tolist(), strict=True)
         return Trie.from_tokens([None if length else token for token, length in tokens])
+
+    @cached_property
+    def quoted_trie(self) -> Trie:
+        """Those of them, as a trie, that have no control character before their first quote, if they have one."""
+        tokens = zip(self.tokens, self.plain_lengths.tolist(), strict=True)
+        return Trie.from_tokens(
+            [None if length or not token or _BROKEN.match(token) else token for token, length in tokens]
+        )
+
+    @cached_property
+    def longest_special(self) -> int:
+        """The most bytes that any of these has before its first quote."""
+        return max((len(self.tokens[i].partition(b'"')[0]) for i in self.quoted_trie.token_ids.tolist()), default=0)
 
     @classmethod
     def from_tokenizer(cls, tokenizer: Tokenizer) -> "Vocabulary":
@@ -295,11 +260,3 @@ def _sentencepiece_bytes(piece: str) -> bytes:
     if len(piece) == 6 and piece.startswith("<0x") and piece.endswith(">"):
         return bytes([int(piece[3:5], 16)])
     return piece.replace("▁", " ").encode()
-
-
-def _common_prefix(left: bytes, right: bytes) -> int:
-    length = min(len(left), len(right))
-    for i in range(length):
-        if left[i] != right[i]:
-            return i
-    return length
