@@ -31,6 +31,7 @@ from structured.automata.frames import (
 from structured.automata.machine_code import Bytes, Ints, Rows, Words, machine_code
 from structured.automata.program import FAR
 from structured.automata.protocol import DEAD, UNKNOWN
+from structured.automata.table import END, FARTHEST, LEVEL, NEXT, STATE
 
 __all__ = [
     "COUNT",
@@ -300,8 +301,7 @@ def rehash_states(states: Rows, members: Ints, slots: Ints, sizes: Ints) -> None
 @machine_code
 def walk(
     byte: Bytes,
-    depth: Ints,
-    subtree_end: Ints,
+    first: Ints,
     token_start: Ints,
     token_ids: Ints,
     nodes: Rows,
@@ -319,14 +319,19 @@ def walk(
     stack: Ints,
     arcs: Rows,
     most: int,
-    path: Ints,
+    path: Rows,
     mask: Words,
     progress: Ints,
 ) -> int:
     """Walk a trie as `table.walk` does, making the states that are missing on the way; say what is full."""
-    node, farthest = int(progress[0]), int(progress[1])
-    while node < len(byte):
-        state = int(path[depth[node]])
+    farthest = int(progress[FARTHEST])
+    level = int(progress[LEVEL])
+    state, node, end = int(path[level, STATE]), int(path[level, NEXT]), int(path[level, END])
+    while level > 0 or node < end:
+        if node == end:
+            level -= 1
+            state, node, end = int(path[level, STATE]), int(path[level, NEXT]), int(path[level, END])
+            continue
         target = int(table[state, byte[node]])
         if target == UNKNOWN:
             target = follow(
@@ -334,19 +339,24 @@ def walk(
                 sizes, stack, arcs, state, int(byte[node]), most,
             )  # fmt: skip
             if target < DEAD:
-                progress[0] = node
-                progress[1] = farthest
+                path[level, NEXT] = node
+                progress[LEVEL] = level
+                progress[FARTHEST] = farthest
                 return -2 - target
+        child = node
+        node += 1
         if target == DEAD:
-            node = int(subtree_end[node])
             continue
-        path[depth[node] + 1] = target
-        if token_start[node] < token_start[node + 1]:
+        if token_start[child] < token_start[child + 1]:
             farthest = max(farthest, int(distances[target]))
-            for position in range(token_start[node], token_start[node + 1]):
+            for position in range(token_start[child], token_start[child + 1]):
                 token_id = token_ids[position]
                 mask[token_id >> 5] |= np.uint32(1) << np.uint32(token_id & 31)
-        node += 1
-    progress[0] = node
-    progress[1] = farthest
+        if first[child] < first[child + 1]:
+            path[level, NEXT] = node
+            level += 1
+            state, node, end = target, int(first[child]), int(first[child + 1])
+            path[level, STATE] = state
+            path[level, END] = end
+    progress[FARTHEST] = farthest
     return DONE

@@ -128,21 +128,22 @@ class RegularAutomaton:
     def walk(self, trie: Trie, state: int, mask: NDArray[np.uint32]) -> int:
         """Set the bits of the tokens of a trie that may follow; see the protocol."""
         from structured.automata import kernels
+        from structured.automata.table import FARTHEST, path_from
 
         here = self._arrays
         program = here.program
-        path = np.full(trie.height + 1, state, dtype=np.int32)
+        path = path_from(trie, state)
         progress = np.zeros(2, dtype=np.int32)
         start = perf_counter()
         while lack := kernels.walk(
-            trie.byte, trie.depth, trie.subtree_end, trie.token_start, trie.token_ids,
+            trie.byte, trie.first, trie.token_start, trie.token_ids,
             program.nodes, program.operands, program.text, here.frames, here.frame_slots, here.leaves, here.states,
             here.distances, here.state_slots, here.members, here.table, here.sizes, here.stack, here.arcs,
             self.limits.states, path, mask, progress,
         ):  # fmt: skip
             self._grow(lack)
         self._spend(perf_counter() - start)
-        return int(progress[1])
+        return int(progress[FARTHEST])
 
     def _follow(self, state: int, byte: int) -> int:
         from structured.automata import kernels
