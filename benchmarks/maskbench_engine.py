@@ -26,7 +26,7 @@ class Engine:
     def compile(self, schema: Mapping[str, Any]) -> None:
         """Take a schema. Raises SchemaError or PatternError if it is not supported."""
         self._index = Index(
-            RegularAutomaton(schema_to_pattern(schema, "flexible", reading=Reading.SPECIFICATION)), self.vocabulary
+            RegularAutomaton(schema_to_pattern(schema, "any", reading=Reading.SPECIFICATION)), self.vocabulary
         )
         self.reset()
 

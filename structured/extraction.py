@@ -49,7 +49,7 @@ class Options(TypedDict, total=False):
     examples: Sequence[tuple[str, Any]]
     """Documents with the right answers, each an instance of the type, shown to the model."""
     whitespace: str
-    """"spaced" (default), "compact", "indented" or "flexible"; see `to_regex`."""
+    """"spaced" (default), "compact", "indented", "flexible" or "any"; see `to_regex`."""
     temperature: float
     """0 (default) is greedy; above it, tokens are drawn from softmax(logits / temperature)."""
     seed: int

@@ -14,7 +14,7 @@ from pydantic import Field, RootModel, create_model
 from structured.pattern import Alternation, CharSet, Concat, Pattern, Repeat, Words
 from structured.pattern import Literal as LiteralNode
 
-WHITESPACES = ("compact", "spaced", "indented", "flexible")
+WHITESPACES = ("compact", "spaced", "indented", "flexible", "any")
 
 
 @dataclasses.dataclass(frozen=True)

@@ -25,7 +25,7 @@ ROWS = st.lists(st.lists(st.none(), max_size=2), max_size=2)
 
 @given(ROWS)
 def test_exact_styles_are_those_of_json_dumps(rows):
-    """Compact, spaced and indented match what `json.dumps` writes, and flexible matches all three."""
+    """Compact, spaced and indented match what `json.dumps` writes, and the others match all three."""
     value = {"empty": {}, "none": [], "rows": rows, "é": 'a, b: "c"'}
     written = {
         "compact": json.dumps(value, ensure_ascii=False, separators=(",", ":")),
@@ -35,6 +35,7 @@ def test_exact_styles_are_those_of_json_dumps(rows):
     for whitespace, text in written.items():
         assert re.fullmatch(str(schema_to_pattern(NESTED, whitespace)), text)
         assert re.fullmatch(str(schema_to_pattern(NESTED, "flexible")), text)
+        assert re.fullmatch(str(schema_to_pattern(NESTED, "any")), text)
 
 
 @given(st.sampled_from(WHITESPACES), st.integers(0, 2**32))
@@ -43,7 +44,7 @@ def test_exact_styles_write_nothing_else(whitespace, seed):
     text = random_text(schema_to_pattern(NESTED, whitespace), random.Random(seed))
     arguments = {"compact": {"separators": (",", ":")}, "indented": {"indent": 2}}.get(whitespace, {})
     value = json.loads(text)
-    assert whitespace == "flexible" or text == json.dumps(value, ensure_ascii=False, **arguments)
+    assert whitespace in ("flexible", "any") or text == json.dumps(value, ensure_ascii=False, **arguments)
 
 
 @pytest.mark.parametrize("blank", ["", " ", "\n", "\n ", "\n" + " " * 16, "\n\t", "\n" + "\t" * 8])
@@ -60,6 +61,14 @@ def test_flexible_blanks_are_bounded(text):
     assert not re.fullmatch(str(schema_to_pattern({"type": "array", "items": {"type": "null"}}, "flexible")), text)
 
 
+@given(st.lists(st.text(" \t\n\r", max_size=4), min_size=5, max_size=5))
+def test_any_blanks(blanks):
+    """Whatever RFC 8259 §2 allows, around every token."""
+    one, two, three, four, five = blanks
+    pattern = schema_to_pattern({"properties": {"a": {"type": "null"}, "b": {"type": "null"}}, "type": "object"}, "any")
+    assert re.fullmatch(str(pattern), f'{{{one}"a"{two}:{three}null{four},{five}"b"{one}:{two}null{three}}}')
+
+
 def test_the_default_is_spaced():
     """What `json.dumps` writes when nothing is said."""
     assert DEFAULT_WHITESPACE == "spaced"
@@ -71,5 +80,5 @@ def test_an_unknown_whitespace_is_refused():
     with pytest.raises(ValueError) as caught:  # noqa: PT011
         read_whitespace("pretty")
     assert str(caught.value) == (
-        "No whitespace is called 'pretty'. The names are 'compact', 'spaced', 'indented', 'flexible'."
+        "No whitespace is called 'pretty'. The names are 'compact', 'spaced', 'indented', 'flexible', 'any'."
     )

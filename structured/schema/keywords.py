@@ -97,7 +97,7 @@ def pattern_of(parts: Subschemas) -> Pattern:
             raise place.refusal(
                 f"{name} contains itself, and indented text needs to know how deep it is",
                 keyword="$ref",
-                remedy='Choose another whitespace: "spaced", "compact" or "flexible".',
+                remedy='Choose another whitespace: "spaced", "compact", "flexible" or "any".',
             )
         reference = Reference(name, compilation.patterns)
         compilation.references.append((reference, gathered.followed[0].place))
@@ -300,7 +300,7 @@ def any_value(place: Place) -> Pattern:
     if place.whitespace.indent:
         raise place.refusal(
             "A value of any type may be nested, and indented text needs to know how deep it is",
-            remedy='Say what type it has, or choose another whitespace: "spaced", "compact" or "flexible".',
+            remedy='Say what type it has, or choose another whitespace: "spaced", "compact", "flexible" or "any".',
         )
     inside = compilation.patterns.get(_ANY)
     return _any_value(place.whitespace.name, place.is_type) if inside is None else inside

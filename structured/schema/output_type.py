@@ -63,7 +63,8 @@ def to_regex(output_type: object, *, whitespace: str = DEFAULT_WHITESPACE) -> st
     Parameters:
         output_type: Anything that `pydantic.TypeAdapter` takes and can describe as a JSON Schema.
         whitespace: What stands between JSON tokens: `"compact"` (nothing), `"spaced"` (as `json.dumps` writes),
-            `"indented"` (as `json.dumps` writes with `indent=2`), or `"flexible"` (a few blanks, also on new lines).
+            `"indented"` (as `json.dumps` writes with `indent=2`), `"flexible"` (a few blanks, also on new lines), or
+            `"any"` (any run of blanks around every token).
 
     Returns:
         A pattern for `re.fullmatch`. Each text that it matches is accepted by Pydantic, unless a validator that the

@@ -1,25 +1,27 @@
 """The name of a whitespace style enters; the patterns between the tokens of a JSON text leave.
 
-RFC 8259 §2 allows any run of blanks around every token. A model that may write any run can write blanks for ever, so
-each style here is bounded: three write exactly what `json.dumps` writes, and one leaves some freedom.
+RFC 8259 §2 allows any run of blanks around every token. A model that may write any run can write blanks until its
+budget is spent, so the other styles are bounded: three write exactly what `json.dumps` writes, one leaves some freedom.
 """
 
 from dataclasses import dataclass
 
-from structured.pattern import EMPTY, Pattern, alternation, concat, literal, optional, repeat
+from structured.pattern import EMPTY, Pattern, alternation, chars, concat, literal, optional, repeat
 
 DEFAULT_WHITESPACE = "spaced"
 
 
 @dataclass(frozen=True, slots=True)
 class Whitespace:
-    """The whitespace between JSON tokens. None stands before a colon or a comma.
+    """The whitespace between JSON tokens.
 
-    `edge` lies inside the brackets, next to them. Where `indent` is not 0, each member is on a line of its own instead.
+    `edge` lies inside the brackets, next to them, and `before` in front of each colon and comma. Where `indent` is not
+    0, each member is on a line of its own instead.
     """
 
     name: str
     edge: Pattern = EMPTY
+    before: Pattern = EMPTY
     after_comma: Pattern = EMPTY
     after_colon: Pattern = EMPTY
     indent: int = 0
@@ -27,7 +29,7 @@ class Whitespace:
     @property
     def colon(self) -> Pattern:
         """What stands between a name and its value."""
-        return concat(literal(":"), self.after_colon)
+        return concat(self.before, literal(":"), self.after_colon)
 
     def opening(self, depth: int) -> Pattern:
         """Return what follows an opening bracket that stands inside `depth` others."""
@@ -35,7 +37,7 @@ class Whitespace:
 
     def comma(self, depth: int) -> Pattern:
         """Return what stands between two members of a bracket that stands inside `depth` others."""
-        return concat(literal(","), self._new_line(depth + 1) if self.indent else self.after_comma)
+        return concat(self.before, literal(","), self._new_line(depth + 1) if self.indent else self.after_comma)
 
     def closing(self, depth: int) -> Pattern:
         """Return what precedes the closing bracket of a pair that stands inside `depth` others."""
@@ -45,6 +47,7 @@ class Whitespace:
         return literal("\n" + " " * (self.indent * depth))
 
 
+_ANY = repeat(chars(" \t\n\r"), 0, None)
 _FREE = optional(
     alternation(
         literal(" "),
@@ -57,8 +60,10 @@ WHITESPACES = {
     "spaced": Whitespace("spaced", after_comma=literal(" "), after_colon=literal(" ")),
     "indented": Whitespace("indented", after_colon=literal(" "), indent=2),
     "flexible": Whitespace("flexible", edge=_FREE, after_comma=_FREE, after_colon=optional(literal(" "))),
+    "any": Whitespace("any", edge=_ANY, before=_ANY, after_comma=_ANY, after_colon=_ANY),
 }
-"""`{"a":1,"b":[2]}`; `json.dumps(value)`; `json.dumps(value, indent=2)`; a few blanks where people put them."""
+"""`{"a":1,"b":[2]}`; `json.dumps(value)`; `json.dumps(value, indent=2)`; a few blanks where people put them; all blanks
+that RFC 8259 has."""
 
 
 def read_whitespace(name: str) -> Whitespace:
