@@ -158,7 +158,7 @@ class Completions:
         if self.walks.automaton.distances[state] == 0:
             return 0
         found = self._found.get(state)
-        return found if found is not None and found == self._least[state] else None
+        return found if found is not None and found == self._least.get(state) else None
 
     def _after_a_token(self, state: int) -> list[int] | None:
         """Return the states that one token leads to; None past the limits."""
