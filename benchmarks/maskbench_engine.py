@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from structured.automata import DEAD, RegularAutomaton
 from structured.index import Index
-from structured.schema import schema_to_pattern
+from structured.schema import Reading, schema_to_pattern
 from structured.vocabulary import TransformersTokenizer, Vocabulary
 
 
@@ -24,7 +24,9 @@ class Engine:
 
     def compile(self, schema: Mapping[str, Any]) -> None:
         """Take a schema. Raises SchemaError or PatternError if it is not supported."""
-        self._index = Index(RegularAutomaton(schema_to_pattern(schema, "flexible")), self.vocabulary)
+        self._index = Index(
+            RegularAutomaton(schema_to_pattern(schema, "flexible", reading=Reading.SPECIFICATION)), self.vocabulary
+        )
         self.reset()
 
     def reset(self) -> None:

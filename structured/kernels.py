@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.automata import DEAD, UNKNOWN
-from structured.automata.kernels import Bytes, Ints, Rows, machine_code
+from structured.automata.machine_code import Bytes, Ints, Rows, machine_code
 
 Words = Annotated[NDArray[np.uint32], numba.uint32[::1]]
 Flags = Annotated[NDArray[np.bool_], numba.boolean[::1]]

@@ -22,6 +22,11 @@ class Walks:
 
     def mask(self, state: int) -> tuple[NDArray[np.uint32], int]:
         """Return the tokens that may follow, end tokens aside, and a distance that no state after one exceeds."""
+        longest = self.vocabulary.longest_plain
+        far = self.automaton.room(state, longest)
+        if far is not None:
+            mask = self.vocabulary.plain(longest)
+            return mask, max(far, self._walk(state, self.vocabulary.special_trie, mask))
         room = self._room(state)
         if room is None:
             mask = np.zeros(-(-self.vocabulary.size // 32), dtype=np.uint32)

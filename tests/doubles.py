@@ -1,5 +1,6 @@
 """What stands in for the world in the tests: a byte tokenizer, scripted models, random patterns and texts."""
 
+import json
 import random
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -19,8 +20,11 @@ from structured.pattern import (
     CharSet,
     Concat,
     Literal,
+    Members,
     Pattern,
+    Reference,
     Repeat,
+    Unlike,
     Words,
     alternation,
     char_set,
@@ -319,6 +323,25 @@ def sample(pattern: Pattern, rng: random.Random) -> str:
         case Repeat():
             most = pattern.minimum + 2 if pattern.maximum is None else min(pattern.maximum, pattern.minimum + 2)
             return "".join(sample(pattern.item, rng) for _ in range(rng.randint(pattern.minimum, most)))
+        case Reference():
+            return sample(pattern.target, rng)
+        case Unlike():
+            tried = (json.dumps(rng.choice(SHORT_TEXTS), ensure_ascii=False)[1:-1] for _ in range(1000))
+            return next(text for text in tried if text not in pattern.texts)
+        case Members():
+            return _sample_members(pattern, rng)
+
+
+SHORT_TEXTS = tuple(first + second for first in CHARACTERS for second in CHARACTERS)
+
+
+def _sample_members(pattern: Members, rng: random.Random) -> str:
+    written: list[Pattern] = []
+    while not written:
+        written = [member for member, required in pattern.members if required or rng.random() < 0.5]
+        written += [pattern.rest] * rng.randint(0, 2) if pattern.rest else []
+    texts = [sample(member, rng) for member in written]
+    return texts[0] + "".join(sample(pattern.separator, rng) + text for text in texts[1:])
 
 
 def mutated(text: str, rng: random.Random) -> str:

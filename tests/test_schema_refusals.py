@@ -3,7 +3,7 @@
 import datetime as dt
 import decimal
 import enum
-from typing import Annotated, Any, Literal, NamedTuple, Optional
+from typing import Annotated, Literal, NamedTuple
 
 import annotated_types
 import pydantic
@@ -17,7 +17,7 @@ DAY = dt.date(2024, 1, 1)
 
 
 class Node(BaseModel):
-    children: list[Any]
+    children: list[bytes]
 
 
 class Plain(BaseModel):
@@ -87,8 +87,6 @@ def in_model(output_type):
         (pydantic.Json, "contentMediaType"),
         (set[int], "uniqueItems"),
         (frozenset[int], "uniqueItems"),
-        (tuple[int, str], "prefixItems"),
-        (Point, "prefixItems"),
         (dict[str, int], "additionalProperties"),
         (dict, "additionalProperties"),
         (Kept, "additionalProperties"),
@@ -116,16 +114,13 @@ def test_unsupported_types_are_refused(output_type, keyword):
 @pytest.mark.parametrize(
     ("output_type", "path"),
     [
-        (list[Any], "/items"),
-        (list, "/items"),
-        (Optional[Any], "/anyOf/0"),  # noqa: UP045
-        (in_model(Any), "/properties/total"),
-        (in_model(in_model(Any)), "/$defs/Order/properties/total"),
+        (in_model(bytes), "/properties/total"),
+        (in_model(in_model(bytes)), "/$defs/Order/properties/total"),
         (in_model(Annotated[decimal.Decimal, Field(ge=0)]), "/properties/total"),
         (in_model(Stripped), "/$defs/Stripped/properties/name"),
         (in_model(Deep), "/$defs/Deep/properties/name"),
         (in_model(list[Node]), "/$defs/Node/properties/children/items"),
-        (pydantic.create_model("Odd", field=(Any, Field(alias="a/b~c"))), "/properties/a~1b~0c"),
+        (pydantic.create_model("Odd", field=(bytes, Field(alias="a/b~c"))), "/properties/a~1b~0c"),
     ],
 )
 def test_refusals_tell_the_place(output_type, path):
@@ -138,7 +133,6 @@ def test_refusals_tell_the_place(output_type, path):
 @pytest.mark.parametrize(
     ("schema", "keyword"),
     [
-        ({"allOf": [{"type": "string"}]}, "allOf"),
         ({"not": {}}, "not"),
         ({"type": "string", "if": {}}, "if"),
         ({"type": "array", "contains": {}, "items": {"type": "null"}}, "contains"),
@@ -153,19 +147,15 @@ def test_refusals_tell_the_place(output_type, path):
         ({"type": "integer", "minimum": "3"}, "minimum"),
         ({"type": "integer", "maximum": True}, "maximum"),
         ({"type": "text"}, "type"),
-        ({"type": ["string", "null"]}, "type"),
-        ({"enum": [[1]]}, "enum"),
-        ({"const": {}}, "const"),
         ({"const": "\ud800"}, "const"),
         ({"const": float("nan")}, "const"),
         ({"type": "object", "properties": {"\ud800": {"type": "null"}}}, "properties"),
-        ({"type": "null", "anyOf": [{"type": "null"}]}, "type"),
-        ({"$ref": "#/definitions/a", "definitions": {}}, "definitions"),
+        ({"$ref": "#/definitions/a", "definitions": {}}, "$ref"),
         ({"$ref": "#/properties/a"}, "$ref"),
+        ({"$ref": "other.json#/a"}, "$ref"),
+        ({"$ref": "https://example.org/a"}, "$ref"),
         ({"$ref": "#/$defs/missing", "$defs": {}}, "$ref"),
         ({"type": "null", "discriminator": {}}, "discriminator"),
-        ({}, None),
-        ({"title": "Anything"}, None),
         ({"minimum": 3}, None),
     ],
 )
@@ -224,10 +214,6 @@ def test_the_unsatisfiable_is_refused(schema, keyword):
                 "'uniqueItems' is not supported here yet (keyword 'uniqueItems'). "
                 "Use list in place of set, and remove what is repeated in a Pydantic validator."
             ),
-        ),
-        (
-            in_model(Any),
-            "A value of any type is not supported yet (at #/properties/total). Say what type it has.",
         ),
     ],
 )

@@ -4,31 +4,59 @@ A node of the pattern becomes a row of `nodes`; nodes that are shared in the tre
 becomes arcs over bytes. Nothing is unrolled and nothing determinised: the program is as large as the pattern.
 """
 
+import re
+from array import array
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from structured.automata.utf8 import ByteRange, byte_sequences
 from structured.errors import PatternError
-from structured.pattern import Alternation, CharSet, Concat, Literal, Pattern, Reference, Repeat, Words
+from structured.pattern import (
+    Alternation,
+    CharSet,
+    Concat,
+    Literal,
+    Members,
+    Pattern,
+    Reference,
+    Repeat,
+    Unlike,
+    Words,
+)
+from structured.pattern.nodes import PLAIN_ESCAPES, UNESCAPED_RANGES, Range, complement
+from structured.schema import common_patterns
 
-TEXT, ARCS, WORDS, SEQUENCE, CHOICE, REPEAT = range(6)
-"""What a node reads: fixed bytes, one byte of some ranges, one of many words, its parts in order, one of its options,
-its item again. The first three read a byte themselves."""
+TEXT, ARCS, WORDS, UNLIKE, SEQUENCE, CHOICE, REPEAT, MEMBERS = range(8)
+"""What a node reads: fixed bytes, one byte of some ranges, one of many words, a string that is none of some words, its
+parts in order, one of its options, its item again, some of its members. The first four read a byte themselves."""
 
-OPERATION, A, B, C, SHORTEST = range(5)
-"""The columns of `Program.nodes`. `SHORTEST` is the number of bytes in the shortest match; `A`, `B` and `C` are
+OPERATION, A, B, C, SHORTEST, OPEN = range(6)
+"""The columns of `Program.nodes`. `SHORTEST` is the number of bytes in the shortest match. `OPEN` is 1 where every
+plain character is a match, or one of the item of REPEAT; plain are those that a JSON string holds as themselves. `A`,
+`B` and `C` are
 
 TEXT: where its bytes start in `text`, how many there are.
 ARCS: where its arcs start in `operands`, how many there are; each is `low, high, node that goes on or -1`.
 WORDS: where its words start in `operands`, how many there are. They are sorted; each is told by where it starts in
     `text`, where the last one ends follows, and then for each how many bytes it has in common with the one before.
+UNLIKE: where its words start in `operands`, how many there are, as in WORDS; where in `operands` the node of one
+    character and that of any number of them stand.
 SEQUENCE: where its parts start in `operands`, how many there are; each is `node, bytes of the shortest rest from here`.
 CHOICE: where its options start in `operands`, how many there are; each is a node.
 REPEAT: the node of its item, the least and the greatest count, the latter UNLIMITED if there is none.
+MEMBERS: where its members start in `operands`, how many there are; each is `node, 1 if it is required, bytes of the
+    shortest rest from here if nothing was written before, the same if something was`. Where in `operands` follow the
+    node of the separator, that of the rest or -1, and the bytes of the shortest rest after the members if nothing was
+    written.
 """
 
+COLUMNS = 6
 UNLIMITED = -1
 FAR = 1 << 30
 """Lengths are counted up to here."""
@@ -36,7 +64,7 @@ FAR = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A pattern as arrays: `nodes` of shape (nodes, 5), `operands` (int32) and `text` (bytes) flat."""
+    """A pattern as arrays: `nodes` of shape (nodes, 6), `operands` (int32) and `text` (bytes) flat."""
 
     nodes: NDArray[np.int32]
     operands: NDArray[np.int32]
@@ -46,129 +74,217 @@ class Program:
 
 def assemble(pattern: Pattern) -> Program:
     """Return the program of a pattern. Raises PatternError if a part of it matches no text shorter than `FAR` bytes."""
-    assembly = _Assembly()
+    from structured.automata.lengths import measure
+
+    assembly = _foundation().copy()
     root = assembly.node(pattern)
     assembly.follow_references()
-    assembly.measure()
-    if any(node[SHORTEST] == FAR for node in assembly.nodes):
+    nodes = np.frombuffer(assembly.nodes, dtype=np.int32).reshape(-1, COLUMNS)
+    operands = np.frombuffer(assembly.operands, dtype=np.int32)
+    if not measure(nodes, operands, len(_foundation().nodes) // COLUMNS):
         raise PatternError(
             "A part of the pattern matches no text, or none of a sensible length",
             pattern=str(pattern),
             remedy="Let what contains itself be left out, and repeat less.",
         )
-    return Program(
-        np.array(assembly.nodes, dtype=np.int32),
-        np.array(assembly.operands, dtype=np.int32),
-        np.frombuffer(bytes(assembly.text), dtype=np.uint8),
-        root,
-    )
+    return Program(nodes, operands, np.frombuffer(bytes(assembly.text), dtype=np.uint8), root)
+
+
+@cache
+def _foundation() -> "_Assembly":
+    """Return what every assembly begins with: the patterns that most schemas have in common."""
+    from structured.automata.lengths import measure
+
+    assembly = _Assembly()
+    for pattern in common_patterns():
+        assembly.node(pattern)
+    assembly.follow_references()
+    nodes = np.frombuffer(assembly.nodes, dtype=np.int32).reshape(-1, COLUMNS)
+    measure(nodes, np.frombuffer(assembly.operands, dtype=np.int32), 0)
+    return assembly
+
+
+_CHARACTER = (
+    *byte_sequences(UNESCAPED_RANGES),
+    *(tuple((byte, byte) for byte in escape.encode()) for escape in PLAIN_ESCAPES),
+)
+"""A character inside a JSON string in its one spelling, as ranges of bytes."""
+
+FEWEST_CROWDED = 6
+"""No more texts than these can take every character in some place."""
+
+_SPELLED = re.compile(r"\\u....|\\.|.", re.DOTALL)
+
+
+def _covers_plain(ranges: tuple[Range, ...]) -> bool:
+    if ranges == UNESCAPED_RANGES:
+        return True
+    missing = complement(ranges)
+    return not any(low <= end and start <= high for low, high in missing for start, end in UNESCAPED_RANGES)
+
+
+def _is_crowded(texts: list[list[bytes]]) -> bool:
+    """Tell whether, after some common beginning, so many different characters follow that few or no others are left.
+
+    `_room` says how many there are of each kind.
+    """
+    after: dict[bytes, list[list[bytes]]] = {}
+    for characters in texts:
+        if characters:
+            after.setdefault(characters[0], []).append(characters[1:])
+    kinds = Counter(character[:-1] for character in after)
+    if any(count > _room(kind) for kind, count in kinds.items()):
+        return True
+    return any(len(rest) > FEWEST_CROWDED and _is_crowded(rest) for rest in after.values())
+
+
+def _room(beginning: bytes) -> int:
+    """Return how many characters that share all bytes but the last may be taken: some fewer than there are."""
+    if beginning.startswith(b"\\u"):
+        return 10
+    return 90 if not beginning else 6 if beginning == b"\\" else 30
 
 
 @dataclass(slots=True)
 class _Assembly:
     """The arrays while they grow."""
 
-    nodes: list[list[int]] = field(default_factory=list)
-    operands: list[int] = field(default_factory=list)
+    nodes: "array[int]" = field(default_factory=lambda: array("i"))
+    operands: "array[int]" = field(default_factory=lambda: array("i"))
     text: bytearray = field(default_factory=bytearray)
     _places: dict[int, int] = field(default_factory=dict)
     _arcs: dict[tuple[tuple[ByteRange, ...], ...], int] = field(default_factory=dict)
     _references: list[tuple[int, Reference]] = field(default_factory=list)
 
+    def copy(self) -> "_Assembly":
+        """Return one that grows on its own."""
+        return _Assembly(
+            self.nodes[:], self.operands[:], self.text[:], dict(self._places), dict(self._arcs), self._references[:]
+        )
+
     def node(self, pattern: Pattern) -> int:
         """Return the row of a node, which is the same every time."""
         place = self._places.get(id(pattern))
         if place is None:
-            place = self._places[id(pattern)] = self._new_node(pattern)
+            place = self._places[id(pattern)] = _NEW_NODE[type(pattern)](self, pattern)
         return place
 
     def follow_references(self) -> None:
         """Fill in where each reference leads."""
         for operand, reference in self._references:  # which grows on the way
             self.operands[operand] = self.node(reference.target)
+        self._references.clear()
 
-    def measure(self) -> None:
-        """Fill in the lengths.
+    def literal(self, pattern: Literal) -> int:
+        """Return the row of a text."""
+        encoded = pattern.text.encode()
+        self.text += encoded
+        return self._row(TEXT, len(self.text) - len(encoded), len(encoded), shortest=len(encoded))
 
-        Nodes stand after those below them, so that one round is enough unless a reference leads back.
+    def words(self, pattern: Words) -> int:
+        """Return the row of a choice of words."""
+        start, shortest = self._lay_out(pattern.texts)
+        return self._row(WORDS, start, len(pattern.texts), shortest=shortest)
+
+    def unlike(self, pattern: Unlike) -> int:
+        """Return the row of a string that is none of some words."""
+        character = self._byte_set(_CHARACTER, covers_plain=True)
+        free = self._row(REPEAT, character, 0, UNLIMITED)
+        texts = pattern.texts
+        if not texts:
+            return free
+        if len(texts) > FEWEST_CROWDED and _is_crowded(
+            [list(map(str.encode, _SPELLED.findall(text))) for text in texts]
+        ):
+            raise PatternError(
+                "So many texts are excluded that they take every character in some place",
+                pattern=str(pattern),
+                remedy="Exclude fewer, or forbid all other keys.",
+            )
+        start, _ = self._lay_out(texts)
+        return self._row(UNLIKE, start, len(texts), self._append((character, free)), shortest=int("" in texts))
+
+    def char_set(self, pattern: CharSet) -> int:
+        """Return the row of a set of characters."""
+        return self._byte_set(byte_sequences(pattern.ranges), covers_plain=_covers_plain(pattern.ranges))
+
+    def concat(self, pattern: Concat) -> int:
+        """Return the row of parts in order."""
+        return self._row(
+            SEQUENCE, self._append([n for part in pattern.parts for n in (self.node(part), 0)]), len(pattern.parts)
+        )
+
+    def alternation(self, pattern: Alternation) -> int:
+        """Return the row of a choice."""
+        return self._row(CHOICE, self._append([self.node(option) for option in pattern.options]), len(pattern.options))
+
+    def repeat(self, pattern: Repeat) -> int:
+        """Return the row of a repetition."""
+        most = UNLIMITED if pattern.maximum is None else pattern.maximum
+        return self._row(REPEAT, self.node(pattern.item), pattern.minimum, most)
+
+    def members(self, pattern: Members) -> int:
+        """Return the row of the members of an object."""
+        rows = [n for member, required in pattern.members for n in (self.node(member), int(required), 0, 0)]
+        more = (self.node(pattern.separator), -1 if pattern.rest is None else self.node(pattern.rest), 0)
+        return self._row(MEMBERS, self._append(rows), len(pattern.members), self._append(more))
+
+    def reference(self, pattern: Reference) -> int:
+        """Return the row of a reference, which `follow_references` completes."""
+        start = self._append((-1,))
+        self._references.append((start, pattern))
+        return self._row(CHOICE, start, 1)
+
+    def _byte_set(self, sequences: tuple[tuple[ByteRange, ...], ...], *, covers_plain: bool = False) -> int:
+        """Return the node of some sequences of byte ranges; what follows a first byte is a node of its own.
+
+        No two first ranges overlap unless they are equal.
         """
-        changed = True
-        while changed:
-            changed = False
-            for node in self.nodes:
-                shortest = self._shortest(node)
-                changed |= shortest != node[SHORTEST] and bool(self._references)
-                node[SHORTEST] = shortest
-        for node in self.nodes:
-            if node[OPERATION] == REPEAT and self.nodes[node[A]][SHORTEST] == 0:
-                node[B] = 0  # where the item may be empty, a count from 0 on matches the same
-
-    def _shortest(self, node: list[int]) -> int:
-        """Return the bytes of the shortest match of a node, given those of the nodes below it."""
-        operation, start, count = node[OPERATION], node[A], node[B]
-        if operation == SEQUENCE:
-            rest = 0
-            for operand in reversed(range(start, start + 2 * count, 2)):
-                rest = min(rest + self.nodes[self.operands[operand]][SHORTEST], FAR)
-                self.operands[operand + 1] = rest
-            return rest
-        if operation == CHOICE:
-            return min(self.nodes[option][SHORTEST] for option in self._slice(node))
-        if operation == REPEAT:
-            return min(count * self.nodes[start][SHORTEST], FAR)
-        return node[SHORTEST]
-
-    def _slice(self, node: list[int]) -> list[int]:
-        return self.operands[node[A] : node[A] + node[B]]
-
-    def _new_node(self, pattern: Pattern) -> int:
-        match pattern:
-            case Literal(text):
-                encoded = text.encode()
-                self.text += encoded
-                return self._row(TEXT, len(self.text) - len(encoded), len(encoded), shortest=len(encoded))
-            case Words(texts):
-                return self._words(sorted(text.encode() for text in texts))
-            case CharSet(ranges):
-                return self._byte_set(tuple(byte_sequences(ranges)))
-            case Concat(parts):
-                pairs = [number for part in parts for number in (self.node(part), 0)]
-                return self._row(SEQUENCE, self._append(pairs), len(parts))
-            case Alternation(options):
-                return self._row(CHOICE, self._append([self.node(option) for option in options]), len(options))
-            case Repeat(item, minimum, maximum):
-                return self._row(REPEAT, self.node(item), minimum, UNLIMITED if maximum is None else maximum)
-            case Reference():
-                start = self._append([-1])
-                self._references.append((start, pattern))
-                return self._row(CHOICE, start, 1)
-
-    def _byte_set(self, sequences: tuple[tuple[ByteRange, ...], ...]) -> int:
-        """Return the node of some sequences of byte ranges; what follows a first byte is a node of its own."""
         known = self._arcs.get(sequences)
         if known is None:
-            arcs: list[int] = []
-            for (low, high), *rest in sequences:
-                arcs += (low, high, self._byte_set((tuple(rest),)) if rest else -1)
-            known = self._row(ARCS, self._append(arcs), len(sequences), shortest=min(map(len, sequences)))
+            after: dict[ByteRange, list[tuple[ByteRange, ...]]] = {}
+            for first, *rest in sequences:
+                after.setdefault(first, []).append(tuple(rest))
+            arcs = [
+                number
+                for (low, high), rests in after.items()
+                for number in (low, high, self._byte_set(tuple(rests)) if rests != [()] else -1)
+            ]
+            shortest = min(map(len, sequences))
+            known = self._row(ARCS, self._append(arcs), len(after), shortest=shortest, is_open=covers_plain)
             self._arcs[sequences] = known
         return known
 
-    def _words(self, encoded: list[bytes]) -> int:
-        from structured.automata.kernels import common_prefixes
+    def _lay_out(self, texts: tuple[str, ...]) -> tuple[int, int]:
+        """Lay out some words; return where they start, and the bytes of the shortest."""
+        from structured.automata.lengths import common_prefixes
 
+        encoded = sorted(map(str.encode, texts))
         lengths = np.array([0, *map(len, encoded)], dtype=np.int32)
         starts = len(self.text) + np.cumsum(lengths, dtype=np.int32)
         self.text += b"".join(encoded)
         shared = common_prefixes(starts, np.frombuffer(bytes(self.text), dtype=np.uint8))
-        start = self._append([*starts.tolist(), *shared.tolist()])
-        return self._row(WORDS, start, len(encoded), shortest=int(lengths[1:].min()))
+        return self._append(np.concatenate([starts, shared]).tolist()), int(lengths[1:].min())
 
-    def _append(self, operands: list[int]) -> int:
+    def _append(self, operands: Sequence[int]) -> int:
         start = len(self.operands)
-        self.operands += operands
+        self.operands.extend(operands)
         return start
 
-    def _row(self, operation: int, a: int, b: int, c: int = 0, *, shortest: int = FAR) -> int:
-        self.nodes.append([operation, a, b, c, shortest])
-        return len(self.nodes) - 1
+    def _row(self, operation: int, *a_b_c: int, shortest: int = FAR, is_open: bool = False) -> int:
+        a, b, c = a_b_c if len(a_b_c) == 3 else (*a_b_c, 0)
+        self.nodes.extend((operation, a, b, c, shortest, is_open))
+        return len(self.nodes) // COLUMNS - 1
+
+
+_NEW_NODE: dict[type, Callable[[_Assembly, Any], int]] = {
+    Literal: _Assembly.literal,
+    Words: _Assembly.words,
+    Unlike: _Assembly.unlike,
+    CharSet: _Assembly.char_set,
+    Concat: _Assembly.concat,
+    Alternation: _Assembly.alternation,
+    Repeat: _Assembly.repeat,
+    Members: _Assembly.members,
+    Reference: _Assembly.reference,
+}

@@ -51,3 +51,11 @@ class Automaton(Protocol):
     def accepts(self, state: int) -> bool:
         """Tell whether the bytes read so far are a whole text of the language."""
         ...
+
+    def room(self, state: int, characters: int) -> int | None:
+        """Return the greatest distance after so many plain characters, if they may follow whichever they are.
+
+        Plain are the characters that a JSON string holds as themselves. None if not all may follow, or if it is not
+        known; to know it spares walking over most of the vocabulary.
+        """
+        ...

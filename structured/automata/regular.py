@@ -115,6 +115,17 @@ class RegularAutomaton:
             self.expand(state)
         return int(self.table[state, byte])
 
+    def room(self, state: int, characters: int) -> int | None:
+        """Return the greatest distance after so many plain characters, if they may follow whichever they are."""
+        from structured.automata.frames import LENGTH, room
+
+        here = self._arrays
+        program = here.program
+        frame = room(
+            program.nodes, program.operands, program.text, here.frames, here.states, here.members, state, characters
+        )
+        return None if frame < 0 else int(here.frames[frame, LENGTH]) + 1
+
     def expand(self, state: int) -> None:
         """Fill the row of a state, and of the states after it for as long as only one byte can follow."""
         from structured.automata import kernels
@@ -152,11 +163,18 @@ class RegularAutomaton:
         here.sizes[kernels.LEAVES_USED] = 1
         while True:
             root = kernels.push(
-                program.nodes, program.operands, here.frames, here.frame_slots, here.sizes, program.root, 0
+                program.nodes,
+                program.operands,
+                program.text,
+                here.frames,
+                here.frame_slots,
+                here.sizes,
+                program.root,
+                0,
             )
             here.arcs[0] = (0, 255, root)
             state = kernels.target_state(
-                program.nodes, program.operands, here.frames, here.frame_slots, here.leaves, here.states,
+                program.nodes, program.operands, program.text, here.frames, here.frame_slots, here.leaves, here.states,
                 here.distances, here.state_slots, here.members, here.sizes, here.stack, here.arcs, 1, 0,
                 self.limits.states,
             )  # fmt: skip

@@ -4,6 +4,7 @@ The encoding is that of RFC 3629: no surrogates, nothing above U+10FFFF, shortes
 """
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from structured.pattern.nodes import Range
 
@@ -13,12 +14,13 @@ ByteRange = tuple[int, int]
 _LENGTH_LIMITS = (0x7F, 0x7FF, 0xFFFF, 0x10FFFF)
 
 
-def byte_sequences(ranges: tuple[Range, ...]) -> list[tuple[ByteRange, ...]]:
+@lru_cache(maxsize=256)
+def byte_sequences(ranges: tuple[Range, ...]) -> tuple[tuple[ByteRange, ...], ...]:
     """Return sequences of byte ranges that together match the encodings of exactly the given characters.
 
-    `((0x41, 0x43), (0xE9, 0xE9))` → `[((0x41, 0x43),), ((0xC3, 0xC3), (0xA9, 0xA9))]`
+    `((0x41, 0x43), (0xE9, 0xE9))` → `(((0x41, 0x43),), ((0xC3, 0xC3), (0xA9, 0xA9)))`
     """
-    return [sequence for low, high in ranges for sequence in _split(low, high)]
+    return tuple(sequence for low, high in ranges for sequence in _split(low, high))
 
 
 def _split(low: int, high: int) -> Iterator[tuple[ByteRange, ...]]:

@@ -1,11 +1,13 @@
 """The syntax tree of a regular expression over Unicode characters.
 
 Six kinds of node, made by functions that keep every tree non-empty (some text matches it) and flat: `literal`, `words`,
-`char_set`, `concat`, `alternation`, `repeat`. A seventh, `Reference`, lets a pattern contain itself, which takes it
-beyond regular expressions. `str(node)` is the same language as a Python `re` pattern, where there is one; escaping for
+`char_set`, `concat`, `alternation`, `repeat`. Two more, `Members` and `Unlike`, say in linear space what JSON objects
+need and what would otherwise take a square. The last, `Reference`, lets a pattern contain itself, which takes it beyond
+regular expressions. `str(node)` is the same language as a Python `re` pattern, where there is one; escaping for
 that happens here and nowhere else. Lone surrogates are not characters: no node matches one, and no UTF-8 text has one.
 """
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -55,7 +57,7 @@ class Concat:
     parts: "tuple[Pattern, ...]"
 
     def __str__(self) -> str:
-        return "".join(f"(?:{part})" if isinstance(part, Alternation | Words) else str(part) for part in self.parts)
+        return "".join(map(_grouped, self.parts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,40 @@ class Reference:
         return f"(?&{self.name})"  # as in PCRE; Python's `re` has no word for it
 
 
-Pattern = Literal | Words | CharSet | Concat | Alternation | Repeat | Reference
+@dataclass(frozen=True, slots=True)
+class Unlike:
+    """The inside of a JSON string, spelled as `json.dumps` spells it, that is none of these texts, spelled likewise."""
+
+    texts: tuple[str, ...]
+
+    def __str__(self) -> str:
+        excluded = f'(?!(?:{Words(self.texts)})")' if self.texts else ""
+        return f"{excluded}(?:{CharSet(UNESCAPED_RANGES)}|{Words(PLAIN_ESCAPES)})*"
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """Some of its members, one or more, in their order, with the separator between any two that are written.
+
+    `members` are pairs of a pattern and whether it must be written; `rest` may follow them, again and again. All begin
+    with a quotation mark, and what follows the last does not: that is what keeps the printed pattern linear.
+    """
+
+    members: "tuple[tuple[Pattern, bool], ...]"
+    separator: "Pattern"
+    rest: "Pattern | None" = None
+
+    def __str__(self) -> str:
+        between = f'(?:{_grouped(self.separator)}(?=")|(?!"))'
+        written = [f"{_grouped(member)}{between}" for member, _ in self.members]
+        shown = (
+            text if required else f"(?:{text})?" for text, (_, required) in zip(written, self.members, strict=True)
+        )
+        rest = "" if self.rest is None else f"(?:{_grouped(self.rest)}{between})*"
+        return f'(?="){"".join(shown)}{rest}'
+
+
+Pattern = Literal | Words | CharSet | Concat | Alternation | Repeat | Reference | Unlike | Members
 
 EMPTY = Literal("")
 
@@ -144,10 +179,12 @@ def concat(*parts: Pattern) -> Pattern:
     """Return the parts one after the other, nested concatenations flattened and neighbouring literals joined."""
     flat: list[Pattern] = []
     for part in parts:
-        for piece in part.parts if isinstance(part, Concat) else (part,):
-            if isinstance(piece, Literal) and flat and isinstance(flat[-1], Literal):
+        for piece in part.parts if type(part) is Concat else (part,):
+            if type(piece) is not Literal:
+                flat.append(piece)
+            elif flat and type(flat[-1]) is Literal:
                 flat[-1] = Literal(flat[-1].text + piece.text)
-            elif piece != EMPTY:
+            elif piece.text:
                 flat.append(piece)
     if not flat:
         return EMPTY
@@ -207,14 +244,14 @@ def nodes_of(pattern: Pattern) -> list[Pattern]:
     return list(found.values())
 
 
-def is_productive(pattern: Pattern) -> bool:
-    """Tell whether any text matches: no text does where a pattern has to contain itself."""
+def productive_nodes(pattern: Pattern) -> set[int]:
+    """Return the identities of the nodes that some text matches: none does where a pattern has to contain itself."""
     nodes = nodes_of(pattern)
     productive: set[int] = set()
     while True:
         more = {id(node) for node in nodes if id(node) not in productive and _ends(node, productive)}
         if not more:
-            return id(pattern) in productive
+            return productive
         productive |= more
 
 
@@ -222,7 +259,12 @@ def _ends(node: Pattern, productive: set[int]) -> bool:
     """Tell whether a text matches a node, given the nodes below of which that is known."""
     if isinstance(node, Repeat) and node.minimum == 0:
         return True
-    ended = (id(part) in productive for part in _below(node))
+    if isinstance(node, Members):
+        written = [member for member, required in node.members if required]
+        written = written or [member for member, _ in node.members] + ([node.rest] if node.rest else [])
+        ended = [id(member) in productive for member in written]
+        return all(ended) if any(required for _, required in node.members) else any(ended)
+    ended = [id(part) in productive for part in _below(node)]
     return any(ended) if isinstance(node, Alternation) else all(ended)
 
 
@@ -236,6 +278,8 @@ def _below(node: Pattern) -> tuple[Pattern, ...]:
             return (item,)
         case Reference():
             return (node.target,)
+        case Members(members, separator, rest):
+            return (*(member for member, _ in members), separator, *([] if rest is None else [rest]))
         case _:
             return ()
 
@@ -280,6 +324,10 @@ def _without_surrogates(low: int, high: int) -> list[Range]:
     return [piece for piece in (below, above) if piece[0] <= piece[1]]
 
 
+def _grouped(pattern: Pattern) -> str:
+    return f"(?:{pattern})" if isinstance(pattern, Alternation | Words) else str(pattern)
+
+
 def _quantifier(minimum: int, maximum: int | None) -> str:
     match (minimum, maximum):
         case (0, None):
@@ -293,6 +341,14 @@ def _quantifier(minimum: int, maximum: int | None) -> str:
         case _:
             return f"{{{minimum}}}" if minimum == maximum else f"{{{minimum},{maximum}}}"
 
+
+UNESCAPED_RANGES: tuple[Range, ...] = ((0x20, 0x21), (0x23, 0x5B), (0x5D, 0xD7FF), (0xE000, 0x10FFFF))
+"""The characters that stand for themselves inside a JSON string (RFC 8259 §7), less the surrogates."""
+
+PLAIN_ESCAPES = tuple(
+    escape for character in ('"', "\\", *map(chr, range(0x20))) for escape in [json.dumps(character)[1:-1]]
+)
+"""How `json.dumps` spells the others: the short escapes, and `\\u00` with small digits."""
 
 _SPECIAL = frozenset(map(ord, r"\.^$*+?{}[]|()"))
 _SPECIAL_IN_SET = frozenset(map(ord, r"\]^-[&~|"))

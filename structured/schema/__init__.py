@@ -1,13 +1,16 @@
 """A type or a JSON Schema enters; the pattern of the JSON texts that may be generated leaves."""
 
-from structured.schema.keywords import schema_to_pattern
+from structured.schema.keywords import common_patterns, schema_to_pattern
 from structured.schema.output_type import OutputType, read_type, to_regex
+from structured.schema.place import Reading
 from structured.schema.whitespace import DEFAULT_WHITESPACE, Whitespace, read_whitespace
 
 __all__ = [
     "DEFAULT_WHITESPACE",
     "OutputType",
+    "Reading",
     "Whitespace",
+    "common_patterns",
     "read_type",
     "read_whitespace",
     "schema_to_pattern",

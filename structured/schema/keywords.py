@@ -1,36 +1,46 @@
-"""A JSON Schema (draft 2020-12) enters; the pattern of the JSON texts that may be generated leaves.
+"""A JSON Schema (draft 2020-12, or an older one) enters; the pattern of the JSON texts that may be generated leaves.
 
-One function for each keyword or type, named as the specification names it, in the tables `FORMS` and `TYPES`. Whatever
-the pattern matches is valid, and a keyword that no table holds is refused, never ignored. What is valid and yet not
-matched was given up on purpose: every property is written, in the order of the schema, so that nothing is silently
-missing; each value has one spelling; numbers have bounded digits. A definition is inlined unless it contains itself.
+What is compiled is never one schema but several that one value has to satisfy all: those of `allOf`, of `$ref` with
+keywords beside it, of a branch and what stands beside `anyOf`. They are gathered first, then a branch is taken for each
+choice, and what is left is sorted by the type of the value; the functions in `TYPES` make the pattern of each. Whatever
+the pattern matches is valid, and a keyword that cannot be honoured exactly is refused, never ignored. What is valid and
+yet not matched was given up on purpose: the properties are in the order of the schema, and each value has one spelling.
+A definition is built once; inside itself it is a reference by name.
 """
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from functools import cache
+from typing import Any
 
 from structured.errors import SchemaError
-from structured.pattern import (
-    EMPTY,
-    Pattern,
-    Reference,
-    alternation,
-    concat,
-    is_productive,
-    literal,
-    optional,
-    repeat,
-    words,
-)
+from structured.pattern import Pattern, Reference, alternation, literal, productive_nodes, words
+from structured.schema.arrays import array
+from structured.schema.branches import exclusive
 from structured.schema.numbers import BOUNDS, integer, number
-from structured.schema.place import Place, Schema
-from structured.schema.strings import string
-from structured.schema.whitespace import DEFAULT_WHITESPACE, read_whitespace
+from structured.schema.objects import object_
+from structured.schema.place import (
+    Compilation,
+    Place,
+    Reading,
+    Schema,
+    Subschema,
+    Subschemas,
+    UnsatisfiableError,
+)
+from structured.schema.references import follow, ignores_siblings
+from structured.schema.strings import FORMATS, SPECIFIED_FORMATS, string
+from structured.schema.values import listed_values
+from structured.schema.whitespace import DEFAULT_WHITESPACE, WHITESPACES, read_whitespace
 
 ANNOTATIONS = frozenset(
     {"$comment", "default", "deprecated", "description", "examples", "readOnly", "title", "writeOnly"}
 )
-"""Keywords that allow and forbid nothing (JSON Schema validation §9)."""
+"""Keywords that allow and forbid nothing (validation §9)."""
+
+STRUCTURE = frozenset({"$defs", "$ref", "allOf", "anyOf", "const", "definitions", "enum", "oneOf", "type"})
+"""Keywords that are looked at before the type of a value is known."""
+
+_SAYS_NOTHING = ANNOTATIONS | {"$defs", "$ref", "definitions"}
 
 IN_A_VALIDATOR = "Remove it, or check the rule in a Pydantic validator: an answer that it rejects is generated again."
 REMEDIES = {
@@ -44,230 +54,336 @@ REMEDIES = {
 }
 """What to do about a keyword that is refused, where there is something better than `IN_A_VALIDATOR`."""
 
-
-class Rule(NamedTuple):
-    """How a keyword becomes a pattern, and which keywords may stand beside it, besides annotations."""
-
-    compile: Callable[[Schema, Place], Pattern]
-    beside: frozenset[str] = frozenset()
+MOST_COMBINATIONS = 4096
+"""Branches of several choices that are combined with each other, in one schema."""
 
 
-def schema_to_pattern(schema: Schema, whitespace: str = DEFAULT_WHITESPACE) -> Pattern:
+def schema_to_pattern(
+    schema: Schema | bool, whitespace: str = DEFAULT_WHITESPACE, *, reading: Reading = Reading.TYPE
+) -> Pattern:
     r"""Return the pattern of the JSON texts of a JSON Schema, with the whitespace of the style of that name.
 
     `{"type": "array", "items": {"type": "boolean"}, "maxItems": 2}` → `\[(?:(?:true|false)(?:, (?:true|false))?)?\]`
 
     Raises `SchemaError` where a keyword cannot be honoured exactly, or where nothing is valid.
     """
-    place = Place(read_whitespace(whitespace), schema.get("$defs", {}), {}, [])
-    pattern = _any_schema({keyword: value for keyword, value in schema.items() if keyword != "$defs"}, place)
-    for reference in place.references:
-        if not is_productive(reference):
-            inside = place.in_definition(reference.name)
-            raise inside.unsatisfiable(f"{reference.name} has to contain itself, without end", keyword="$ref")
+    root: Any = schema
+    compilation = Compilation(root if isinstance(root, Mapping) else {}, read_whitespace(whitespace), reading)
+    start = Place(compilation)
+    try:
+        pattern = pattern_of([Subschema(root, start)])
+        productive = productive_nodes(pattern) if compilation.references else set()
+        for reference, place in compilation.references:
+            target = compilation.patterns.get(reference.name)
+            if target is not None and id(target) not in productive:
+                raise place.unsatisfiable(f"{reference.name} has to contain itself, without end", keyword="$ref")
+    except RecursionError as error:
+        raise start.refusal("The schema is nested too deeply", remedy="Nest it less.") from error
     return pattern
 
 
-def _any_schema(schema: object, place: Place) -> Pattern:
-    """Return the pattern of a schema, by the rule of the keyword or type that tells what it is."""
-    if not isinstance(schema, Mapping):
-        raise _any_value(place)
-    form = next((keyword for keyword in FORMS if keyword in schema), "type")
-    rule = FORMS[form] if form in FORMS else _type_rule(schema, place)
-    for keyword in schema:
-        if keyword not in ANNOTATIONS | rule.beside | {form}:
-            raise _unsupported(keyword, schema, place)
-    return rule.compile(schema, place)
-
-
-def _type_rule(schema: Schema, place: Place) -> Rule:
-    """Return the rule of the schema's `type` (validation §6.1.1)."""
-    if "type" not in schema:
-        strangers = schema.keys() - ANNOTATIONS.union(*(rule.beside for rule in TYPES.values()))
-        raise _unsupported(min(strangers), schema, place) if strangers else _any_value(place)
-    name = schema["type"]
-    if not isinstance(name, str) or name not in TYPES:
-        raise place.refusal(
-            f"The type {name!r} is not supported", keyword="type", remedy=f"Use one of {', '.join(TYPES)}."
-        )
-    return TYPES[name]
-
-
-def _any_value(place: Place) -> SchemaError:
-    return place.refusal("A value of any type is not supported yet", remedy="Say what type it has.")
-
-
-def _unsupported(keyword: str, schema: Schema, place: Place) -> SchemaError:
-    shown = f"The format {schema[keyword]!r}" if keyword == "format" else repr(keyword)
-    return place.refusal(
-        f"{shown} is not supported here yet", keyword=keyword, remedy=REMEDIES.get(keyword, IN_A_VALIDATOR)
-    )
-
-
-def ref(schema: Schema, place: Place) -> Pattern:
-    """Return the pattern of a definition, built once for each depth that makes a difference (core §8.2.3.1).
-
-    Inside itself it is a reference by name.
-    """
-    name = place.definition_name(schema["$ref"])
-    if name in place.open_names:
+def pattern_of(parts: Subschemas) -> Pattern:
+    """Return the pattern of the values that satisfy every one of some schemas."""
+    gathered = _Gathered()
+    for part in parts:
+        gathered.add(part)
+    place = parts[0].place
+    if not gathered.followed:
+        return _chosen(gathered, place)
+    compilation = place.compilation
+    name = _definition_name(gathered, place)
+    if name in compilation.open_names:
         if place.whitespace.indent:
             raise place.refusal(
                 f"{name} contains itself, and indented text needs to know how deep it is",
                 keyword="$ref",
                 remedy='Choose another whitespace: "spaced", "compact" or "flexible".',
             )
-        place.references.append(Reference(name, place.patterns))
-        return place.references[-1]
-    key = f"{name} at {place.depth}" if place.whitespace.indent else name
-    if key not in place.patterns:
-        place.patterns[key] = _any_schema(place.definitions[name], place.in_definition(name))
-    return place.patterns[key]
+        reference = Reference(name, compilation.patterns)
+        compilation.references.append((reference, gathered.followed[0].place))
+        return reference
+    known = f"{name} at {place.depth}" if place.whitespace.indent else name
+    if known not in compilation.patterns:
+        before = len(compilation.patterns)
+        compilation.open_names.add(name)
+        try:
+            compilation.patterns[known] = _chosen(gathered, place)
+        except SchemaError:  # what was built inside may refer to what will not be
+            for inner in list(compilation.patterns)[before:]:
+                del compilation.patterns[inner]
+            raise
+        finally:
+            compilation.open_names.remove(name)
+    return compilation.patterns[known]
 
 
-def any_of(schema: Schema, place: Place) -> Pattern:
-    """Return what any branch allows (core §10.2.1.2)."""
-    return _any_branch("anyOf", schema, place)
+class _Gathered:
+    """The schemas that a value has to satisfy, with those that their `$ref` and `allOf` lead to, and the choices left.
+
+    `parts` are read without these four keywords; `choices` are pairs of a schema and `anyOf` or `oneOf`.
+    """
+
+    __slots__ = ("choices", "followed", "parts", "seen")
+
+    def __init__(self) -> None:
+        self.parts: Subschemas = []
+        self.choices: list[tuple[Subschema, str]] = []
+        self.followed: Subschemas = []
+        self.seen: set[int] = set()
+
+    def add(self, part: Subschema) -> None:
+        """Take a schema, and all that it leads to."""
+        schema, place = part
+        if schema is True or id(schema) in self.seen:
+            return
+        if schema is False:
+            raise place.unsatisfiable("nothing is allowed here", keyword=None)
+        if not isinstance(schema, Mapping):
+            raise place.refusal(f"{schema!r} is not a schema", remedy="Use an object, true or false.")
+        self.seen.add(id(schema))
+        if "$ref" in schema:
+            target = follow(part)
+            self.followed.append(target)
+            self.add(target)
+            if ignores_siblings(place):
+                return
+        if schema.keys() <= _SAYS_NOTHING:
+            return
+        self.parts.append(part)
+        for index in range(len(_branches(part, "allOf"))):
+            self.add(part.below("allOf", index))
+        self.choices += [(part, keyword) for keyword in ("anyOf", "oneOf") if keyword in schema]
+
+    def with_branch(self, branch: Subschema) -> "_Gathered":
+        """Return the same with the first choice made."""
+        chosen = _Gathered()
+        chosen.parts, chosen.choices = list(self.parts), self.choices[1:]
+        chosen.seen = set(self.seen)
+        chosen.add(branch)
+        return chosen
 
 
-def one_of(schema: Schema, place: Place) -> Pattern:
-    """Return what any branch allows, once a discriminator tells that no two allow the same (core §10.2.1.3)."""
-    if not isinstance(schema.get("discriminator"), Mapping):
-        raise place.refusal(
-            "The branches may overlap",
-            keyword="oneOf",
-            remedy="Name the field that tells them apart: Field(discriminator=...). Or use a plain union.",
+def _definition_name(gathered: _Gathered, place: Place) -> str:
+    """Return the name by which what was gathered is known; the same schemas have the same one."""
+    compilation = place.compilation
+    key = frozenset(id(part.schema) for part in gathered.parts)
+    if key not in compilation.names:
+        name = " and ".join(part.place.pointer.rpartition("/")[2] or "#" for part in gathered.followed)
+        compilation.namesakes[name] += 1
+        count = compilation.namesakes[name]
+        compilation.names[key] = name if count == 1 else f"{name} ({count})"
+    return compilation.names[key]
+
+
+def _chosen(gathered: _Gathered, place: Place) -> Pattern:
+    """Return the pattern of what was gathered: any branch of the first choice, with all the rest."""
+    if not gathered.choices:
+        return _typed(gathered.parts, place)
+    part, keyword = gathered.choices[0]
+    branches = [part.below(keyword, index) for index in range(len(_branches(part, keyword)))]
+    if not branches:
+        raise part.place.unsatisfiable("there is no branch", keyword=keyword)
+    if keyword == "oneOf":
+        exclusive(part, branches)
+    alone = len(gathered.choices) == 1 and all(not _says_more(other, keyword) for other in gathered.parts)
+    compilation = place.compilation
+    compilation.combinations += 0 if alone else len(branches)
+    if compilation.combinations > MOST_COMBINATIONS:
+        raise part.place.refusal(
+            f"Choices are combined in more than {MOST_COMBINATIONS:,} ways", keyword=keyword, remedy="Nest fewer."
         )
-    pattern = _any_branch("oneOf", schema, place)
-    name = schema["discriminator"].get("propertyName")
-    tags = [tag for i, branch in enumerate(schema["oneOf"]) for tag in _tags(branch, name, place.at("oneOf", i))]
-    if len(set(tags)) < len(tags):
+    if alone:
+        return _any_of(lambda branch: pattern_of([branch]), branches)
+    return _any_of(lambda branch: _chosen(gathered.with_branch(branch), place), branches)
+
+
+def _says_more(part: Subschema, choice: str) -> bool:
+    """Tell whether a schema says anything beside its choice."""
+    return bool(part.schema.keys() - _SAYS_NOTHING - {choice, "allOf", "discriminator"})
+
+
+def _any_of(pattern: Callable[[Any], Pattern], options: list[Any]) -> Pattern:
+    """Return any of the options that can be satisfied."""
+    found: list[Pattern] = []
+    failures: list[UnsatisfiableError] = []
+    for option in options:
+        try:
+            found.append(pattern(option))
+        except UnsatisfiableError as error:
+            failures.append(error)
+    if not found:
+        raise failures[0]
+    return alternation(*found)
+
+
+def _typed(parts: Subschemas, place: Place) -> Pattern:
+    """Return the pattern of schemas without choices: one option for each type that they allow."""
+    types = _types(parts)
+    if not types:
+        named = next(part for part in reversed(parts) if "type" in part.schema)
+        raise named.place.unsatisfiable("no value is of all the types", keyword="type")
+    listed = False
+    for part in parts:
+        _check_keywords(part, types)
+        listed = listed or "enum" in part.schema or "const" in part.schema
+    if listed:
+        return listed_values(parts, types)
+    if types == _EVERY_TYPE:
+        asserting = next((part for part in parts if part.schema.keys() & ASSERTIONS.keys()), None)
+        if asserting is None:
+            return any_value(place)
+        if place.is_type:
+            raise asserting.place.refusal("A rule for values of any type is not supported", remedy="Name the type.")
+    own = parts or [Subschema({}, place)]
+    if len(types) == 1:
+        (name,) = types
+        return TYPES[name](own, place)
+    return _any_of(lambda name: TYPES[name](own, place), [name for name in TYPES if name in types])
+
+
+def _types(parts: Subschemas) -> frozenset[str]:
+    """Return the types that all schemas allow (validation §6.1.1); an integer is a number."""
+    allowed = _EVERY_TYPE
+    for part in parts:
+        if "type" in part.schema:
+            allowed = _common_types(allowed, _named_types(part))
+    return allowed
+
+
+def _named_types(part: Subschema) -> frozenset[str]:
+    named = part.schema["type"]
+    names = named if isinstance(named, list) else [named]
+    for name in names:
+        if not isinstance(name, str) or name not in TYPES:
+            raise part.place.refusal(
+                f"The type {name!r} is not supported", keyword="type", remedy=f"Use one of {', '.join(TYPES)}."
+            )
+    return frozenset(names) - {"integer"} if "number" in names else frozenset(names)
+
+
+def _common_types(left: frozenset[str], right: frozenset[str]) -> frozenset[str]:
+    """Return what is of a type on both sides: `{number}`, `{integer, null}` → `{integer}`."""
+    common = left & right
+    whole = "integer" in left | right and not (left.isdisjoint(_NUMBERS) or right.isdisjoint(_NUMBERS))
+    return common | {"integer"} if whole else common
+
+
+def _check_keywords(part: Subschema, types: frozenset[str]) -> None:
+    """Refuse a keyword that forbids something and is not honoured here."""
+    schema, place = part
+    for keyword in schema:
+        if keyword in ANNOTATIONS or keyword in STRUCTURE:
+            continue
+        applies = ASSERTIONS.get(keyword)
+        if place.is_type:
+            known = not types.isdisjoint(applies) if applies else keyword == "discriminator" and "oneOf" in schema
+        else:
+            known = keyword not in UNSUPPORTED or types.isdisjoint(UNSUPPORTED[keyword])
+            known = known or schema[keyword] in _HARMLESS.get(keyword, ())
+        if not known:
+            shown = f"The format {schema[keyword]!r}" if keyword == "format" else repr(keyword)
+            raise place.refusal(
+                f"{shown} is not supported here yet", keyword=keyword, remedy=REMEDIES.get(keyword, IN_A_VALIDATOR)
+            )
+
+
+def _branches(part: Subschema, keyword: str) -> list[Any]:
+    branches = part.schema.get(keyword, [])
+    if not isinstance(branches, list):
+        raise part.place.refusal(f"{branches!r} is not a list of schemas", keyword=keyword, remedy="List them.")
+    return branches
+
+
+def any_value(place: Place) -> Pattern:
+    """Return any JSON value, however deep (core §4.3.1)."""
+    compilation = place.compilation
+    if place.whitespace.indent:
         raise place.refusal(
-            f"Two branches have the same {name!r}", keyword="oneOf", remedy="Give each branch values of its own."
+            "A value of any type may be nested, and indented text needs to know how deep it is",
+            remedy='Say what type it has, or choose another whitespace: "spaced", "compact" or "flexible".',
         )
-    return pattern
+    inside = compilation.patterns.get(_ANY)
+    return _any_value(place.whitespace.name, place.is_type) if inside is None else inside
 
 
-def _any_branch(keyword: str, schema: Schema, place: Place) -> Pattern:
-    if not schema[keyword]:
-        raise place.unsatisfiable("there is no branch", keyword=keyword)
-    return alternation(*(_any_schema(branch, place.at(keyword, i)) for i, branch in enumerate(schema[keyword])))
+_ANY = "any value"
 
 
-def _tags(schema: Schema, name: str, place: Place) -> list[str]:
-    """Return the values, as JSON texts, that the property of this name has in a branch of a discriminated union."""
-    if "$ref" in schema:
-        definition = place.definition_name(schema["$ref"])
-        return _tags(place.definitions[definition], name, place.in_definition(definition))
-    if "oneOf" in schema:
-        return [tag for i, branch in enumerate(schema["oneOf"]) for tag in _tags(branch, name, place.at("oneOf", i))]
-    tag = schema.get("properties", {}).get(name, {})
-    if "$ref" in tag:
-        tag = place.definitions[place.definition_name(tag["$ref"])]
-    values = [tag["const"]] if "const" in tag else tag.get("enum", [])
-    if not values:
-        raise place.refusal(
-            f"The discriminator {name!r} has no fixed value here", keyword="oneOf", remedy="Make it a Literal."
-        )
-    return [place.spelling(value, keyword="oneOf").text for value in values]
+@cache
+def _any_value(whitespace: str, is_type: bool) -> Pattern:
+    """Return any value, the same node every time; as a type, numbers have bounded digits."""
+    style = read_whitespace(whitespace)
+    patterns: dict[str, Pattern] = {}
+    patterns[_ANY] = Reference(_ANY, patterns)  # what is inside refers to it
+    place = Place(Compilation({}, style, Reading.TYPE if is_type else Reading.SPECIFICATION, patterns))
+    anything = [Subschema({}, Place(Compilation({}, style, Reading.SPECIFICATION, patterns)))]
+    patterns[_ANY] = alternation(*(TYPES[kind](anything, place) for kind in TYPES if kind != "integer"))
+    return patterns[_ANY]
 
 
-def const(schema: Schema, place: Place) -> Pattern:
-    """Return the one value (validation §6.1.3)."""
-    return _values("const", [schema["const"]], schema, place)
+@cache
+def common_patterns() -> tuple[Pattern, ...]:
+    """Return patterns that many schemas contain, so that they can be prepared once."""
+    anything = [
+        _any_value(style.name, is_type)
+        for style in WHITESPACES.values()
+        if not style.indent
+        for is_type in (True, False)
+    ]
+    return (*anything, *FORMATS.values(), *SPECIFIED_FORMATS.values())
 
 
-def enum(schema: Schema, place: Place) -> Pattern:
-    """Return any of the values (validation §6.1.2)."""
-    return _values("enum", schema["enum"], schema, place)
-
-
-def _values(keyword: str, values: list[object], schema: Schema, place: Place) -> Pattern:
-    allowed = [value for value in values if "type" not in schema or _has_type(value, schema["type"])]
-    if not allowed:
-        raise place.unsatisfiable("there is no value of the type", keyword=keyword)
-    return words(place.spelling(value, keyword=keyword).text for value in allowed)
-
-
-def _has_type(value: object, name: object) -> bool:
-    if isinstance(value, bool):
-        return name == "boolean"
-    return isinstance(value, PYTHON_TYPES.get(str(name), ()))
-
-
-def null(_schema: Schema, _place: Place) -> Pattern:
+def null(_parts: Subschemas, _place: Place) -> Pattern:
     """Return `null`."""
     return literal("null")
 
 
-def boolean(_schema: Schema, _place: Place) -> Pattern:
+def boolean(_parts: Subschemas, _place: Place) -> Pattern:
     """Return `true` or `false`."""
     return words(("true", "false"))
 
 
-def array(schema: Schema, place: Place) -> Pattern:
-    """Return the arrays of the right length (validation §6.4) whose items are all of the schema `items`."""
-    minimum, maximum = place.counts(schema, "minItems", "maxItems")
-    empty = concat(literal("["), place.whitespace.edge, literal("]"))
-    if maximum == 0:
-        return empty
-    item = _any_schema(schema.get("items", {}), place.inside("items"))
-    more = repeat(
-        concat(place.whitespace.comma(place.depth), item),
-        max(minimum - 1, 0),
-        None if maximum is None else maximum - 1,
-    )
-    filled = concat(place.whitespace.opening(place.depth), item, more, place.whitespace.closing(place.depth))
-    if minimum == 0:
-        edge = place.whitespace.edge
-        filled = optional(filled) if edge == EMPTY else alternation(edge, filled)
-    return concat(literal("["), filled, literal("]"))
-
-
-def object_(schema: Schema, place: Place) -> Pattern:
-    """Return the objects with every property (core §10.3.2.1), in the order of the schema, and with no others."""
-    properties = schema.get("properties", {})
-    if schema.get("additionalProperties", "properties" not in schema) is not False:
-        raise _unsupported("additionalProperties", schema, place)
-    missing = sorted(set(schema.get("required", ())) - properties.keys())
-    if missing:
-        raise place.refusal(
-            f"The required {missing[0]!r} is not among the properties", keyword="required", remedy="Add it there."
-        )
-    if not properties:
-        return concat(literal("{"), place.whitespace.edge, literal("}"))
-    members: list[Pattern] = []
-    for name, value in properties.items():
-        members.append(place.whitespace.comma(place.depth) if members else place.whitespace.opening(place.depth))
-        members.append(place.spelling(name, keyword="properties"))
-        members.append(place.whitespace.colon)
-        members.append(_any_schema(value, place.inside("properties", name)))
-    return concat(literal("{"), *members, place.whitespace.closing(place.depth), literal("}"))
-
-
-FORMS = {
-    "$ref": Rule(ref),
-    "anyOf": Rule(any_of),
-    "oneOf": Rule(one_of, frozenset({"discriminator"})),
-    "const": Rule(const, frozenset({"type"})),
-    "enum": Rule(enum, frozenset({"type"})),
-}
-"""The keywords that tell what a schema is, in place of its `type`."""
-
-TYPES = {
-    "array": Rule(array, frozenset({"items", "maxItems", "minItems"})),
-    "boolean": Rule(boolean),
-    "integer": Rule(integer, BOUNDS),
-    "null": Rule(null),
-    "number": Rule(number, BOUNDS),
-    "object": Rule(object_, frozenset({"additionalProperties", "properties", "required"})),
-    "string": Rule(string, frozenset({"format", "maxLength", "minLength"})),
+TYPES: dict[str, Callable[[Subschemas, Place], Pattern]] = {
+    "array": lambda parts, place: array(parts, place, pattern_of),
+    "boolean": boolean,
+    "integer": integer,
+    "null": null,
+    "number": number,
+    "object": lambda parts, place: object_(parts, place, pattern_of),
+    "string": string,
 }
 
-PYTHON_TYPES: dict[str, type | tuple[type, ...]] = {
-    "integer": int,
-    "null": type(None),
-    "number": (int, float),
-    "string": str,
+_EVERY_TYPE = frozenset(TYPES) - {"integer"}
+_NUMBERS = frozenset({"integer", "number"})
+_ARRAY, _OBJECT, _STRING = frozenset({"array"}), frozenset({"object"}), frozenset({"string"})
+
+ASSERTIONS: dict[str, frozenset[str]] = {
+    **dict.fromkeys(BOUNDS, _NUMBERS),
+    **dict.fromkeys(("format", "maxLength", "minLength"), _STRING),
+    **dict.fromkeys(("additionalItems", "items", "maxItems", "minItems", "prefixItems"), _ARRAY),
+    **dict.fromkeys(("additionalProperties", "properties", "required"), _OBJECT),
 }
-"""What Python reads the plain values of each type as; `bool` is told apart before, since it is an `int`."""
+"""The keywords that are honoured, with the types whose values they forbid some of."""
+
+UNSUPPORTED: dict[str, frozenset[str]] = {
+    **dict.fromkeys(("$dynamicRef", "$recursiveRef", "disallow", "extends", "if", "not"), _EVERY_TYPE | _NUMBERS),
+    **dict.fromkeys(("divisibleBy", "multipleOf"), _NUMBERS),
+    **dict.fromkeys(("pattern",), _STRING),
+    **dict.fromkeys(("contains", "unevaluatedItems", "uniqueItems"), _ARRAY),
+    **dict.fromkeys(
+        (
+            *("dependencies", "dependentRequired", "dependentSchemas", "maxProperties", "minProperties"),
+            *("patternProperties", "propertyNames", "unevaluatedProperties"),
+        ),
+        _OBJECT,
+    ),
+}
+"""Keywords of the specification that are not honoured yet, with the types whose values they forbid some of."""
+
+_HARMLESS: dict[str, tuple[Any, ...]] = {
+    "uniqueItems": (False,),
+    "minProperties": (0,),
+    **dict.fromkeys(("dependencies", "dependentRequired", "dependentSchemas", "patternProperties"), ({},)),
+    **dict.fromkeys(("propertyNames", "unevaluatedItems", "unevaluatedProperties"), (True, {})),
+}
+"""Values with which they forbid nothing."""

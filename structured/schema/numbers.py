@@ -19,7 +19,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from structured.pattern import Pattern, alternation, char_set, chars, concat, literal, optional, repeat
-from structured.schema.place import Place, Schema
+from structured.schema.place import Place, Subschema, Subschemas
 
 INTEGER_DIGITS = 18
 """Digits of an integer that has no bound; with one bound, ten times the bound is still allowed."""
@@ -36,6 +36,14 @@ _DIGIT = char_set((0x30, 0x39))
 _NOT_ZERO = char_set((0x31, 0x39))
 _NOT_NINE = char_set((0x30, 0x38))
 _UNIT = 10**PLACES
+_ANY_INTEGER = concat(optional(literal("-")), alternation(literal("0"), concat(_NOT_ZERO, repeat(_DIGIT, 0, None))))
+_ANY_NUMBER = concat(
+    _ANY_INTEGER,
+    optional(concat(literal("."), repeat(_DIGIT, 1, None))),
+    optional(concat(chars("Ee"), optional(chars("+-")), repeat(_DIGIT, 1, None))),
+)
+"""As RFC 8259 §6 has them, for schemas that are read by the specification."""
+
 _UNBOUNDED_FLOAT = concat(
     optional(literal("-")),
     alternation(literal("0"), concat(_NOT_ZERO, repeat(_DIGIT, 0, FLOAT_DIGITS - 1))),
@@ -44,9 +52,11 @@ _UNBOUNDED_FLOAT = concat(
 )
 
 
-def integer(schema: Schema, place: Place) -> Pattern:
+def integer(parts: Subschemas, place: Place) -> Pattern:
     """Return the integers within the bounds: no leading zeros, no `-0`, no `1.0`."""
-    bounds = {keyword: _bound(schema, keyword, place) for keyword in BOUNDS & schema.keys()}
+    bounds = _bounds(parts)
+    if not bounds and not place.is_type:
+        return _ANY_INTEGER
     at_least = [math.ceil(bounds["minimum"])] if "minimum" in bounds else []
     at_least += [math.floor(bounds["exclusiveMinimum"]) + 1] if "exclusiveMinimum" in bounds else []
     at_most = [math.floor(bounds["maximum"])] if "maximum" in bounds else []
@@ -59,11 +69,11 @@ def integer(schema: Schema, place: Place) -> Pattern:
     return integer_range(low, high)
 
 
-def number(schema: Schema, place: Place) -> Pattern:
+def number(parts: Subschemas, place: Place) -> Pattern:
     """Return the numbers whose double lies within the bounds; see the docstring of the module."""
-    bounds = {keyword: float(_bound(schema, keyword, place)) for keyword in BOUNDS & schema.keys()}
+    bounds = {keyword: float(bound) for keyword, bound in _bounds(parts).items()}
     if not bounds:
-        return _UNBOUNDED_FLOAT
+        return _UNBOUNDED_FLOAT if place.is_type else _ANY_NUMBER
     low = bounds.get("minimum", -math.inf)
     high = bounds.get("maximum", math.inf)
     if "exclusiveMinimum" in bounds:
@@ -99,12 +109,29 @@ def decimal_range(low: int, high: int) -> Pattern:
     return _signed(negative, positive)
 
 
-def _bound(schema: Schema, keyword: str, place: Place) -> Fraction:
+def _bounds(parts: Subschemas) -> dict[str, Fraction]:
+    """Return the bounds that some schemas set together, by keyword."""
+    bounds: dict[str, Fraction] = {}
+    for part in parts:
+        for keyword in part.schema.keys() & BOUNDS:
+            bound = part.schema[keyword]
+            if keyword.startswith("exclusive") and isinstance(bound, bool) and not part.place.is_type:
+                continue
+            # In draft 4, `"exclusiveMinimum": true` makes the minimum beside it exclusive.
+            exclusive = keyword.replace("m", "exclusiveM", 1)
+            name = exclusive if not part.place.is_type and part.schema.get(exclusive) is True else keyword
+            value = _bound(part, keyword)
+            pick = max if name.endswith("inimum") else min
+            bounds[name] = pick(bounds.get(name, value), value)
+    return bounds
+
+
+def _bound(part: Subschema, keyword: str) -> Fraction:
     """Return the decimal value that the keyword shows: 0.1 is a tenth, not the double nearest to it."""
-    bound = schema[keyword]
+    bound = part.schema[keyword]
     is_number = isinstance(bound, int | float | Decimal) and not isinstance(bound, bool)
     if not is_number or not abs(bound) <= sys.float_info.max:
-        raise place.refusal(f"{bound!r} is no bound of a number", keyword=keyword, remedy="Use a finite number.")
+        raise part.place.refusal(f"{bound!r} is no bound of a number", keyword=keyword, remedy="Use a finite number.")
     return Fraction(str(bound))
 
 

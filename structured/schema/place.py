@@ -1,103 +1,161 @@
-"""Where the compilation of a schema stands, and the errors that it raises there."""
+"""Where the compilation of a schema stands, what all of it shares, and the errors that are raised there."""
 
-import json
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, NamedTuple
 
 from structured.errors import SchemaError
-from structured.pattern import Literal, Pattern, Reference, literal
+from structured.pattern import Pattern, Reference
 from structured.schema.whitespace import Whitespace
 
 Schema = Mapping[str, Any]
 """A JSON Schema that is an object."""
 
-DEFINITIONS = "#/$defs/"
+Path = tuple["Path", str | int] | None
+"""The keys that lead to a schema, the last one first: `(((None, "properties"), "a"), "items")`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A schema's JSON Pointer (RFC 6901), the brackets open around its text, and what the whole compilation shares.
+class Reading(Enum):
+    """What a schema means where it is silent."""
 
-    `open_names` are the definitions that the place lies inside. `patterns` keeps each definition's pattern by name, or
-    by name and depth where lines are indented. `references` are those to a definition from inside it.
+    TYPE = "type"
+    """As the description of a type: every property is written and no other may be, and a keyword that is not known is
+    refused, since it may be a rule that is enforced later."""
+
+    SPECIFICATION = "specification"
+    """As JSON Schema says: properties that are not required may be left out, others may be added after them unless that
+    is forbidden, and what is not known to the specification is an annotation."""
+
+
+class UnsatisfiableError(SchemaError):
+    """Nothing is valid. Where there is a choice, another branch may be."""
+
+
+@dataclass(slots=True, eq=False)
+class Compilation:
+    """What all places of one compilation share.
+
+    `patterns` keeps the pattern of each definition, by name; those of `open_names` are being built. `names` tells the
+    name by the identities of the schemas that it stands for. `references` are those made to definitions from inside
+    them, and where each definition stands. `combinations` counts branches combined with other branches.
     """
 
+    root: Schema
     whitespace: Whitespace
-    definitions: Schema
-    patterns: dict[str, Pattern]
-    references: list[Reference]
-    path: str = ""
+    reading: Reading
+    patterns: dict[str, Pattern] = field(default_factory=dict)
+    names: dict[frozenset[int], str] = field(default_factory=dict)
+    namesakes: Counter[str] = field(default_factory=Counter)
+    open_names: set[str] = field(default_factory=set)
+    references: list[tuple[Reference, "Place"]] = field(default_factory=list)
+    combinations: int = 0
+
+
+class Place(NamedTuple):
+    """A schema's position in the document, and the number of brackets open around its text."""
+
+    compilation: Compilation
+    path: Path = None
     depth: int = 0
-    open_names: tuple[str, ...] = ()
 
     def at(self, *keys: str | int) -> "Place":
         """Return the place of a subschema whose text stands at the same depth."""
-        return replace(self, path=self.path + "".join(f"/{_escape(str(key))}" for key in keys))
+        return Place(self.compilation, _longer(self.path, keys), self.depth)
 
     def inside(self, *keys: str | int) -> "Place":
         """Return the place of a subschema whose text stands inside one more pair of brackets."""
-        return replace(self.at(*keys), depth=self.depth + 1)
+        return Place(self.compilation, _longer(self.path, keys), self.depth + 1)
 
-    def in_definition(self, name: str) -> "Place":
-        """Return the place of the definition of this name, its text standing here."""
-        return replace(self, path="", open_names=(*self.open_names, name)).at("$defs", name)
+    def at_pointer(self, keys: tuple[str | int, ...]) -> "Place":
+        """Return the place of the schema that some keys lead to from the root, its text standing here."""
+        return Place(self.compilation, _longer(None, keys), self.depth)
 
-    def definition_name(self, reference: object) -> str:
-        """Return the definition that a `$ref` names: `"#/$defs/Person"` → `"Person"`."""
-        name = str(reference).removeprefix(DEFINITIONS).replace("~1", "/").replace("~0", "~")
-        if not str(reference).startswith(DEFINITIONS) or name not in self.definitions:
-            raise self.refusal(
-                f"The reference {reference!r} leads nowhere",
-                keyword="$ref",
-                remedy=f"Write the definition under $defs and refer to it as {DEFINITIONS}Name.",
-            )
-        return name
+    @property
+    def whitespace(self) -> Whitespace:
+        """What stands between the tokens."""
+        return self.compilation.whitespace
+
+    @property
+    def is_type(self) -> bool:
+        """Whether the schema is read as the description of a type."""
+        return self.compilation.reading is Reading.TYPE
+
+    @property
+    def pointer(self) -> str:
+        """The JSON Pointer (RFC 6901) from the root of the document."""
+        keys = list(_keys(self.path))
+        return "".join("/" + str(key).replace("~", "~0").replace("/", "~1") for key in reversed(keys))
 
     def refusal(self, problem: str, *, keyword: str | None = None, remedy: str) -> SchemaError:
         """Return the error that says what cannot be honoured here."""
-        return SchemaError(problem, schema_path=self.path, keyword=keyword, remedy=remedy)
+        return SchemaError(problem, schema_path=self.pointer, keyword=keyword, remedy=remedy)
 
-    def unsatisfiable(self, reason: str, *, keyword: str) -> SchemaError:
+    def unsatisfiable(self, reason: str, *, keyword: str | None) -> UnsatisfiableError:
         """Return the error that says that no text can be valid here."""
-        return self.refusal(f"Unsatisfiable: {reason}", keyword=keyword, remedy="Allow at least one value.")
+        return UnsatisfiableError(
+            f"Unsatisfiable: {reason}", schema_path=self.pointer, keyword=keyword, remedy="Allow at least one value."
+        )
 
-    def spelling(self, value: object, *, keyword: str) -> Literal:
-        """Return the one way in which a value of the schema is written: `"né"` → `"né"`, quotes included."""
-        if not isinstance(value, str | int | float | None):
-            raise self.refusal(
-                f"{value!r} is neither a string, a number, a boolean nor null",
-                keyword=keyword,
-                remedy="Use plain values; describe arrays and objects by their type.",
-            )
-        try:
-            text = json.dumps(value, ensure_ascii=False, allow_nan=False)
-            text.encode()
-        except ValueError as error:
-            raise self.refusal(
-                f"No JSON text holds {value!r}", keyword=keyword, remedy="Remove it, or replace it."
-            ) from error
-        return literal(text)
 
-    def counts(self, schema: Schema, at_least: str, at_most: str) -> tuple[int, int | None]:
-        """Return the limits of a length, as two keywords of the schema set them; None is no limit.
+class Subschema(NamedTuple):
+    """A schema, or True for anything and False for nothing, and where it stands."""
 
-        `{"minLength": 2}`, `"minLength"`, `"maxLength"` → `(2, None)`
-        """
-        low = self._count(schema, at_least) or 0
-        high = self._count(schema, at_most)
-        if high is not None and low > high:
-            raise self.unsatisfiable(f"no length is at least {low} and at most {high}", keyword=at_least)
-        return low, high
+    schema: Any
+    place: Place
 
-    def _count(self, schema: Schema, keyword: str) -> int | None:
-        count = schema.get(keyword)
+    def below(self, *keys: str | int) -> "Subschema":
+        """Return the subschema that some keys lead to, its text standing at the same depth."""
+        return Subschema(_followed(self.schema, keys), self.place.at(*keys))
+
+    def within(self, *keys: str | int) -> "Subschema":
+        """Return the subschema that some keys lead to, its text standing inside one more pair of brackets."""
+        return Subschema(_followed(self.schema, keys), self.place.inside(*keys))
+
+    def length(self, keyword: str) -> int | None:
+        """Return the length that a keyword sets; None is no limit."""
+        count = self.schema.get(keyword)
+        if isinstance(count, float) and count.is_integer():
+            count = int(count)
         if count is not None and (not isinstance(count, int) or isinstance(count, bool) or count < 0):
-            raise self.refusal(
+            raise self.place.refusal(
                 f"{count!r} is not a length", keyword=keyword, remedy="Use an integer that is at least 0."
             )
         return count
 
 
-def _escape(key: str) -> str:
-    return key.replace("~", "~0").replace("/", "~1")
+Subschemas = list[Subschema]
+"""Schemas that one value has to satisfy all; there is at least one, and all texts stand at the same depth."""
+
+
+def counts(parts: Subschemas, at_least: str, at_most: str) -> tuple[int, int | None]:
+    """Return the limits of a length, as two keywords of some schemas set them together; None is no limit.
+
+    `{"minLength": 2}`, `"minLength"`, `"maxLength"` → `(2, None)`
+    """
+    low = max(part.length(at_least) or 0 for part in parts)
+    highs = [high for part in parts if (high := part.length(at_most)) is not None]
+    high = min(highs, default=None)
+    if high is not None and low > high:
+        place = next(part.place for part in parts if at_least in part.schema)
+        raise place.unsatisfiable(f"no length is at least {low} and at most {high}", keyword=at_least)
+    return low, high
+
+
+def _longer(path: Path, keys: tuple[str | int, ...]) -> Path:
+    for key in keys:
+        path = (path, key)
+    return path
+
+
+def _keys(path: Path) -> Iterator[str | int]:
+    while path is not None:
+        path, key = path
+        yield key
+
+
+def _followed(schema: Any, keys: tuple[str | int, ...]) -> Any:
+    for key in keys:
+        schema = schema[key]
+    return schema

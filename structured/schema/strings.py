@@ -5,11 +5,13 @@ surrogate pair. Lone surrogates are left out, although the grammar of RFC 8259 h
 """
 
 from structured.pattern import Pattern, alternation, char_set, chars, concat, literal, repeat
-from structured.schema.dates import DATE, DATE_TIME
-from structured.schema.place import Place, Schema
+from structured.pattern.nodes import UNESCAPED_RANGES
+from structured.schema.dates import DATE, DATE_TIME, RFC_3339_DATE_TIME, RFC_3339_TIME
+from structured.schema.numbers import integer_range
+from structured.schema.place import Place, Subschema, Subschemas, counts
 
 _HEX = chars("0123456789ABCDEFabcdef")
-UNESCAPED = char_set((0x20, 0x21), (0x23, 0x5B), (0x5D, 0x10FFFF))
+UNESCAPED = char_set(*UNESCAPED_RANGES)
 _NOT_SURROGATE = alternation(
     concat(chars("0123456789ABCEFabcef"), repeat(_HEX, 3, 3)),
     concat(chars("Dd"), chars("01234567"), repeat(_HEX, 2, 2)),
@@ -27,31 +29,57 @@ CHARACTER = alternation(
 )
 """One character of a string: the same node in every string, so that an automaton sees that it is the same."""
 
+UUID = concat(
+    literal('"'), *[concat(repeat(_HEX, 8, 8)), *[concat(literal("-"), repeat(_HEX, 4, 4))] * 3], literal("-"),
+    repeat(_HEX, 12, 12), literal('"'),
+)  # fmt: skip
+"""RFC 4122 §3."""
+
+_BYTE = integer_range(0, 255)
+IPV4 = concat(literal('"'), _BYTE, repeat(concat(literal("."), _BYTE), 3, 3), literal('"'))
+"""RFC 2673 §3.2, each number without leading zeros."""
+
 FORMATS = {"date": DATE, "date-time": DATE_TIME}
+"""The formats of types."""
+
+SPECIFIED_FORMATS = {"date": DATE, "date-time": RFC_3339_DATE_TIME, "time": RFC_3339_TIME, "uuid": UUID, "ipv4": IPV4}
+"""The formats of schemas that are read by the specification."""
+
+UNSUPPORTED_FORMATS = frozenset(
+    {
+        *("duration", "email", "hostname", "idn-email", "idn-hostname", "ipv6", "iri", "iri-reference", "json-pointer"),
+        *("regex", "relative-json-pointer", "uri", "uri-reference", "uri-template"),
+    }
+)
+"""Those of JSON Schema validation §7.3 that are missing; any other is an annotation there."""
 
 
-def string(schema: Schema, place: Place) -> Pattern:
+def string(parts: Subschemas, place: Place) -> Pattern:
     """Return any string of the right length, counted in characters (JSON Schema validation §6.3), or of the format."""
-    if "format" in schema:
-        return format_(schema, place)
-    minimum, maximum = place.counts(schema, "minLength", "maxLength")
+    formats = [(part, part.schema["format"]) for part in parts if "format" in part.schema]
+    if not place.is_type:
+        formats = [(part, name) for part, name in formats if name in SPECIFIED_FORMATS or name in UNSUPPORTED_FORMATS]
+    if formats:
+        return format_(parts, *formats[0], {name for _, name in formats})
+    minimum, maximum = counts(parts, "minLength", "maxLength")
     return concat(literal('"'), repeat(CHARACTER, minimum, maximum), literal('"'))
 
 
-def format_(schema: Schema, place: Place) -> Pattern:
+def format_(parts: Subschemas, part: Subschema, name: str, names: set[str]) -> Pattern:
     """Return any string of the format (JSON Schema validation §7.3)."""
-    name = schema["format"]
-    if name not in FORMATS:
-        raise place.refusal(
+    known = FORMATS if part.place.is_type else SPECIFIED_FORMATS
+    if name not in known or len(names) > 1:
+        raise part.place.refusal(
             f"The format {name!r} is not supported yet",
             keyword="format",
             remedy="Use str, and check the format in a Pydantic validator: rejected answers are generated again.",
         )
-    for keyword in ("minLength", "maxLength"):
-        if keyword in schema:
-            raise place.refusal(
-                f"A length beside the format {name!r} is not supported",
-                keyword=keyword,
-                remedy="Remove one of the two.",
-            )
-    return FORMATS[name]
+    for other in parts:
+        for keyword in ("minLength", "maxLength"):
+            if keyword in other.schema:
+                raise other.place.refusal(
+                    f"A length beside the format {name!r} is not supported",
+                    keyword=keyword,
+                    remedy="Remove one of the two.",
+                )
+    return known[name]

@@ -1,0 +1,40 @@
+"""How the inner loops are compiled: once, for the types that they are annotated with, and kept on disk by Numba.
+
+They are plain Python over arrays; with NUMBA_DISABLE_JIT=1 the very same code runs uncompiled. The arrays are handed in
+one by one, since Numba takes long to look into tuples of arrays.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, ParamSpec, TypeVar, cast, get_type_hints
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = Annotated[NDArray[np.int32], numba.int32[::1]]
+Rows = Annotated[NDArray[np.int32], numba.int32[:, ::1]]
+Bytes = Annotated[NDArray[np.uint8], numba.types.Array(numba.uint8, 1, "C", readonly=True)]
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def machine_code(function: Callable[P, T]) -> Callable[P, T]:
+    """Compile a function for the types that it is annotated with, or load what an earlier process compiled.
+
+    Without named types Numba compiles a function again for each kind of integer that it is called with.
+    """
+    hints = get_type_hints(function, include_extras=True)
+    returned, *parameters = (_MACHINE_TYPES.get(hint) or hint.__metadata__[0] for hint in _result_first(hints))
+    signature = returned(*parameters)
+    try:
+        return cast("Callable[P, T]", numba.njit(signature, cache=True)(function))
+    except RuntimeError:  # no folder to cache in can be written
+        return cast("Callable[P, T]", numba.njit(signature)(function))
+
+
+def _result_first(hints: Mapping[str, Any]) -> list[Any]:
+    return [hints["return"], *(hint for name, hint in hints.items() if name != "return")]
+
+
+_MACHINE_TYPES = {int: numba.int64, bool: numba.boolean, type(None): numba.void}

@@ -1,0 +1,93 @@
+"""The values that `const` and `enum` list enter; the pattern of their JSON texts leaves (validation §6.1.2, §6.1.3)."""
+
+import json
+from typing import Any
+
+from structured.pattern import Pattern, alternation, concat, literal, words
+from structured.schema.place import Place, Subschema, Subschemas
+
+PYTHON_TYPES: dict[str, type | tuple[type, ...]] = {
+    "array": list,
+    "integer": int,
+    "null": type(None),
+    "number": (int, float),
+    "object": dict,
+    "string": str,
+}
+"""What Python reads the values of each type as; `bool` is told apart before, since it is an `int`."""
+
+_LISTING = ("const", "enum")
+_PLAIN = frozenset({"type", "title", "description", "default"})
+"""Keywords that need no look at a value whose type is known to be right."""
+
+
+def listed_values(parts: Subschemas, types: frozenset[str]) -> Pattern:
+    """Return the values that the first `const` or `enum` lists and all the other keywords allow."""
+    keyword, part = next((key, part) for part in parts for key in _LISTING if key in part.schema)
+    values = [part.schema["const"]] if keyword == "const" else part.schema["enum"]
+    if not isinstance(values, list):
+        raise part.place.refusal(f"{values!r} is not a list of values", keyword="enum", remedy="List the values.")
+    allowed = [value for value in values if _has_type(value, types)]
+    if not allowed:
+        raise part.place.unsatisfiable("there is no value of the type", keyword=keyword)
+    others = [other for other in parts if other.schema.keys() - _PLAIN - ({keyword} if other is part else set())]
+    allowed = [value for value in allowed if all(_allows(other, value) for other in others)]
+    if not allowed:
+        raise part.place.unsatisfiable("there is no value that the other keywords allow", keyword=keyword)
+    if all(isinstance(value, str | int | float | None) for value in allowed):
+        return words(spelling(value, part.place, keyword=keyword) for value in allowed)
+    return alternation(*(written_value(value, part.place, keyword=keyword) for value in allowed))
+
+
+def spelling(value: object, place: Place, *, keyword: str) -> str:
+    """Return the one way in which a plain value of the schema is written: `"né"` → `"né"`, quotes included."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        text.encode()
+    except ValueError as error:
+        raise place.refusal(
+            f"No JSON text holds {value!r}", keyword=keyword, remedy="Remove it, or replace it."
+        ) from error
+    return text
+
+
+def written_value(value: Any, place: Place, *, keyword: str) -> Pattern:
+    """Return the pattern of a value with the whitespace of the place; an object's keys are in the order given."""
+    if not isinstance(value, list | dict):
+        return literal(spelling(value, place, keyword=keyword))
+    opening, closing = "[]" if isinstance(value, list) else "{}"
+    whitespace, depth = place.whitespace, place.depth
+    if not value:
+        return concat(literal(opening), whitespace.edge, literal(closing))
+    inner = place.inside()
+    members = []
+    for member in value:
+        name = [] if isinstance(value, list) else [literal(spelling(member, place, keyword=keyword)), whitespace.colon]
+        inside = member if isinstance(value, list) else value[member]
+        members.append(concat(*name, written_value(inside, inner, keyword=keyword)))
+    comma = whitespace.comma(depth)
+    joined = [piece for member in members for piece in (comma, member)][1:]
+    return concat(literal(opening), whitespace.opening(depth), *joined, whitespace.closing(depth), literal(closing))
+
+
+def type_of(value: object) -> str:
+    """Return the narrowest type of a value: `True` → `"boolean"`, `2` → `"integer"`, `2.0` → `"integer"`."""
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, float):
+        return "integer" if value.is_integer() else "number"
+    return next(name for name, kind in PYTHON_TYPES.items() if isinstance(value, kind))
+
+
+def _has_type(value: object, types: frozenset[str]) -> bool:
+    name = type_of(value)
+    return name in types or (name == "integer" and "number" in types)
+
+
+def _allows(part: Subschema, value: object) -> bool:
+    """Tell whether a schema allows a value."""
+    from jsonschema.validators import Draft202012Validator, validator_for
+
+    root: Any = part.place.compilation.root
+    validator = validator_for(root, default=Draft202012Validator)
+    return bool(validator(root).evolve(schema=part.schema).is_valid(value))
