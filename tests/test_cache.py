@@ -24,7 +24,7 @@ from test_index import PERSON, states_on_walks
 from typer.testing import CliRunner
 
 from structured import Extractor, kernels, load_model
-from structured.automata import RegularAutomaton
+from structured.automata import Automaton, RegularAutomaton
 from structured.cache import DiskCache, cache_folder, default_cache, entries, load_index, load_layout, save_index
 from structured.cache.arrays import MAGIC, decode, encode, key_of
 from structured.cli import app
@@ -126,23 +126,35 @@ def walked(vocabulary: Vocabulary, pattern: Pattern, rng: random.Random) -> tupl
     return index, states
 
 
+def paired(left: Automaton, right: Automaton) -> dict[int, int]:
+    """Return for each state that the table of one automaton leads to the state of another after the same bytes."""
+    pairs, waiting = {left.start: right.start}, [left.start]
+    while waiting:
+        state = waiting.pop()
+        for byte, successor in enumerate(left.table[state].tolist()):
+            if successor >= 0 and successor not in pairs:
+                pairs[successor] = right.step(pairs[state], byte)
+                waiting.append(successor)
+    return pairs
+
+
 @given(patterns(), randoms())
 def test_a_loaded_index_knows_what_was_saved(
     tmp_path_factory: pytest.TempPathFactory, vocabulary: Vocabulary, pattern: Pattern, rng: random.Random
 ) -> None:
-    """The same states under the same numbers, the same masks for them, and nothing to make anew."""
+    """The same texts lead to the same masks, and no mask is made anew."""
     disk = DiskCache(tmp_path_factory.mktemp("disk"))
     index, states = walked(vocabulary, pattern, rng)
     save_index(disk, index)
     loaded = Index(RegularAutomaton(pattern), vocabulary)
     load_index(disk, loaded)
     assert loaded.states_known == index.states_known == len(states)
-    assert np.array_equal(loaded.automaton.table, index.automaton.table)
+    twins = paired(index.automaton, loaded.automaton)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(loaded._walks, "mask", None)
         for state in states:
-            assert np.array_equal(loaded.mask(state), index.mask(state))
-            assert loaded._farthest[state] == index._farthest[state]
+            assert np.array_equal(loaded.mask(twins[state]), index.mask(state))
+            assert loaded._farthest[twins[state]] == index._farthest[state]
 
 
 def forge(arrays: dict[str, NDArray[Any]], rng: random.Random) -> None:
@@ -184,7 +196,7 @@ def test_wrong_numbers_do_no_harm(
     loaded = Index(RegularAutomaton(pattern), vocabulary)
     load_index(disk, loaded)
     reference = Index(loaded.automaton, vocabulary)
-    for state in range(len(loaded.automaton)):
+    for state in np.unique(loaded.automaton.table[loaded.automaton.table >= 0]).tolist():
         mask = loaded.mask(state)
         assert mask.shape == reference.mask(state).shape
         assert not (mask[-1] >> (vocabulary.size % 32))
@@ -361,7 +373,7 @@ def test_extraction_fills_the_cache_unless_told_not_to(tmp_path: Path, monkeypat
 _PROCESS = """
 import structured.index
 from structured.cache import default_cache, load_index, save_index
-from structured.automata import RegularAutomaton
+from structured.automata import Automaton, RegularAutomaton
 from structured.index import Index
 from doubles import ByteTokenizer, read
 from structured.vocabulary import Vocabulary
@@ -369,25 +381,29 @@ from test_index import PERSON
 
 index = Index(RegularAutomaton(PERSON), Vocabulary.from_tokenizer(ByteTokenizer()))
 load_index(default_cache(), index)
-known, expanded = index.states_known, len(index.automaton.expanded)
+known = index.states_known
+made = []
+expand = index.automaton.expand
+index.automaton.expand = lambda state: (made.append(state), expand(state))
 state = index.automaton.start
 for byte in b'{"name": "Ana", "age": 31, "mood": "glad", "tags": ["x"]}':
     index.mask(state)
     state = index.automaton.step(state, byte)
 save_index(default_cache(), index)
-print(known, index.states_known - known, len(index.automaton.expanded) - expanded)
+print(known, index.states_known - known, len(made))
 """
 
 
 def test_the_next_process_knows_what_this_one_has_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two processes, one after the other: the second makes no state and no mask for the same text."""
+    """Two processes, one after the other: the second makes no mask, and hardly a state, for the same text."""
     monkeypatch.setenv("STRUCTURED_CACHE_DIR", str(tmp_path))
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(Path(__file__).parent), str(Path(__file__).parents[1])]))
     first = [int(number) for number in run(_PROCESS).split()]
     second = [int(number) for number in run(_PROCESS).split()]
     assert first[0] == 0
     assert min(first[1:]) > 20
-    assert second == [first[1], 0, 0]
+    assert second[:2] == [first[1], 0]
+    assert second[2] < first[2] / 4
 
 
 _READER_AND_WRITER = """

@@ -61,15 +61,13 @@ class _Arrays:
 class RegularAutomaton:
     """The lazy deterministic automaton of a pattern; follows the `Automaton` protocol.
 
-    `seconds` is the time spent in making states so far, `expanded` the states that `expand` was called for: in the same
-    order, the same states get the same numbers. `len` is how many there are.
+    `seconds` is the time spent in making states so far.
     """
 
     def __init__(self, pattern: Pattern, *, limits: Limits = LIMITS) -> None:
         self.pattern = pattern
         self.limits = limits
         self.seconds = 0.0
-        self.expanded: list[int] = []
         self._arrays = _Arrays(assemble(pattern))
         self.start = self._start()
 
@@ -84,9 +82,6 @@ class RegularAutomaton:
             arcs = "not expanded" if row[0] == UNKNOWN else _row_text(row)
             lines.append(f"{state:>5} {'accepts' if self.accepts(state) else '       '}  {arcs}")
         return "\n".join(lines)
-
-    def __len__(self) -> int:
-        return self._states_used
 
     @property
     def program(self) -> Program:
@@ -132,7 +127,6 @@ class RegularAutomaton:
 
         here = self._arrays
         program = here.program
-        self.expanded.append(state)
         start = perf_counter()
         while lack := kernels.expand(
             program.nodes, program.operands, program.text, here.frames, here.frame_slots, here.leaves, here.states,

@@ -1,55 +1,57 @@
 """An index or a vocabulary enters; what a later process would have to find out again leaves, as arrays; and back.
 
-Of an index its masks are kept, and the order in which its automaton made states. The automaton is not read back but
-made again in that order: states get the same numbers, which takes a quarter of the time that the masks take, and then
-no number of a file ever reaches a compiled loop that follows states. Of a vocabulary its tries are kept. Their numbers
-do reach such loops, so that each is checked to lie inside of what it points into.
+Of an index its masks are kept, and how their states are reached: a tree of single bytes from the start. The automaton
+is not read back but walked again along that tree, a fifth of the work of finding the masks; so no number of a file is a
+state's, and none is ever followed by a compiled loop. Of a vocabulary its tries are kept. Their numbers
+are followed by compiled loops, so that each is checked to lie inside of what it points into.
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import fields
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.automata import RegularAutomaton
+from structured.automata import DEAD, RegularAutomaton
 from structured.cache.arrays import Arrays, key_of
 from structured.cache.disk import DiskCache
 from structured.errors import PatternError
 from structured.index import Index
 from structured.vocabulary import Layout, Trie, Vocabulary
 
-MOST_EXPANSIONS = 1 << 14
-"""Saved for one index, the first ones; a state whose number is not reached by them is found anew."""
-
 MOST_MASK_BYTES = 1 << 24
 """Of the distinct masks saved for one index, the first ones: 1,046 over Llama 3's vocabulary."""
 
-REPLAY_SECONDS = 0.1
-"""Spent in making states before the first token; what the rest would have told is not used."""
+WALKING_SECONDS = 0.1
+"""Spent on the tree before the first token; the masks of states that were not reached by then are made when needed."""
 
 LEAST_TOKENS = 4096
 """A smaller vocabulary is laid out more quickly than read."""
 
 
 def save_index(cache: DiskCache, index: Index) -> None:
-    """Save the masks that are known, and how their states came about; nothing if the automaton is not a regular one."""
-    automaton = index.automaton
-    if not isinstance(automaton, RegularAutomaton):
+    """Save the masks that are known, and how their states are reached; nothing of an automaton that is not regular."""
+    if not isinstance(index.automaton, RegularAutomaton):
         return
     states, rows, farthest = index.known()
+    order, parents, read = _spanning_tree(index.automaton, states)
+    places = np.full(len(index.automaton.table), -1, dtype=np.int32)
+    places[order] = np.arange(len(order), dtype=np.int32)
     used, masks = np.unique(rows, return_inverse=True)
     used = used[: MOST_MASK_BYTES // (4 * index.table.rows.shape[1])]
-    kept = masks < len(used)
+    kept = (masks < len(used)) & (places[states] >= 0)
     cache.save(
-        _index_key(index.vocabulary, automaton),
+        _index_key(index.vocabulary, index.automaton),
         {
-            "expanded": np.array(automaton.expanded[:MOST_EXPANSIONS], dtype=np.int32),
-            "states": states[kept],
-            "distances": automaton.distances[states[kept]],
-            "masks": masks[kept].astype(np.int32),
+            "parents": places[parents],
+            "bytes": read,
+            "places": places[states[kept]],
+            "distances": index.automaton.distances[states[kept]],
             "farthest": farthest[kept],
+            "masks": masks[kept].astype(np.int32),
             "rows": index.table.rows[used],
         },
     )
@@ -63,11 +65,9 @@ def load_index(cache: DiskCache, index: Index) -> None:
     arrays = cache.load(_index_key(index.vocabulary, automaton))
     if arrays is None or not _is_index(arrays, index.vocabulary):
         return
-    _replay(automaton, arrays["expanded"])
-    known = arrays["states"] < len(automaton)
-    states = arrays["states"][known]
-    if np.array_equal(automaton.distances[states], arrays["distances"][known]):
-        index.learn(states, arrays["rows"], arrays["masks"][known], arrays["farthest"][known])
+    states = _walk_tree(automaton, arrays["parents"], arrays["bytes"])[arrays["places"]]
+    right = (states != DEAD) & (automaton.distances[states] == arrays["distances"])
+    index.learn(states[right], arrays["rows"], arrays["masks"][right], arrays["farthest"][right])
 
 
 def load_layout(cache: DiskCache, vocabulary: Vocabulary) -> None:
@@ -85,32 +85,68 @@ def load_layout(cache: DiskCache, vocabulary: Vocabulary) -> None:
 
 
 def _index_key(vocabulary: Vocabulary, automaton: RegularAutomaton) -> str:
-    program = automaton.program
-    arrays = (program.nodes, program.operands, program.text, np.array([program.root]))
-    return key_of("index", vocabulary.fingerprint, *(array.tobytes() for array in arrays))
+    parts = (np.asarray(getattr(automaton.program, field.name)) for field in fields(automaton.program))
+    return key_of("index", vocabulary.fingerprint, *(part.tobytes() for part in parts))
 
 
-def _replay(automaton: RegularAutomaton, expanded: NDArray[np.int32]) -> None:
-    """Make states in a given order; stop where it takes long, or where the order cannot be that of this automaton."""
-    end = perf_counter() + REPLAY_SECONDS
-    for state in expanded.tolist():
-        if state >= len(automaton) or perf_counter() > end:
-            return
-        try:
-            automaton.expand(state)
-        except PatternError:  # the text that would need this state will say so
-            return
+def _spanning_tree(
+    automaton: RegularAutomaton, states: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.uint8]]:
+    """Return the states on shortest ways from the start to some states, nearest first, as far as the table knows them.
+
+    For all but the start, also the state before each, and the byte read there.
+    """
+    table = automaton.table
+    before, read = np.full(len(table), DEAD, dtype=np.int32), np.zeros(len(table), dtype=np.uint8)
+    seen = np.zeros(len(table), dtype=np.bool_)
+    level = np.array([automaton.start])
+    order = [level]
+    while len(level):
+        seen[level] = True
+        successors, first = np.unique(table[level], return_index=True)
+        new = (successors > DEAD) & ~seen[successors]
+        row, byte = np.divmod(first[new], 256)
+        before[successors[new]], read[successors[new]] = level[row], byte
+        level = successors[new]
+        order.append(level)
+    wanted = np.zeros(len(table), dtype=np.bool_)
+    wanted[automaton.start] = True
+    for state in states[seen[states]].tolist():
+        above = state
+        while not wanted[above]:
+            wanted[above] = True
+            above = before[above]
+    reached = np.concatenate(order).astype(np.int32)
+    reached = reached[wanted[reached]]
+    return reached, before[reached[1:]], read[reached[1:]]
+
+
+def _walk_tree(automaton: RegularAutomaton, parents: NDArray[np.int32], read: NDArray[np.uint8]) -> NDArray[np.int32]:
+    """Return the state at each place of a tree, the start first; DEAD where there is none, or the time was up."""
+    end = perf_counter() + WALKING_SECONDS
+    states = [automaton.start]
+    with suppress(PatternError):  # the text that comes to such a state will say what is wrong
+        for parent, byte in zip(parents.tolist(), read.tolist(), strict=True):
+            if perf_counter() > end:
+                break
+            states.append(automaton.step(states[parent], byte))
+    missing = len(parents) + 1 - len(states)
+    return np.array([*states, *[DEAD] * missing], dtype=np.int32)
 
 
 def _is_index(arrays: Arrays, vocabulary: Vocabulary) -> bool:
     """Tell whether arrays are those of an index, each number inside of what it points into."""
-    per_state = ("states", "distances", "masks", "farthest")
-    kinds = dict.fromkeys(("expanded", *per_state), ("i4", 1)) | {"rows": ("i4", 2)}
+    per_state = ("places", "distances", "farthest", "masks")
+    kinds = dict.fromkeys(("parents", *per_state), ("i4", 1)) | {"bytes": ("u1", 1), "rows": ("i4", 2)}
     if not _have_kinds(arrays, kinds) or len({len(arrays[name]) for name in per_state}) > 1:
         return False
-    rows, unused = arrays["rows"], vocabulary.size % 32
+    parents, rows, unused = arrays["parents"], arrays["rows"], vocabulary.size % 32
     return (
-        all(_within(arrays[name], 0, None) for name in ("expanded", *per_state))
+        len(parents) == len(arrays["bytes"])
+        and _within(parents, 0, None)
+        and bool((parents <= np.arange(len(parents))).all())
+        and _within(arrays["places"], 0, len(parents) + 1)
+        and _within(arrays["farthest"], 0, None)
         and _within(arrays["masks"], 0, len(rows))
         and rows.shape[1] == -(-vocabulary.size // 32)
         and not (unused and (rows[:, -1].view(np.uint32) >> np.uint32(unused)).any())  # bits of no token
