@@ -301,16 +301,40 @@ def _full_disk(*_: object, **__: object) -> None:
     raise OSError(errno.ENOSPC, "No space left on device")
 
 
-@pytest.mark.parametrize("broken", ["fdopen", "utime"])
-def test_a_full_disk_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: str) -> None:
-    """Nothing is raised, nothing is left behind, and what was there can be overwritten later."""
+def test_a_full_disk_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is raised, nothing is left behind, and what was there stays."""
     disk = DiskCache(tmp_path)
-    disk.save("b", ARRAYS)
-    monkeypatch.setattr(os, broken, _full_disk)
     disk.save("a", ARRAYS)
+    monkeypatch.setattr(os, "fdopen", _full_disk)
+    disk.save("a", {})
+    disk.save("b", ARRAYS)
     monkeypatch.undo()
-    assert not list(tmp_path.glob("*.tmp"))
-    assert disk.load("b") is not None
+    assert [path.name for path in tmp_path.iterdir()] == ["a.arrays"]
+    assert same(disk.load("a") or {}, ARRAYS)
+
+
+def test_a_folder_may_be_there_to_read_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the time of reading cannot be noted, the file is read all the same."""
+    disk = DiskCache(tmp_path)
+    disk.save("a", ARRAYS)
+    monkeypatch.setattr(os, "utime", _full_disk)
+    assert same(disk.load("a") or {}, ARRAYS)
+
+
+@pytest.mark.parametrize("content", [b"", b"junk", MAGIC, encode(ARRAYS)[:-1]], ids=["empty", "junk", "magic", "cut"])
+def test_a_damaged_file_is_replaced(tmp_path: Path, vocabulary: Vocabulary, content: bytes) -> None:
+    """It counts as missing when it is read, and is written anew when there is something to save."""
+    disk = DiskCache(tmp_path)
+    index, states = walked(vocabulary, PERSON, random.Random(0))
+    save_index(disk, index)
+    (file,) = disk.files()
+    file.write_bytes(content)
+    loaded = Index(RegularAutomaton(PERSON), vocabulary)
+    load_index(disk, loaded)
+    assert loaded.states_known == 0
+    save_index(disk, index)
+    load_index(disk, loaded)
+    assert loaded.states_known == len(states)
 
 
 def test_a_folder_that_cannot_be_made_is_no_error(tmp_path: Path) -> None:

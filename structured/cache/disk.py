@@ -39,9 +39,10 @@ class DiskCache:
         path = self._path(key)
         try:
             arrays = decode(path.read_bytes())
-            os.utime(path)
         except (OSError, ValueError):
             return None
+        with suppress(OSError):  # the folder may be there to read alone
+            os.utime(path)
         return arrays
 
     def save(self, key: str, arrays: Arrays) -> None:

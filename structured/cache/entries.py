@@ -2,8 +2,8 @@
 
 Of an index its masks are kept, and how their states are reached: a tree of single bytes from the start. The automaton
 is not read back but walked again along that tree, a fifth of the work of finding the masks; so no number of a file is a
-state's, and none is ever followed by a compiled loop. Of a vocabulary its tries are kept. Their numbers
-are followed by compiled loops, so that each is checked to lie inside of what it points into.
+state's, and none is ever followed by a compiled loop. Of a vocabulary its tries are kept. Their numbers are followed by
+compiled loops, so that each is checked to lie inside of what it points into.
 """
 
 from collections.abc import Mapping
