@@ -19,6 +19,7 @@ class Engine:
         self.vocabulary = Vocabulary.from_transformers(hf_tokenizer)
         self.vocabulary.trie  # noqa: B018  belongs to the vocabulary, not to a schema
         self.vocabulary.special_trie  # noqa: B018
+        self.vocabulary.longest_special  # noqa: B018
         self._index: Index | None = None
         self._state = DEAD
 

@@ -11,56 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.automata import DEAD, UNKNOWN
-from structured.automata.machine_code import Bytes, Ints, Rows, machine_code
+from structured.automata.machine_code import Bytes, Ints, Rows, Words, machine_code
+from structured.automata.table import NODE
 
-Words = Annotated[NDArray[np.uint32], numba.uint32[::1]]
 Flags = Annotated[NDArray[np.bool_], numba.boolean[::1]]
 Text = Annotated[NDArray[np.uint8], numba.uint8[::1]]
 Sequences = Annotated[NDArray[np.int32], numba.int32[:, :, ::1]]
 
 DIFFERENT, UNEXPANDED = -2, -3
 """What `after_any` returns in place of a state, besides DEAD."""
-
-NODE, FARTHEST = range(2)
-"""What a walk writes down: the node that it stopped at, and the greatest distance of a state that a token led to."""
-
-
-@machine_code
-def walk(
-    byte: Bytes,
-    depth: Ints,
-    subtree_end: Ints,
-    token_start: Ints,
-    token_ids: Ints,
-    table: Rows,
-    distances: Ints,
-    path: Ints,
-    mask: Words,
-    progress: Ints,
-) -> bool:
-    """Walk a trie, setting the bit of each live token and skipping dead subtrees; tell whether the end was reached.
-
-    `path[d]` is the state before the byte at depth `d`; `path[0]` is where the walk started. The walk stops at a node
-    whose transition the table does not know, so that the caller can expand `path[depth]` and call again.
-    """
-    node = int(progress[NODE])
-    while node < len(byte):
-        target = table[path[depth[node]], byte[node]]
-        if target == UNKNOWN:
-            progress[NODE] = node
-            return False
-        if target == DEAD:
-            node = int(subtree_end[node])
-            continue
-        path[depth[node] + 1] = target
-        if token_start[node] < token_start[node + 1]:
-            progress[FARTHEST] = max(progress[FARTHEST], distances[target])
-            for position in range(token_start[node], token_start[node + 1]):
-                token_id = token_ids[position]
-                mask[token_id >> 5] |= np.uint32(1) << np.uint32(token_id & 31)
-        node += 1
-    progress[NODE] = node
-    return True
 
 
 @machine_code

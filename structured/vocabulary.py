@@ -7,6 +7,7 @@ Llama 3, Tekken, Qwen …), or SentencePiece pieces with byte fallback (Llama 2,
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from structured.automata.utf8 import byte_sequences
 from structured.errors import VocabularyError
 from structured.schema.strings import UNESCAPED
+from structured.trie import Trie
 
 UTF8_BYTES = frozenset((*range(0xC0), *range(0xC2, 0xF5)))
 """Every byte that occurs in UTF-8 text (RFC 3629)."""
@@ -31,6 +33,10 @@ def _plain_sequences() -> NDArray[np.int32]:
 
 PLAIN_SEQUENCES = _plain_sequences()
 """The characters that a JSON string may hold unescaped, as ranges of bytes, shape (sequences, 4, 2), padded with -1."""
+
+
+_BROKEN = re.compile(rb'[^"]*[\x00-\x1f]')
+"""What cannot be inside a JSON string, nor end it."""
 
 
 class Tokenizer(Protocol):
@@ -75,69 +81,17 @@ class TransformersTokenizer(Protocol):
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Trie:
-    """The tokens as a trie, its nodes (less the root) in depth-first order, children by byte.
-
-    All arrays but `token_ids` have one entry a node. The tokens that end at node `i` are
-    `token_ids[token_start[i]:token_start[i + 1]]`; more than one where different ids have the same bytes.
-    """
-
-    byte: NDArray[np.uint8]
-    depth: NDArray[np.int32]
-    """0 for a token's first byte."""
-    subtree_end: NDArray[np.int32]
-    """The node after the last one of the subtree."""
-    token_start: NDArray[np.int32]
-    token_ids: NDArray[np.int32]
-    height: int
-    """The number of bytes of the longest token."""
-
-    @classmethod
-    def from_tokens(cls, tokens: Sequence[bytes | None]) -> "Trie":
-        """Lay out the tokens that have bytes; the others are left out."""
-        order = sorted((token, token_id) for token_id, token in enumerate(tokens) if token)
-        byte: list[int] = []
-        depth: list[int] = []
-        subtree_end: list[int] = []
-        token_start: list[int] = []
-        path: list[int] = []
-        previous = b""
-        for position, (token, _) in enumerate(order):
-            shared = _common_prefix(previous, token)
-            for node in path[shared:]:
-                subtree_end[node] = len(byte)
-            del path[shared:]
-            for level in range(shared, len(token)):
-                path.append(len(byte))
-                byte.append(token[level])
-                depth.append(level)
-                subtree_end.append(0)
-                token_start.append(position)
-            previous = token
-        for node in path:
-            subtree_end[node] = len(byte)
-        return cls(
-            np.array(byte, dtype=np.uint8),
-            np.array(depth, dtype=np.int32),
-            np.array(subtree_end, dtype=np.int32),
-            # Nodes and sorted tokens are in the same order, so the tokens of a node reach up to those of the next; an
-            # inner node was made for the same token as its first child, and holds none.
-            np.array([*token_start, len(order)], dtype=np.int32),
-            np.array([token_id for _, token_id in order], dtype=np.int32),
-            max(depth, default=-1) + 1,
-        )
-
-
-@dataclass(frozen=True, eq=False, slots=True)
 class Layout:
     """A vocabulary as compiled loops read it.
 
     Tokens are *plain* that may stand anywhere in a JSON string: whole characters, none of them special. `plain_lengths`
-    tells how many characters each token has, 0 if it is not plain, shape (size,); `special_trie` has those of length 0.
+    tells how many characters each token has, 0 if it is not plain, shape (size,). `special_trie` has those that are not
+    plain, `quoted_trie` those of them that have no control character before their first quote, if they have one.
     """
 
     trie: Trie
     special_trie: Trie
+    quoted_trie: Trie
     plain_lengths: NDArray[np.int32]
 
     @classmethod
@@ -145,7 +99,13 @@ class Layout:
         """Lay out some tokens."""
         lengths = [_plain_length(token) for token in tokens]
         special = [None if length else token for token, length in zip(tokens, lengths, strict=True)]
-        return cls(Trie.from_tokens(tokens), Trie.from_tokens(special), np.array(lengths, dtype=np.int32))
+        quoted = [None if not token or _BROKEN.match(token) else token for token in special]
+        return cls(
+            Trie.from_tokens(tokens),
+            Trie.from_tokens(special),
+            Trie.from_tokens(quoted),
+            np.array(lengths, dtype=np.int32),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,6 +176,11 @@ class Vocabulary:
         return self.layout.special_trie
 
     @property
+    def quoted_trie(self) -> Trie:
+        """Those of them that have no control character before their first quote, if they have one."""
+        return self.layout.quoted_trie
+
+    @property
     def plain_lengths(self) -> NDArray[np.int32]:
         """The characters of each token that is plain, 0 for all others; shape (size,)."""
         return self.layout.plain_lengths
@@ -232,17 +197,22 @@ class Vocabulary:
         return counts
 
     def plain(self, characters: int) -> NDArray[np.uint32]:
-        """Return a mask of the plain tokens of at most so many characters; a new array each time."""
+        """Return a mask of the plain tokens of at most so many characters, 32 tokens to a word."""
         known = self._plain_masks.get(characters)
         if known is None:
             bits = np.zeros(-(-self.size // 32) * 32, dtype=np.bool_)
             bits[: self.size] = (self.plain_lengths > 0) & (self.plain_lengths <= characters)
             known = self._plain_masks[characters] = np.packbits(bits, bitorder="little").view(np.uint32)
-        return known.copy()
+        return known
 
     @cached_property
     def _plain_masks(self) -> dict[int, NDArray[np.uint32]]:
         return {}
+
+    @cached_property
+    def longest_special(self) -> int:
+        """The most bytes that any token of `quoted_trie` has before its first quote."""
+        return max((len(self.tokens[i].partition(b'"')[0]) for i in self.quoted_trie.token_ids.tolist()), default=0)
 
     @classmethod
     def from_tokenizer(cls, tokenizer: Tokenizer) -> "Vocabulary":
@@ -335,11 +305,3 @@ def _sentencepiece_bytes(piece: str) -> bytes:
     if len(piece) == 6 and piece.startswith("<0x") and piece.endswith(">"):
         return bytes([int(piece[3:5], 16)])
     return piece.replace("▁", " ").encode()
-
-
-def _common_prefix(left: bytes, right: bytes) -> int:
-    length = min(len(left), len(right))
-    for i in range(length):
-        if left[i] != right[i]:
-            return i
-    return length

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.automata import DEAD, UNKNOWN, Automaton
-from structured.vocabulary import PLAIN_SEQUENCES, Trie, Vocabulary
+from structured.vocabulary import PLAIN_SEQUENCES, Vocabulary
 
 
 class Walks:
@@ -19,22 +19,24 @@ class Walks:
         self.automaton = automaton
         self.vocabulary = vocabulary
         self._after_plain: dict[int, int] = {}
+        self._special: dict[int, tuple[NDArray[np.uint32], int]] = {}
 
     def mask(self, state: int) -> tuple[NDArray[np.uint32], int]:
         """Return the tokens that may follow, end tokens aside, and a distance that no state after one exceeds."""
-        longest = self.vocabulary.longest_plain
-        far = self.automaton.room(state, longest)
-        if far is not None:
-            mask = self.vocabulary.plain(longest)
-            return mask, max(far, self._walk(state, self.vocabulary.special_trie, mask))
-        room = self._room(state)
+        vocabulary = self.vocabulary
+        room = self.automaton.room(state, longest=vocabulary.longest_plain, special=vocabulary.longest_special)
         if room is None:
-            mask = np.zeros(-(-self.vocabulary.size // 32), dtype=np.uint32)
-            return mask, self._walk(state, self.vocabulary.trie, mask)
-        characters, reached = room
-        mask = self.vocabulary.plain(characters)
-        farthest = self._walk(state, self.vocabulary.special_trie, mask)
-        return mask, max([farthest, *self.automaton.distances[reached].tolist()])
+            mask = np.zeros(-(-vocabulary.size // 32), dtype=np.uint32)
+            return mask, self.automaton.walk(vocabulary.trie, state, mask)
+        known = self._special.get(room.twin)
+        if known is None:
+            special = np.zeros(-(-vocabulary.size // 32), dtype=np.uint32)
+            trie = vocabulary.quoted_trie if room.quoted else vocabulary.special_trie
+            known = self._special[room.twin] = special, self.automaton.walk(trie, room.twin, special)
+        special, farthest = known
+        distances = self.automaton.distances
+        nearer = int(distances[state]) - int(distances[room.twin])  # what the twin has to read less is a constant
+        return vocabulary.plain(room.characters) | special, max(room.farthest, farthest + nearer)
 
     def mask_to(self, state: int, wanted: NDArray[np.bool_]) -> NDArray[np.uint32]:
         """Return those of them that lead to a wanted state; `wanted` has one entry for each row of the table."""
@@ -57,7 +59,8 @@ class Walks:
 
     def targets(self, state: int) -> list[int]:
         """Return the states that one token may lead to, each once."""
-        from structured.kernels import NODE, walk_targets
+        from structured.automata.table import NODE
+        from structured.kernels import walk_targets
 
         room = self._room(state)
         trie = self.vocabulary.trie if room is None else self.vocabulary.special_trie
@@ -76,7 +79,8 @@ class Walks:
 
     def successors(self, state: int) -> NDArray[np.int32]:
         """Return the state after each token, DEAD where it is not allowed; shape (vocabulary.size,)."""
-        from structured.kernels import NODE, walk_successors
+        from structured.automata.table import NODE
+        from structured.kernels import walk_successors
 
         trie = self.vocabulary.trie
         successors = np.full(self.vocabulary.size, DEAD, dtype=np.int32)
@@ -88,19 +92,6 @@ class Walks:
         ):  # fmt: skip
             self.automaton.expand(int(path[trie.depth[progress[NODE]]]))
         return successors
-
-    def _walk(self, state: int, trie: Trie, mask: NDArray[np.uint32]) -> int:
-        """Set the bits of the tokens of a trie that may follow; return the greatest distance of a state after one."""
-        from structured.kernels import FARTHEST, NODE, walk
-
-        path = np.full(trie.height + 1, state, dtype=np.int32)
-        progress = np.zeros(2, dtype=np.int32)
-        while not walk(
-            trie.byte, trie.depth, trie.subtree_end, trie.token_start, trie.token_ids, self.automaton.table,
-            self.automaton.distances, path, mask, progress,
-        ):  # fmt: skip
-            self.automaton.expand(int(path[trie.depth[progress[NODE]]]))
-        return int(progress[FARTHEST])
 
     def _room(self, state: int) -> tuple[int, list[int]] | None:
         """Return how many plain characters may follow, up to the longest plain token, and the states that they lead to.

@@ -14,9 +14,9 @@ HOUSE = Path(structured.__file__).parent
 MODULES = sorted(HOUSE.rglob("*.py"))
 
 ROOMS = (
-    *("errors", "pattern", "schema", "automata", "vocabulary", "masks", "kernels", "walks", "completions", "index"),
-    *("cache", "compiler", "guide", "sampling", "models", "device", "decoding", "prompts", "extraction", "showcases"),
-    "cli",
+    *("errors", "pattern", "schema", "trie", "automata", "vocabulary", "masks", "kernels", "walks", "completions"),
+    *("index", "cache", "compiler", "guide", "sampling", "models", "device", "decoding", "prompts", "extraction"),
+    *("showcases", "cli"),
 )
 """In the order in which data walks through them; a module imports only from rooms before its own, or from its own."""
 

@@ -10,7 +10,6 @@ from structured.automata.program import (
     CHOICE,
     FAR,
     MEMBERS,
-    OPEN,
     OPERATION,
     REPEAT,
     SEQUENCE,
@@ -488,28 +487,3 @@ def rehash_frames(frames: Rows, slots: Ints, sizes: Ints) -> None:
         while slots[slot] >= 0:
             slot = (slot + 1) & mask
         slots[slot] = known
-
-
-@machine_code
-def room(
-    nodes: Rows, operands: Ints, text: Bytes, frames: Rows, states: Rows, members: Ints, state: int, enough: int
-) -> int:
-    """Return a frame of a state from which `enough` plain characters may be read, whichever they are; -1 if none."""
-    start = int(states[state, 0])
-    for position in range(start, start + states[state, 1]):
-        leaf = int(members[position])
-        node = int(frames[leaf, NODE])
-        if leaf == FINISHED:
-            continue
-        if nodes[node, OPERATION] == UNLIKE:
-            place = character_place(nodes, operands, text, node, int(frames[leaf, FIRST]), int(frames[leaf, SECOND]))
-            if place == operands[nodes[node, C]]:
-                return leaf
-        elif nodes[node, OPERATION] == ARCS and nodes[node, OPEN]:
-            rest = int(frames[leaf, TAIL])
-            again = int(frames[rest, NODE])
-            if rest != FINISHED and nodes[again, OPERATION] == REPEAT and nodes[again, OPEN]:
-                allowed = frames[rest, SECOND]
-                if allowed == UNLIMITED or allowed >= enough:
-                    return leaf
-    return -1

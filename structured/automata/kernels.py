@@ -1,5 +1,7 @@
 """The states of the regular automaton: sets of frames, interned, and their rows of the table filled."""
 
+import numpy as np
+
 from structured.automata.frames import (
     COUNT,
     DONE,
@@ -25,7 +27,7 @@ from structured.automata.frames import (
     push,
     rehash_frames,
 )
-from structured.automata.machine_code import Bytes, Ints, Rows, machine_code
+from structured.automata.machine_code import Bytes, Ints, Rows, Words, machine_code
 from structured.automata.program import FAR
 from structured.automata.protocol import DEAD, UNKNOWN
 
@@ -48,6 +50,7 @@ __all__ = [
     "rehash_frames",
     "rehash_states",
     "target_state",
+    "walk",
 ]
 
 MEMBERS, MEMBER_COUNT = range(2)
@@ -263,3 +266,60 @@ def rehash_states(states: Rows, members: Ints, slots: Ints, sizes: Ints) -> None
         while slots[slot] >= 0:
             slot = (slot + 1) & mask
         slots[slot] = known
+
+
+@machine_code
+def walk(
+    byte: Bytes,
+    depth: Ints,
+    subtree_end: Ints,
+    token_start: Ints,
+    token_ids: Ints,
+    nodes: Rows,
+    operands: Ints,
+    text: Bytes,
+    frames: Rows,
+    frame_slots: Ints,
+    leaves: Ints,
+    states: Rows,
+    distances: Ints,
+    state_slots: Ints,
+    members: Ints,
+    table: Rows,
+    sizes: Ints,
+    stack: Ints,
+    arcs: Rows,
+    row: Ints,
+    most: int,
+    path: Ints,
+    mask: Words,
+    progress: Ints,
+) -> int:
+    """Walk a trie as `table.walk` does, making the states that are missing on the way; say what is full."""
+    node, farthest = int(progress[0]), int(progress[1])
+    while node < len(byte):
+        state = int(path[depth[node]])
+        target = int(table[state, byte[node]])
+        if target == UNKNOWN:
+            lack = expand(
+                nodes, operands, text, frames, frame_slots, leaves, states, distances, state_slots, members, table,
+                sizes, stack, arcs, row, state, most,
+            )  # fmt: skip
+            if lack != DONE:
+                progress[0] = node
+                progress[1] = farthest
+                return lack
+            target = int(table[state, byte[node]])
+        if target == DEAD:
+            node = int(subtree_end[node])
+            continue
+        path[depth[node] + 1] = target
+        if token_start[node] < token_start[node + 1]:
+            farthest = max(farthest, int(distances[target]))
+            for position in range(token_start[node], token_start[node + 1]):
+                token_id = token_ids[position]
+                mask[token_id >> 5] |= np.uint32(1) << np.uint32(token_id & 31)
+        node += 1
+    progress[0] = node
+    progress[1] = farthest
+    return DONE

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 Ints = Annotated[NDArray[np.int32], numba.int32[::1]]
 Rows = Annotated[NDArray[np.int32], numba.int32[:, ::1]]
+Words = Annotated[NDArray[np.uint32], numba.uint32[::1]]
 Bytes = Annotated[NDArray[np.uint8], numba.types.Array(numba.uint8, 1, "C", readonly=True)]
 
 P = ParamSpec("P")

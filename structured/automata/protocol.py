@@ -1,15 +1,33 @@
 """The one interface of every automaton: regular ones here, products and stacks beside them."""
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from structured.trie import Trie
 
 DEAD = -1
 """The successor of a state on a byte that no accepted text has there."""
 
 UNKNOWN = -2
 """A successor that has not been asked for yet."""
+
+
+class Room(NamedTuple):
+    """How freely a string may go on: whichever plain characters come next, only their number counts.
+
+    Plain are the characters that a JSON string holds as themselves, and tokens that consist of them.
+    """
+
+    characters: int
+    """How many may follow. A plain token is allowed if it has no more, and forbidden if it has."""
+    farthest: int
+    """A distance that no state after some of them exceeds."""
+    twin: int
+    """A state from which the same tokens may follow that are not plain."""
+    quoted: bool
+    """Whether nothing but a quote ends the string: no token may follow that has a control character before one."""
 
 
 class Automaton(Protocol):
@@ -52,10 +70,17 @@ class Automaton(Protocol):
         """Tell whether the bytes read so far are a whole text of the language."""
         ...
 
-    def room(self, state: int, characters: int) -> int | None:
-        """Return the greatest distance after so many plain characters, if they may follow whichever they are.
+    def walk(self, trie: Trie, state: int, mask: NDArray[np.uint32]) -> int:
+        """Set the bits of the tokens of a trie that may follow, and return the greatest distance of a state after one.
 
-        Plain are the characters that a JSON string holds as themselves. None if not all may follow, or if it is not
-        known; to know it spares walking over most of the vocabulary.
+        `walk_table` does it for any automaton.
+        """
+        ...
+
+    def room(self, state: int, *, longest: int, special: int) -> Room | None:
+        """Return the room of a state inside a string. None if there is none, or if it is not known.
+
+        To know it spares walking over most of the vocabulary. `longest` is the number of characters of the longest
+        plain token, `special` that of bytes before the first quote of any other.
         """
         ...

@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.automata.program import Program, assemble
-from structured.automata.protocol import DEAD, UNKNOWN
+from structured.automata.protocol import DEAD, UNKNOWN, Room
 from structured.errors import PatternError
 from structured.pattern import Pattern
+from structured.trie import Trie
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,7 @@ class _Arrays:
     stack: NDArray[np.int32] = field(default_factory=lambda: np.zeros(256, dtype=np.int32))
     arcs: NDArray[np.int32] = field(default_factory=lambda: np.zeros((64, 3), dtype=np.int32))
     row: NDArray[np.int32] = field(default_factory=lambda: np.zeros(513, dtype=np.int32))
+    found: NDArray[np.int32] = field(default_factory=lambda: np.zeros(4, dtype=np.int32))
 
 
 class RegularAutomaton:
@@ -110,16 +112,41 @@ class RegularAutomaton:
             self.expand(state)
         return int(self.table[state, byte])
 
-    def room(self, state: int, characters: int) -> int | None:
-        """Return the greatest distance after so many plain characters, if they may follow whichever they are."""
-        from structured.automata.frames import LENGTH, room
+    def room(self, state: int, *, longest: int, special: int) -> Room | None:
+        """Return the room of a state inside a string; see the protocol."""
+        from structured.automata.room import FARTHEST, NO_ROOM, QUOTED, ROOM, TWIN, find_room
 
         here = self._arrays
         program = here.program
-        frame = room(
-            program.nodes, program.operands, program.text, here.frames, here.states, here.members, state, characters
-        )
-        return None if frame < 0 else int(here.frames[frame, LENGTH]) + 1
+        while lack := find_room(
+            program.nodes, program.operands, program.text, here.frames, here.frame_slots, here.leaves, here.states,
+            here.distances, here.state_slots, here.members, here.sizes, here.stack, self.limits.states, state, longest,
+            special, here.found,
+        ):  # fmt: skip
+            if lack == NO_ROOM:
+                return None
+            self._grow(lack)
+        found = here.found
+        return Room(int(found[ROOM]), int(found[FARTHEST]), int(found[TWIN]), bool(found[QUOTED]))
+
+    def walk(self, trie: Trie, state: int, mask: NDArray[np.uint32]) -> int:
+        """Set the bits of the tokens of a trie that may follow; see the protocol."""
+        from structured.automata import kernels
+
+        here = self._arrays
+        program = here.program
+        path = np.full(trie.height + 1, state, dtype=np.int32)
+        progress = np.zeros(2, dtype=np.int32)
+        start = perf_counter()
+        while lack := kernels.walk(
+            trie.byte, trie.depth, trie.subtree_end, trie.token_start, trie.token_ids,
+            program.nodes, program.operands, program.text, here.frames, here.frame_slots, here.leaves, here.states,
+            here.distances, here.state_slots, here.members, here.table, here.sizes, here.stack, here.arcs, here.row,
+            self.limits.states, path, mask, progress,
+        ):  # fmt: skip
+            self._grow(lack)
+        self._spend(perf_counter() - start)
+        return int(progress[1])
 
     def expand(self, state: int) -> None:
         """Fill the row of a state, and of the states after it for as long as only one byte can follow."""
@@ -134,7 +161,10 @@ class RegularAutomaton:
             state, self.limits.states,
         ):  # fmt: skip
             self._grow(lack)
-        self.seconds += perf_counter() - start
+        self._spend(perf_counter() - start)
+
+    def _spend(self, seconds: float) -> None:
+        self.seconds += seconds
         if self.seconds > self.limits.seconds:
             raise self._too_costly(f"more than {self.limits.seconds:g} seconds to make states in")
 

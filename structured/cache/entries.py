@@ -20,7 +20,8 @@ from structured.cache.arrays import Arrays, key_of
 from structured.cache.disk import DiskCache
 from structured.errors import PatternError
 from structured.index import Index
-from structured.vocabulary import Layout, Trie, Vocabulary
+from structured.trie import Trie
+from structured.vocabulary import Layout, Vocabulary
 
 MOST_MASK_BYTES = 1 << 24
 """Of the distinct masks saved for one index, the first ones: 1,046 over Llama 3's vocabulary."""
@@ -77,11 +78,14 @@ def load_layout(cache: DiskCache, vocabulary: Vocabulary) -> None:
     key = key_of("vocabulary", vocabulary.fingerprint)
     arrays = cache.load(key)
     if arrays is not None and _is_layout(arrays, vocabulary.size):
-        vocabulary.lay_out(Layout(_trie(arrays, "all"), _trie(arrays, "special"), arrays["plain_lengths"]))
+        everything, special, quoted = (_trie(arrays, which) for which in _TRIES)
+        vocabulary.lay_out(Layout(everything, special, quoted, arrays["plain_lengths"]))
     else:
-        layout = vocabulary.layout
-        tries = _trie_arrays(layout.trie, "all") | _trie_arrays(layout.special_trie, "special")
-        cache.save(key, {**tries, "plain_lengths": layout.plain_lengths})
+        arrays = {"plain_lengths": vocabulary.plain_lengths}
+        for which in _TRIES:
+            trie = getattr(vocabulary, which)
+            arrays |= {f"{which}_{name}": getattr(trie, name) for name in _TRIE_ARRAYS}
+        cache.save(key, arrays)
 
 
 def _index_key(vocabulary: Vocabulary, automaton: RegularAutomaton) -> str:
@@ -154,17 +158,15 @@ def _is_index(arrays: Arrays, vocabulary: Vocabulary) -> bool:
 
 
 def _is_layout(arrays: Arrays, size: int) -> bool:
-    """Tell whether arrays are two tries of so many tokens and the lengths of those, as `_is_index` does."""
+    """Tell whether arrays are the tries of so many tokens and the lengths of those, as `_is_index` does."""
     kinds = {"plain_lengths": ("i4", 1)}
-    for which in ("all", "special"):
+    for which in _TRIES:
         kinds |= {f"{which}_{name}": ("u1" if name == "byte" else "i4", 1) for name in _TRIE_ARRAYS}
     return (
         _have_kinds(arrays, kinds)
         and len(arrays["plain_lengths"]) == size
-        and _within(arrays["plain_lengths"], 0, len(arrays["all_byte"]))
-        and all(
-            _is_trie({name: arrays[f"{which}_{name}"] for name in _TRIE_ARRAYS}, size) for which in ("all", "special")
-        )
+        and _within(arrays["plain_lengths"], 0, len(arrays["trie_byte"]))
+        and all(_is_trie({name: arrays[f"{which}_{name}"] for name in _TRIE_ARRAYS}, size) for which in _TRIES)
     )
 
 
@@ -183,16 +185,13 @@ def _is_trie(arrays: Arrays, size: int) -> bool:
     )
 
 
+_TRIES = ("trie", "special_trie", "quoted_trie")
 _TRIE_ARRAYS = ("byte", "depth", "subtree_end", "token_start", "token_ids")
 
 
 def _trie(arrays: Arrays, which: str) -> Trie:
     byte, depth, subtree_end, token_start, token_ids = (arrays[f"{which}_{name}"] for name in _TRIE_ARRAYS)
     return Trie(byte, depth, subtree_end, token_start, token_ids, int(depth.max(initial=-1)) + 1)
-
-
-def _trie_arrays(trie: Trie, which: str) -> dict[str, NDArray[Any]]:
-    return {f"{which}_{name}": getattr(trie, name) for name in _TRIE_ARRAYS}
 
 
 def _have_kinds(arrays: Arrays, kinds: Mapping[str, tuple[str, int]]) -> bool:
