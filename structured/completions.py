@@ -84,7 +84,7 @@ class Completions:
         while (missing := shortest_text(automaton.table, automaton.distances, state, path, text)) <= UNEXPANDED:
             automaton.expand(UNEXPANDED - missing)
         counts = np.array([self._spelled.get(place, -1) for place in path.tolist()], dtype=np.int32)
-        fewest_tokens(trie.byte, trie.subtree_end, trie.token_start, text, counts)
+        fewest_tokens(trie.byte, trie.first, trie.token_start, text, counts)
         self._spelled.update(zip(path.tolist(), counts.tolist(), strict=True))
         return self._spelled[state]
 

@@ -90,7 +90,7 @@ class Index:
         if final is None:
             final = self.automaton.accepts(state)
             if final:
-                self.automaton.step(state, 0)  # the row is known from here on
+                self.automaton.expand(state)
                 final = bool((self.automaton.table[state] == DEAD).all())
             self._final[state] = final
         return final

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from structured.automata import DEAD, UNKNOWN
 from structured.automata.machine_code import Bytes, Ints, Rows, Words, machine_code
-from structured.automata.table import NODE
+from structured.automata.table import END, LEVEL, NEXT, STATE
 
 Flags = Annotated[NDArray[np.bool_], numba.boolean[::1]]
 Text = Annotated[NDArray[np.uint8], numba.uint8[::1]]
@@ -25,87 +25,108 @@ DIFFERENT, UNEXPANDED = -2, -3
 @machine_code
 def walk_successors(
     byte: Bytes,
-    depth: Ints,
-    subtree_end: Ints,
+    first: Ints,
     token_start: Ints,
     token_ids: Ints,
     table: Rows,
-    path: Ints,
+    path: Rows,
     successors: Ints,
     progress: Ints,
 ) -> bool:
-    """Walk a trie in the same way, writing down the state after each live token."""
-    node = int(progress[NODE])
-    while node < len(byte):
-        target = table[path[depth[node]], byte[node]]
-        if target == UNKNOWN:
-            progress[NODE] = node
-            return False
-        if target == DEAD:
-            node = int(subtree_end[node])
+    """Walk a trie as `automata.table.walk` does, writing down the state after each live token."""
+    level = int(progress[LEVEL])
+    state, node, end = int(path[level, STATE]), int(path[level, NEXT]), int(path[level, END])
+    while level > 0 or node < end:
+        if node == end:
+            level -= 1
+            state, node, end = int(path[level, STATE]), int(path[level, NEXT]), int(path[level, END])
             continue
-        path[depth[node] + 1] = target
-        for position in range(token_start[node], token_start[node + 1]):
-            successors[token_ids[position]] = target
+        target = int(table[state, byte[node]])
+        if target == UNKNOWN:
+            path[level, NEXT] = node
+            progress[LEVEL] = level
+            return False
+        child = node
         node += 1
-    progress[NODE] = node
+        if target == DEAD:
+            continue
+        for position in range(token_start[child], token_start[child + 1]):
+            successors[token_ids[position]] = target
+        if first[child] < first[child + 1]:
+            path[level, NEXT] = node
+            level += 1
+            state, node, end = target, int(first[child]), int(first[child + 1])
+            path[level, STATE] = state
+            path[level, END] = end
     return True
 
 
 @machine_code
 def walk_targets(
-    byte: Bytes,
-    depth: Ints,
-    subtree_end: Ints,
-    token_start: Ints,
-    table: Rows,
-    path: Ints,
-    reached: Flags,
-    progress: Ints,
+    byte: Bytes, first: Ints, token_start: Ints, table: Rows, path: Rows, reached: Flags, progress: Ints
 ) -> bool:
     """Walk a trie in the same way, marking the states after all live tokens; `reached` has a place for each row."""
-    node = int(progress[NODE])
-    while node < len(byte):
-        target = table[path[depth[node]], byte[node]]
-        if target == UNKNOWN:
-            progress[NODE] = node
-            return False
-        if target == DEAD:
-            node = int(subtree_end[node])
+    level = int(progress[LEVEL])
+    state, node, end = int(path[level, STATE]), int(path[level, NEXT]), int(path[level, END])
+    while level > 0 or node < end:
+        if node == end:
+            level -= 1
+            state, node, end = int(path[level, STATE]), int(path[level, NEXT]), int(path[level, END])
             continue
-        path[depth[node] + 1] = target
-        if token_start[node] < token_start[node + 1]:
-            reached[target] = True
+        target = int(table[state, byte[node]])
+        if target == UNKNOWN:
+            path[level, NEXT] = node
+            progress[LEVEL] = level
+            return False
+        child = node
         node += 1
-    progress[NODE] = node
+        if target == DEAD:
+            continue
+        if token_start[child] < token_start[child + 1]:
+            reached[target] = True
+        if first[child] < first[child + 1]:
+            path[level, NEXT] = node
+            level += 1
+            state, node, end = target, int(first[child]), int(first[child + 1])
+            path[level, STATE] = state
+            path[level, END] = end
     return True
 
 
 @machine_code
 def walk_to(
     byte: Bytes,
-    depth: Ints,
-    subtree_end: Ints,
+    first: Ints,
     token_start: Ints,
     token_ids: Ints,
     table: Rows,
-    path: Ints,
+    path: Rows,
     wanted: Flags,
     mask: Words,
 ) -> None:
-    """Walk a trie once more, setting the bits of the tokens that lead to wanted states; every row needed is known."""
-    node = 0
-    while node < len(byte):
-        target = table[path[depth[node]], byte[node]]
-        if target <= DEAD:
-            node = int(subtree_end[node])
+    """Walk a trie once more, setting the bits of the tokens that lead to wanted states; all that is needed is known."""
+    level = 0
+    state, node, end = int(path[level, STATE]), int(path[level, NEXT]), int(path[level, END])
+    while level > 0 or node < end:
+        if node == end:
+            level -= 1
+            state, node, end = int(path[level, STATE]), int(path[level, NEXT]), int(path[level, END])
             continue
-        path[depth[node] + 1] = target
+        target = int(table[state, byte[node]])
+        child = node
+        node += 1
+        if target == DEAD:
+            continue
         if wanted[target]:
-            for position in range(token_start[node], token_start[node + 1]):
+            for position in range(token_start[child], token_start[child + 1]):
                 token_id = token_ids[position]
                 mask[token_id >> 5] |= np.uint32(1) << np.uint32(token_id & 31)
-        node += 1
+        if first[child] < first[child + 1]:
+            path[level, NEXT] = node
+            level += 1
+            state, node, end = target, int(first[child]), int(first[child + 1])
+            path[level, STATE] = state
+            path[level, END] = end
 
 
 @machine_code
@@ -181,21 +202,21 @@ def shortest_text(table: Rows, distances: Ints, state: int, path: Ints, text: Te
 
 
 @machine_code
-def fewest_tokens(byte: Bytes, subtree_end: Ints, token_start: Ints, text: Bytes, counts: Ints) -> None:
+def fewest_tokens(byte: Bytes, first: Ints, token_start: Ints, text: Bytes, counts: Ints) -> None:
     """Fill in how few tokens of a trie spell each suffix of a text, where that is -1; shape (len(text) + 1,)."""
     counts[len(text)] = 0
     for start in range(len(text) - 1, -1, -1):
         if counts[start] >= 0:
             continue
         best = len(text) + 1
-        node, end, position = 0, len(byte), start
-        while node < end and position < len(text):
-            if byte[node] != text[position]:
-                node = int(subtree_end[node])
-                continue
-            position += 1
+        node = 0
+        for position in range(start, len(text)):
+            child, end = int(first[node]), int(first[node + 1])
+            while child < end and byte[child] != text[position]:
+                child += 1
+            if child == end:
+                break
+            node = child
             if token_start[node] < token_start[node + 1]:
-                best = min(best, int(counts[position]) + 1)
-            end = int(subtree_end[node])
-            node += 1
+                best = min(best, int(counts[position + 1]) + 1)
         counts[start] = best

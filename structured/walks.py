@@ -40,6 +40,7 @@ class Walks:
 
     def mask_to(self, state: int, wanted: NDArray[np.bool_]) -> NDArray[np.uint32]:
         """Return those of them that lead to a wanted state; `wanted` has one entry for each row of the table."""
+        from structured.automata.table import path_from
         from structured.kernels import walk_to
 
         room = self._room(state)
@@ -50,27 +51,25 @@ class Walks:
             for count, successor in self._after_plain_tokens(*room):
                 if wanted[successor]:
                     mask |= self.vocabulary.plain(count) & ~self.vocabulary.plain(count - 1)
-        path = np.full(trie.height + 1, state, dtype=np.int32)
+        path = path_from(trie, state)
         walk_to(
-            trie.byte, trie.depth, trie.subtree_end, trie.token_start, trie.token_ids, self.automaton.table, path,
+            trie.byte, trie.first, trie.token_start, trie.token_ids, self.automaton.table, path,
             wanted, mask,
         )  # fmt: skip
         return mask
 
     def targets(self, state: int) -> list[int]:
         """Return the states that one token may lead to, each once."""
-        from structured.automata.table import NODE
+        from structured.automata.table import LEVEL, STATE, path_from
         from structured.kernels import walk_targets
 
         room = self._room(state)
         trie = self.vocabulary.trie if room is None else self.vocabulary.special_trie
         reached = np.zeros(len(self.automaton.table), dtype=np.bool_)
-        path = np.full(trie.height + 1, state, dtype=np.int32)
+        path = path_from(trie, state)
         progress = np.zeros(2, dtype=np.int32)
-        while not walk_targets(
-            trie.byte, trie.depth, trie.subtree_end, trie.token_start, self.automaton.table, path, reached, progress
-        ):
-            self.automaton.expand(int(path[trie.depth[progress[NODE]]]))
+        while not walk_targets(trie.byte, trie.first, trie.token_start, self.automaton.table, path, reached, progress):
+            self.automaton.expand(int(path[progress[LEVEL], STATE]))
             reached = np.pad(reached, (0, len(self.automaton.table) - len(reached)))
         if room is not None:
             reached[[successor for _, successor in self._after_plain_tokens(*room)]] = True
@@ -79,18 +78,18 @@ class Walks:
 
     def successors(self, state: int) -> NDArray[np.int32]:
         """Return the state after each token, DEAD where it is not allowed; shape (vocabulary.size,)."""
-        from structured.automata.table import NODE
+        from structured.automata.table import LEVEL, STATE, path_from
         from structured.kernels import walk_successors
 
         trie = self.vocabulary.trie
         successors = np.full(self.vocabulary.size, DEAD, dtype=np.int32)
-        path = np.full(trie.height + 1, state, dtype=np.int32)
+        path = path_from(trie, state)
         progress = np.zeros(2, dtype=np.int32)
         while not walk_successors(
-            trie.byte, trie.depth, trie.subtree_end, trie.token_start, trie.token_ids, self.automaton.table, path,
+            trie.byte, trie.first, trie.token_start, trie.token_ids, self.automaton.table, path,
             successors, progress,
         ):  # fmt: skip
-            self.automaton.expand(int(path[trie.depth[progress[NODE]]]))
+            self.automaton.expand(int(path[progress[LEVEL], STATE]))
         return successors
 
     def _room(self, state: int) -> tuple[int, list[int]] | None:

@@ -227,6 +227,9 @@ def test_printed_automaton_tells_what_has_been_walked() -> None:
     automaton = RegularAutomaton(concat(literal('"'), repeat(char_set((0x61, 0x7A)), 0, None), literal("é")))
     assert str(automaton).split() == ["0", "not", "expanded"]
     after_quote, letters, end = (read(automaton, text.encode()) for text in ('"', '"aa', '"aé'))
+    assert str(automaton).splitlines()[automaton.start].split() == [str(automaton.start), f"'\"'→{after_quote}", "…"]
+    for state in (automaton.start, after_quote, letters, end):
+        automaton.expand(state)
     lines = str(automaton).splitlines()
     assert lines[automaton.start].split() == [str(automaton.start), f"'\"'→{after_quote}"]
     assert f"'a'-'z'→{letters}  c3→" in lines[letters]

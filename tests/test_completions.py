@@ -18,7 +18,8 @@ from structured.errors import BudgetError
 from structured.guide import Guide
 from structured.index import Index
 from structured.pattern import Pattern, Reference, alternation, chars, concat, literal, optional, repeat
-from structured.vocabulary import Trie, Vocabulary
+from structured.trie import Trie
+from structured.vocabulary import Vocabulary
 
 
 def fewest_tokens(tokens: Collection[bytes | None], data: bytes) -> int:
@@ -38,7 +39,7 @@ def test_fewest_tokens_of_each_suffix(merged: set[str], text: str) -> None:
     trie = Trie.from_tokens(tokens)
     text_bytes = np.frombuffer(data, dtype=np.uint8)
     counts = np.full(len(text_bytes) + 1, -1, dtype=np.int32)
-    kernels.fewest_tokens(trie.byte, trie.subtree_end, trie.token_start, text_bytes, counts)
+    kernels.fewest_tokens(trie.byte, trie.first, trie.token_start, text_bytes, counts)
     assert counts.tolist() == [fewest_tokens(tokens, data[start:]) for start in range(len(data) + 1)]
 
 

@@ -148,7 +148,7 @@ def test_compiled_kernels_equal_the_plain_functions(vocabulary: Vocabulary, draw
         expected = answers(plain)
     assert answers(fast) == expected
     for text in texts:
-        arguments = trie.byte, trie.subtree_end, trie.token_start, np.frombuffer(text.encode(), dtype=np.uint8)
+        arguments = trie.byte, trie.first, trie.token_start, np.frombuffer(text.encode(), dtype=np.uint8)
         counts = [np.full(len(text.encode()) + 1, -1, dtype=np.int32) for _ in range(2)]
         kernels.fewest_tokens(*arguments, counts[0])
         kernels.fewest_tokens.py_func(*arguments, counts[1])

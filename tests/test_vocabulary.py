@@ -166,14 +166,15 @@ def test_vocabulary_of_a_tokenizer_that_tells_its_bytes(vocabulary: Vocabulary) 
 def tokens_by_bytes(trie: Trie) -> dict[bytes, list[int]]:
     """Read a trie with nothing but the path to each node."""
     found: dict[bytes, list[int]] = {}
-    path = b""
+    paths = {0: b""}
     for node in range(len(trie.byte)):
-        path = path[: trie.depth[node]] + bytes([trie.byte[node]])
-        assert len(path) == trie.depth[node] + 1, "a node has no parent"
+        for child in range(trie.first[node], trie.first[node + 1]):
+            assert child not in paths, "a node has two parents"
+            paths[child] = paths[node] + bytes([trie.byte[child]])
         ids = trie.token_ids[trie.token_start[node] : trie.token_start[node + 1]].tolist()
         if ids:
-            assert path not in found, "two nodes have one path"
-            found[path] = ids
+            assert paths[node] not in found, "two nodes have one path"
+            found[paths[node]] = ids
     return found
 
 
@@ -188,16 +189,15 @@ def test_trie_lists_exactly_the_tokens(tokens: list[bytes | None]) -> None:
 
 
 @given(st.lists(FEW_BYTES, max_size=40))
-def test_subtrees_end_where_the_walk_climbs(tokens: list[bytes]) -> None:
-    """`subtree_end` is the next node that is no deeper, children are sorted by byte, and leaves are tokens."""
+def test_children_lie_side_by_side(tokens: list[bytes]) -> None:
+    """Each node but the root is the child of one, children are sorted by byte, and leaves are tokens."""
     trie = Trie.from_tokens(tokens)
     nodes = len(trie.byte)
+    assert (trie.first[0], trie.first[nodes]) == (1, nodes)
     for node in range(nodes):
-        end = next((other for other in range(node + 1, nodes) if trie.depth[other] <= trie.depth[node]), nodes)
-        assert trie.subtree_end[node] == end
-        if end < nodes and trie.depth[end] == trie.depth[node]:
-            assert trie.byte[end] > trie.byte[node]
-        if end == node + 1:
+        children = trie.byte[trie.first[node] : trie.first[node + 1]].tolist()
+        assert children == sorted(set(children))
+        if node > 0 and not children:
             assert trie.token_start[node] < trie.token_start[node + 1]
 
 

@@ -27,7 +27,7 @@ NODE, FIRST, SECOND, TAIL, LENGTH, LEAVES, COUNT, MARK = range(8)
 """The columns of a frame: the node on top, how far it is read, the frame below; the bytes of the shortest completion;
 where its leaves lie in `leaves` (-1: not known yet) and how many there are; the last round in which it was met."""
 
-FRAMES_USED, LEAVES_USED, STATES_USED, MEMBERS_USED, ROUND = range(5)
+FRAMES_USED, LEAVES_USED, STATES_USED, MEMBERS_USED, ARCS_USED, ROUND = range(6)
 """What is counted in `sizes`."""
 
 DONE, MORE_FRAMES, MORE_LEAVES, MORE_STATES, MORE_MEMBERS, MORE_STACK, MORE_ARCS, TOO_MANY_WAYS = range(8)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from structured.automata.frames import (
+    ARCS_USED,
     COUNT,
     DONE,
     FINISHED,
@@ -30,6 +31,7 @@ from structured.automata.frames import (
 from structured.automata.machine_code import Bytes, Ints, Rows, Words, machine_code
 from structured.automata.program import FAR
 from structured.automata.protocol import DEAD, UNKNOWN
+from structured.automata.table import END, FARTHEST, LEVEL, NEXT, STATE
 
 __all__ = [
     "COUNT",
@@ -53,14 +55,12 @@ __all__ = [
     "walk",
 ]
 
-MEMBERS, MEMBER_COUNT = range(2)
-"""The columns of a state: where its frames lie in `members`, and how many there are."""
+MEMBERS, MEMBER_COUNT, FIRST_ARC, ARC_COUNT = range(4)
+"""The columns of a state: where its frames lie in `members`, and how many there are; where its arcs lie in `arcs`, and
+how many there are, -1 if that is not known yet."""
 
 MOST_WAYS = 1 << 24
 """Frames that one byte may lead to, counted once for each way that leads there: some 0.1 seconds."""
-
-CHAIN = 64
-"""States expanded beyond the one asked for, where only one byte can follow."""
 
 
 @machine_code
@@ -96,6 +96,7 @@ def intern_state(
         distance = min(distance, int(frames[members[position], LENGTH]))
     states[new, MEMBERS] = start
     states[new, MEMBER_COUNT] = count
+    states[new, ARC_COUNT] = -1
     distances[new] = distance
     slots[slot] = new
     sizes[STATES_USED] = new + 1
@@ -105,9 +106,9 @@ def intern_state(
 
 @machine_code
 def gather_members(
-    frames: Rows, leaves: Ints, members: Ints, sizes: Ints, arcs: Rows, arc_count: int, byte: int
+    frames: Rows, leaves: Ints, members: Ints, sizes: Ints, arcs: Rows, first: int, end: int, byte: int
 ) -> int:
-    """Write the leaves of all that arcs lead to on a byte behind the used part of `members`, each once.
+    """Write the leaves of all that some arcs lead to on a byte behind the used part of `members`, each once.
 
     Returns how many there are, or -1 if `members` is full.
     """
@@ -115,7 +116,7 @@ def gather_members(
     now = sizes[ROUND]
     start = int(sizes[MEMBERS_USED])
     count = 0
-    for arc in range(arc_count):
+    for arc in range(first, end):
         if arcs[arc, 0] <= byte <= arcs[arc, 1]:
             target = arcs[arc, 2]
             for position in range(frames[target, LEAVES], frames[target, LEAVES] + frames[target, COUNT]):
@@ -144,13 +145,14 @@ def target_state(
     sizes: Ints,
     stack: Ints,
     arcs: Rows,
-    arc_count: int,
+    first: int,
+    end: int,
     byte: int,
     most: int,
 ) -> int:
     """Return the state that the arcs lead to on a byte, DEAD if none does; `-2 - what` if an array is full."""
     ways = 0
-    for arc in range(arc_count):
+    for arc in range(first, end):
         if arcs[arc, 0] <= byte <= arcs[arc, 1]:
             lack = close(nodes, operands, text, frames, frame_slots, leaves, sizes, stack, arcs[arc, 2])
             if lack != DONE:
@@ -160,7 +162,7 @@ def target_state(
         return DEAD
     if ways > MOST_WAYS:
         return -2 - TOO_MANY_WAYS
-    count = gather_members(frames, leaves, members, sizes, arcs, arc_count, byte)
+    count = gather_members(frames, leaves, members, sizes, arcs, first, end, byte)
     if count < 0:
         return -2 - MORE_MEMBERS
     state = intern_state(frames, states, distances, state_slots, members, sizes, count, most)
@@ -168,7 +170,37 @@ def target_state(
 
 
 @machine_code
-def fill_row(
+def prepare(
+    nodes: Rows,
+    operands: Ints,
+    text: Bytes,
+    frames: Rows,
+    frame_slots: Ints,
+    states: Rows,
+    members: Ints,
+    sizes: Ints,
+    arcs: Rows,
+    state: int,
+) -> int:
+    """Write down the arcs of a state, unless that has been done; say what is full."""
+    if states[state, ARC_COUNT] >= 0:
+        return DONE
+    first = count = int(sizes[ARCS_USED])
+    start = int(states[state, MEMBERS])
+    for position in range(start, start + states[state, MEMBER_COUNT]):
+        if members[position] != FINISHED:
+            leaf = int(members[position])
+            count = gather_arcs(nodes, operands, text, frames, frame_slots, sizes, arcs, leaf, count)
+            if count < 0:
+                return MORE_ARCS if count == -1 else MORE_FRAMES
+    states[state, FIRST_ARC] = first
+    states[state, ARC_COUNT] = count - first
+    sizes[ARCS_USED] = count
+    return DONE
+
+
+@machine_code
+def follow(
     nodes: Rows,
     operands: Ints,
     text: Bytes,
@@ -179,33 +211,46 @@ def fill_row(
     distances: Ints,
     state_slots: Ints,
     members: Ints,
+    table: Rows,
     sizes: Ints,
     stack: Ints,
     arcs: Rows,
-    arc_count: int,
-    row: Ints,
+    state: int,
+    byte: int,
     most: int,
 ) -> int:
-    """Write the successors on all bytes: one state for each run of bytes that are on the same arcs. Say what is full.
+    """Return the successor of a state on a byte, new or known; `-2 - what` if an array is full.
 
-    `row` has 256 places for the successors, and 257 more to note where arcs begin and end.
+    It is filled in for all the bytes around that are on the same arcs; for byte 0 only when asked for, since that tells
+    whether a row is known whole.
     """
-    cuts = row[256:]
-    cuts[:] = 0
-    for arc in range(arc_count):
-        cuts[arcs[arc, 0]] = 1
-        cuts[arcs[arc, 1] + 1] = 1
-    target = DEAD
-    for byte in range(256):
-        if cuts[byte]:
-            target = target_state(
-                nodes, operands, text, frames, frame_slots, leaves, states, distances, state_slots, members, sizes,
-                stack, arcs, arc_count, byte, most,
-            )  # fmt: skip
-            if target < DEAD:
-                return -2 - target
-        row[byte] = target
-    return DONE
+    if table[state, byte] != UNKNOWN:
+        return int(table[state, byte])
+    lack = prepare(nodes, operands, text, frames, frame_slots, states, members, sizes, arcs, state)
+    if lack != DONE:
+        return -2 - lack
+    first = int(states[state, FIRST_ARC])
+    end = first + int(states[state, ARC_COUNT])
+    target = target_state(
+        nodes, operands, text, frames, frame_slots, leaves, states, distances, state_slots, members, sizes, stack,
+        arcs, first, end, byte, most,
+    )  # fmt: skip
+    if target < DEAD:
+        return target
+    low, high = 1, 255
+    for arc in range(first, end):
+        if arcs[arc, 0] > byte:
+            high = min(high, int(arcs[arc, 0]) - 1)
+        else:
+            low = max(low, int(arcs[arc, 0]))
+            if arcs[arc, 1] < byte:
+                low = max(low, int(arcs[arc, 1]) + 1)
+            else:
+                high = min(high, int(arcs[arc, 1]))
+    for other in range(low, high + 1):
+        table[state, other] = target
+    table[state, byte] = target
+    return target
 
 
 @machine_code
@@ -224,32 +269,17 @@ def expand(
     sizes: Ints,
     stack: Ints,
     arcs: Rows,
-    row: Ints,
     state: int,
     most: int,
 ) -> int:
-    """Fill the row of a state in `table`, and those after it as long as one byte alone can follow; say what is full."""
-    for _ in range(CHAIN):
-        count = 0
-        start = int(states[state, MEMBERS])
-        for position in range(start, start + states[state, MEMBER_COUNT]):
-            if members[position] != FINISHED:
-                leaf = int(members[position])
-                count = gather_arcs(nodes, operands, text, frames, frame_slots, sizes, arcs, leaf, count)
-                if count < 0:
-                    return MORE_ARCS if count == -1 else MORE_FRAMES
-        lack = fill_row(
-            nodes, operands, text, frames, frame_slots, leaves, states, distances, state_slots, members, sizes, stack,
-            arcs, count, row, most,
+    """Fill the row of a state in `table`, byte 0 last; say what is full."""
+    for byte in range(255, -1, -1):
+        target = follow(
+            nodes, operands, text, frames, frame_slots, leaves, states, distances, state_slots, members, table, sizes,
+            stack, arcs, state, byte, most,
         )  # fmt: skip
-        if lack != DONE:
-            return lack
-        table[state] = row[:256]
-        if count != 1 or arcs[0, 0] != arcs[0, 1]:
-            break
-        state = int(row[arcs[0, 0]])
-        if table[state, 0] != UNKNOWN:
-            break
+        if target < DEAD:
+            return -2 - target
     return DONE
 
 
@@ -271,8 +301,7 @@ def rehash_states(states: Rows, members: Ints, slots: Ints, sizes: Ints) -> None
 @machine_code
 def walk(
     byte: Bytes,
-    depth: Ints,
-    subtree_end: Ints,
+    first: Ints,
     token_start: Ints,
     token_ids: Ints,
     nodes: Rows,
@@ -289,37 +318,45 @@ def walk(
     sizes: Ints,
     stack: Ints,
     arcs: Rows,
-    row: Ints,
     most: int,
-    path: Ints,
+    path: Rows,
     mask: Words,
     progress: Ints,
 ) -> int:
     """Walk a trie as `table.walk` does, making the states that are missing on the way; say what is full."""
-    node, farthest = int(progress[0]), int(progress[1])
-    while node < len(byte):
-        state = int(path[depth[node]])
+    farthest = int(progress[FARTHEST])
+    level = int(progress[LEVEL])
+    state, node, end = int(path[level, STATE]), int(path[level, NEXT]), int(path[level, END])
+    while level > 0 or node < end:
+        if node == end:
+            level -= 1
+            state, node, end = int(path[level, STATE]), int(path[level, NEXT]), int(path[level, END])
+            continue
         target = int(table[state, byte[node]])
         if target == UNKNOWN:
-            lack = expand(
+            target = follow(
                 nodes, operands, text, frames, frame_slots, leaves, states, distances, state_slots, members, table,
-                sizes, stack, arcs, row, state, most,
+                sizes, stack, arcs, state, int(byte[node]), most,
             )  # fmt: skip
-            if lack != DONE:
-                progress[0] = node
-                progress[1] = farthest
-                return lack
-            target = int(table[state, byte[node]])
+            if target < DEAD:
+                path[level, NEXT] = node
+                progress[LEVEL] = level
+                progress[FARTHEST] = farthest
+                return -2 - target
+        child = node
+        node += 1
         if target == DEAD:
-            node = int(subtree_end[node])
             continue
-        path[depth[node] + 1] = target
-        if token_start[node] < token_start[node + 1]:
+        if token_start[child] < token_start[child + 1]:
             farthest = max(farthest, int(distances[target]))
-            for position in range(token_start[node], token_start[node + 1]):
+            for position in range(token_start[child], token_start[child + 1]):
                 token_id = token_ids[position]
                 mask[token_id >> 5] |= np.uint32(1) << np.uint32(token_id & 31)
-        node += 1
-    progress[0] = node
-    progress[1] = farthest
+        if first[child] < first[child + 1]:
+            path[level, NEXT] = node
+            level += 1
+            state, node, end = target, int(first[child]), int(first[child + 1])
+            path[level, STATE] = state
+            path[level, END] = end
+    progress[FARTHEST] = farthest
     return DONE

@@ -4,7 +4,10 @@ They are plain Python over arrays; with NUMBA_DISABLE_JIT=1 the very same code r
 one by one, since Numba takes long to look into tuples of arrays.
 """
 
+import hashlib
 from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
 from typing import Annotated, Any, ParamSpec, TypeVar, cast, get_type_hints
 
 import numba
@@ -28,10 +31,25 @@ def machine_code(function: Callable[P, T]) -> Callable[P, T]:
     hints = get_type_hints(function, include_extras=True)
     returned, *parameters = (_MACHINE_TYPES.get(hint) or hint.__metadata__[0] for hint in _result_first(hints))
     signature = returned(*parameters)
+    function.__qualname__ += f"_{_sources_digest()}"
     try:
         return cast("Callable[P, T]", numba.njit(signature, cache=True)(function))
     except RuntimeError:  # no folder to cache in can be written
         return cast("Callable[P, T]", numba.njit(signature)(function))
+
+
+@cache
+def _sources_digest() -> str:
+    """Return a digest of all the loops, which becomes part of the name that each is kept by.
+
+    Numba compiles one anew when its own file has changed, but not when that of a loop that it calls has, although the
+    other is compiled into it.
+    """
+    here = Path(__file__)
+    digest = hashlib.sha256()
+    for path in [*sorted(here.parent.glob("*.py")), here.parent.parent / "kernels.py"]:
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def _result_first(hints: Mapping[str, Any]) -> list[Any]:

@@ -44,7 +44,7 @@ class Automaton(Protocol):
 
     @property
     def table(self) -> NDArray[np.int32]:
-        """Successors, shape (states, 256): a state, DEAD, or a row of UNKNOWN until `expand` has filled it.
+        """Successors, shape (states, 256): a state, DEAD, or UNKNOWN. A row is known whole if its first entry is.
 
         The array is replaced when it grows; do not hold on to it across a call of `expand` or `step`.
         """

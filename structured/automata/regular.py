@@ -30,10 +30,13 @@ class Limits:
     bytes: int = 1 << 29
     """Of the arrays that grow, together."""
     seconds: float = 10.0
-    """Spent in making states, over the life of the automaton."""
+    """Spent in making states, over the life of the automaton, steps that take no longer than `LONG` aside."""
 
 
 LIMITS = Limits()
+
+LONG = 0.01
+"""Seconds. An ordinary walk takes less than a hundredth of this, so an automaton may live as long as it likes."""
 
 
 def _unfilled(*shape: int) -> NDArray[np.int32]:
@@ -48,15 +51,14 @@ class _Arrays:
     frames: NDArray[np.int32] = field(default_factory=lambda: np.zeros((256, 8), dtype=np.int32))
     frame_slots: NDArray[np.int32] = field(default_factory=lambda: _unfilled(512))
     leaves: NDArray[np.int32] = field(default_factory=lambda: np.zeros(256, dtype=np.int32))
-    states: NDArray[np.int32] = field(default_factory=lambda: np.zeros((64, 2), dtype=np.int32))
+    states: NDArray[np.int32] = field(default_factory=lambda: np.zeros((64, 4), dtype=np.int32))
     distances: NDArray[np.int32] = field(default_factory=lambda: np.zeros(64, dtype=np.int32))
     state_slots: NDArray[np.int32] = field(default_factory=lambda: _unfilled(128))
     members: NDArray[np.int32] = field(default_factory=lambda: np.zeros(256, dtype=np.int32))
     table: NDArray[np.int32] = field(default_factory=lambda: np.full((64, 256), UNKNOWN, dtype=np.int32))
-    sizes: NDArray[np.int32] = field(default_factory=lambda: np.zeros(5, dtype=np.int32))
+    sizes: NDArray[np.int32] = field(default_factory=lambda: np.zeros(6, dtype=np.int32))
     stack: NDArray[np.int32] = field(default_factory=lambda: np.zeros(256, dtype=np.int32))
     arcs: NDArray[np.int32] = field(default_factory=lambda: np.zeros((64, 3), dtype=np.int32))
-    row: NDArray[np.int32] = field(default_factory=lambda: np.zeros(513, dtype=np.int32))
     found: NDArray[np.int32] = field(default_factory=lambda: np.zeros(4, dtype=np.int32))
 
 
@@ -77,11 +79,11 @@ class RegularAutomaton:
         return f"RegularAutomaton({str(self.pattern)!r}, states={self._states_used})"
 
     def __str__(self) -> str:
-        """Return the part of the automaton that has been walked, one state a line."""
+        """Return the part of the automaton that has been walked, one state a line; `…` where bytes were not tried."""
         lines = []
         for state in range(self._states_used):
             row = self.table[state]
-            arcs = "not expanded" if row[0] == UNKNOWN else _row_text(row)
+            arcs = _row_text(row) + ("" if row[0] != UNKNOWN else "  …" if (row != UNKNOWN).any() else "not expanded")
             lines.append(f"{state:>5} {'accepts' if self.accepts(state) else '       '}  {arcs}")
         return "\n".join(lines)
 
@@ -108,9 +110,8 @@ class RegularAutomaton:
         """Return the successor of a state, or DEAD."""
         if state == DEAD:
             return DEAD
-        if self.table[state, byte] == UNKNOWN:
-            self.expand(state)
-        return int(self.table[state, byte])
+        known = int(self._arrays.table[state, byte])
+        return self._follow(state, byte) if known == UNKNOWN else known
 
     def room(self, state: int, *, longest: int, special: int) -> Room | None:
         """Return the room of a state inside a string; see the protocol."""
@@ -132,24 +133,42 @@ class RegularAutomaton:
     def walk(self, trie: Trie, state: int, mask: NDArray[np.uint32]) -> int:
         """Set the bits of the tokens of a trie that may follow; see the protocol."""
         from structured.automata import kernels
+        from structured.automata.table import FARTHEST, path_from
 
         here = self._arrays
         program = here.program
-        path = np.full(trie.height + 1, state, dtype=np.int32)
+        path = path_from(trie, state)
         progress = np.zeros(2, dtype=np.int32)
         start = perf_counter()
         while lack := kernels.walk(
-            trie.byte, trie.depth, trie.subtree_end, trie.token_start, trie.token_ids,
+            trie.byte, trie.first, trie.token_start, trie.token_ids,
             program.nodes, program.operands, program.text, here.frames, here.frame_slots, here.leaves, here.states,
-            here.distances, here.state_slots, here.members, here.table, here.sizes, here.stack, here.arcs, here.row,
+            here.distances, here.state_slots, here.members, here.table, here.sizes, here.stack, here.arcs,
             self.limits.states, path, mask, progress,
         ):  # fmt: skip
             self._grow(lack)
         self._spend(perf_counter() - start)
-        return int(progress[1])
+        return int(progress[FARTHEST])
+
+    def _follow(self, state: int, byte: int) -> int:
+        from structured.automata import kernels
+
+        here = self._arrays
+        program = here.program
+        start = perf_counter()
+        while (
+            target := kernels.follow(
+                program.nodes, program.operands, program.text, here.frames, here.frame_slots, here.leaves, here.states,
+                here.distances, here.state_slots, here.members, here.table, here.sizes, here.stack, here.arcs, state,
+                byte, self.limits.states,
+            )
+        ) < DEAD:  # fmt: skip
+            self._grow(-2 - target)
+        self._spend(perf_counter() - start)
+        return int(target)
 
     def expand(self, state: int) -> None:
-        """Fill the row of a state, and of the states after it for as long as only one byte can follow."""
+        """Fill the row of a state."""
         from structured.automata import kernels
 
         here = self._arrays
@@ -157,14 +176,15 @@ class RegularAutomaton:
         start = perf_counter()
         while lack := kernels.expand(
             program.nodes, program.operands, program.text, here.frames, here.frame_slots, here.leaves, here.states,
-            here.distances, here.state_slots, here.members, here.table, here.sizes, here.stack, here.arcs, here.row,
+            here.distances, here.state_slots, here.members, here.table, here.sizes, here.stack, here.arcs,
             state, self.limits.states,
         ):  # fmt: skip
             self._grow(lack)
         self._spend(perf_counter() - start)
 
     def _spend(self, seconds: float) -> None:
-        self.seconds += seconds
+        if seconds > LONG:
+            self.seconds += seconds
         if self.seconds > self.limits.seconds:
             raise self._too_costly(f"more than {self.limits.seconds:g} seconds to make states in")
 
@@ -199,7 +219,7 @@ class RegularAutomaton:
             here.arcs[0] = (0, 255, root)
             state = kernels.target_state(
                 program.nodes, program.operands, program.text, here.frames, here.frame_slots, here.leaves, here.states,
-                here.distances, here.state_slots, here.members, here.sizes, here.stack, here.arcs, 1, 0,
+                here.distances, here.state_slots, here.members, here.sizes, here.stack, here.arcs, 0, 1, 0,
                 self.limits.states,
             )  # fmt: skip
             if state >= 0:
@@ -251,7 +271,7 @@ def _row_text(row: NDArray[np.int32]) -> str:
         end = byte
         while end < 255 and row[end + 1] == row[byte]:
             end += 1
-        if row[byte] != DEAD:
+        if row[byte] > DEAD:
             label = _byte_text(byte) if byte == end else f"{_byte_text(byte)}-{_byte_text(end)}"
             pieces.append(f"{label}→{row[byte]}")
         byte = end + 1

@@ -10,55 +10,75 @@ from structured.automata.machine_code import Bytes, Ints, Rows, Words, machine_c
 from structured.automata.protocol import DEAD, UNKNOWN, Automaton
 from structured.trie import Trie
 
-NODE, FARTHEST = range(2)
-"""What a walk writes down: the node that it stopped at, and the greatest distance of a state that a token led to."""
+STATE, NEXT, END = range(3)
+"""The columns of the path to where a walk stands, one row for each level: the state there, the child of the node there
+that comes next, and the end of its children."""
+
+LEVEL, FARTHEST = range(2)
+"""What a walk writes down: the level that it stopped at, and the greatest distance of a state that a token led to."""
+
+
+def path_from(trie: Trie, state: int) -> NDArray[np.int32]:
+    """Return the path of a walk that begins, from a state; shape (height + 1, 3)."""
+    path = np.empty((trie.height + 1, 3), dtype=np.int32)
+    path[0] = state, trie.first[0], trie.first[1]
+    return path
 
 
 def walk_table(automaton: Automaton, trie: Trie, state: int, mask: NDArray[np.uint32]) -> int:
     """Set the bits of the tokens of a trie that may follow; return the greatest distance of a state after one."""
-    path = np.full(trie.height + 1, state, dtype=np.int32)
+    path = path_from(trie, state)
     progress = np.zeros(2, dtype=np.int32)
     while not walk(
-        trie.byte, trie.depth, trie.subtree_end, trie.token_start, trie.token_ids, automaton.table,
-        automaton.distances, path, mask, progress,
+        trie.byte, trie.first, trie.token_start, trie.token_ids, automaton.table, automaton.distances, path, mask,
+        progress,
     ):  # fmt: skip
-        automaton.expand(int(path[trie.depth[progress[NODE]]]))
+        automaton.expand(int(path[progress[LEVEL], STATE]))
     return int(progress[FARTHEST])
 
 
 @machine_code
 def walk(
     byte: Bytes,
-    depth: Ints,
-    subtree_end: Ints,
+    first: Ints,
     token_start: Ints,
     token_ids: Ints,
     table: Rows,
     distances: Ints,
-    path: Ints,
+    path: Rows,
     mask: Words,
     progress: Ints,
 ) -> bool:
     """Walk a trie, setting the bit of each live token and skipping dead subtrees; tell whether the end was reached.
 
-    `path[d]` is the state before the byte at depth `d`; `path[0]` is where the walk started. The walk stops at a node
-    whose transition the table does not know, so that the caller can expand `path[depth]` and call again.
+    The walk stops at a child whose transition the table does not know, so that the caller can expand the state of the
+    level and call again.
     """
-    node = int(progress[NODE])
-    while node < len(byte):
-        target = table[path[depth[node]], byte[node]]
-        if target == UNKNOWN:
-            progress[NODE] = node
-            return False
-        if target == DEAD:
-            node = int(subtree_end[node])
+    level = int(progress[LEVEL])
+    state, node, end = int(path[level, STATE]), int(path[level, NEXT]), int(path[level, END])
+    while level > 0 or node < end:
+        if node == end:
+            level -= 1
+            state, node, end = int(path[level, STATE]), int(path[level, NEXT]), int(path[level, END])
             continue
-        path[depth[node] + 1] = target
-        if token_start[node] < token_start[node + 1]:
+        target = int(table[state, byte[node]])
+        if target == UNKNOWN:
+            path[level, NEXT] = node
+            progress[LEVEL] = level
+            return False
+        child = node
+        node += 1
+        if target == DEAD:
+            continue
+        if token_start[child] < token_start[child + 1]:
             progress[FARTHEST] = max(progress[FARTHEST], distances[target])
-            for position in range(token_start[node], token_start[node + 1]):
+            for position in range(token_start[child], token_start[child + 1]):
                 token_id = token_ids[position]
                 mask[token_id >> 5] |= np.uint32(1) << np.uint32(token_id & 31)
-        node += 1
-    progress[NODE] = node
+        if first[child] < first[child + 1]:
+            path[level, NEXT] = node
+            level += 1
+            state, node, end = target, int(first[child]), int(first[child + 1])
+            path[level, STATE] = state
+            path[level, END] = end
     return True
