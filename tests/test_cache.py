@@ -207,15 +207,11 @@ def test_wrong_numbers_do_no_harm(
 
 def plain_walk(layout: Layout, index: Index) -> None:
     """Walk the tries as they are, with the bounds of every array checked."""
-    for trie in (layout.trie, layout.special_trie, layout.quoted_trie):
-        mask = np.zeros(-(-index.vocabulary.size // 32), dtype=np.uint32)
-        path = np.zeros(trie.height + 1, dtype=np.int32)
-        automaton, progress = index.automaton, np.zeros(2, dtype=np.int32)
-        while not table.walk.py_func(
-            trie.byte, trie.depth, trie.subtree_end, trie.token_start, trie.token_ids, automaton.table,
-            automaton.distances, path, mask, progress,
-        ):  # fmt: skip
-            automaton.expand(int(path[trie.depth[progress[table.NODE]]]))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(table, "walk", table.walk.py_func)
+        for trie in (layout.trie, layout.special_trie, layout.quoted_trie):
+            mask = np.zeros(-(-index.vocabulary.size // 32), dtype=np.uint32)
+            table.walk_table(index.automaton, trie, index.automaton.start, mask)
 
 
 @given(randoms())

@@ -171,14 +171,12 @@ def _is_layout(arrays: Arrays, size: int) -> bool:
 
 
 def _is_trie(arrays: Arrays, size: int) -> bool:
-    count = len(arrays["byte"])
-    depth, subtree_end, token_start = arrays["depth"], arrays["subtree_end"], arrays["token_start"]
+    """Tell whether every node but the root is the child of one before it, and tokens are ids."""
+    count, first, token_start = len(arrays["byte"]), arrays["first"], arrays["token_start"]
     return (
-        len(depth) == len(subtree_end) == len(token_start) - 1 == count
-        and _within(depth, 0, None)
-        and bool((np.diff(depth, prepend=np.int32(-1)) <= 1).all())
-        and bool((subtree_end > np.arange(count)).all())
-        and _within(subtree_end, 0, count + 1)
+        len(first) == len(token_start) == count + 1
+        and bool(first[0] == 1 and first[-1] == count)
+        and bool((np.diff(first) >= 0).all() and (first[:-1] > np.arange(count)).all())
         and bool((np.diff(token_start) >= 0).all())
         and _within(token_start, 0, len(arrays["token_ids"]) + 1)
         and _within(arrays["token_ids"], 0, size)
@@ -186,12 +184,15 @@ def _is_trie(arrays: Arrays, size: int) -> bool:
 
 
 _TRIES = ("trie", "special_trie", "quoted_trie")
-_TRIE_ARRAYS = ("byte", "depth", "subtree_end", "token_start", "token_ids")
+_TRIE_ARRAYS = ("byte", "first", "token_start", "token_ids")
 
 
 def _trie(arrays: Arrays, which: str) -> Trie:
-    byte, depth, subtree_end, token_start, token_ids = (arrays[f"{which}_{name}"] for name in _TRIE_ARRAYS)
-    return Trie(byte, depth, subtree_end, token_start, token_ids, int(depth.max(initial=-1)) + 1)
+    byte, first, token_start, token_ids = (arrays[f"{which}_{name}"] for name in _TRIE_ARRAYS)
+    height, end = 0, 1
+    while (following := int(first[end])) > end:  # the nodes of each level lie between those of the last and the next
+        end, height = following, height + 1
+    return Trie(byte, first, token_start, token_ids, height)
 
 
 def _have_kinds(arrays: Arrays, kinds: Mapping[str, tuple[str, int]]) -> bool:
