@@ -101,17 +101,12 @@ class Index:
         After `{"name": "Ana"` it may be `, "age": `. The run ends where the text may end or where two bytes may
         follow; it is empty if that is here. Its end may lie within a character.
         """
-        from structured.kernels import UNEXPANDED, forced_run
+        from structured.kernels import forced_run
 
         known = self._forced.get(state)
         if known is None:
-            run = np.empty(self.automaton.distances[state], dtype=np.uint8)
-            while (length := forced_run(self.automaton.table, self.automaton.distances, state, run)) <= UNEXPANDED:
-                self.automaton.expand(UNEXPANDED - length)
-            after = state
-            for byte in run[:length].tolist():
-                after = self.automaton.step(after, byte)
-            known = self._forced[state] = run[:length].tobytes(), after
+            run, path = self._walks.follow(forced_run, state)
+            known = self._forced[state] = run.tobytes(), int(path[-1])
         return known
 
     def shortest_completion(self, state: int) -> int:
