@@ -83,7 +83,7 @@ class Walks:
         loop: Callable[[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.uint8], int], int],
         state: int,
     ) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
-        """Return the bytes that a compiled loop writes from a state on, and the states before, between and after them."""
+        """Return the bytes that a compiled loop writes from a state on, and the states along them, one more."""
         automaton = self.automaton
         text = np.empty(automaton.distances[state], dtype=np.uint8)
         path = np.full(len(text) + 1, state, dtype=np.int32)
