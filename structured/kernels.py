@@ -16,6 +16,7 @@ from structured.automata.table import END, LEVEL, NEXT, STATE
 
 Flags = Annotated[NDArray[np.bool_], numba.boolean[::1]]
 Text = Annotated[NDArray[np.uint8], numba.uint8[::1]]
+Masks = Annotated[NDArray[np.int32], numba.types.Array(numba.int32, 1, "C", readonly=True)]
 Sequences = Annotated[NDArray[np.int32], numba.int32[:, :, ::1]]
 
 DIFFERENT, UNEXPANDED = -2, -3
@@ -212,3 +213,28 @@ def fewest_tokens(byte: Bytes, first: Ints, token_start: Ints, text: Bytes, coun
             if token_start[node] < token_start[node + 1]:
                 best = min(best, int(counts[position + 1]) + 1)
         counts[start] = best
+
+
+@machine_code
+def mask_code(mask: Masks) -> int:
+    """Return a hash code of a mask; four are mixed side by side, so that no step waits for the one before."""
+    first, second, third, fourth = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+    whole = len(mask) - len(mask) % 4
+    for word in range(0, whole, 4):
+        first = (first ^ np.uint64(np.uint32(mask[word]))) * np.uint64(0x9E3779B97F4A7C15)
+        second = (second ^ np.uint64(np.uint32(mask[word + 1]))) * np.uint64(0xC2B2AE3D27D4EB4F)
+        third = (third ^ np.uint64(np.uint32(mask[word + 2]))) * np.uint64(0x165667B19E3779F9)
+        fourth = (fourth ^ np.uint64(np.uint32(mask[word + 3]))) * np.uint64(0xD6E8FEB86659FD93)
+    for word in range(whole, len(mask)):
+        first = (first ^ np.uint64(np.uint32(mask[word]))) * np.uint64(0x9E3779B97F4A7C15)
+    code = first ^ (second >> np.uint64(17)) ^ (third << np.uint64(9)) ^ (fourth >> np.uint64(29))
+    return int((code ^ (code >> np.uint64(32))) & np.uint64(0x7FFFFFFF))
+
+
+@machine_code
+def are_equal(left: Masks, right: Masks) -> bool:
+    """Tell whether two masks are equal."""
+    word = 0
+    while word < len(left) and left[word] == right[word]:
+        word += 1
+    return word == len(left)

@@ -56,11 +56,13 @@ class MaskTable:
 
     def intern(self, mask: Mask) -> Mask:
         """Return the row that equals a mask, always the same array; in a full table, perhaps the mask itself."""
-        key = hash(mask.tobytes())
+        from structured.kernels import are_equal, mask_code
+
+        key = mask_code(mask)
         with self._lock:
             candidates = self._rows_by_hash.setdefault(key, [])
             for row in candidates:
-                if np.array_equal(self._masks[row], mask):
+                if are_equal(self._masks[row], mask):
                     return self._masks[row]
             if self.is_full:
                 return mask

@@ -14,7 +14,7 @@ HOUSE = Path(structured.__file__).parent
 MODULES = sorted(HOUSE.rglob("*.py"))
 
 ROOMS = (
-    *("errors", "pattern", "schema", "trie", "automata", "vocabulary", "masks", "kernels", "walks", "completions"),
+    *("errors", "pattern", "schema", "trie", "automata", "vocabulary", "kernels", "masks", "walks", "completions"),
     *("index", "cache", "compiler", "guide", "sampling", "models", "device", "decoding", "prompts", "extraction"),
     *("showcases", "cli"),
 )

@@ -65,7 +65,15 @@ MOST_WAYS = 1 << 24
 
 @machine_code
 def intern_state(
-    frames: Rows, states: Rows, distances: Ints, slots: Ints, members: Ints, sizes: Ints, count: int, most: int
+    frames: Rows,
+    states: Rows,
+    distances: Ints,
+    slots: Ints,
+    members: Ints,
+    table: Rows,
+    sizes: Ints,
+    count: int,
+    most: int,
 ) -> int:
     """Return the state of the `count` frames that lie, unsorted, behind the used part of `members`; -1 if full."""
     start = int(sizes[MEMBERS_USED])
@@ -97,6 +105,7 @@ def intern_state(
     states[new, MEMBERS] = start
     states[new, MEMBER_COUNT] = count
     states[new, ARC_COUNT] = -1
+    table[new] = UNKNOWN
     distances[new] = distance
     slots[slot] = new
     sizes[STATES_USED] = new + 1
@@ -142,6 +151,7 @@ def target_state(
     distances: Ints,
     state_slots: Ints,
     members: Ints,
+    table: Rows,
     sizes: Ints,
     stack: Ints,
     arcs: Rows,
@@ -165,7 +175,7 @@ def target_state(
     count = gather_members(frames, leaves, members, sizes, arcs, first, end, byte)
     if count < 0:
         return -2 - MORE_MEMBERS
-    state = intern_state(frames, states, distances, state_slots, members, sizes, count, most)
+    state = intern_state(frames, states, distances, state_slots, members, table, sizes, count, most)
     return -2 - MORE_STATES if state < 0 else state
 
 
@@ -232,8 +242,8 @@ def follow(
     first = int(states[state, FIRST_ARC])
     end = first + int(states[state, ARC_COUNT])
     target = target_state(
-        nodes, operands, text, frames, frame_slots, leaves, states, distances, state_slots, members, sizes, stack,
-        arcs, first, end, byte, most,
+        nodes, operands, text, frames, frame_slots, leaves, states, distances, state_slots, members, table, sizes,
+        stack, arcs, first, end, byte, most,
     )  # fmt: skip
     if target < DEAD:
         return target

@@ -48,17 +48,18 @@ class _Arrays:
     """What has been walked so far; `kernels.py` says what the columns mean."""
 
     program: Program
-    frames: NDArray[np.int32] = field(default_factory=lambda: np.zeros((256, 8), dtype=np.int32))
-    frame_slots: NDArray[np.int32] = field(default_factory=lambda: _unfilled(512))
-    leaves: NDArray[np.int32] = field(default_factory=lambda: np.zeros(256, dtype=np.int32))
-    states: NDArray[np.int32] = field(default_factory=lambda: np.zeros((64, 4), dtype=np.int32))
-    distances: NDArray[np.int32] = field(default_factory=lambda: np.zeros(64, dtype=np.int32))
-    state_slots: NDArray[np.int32] = field(default_factory=lambda: _unfilled(128))
-    members: NDArray[np.int32] = field(default_factory=lambda: np.zeros(256, dtype=np.int32))
-    table: NDArray[np.int32] = field(default_factory=lambda: np.full((64, 256), UNKNOWN, dtype=np.int32))
+    frames: NDArray[np.int32] = field(default_factory=lambda: np.zeros((1024, 8), dtype=np.int32))
+    frame_slots: NDArray[np.int32] = field(default_factory=lambda: _unfilled(2048))
+    leaves: NDArray[np.int32] = field(default_factory=lambda: np.zeros(2048, dtype=np.int32))
+    states: NDArray[np.int32] = field(default_factory=lambda: np.zeros((1024, 4), dtype=np.int32))
+    distances: NDArray[np.int32] = field(default_factory=lambda: np.zeros(1024, dtype=np.int32))
+    state_slots: NDArray[np.int32] = field(default_factory=lambda: _unfilled(2048))
+    members: NDArray[np.int32] = field(default_factory=lambda: np.zeros(4096, dtype=np.int32))
+    # A row is filled when its state is made; until then the operating system need not even give it memory.
+    table: NDArray[np.int32] = field(default_factory=lambda: np.empty((1024, 256), dtype=np.int32))
     sizes: NDArray[np.int32] = field(default_factory=lambda: np.zeros(6, dtype=np.int32))
     stack: NDArray[np.int32] = field(default_factory=lambda: np.zeros(256, dtype=np.int32))
-    arcs: NDArray[np.int32] = field(default_factory=lambda: np.zeros((64, 3), dtype=np.int32))
+    arcs: NDArray[np.int32] = field(default_factory=lambda: np.zeros((1024, 3), dtype=np.int32))
     found: NDArray[np.int32] = field(default_factory=lambda: np.zeros(4, dtype=np.int32))
 
 
@@ -121,8 +122,8 @@ class RegularAutomaton:
         program = here.program
         while lack := find_room(
             program.nodes, program.operands, program.text, here.frames, here.frame_slots, here.leaves, here.states,
-            here.distances, here.state_slots, here.members, here.sizes, here.stack, self.limits.states, state, longest,
-            special, here.found,
+            here.distances, here.state_slots, here.members, here.table, here.sizes, here.stack, self.limits.states,
+            state, longest, special, here.found,
         ):  # fmt: skip
             if lack == NO_ROOM:
                 return None
@@ -219,7 +220,7 @@ class RegularAutomaton:
             here.arcs[0] = (0, 255, root)
             state = kernels.target_state(
                 program.nodes, program.operands, program.text, here.frames, here.frame_slots, here.leaves, here.states,
-                here.distances, here.state_slots, here.members, here.sizes, here.stack, here.arcs, 0, 1, 0,
+                here.distances, here.state_slots, here.members, here.table, here.sizes, here.stack, here.arcs, 0, 1, 0,
                 self.limits.states,
             )  # fmt: skip
             if state >= 0:
@@ -247,7 +248,9 @@ class RegularAutomaton:
             raise self._too_costly(f"more than {self.limits.bytes:,} bytes")
         for name in growing[lack]:
             array = getattr(here, name)
-            setattr(here, name, np.concatenate([array, np.full_like(array, UNKNOWN if name == "table" else 0)]))
+            grown = np.empty((2 * len(array), *array.shape[1:]), dtype=np.int32)
+            grown[: len(array)] = array
+            setattr(here, name, grown)
         if lack == kernels.MORE_FRAMES:
             here.frame_slots = _unfilled(2 * len(here.frame_slots))
             kernels.rehash_frames(here.frames, here.frame_slots, here.sizes)

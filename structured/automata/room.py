@@ -125,6 +125,7 @@ def state_of(
     distances: Ints,
     state_slots: Ints,
     members: Ints,
+    table: Rows,
     sizes: Ints,
     stack: Ints,
     most: int,
@@ -138,7 +139,7 @@ def state_of(
     if start + count > len(members):
         return -2 - MORE_MEMBERS
     members[start : start + count] = leaves[frames[top, LEAVES] : frames[top, LEAVES] + count]
-    state = intern_state(frames, states, distances, state_slots, members, sizes, count, most)
+    state = intern_state(frames, states, distances, state_slots, members, table, sizes, count, most)
     return -2 - MORE_STATES if state < 0 else state
 
 
@@ -154,6 +155,7 @@ def find_room(
     distances: Ints,
     state_slots: Ints,
     members: Ints,
+    table: Rows,
     sizes: Ints,
     stack: Ints,
     most: int,
@@ -197,8 +199,8 @@ def find_room(
         other = -2 - MORE_FRAMES
         if twin >= 0:
             other = state_of(
-                nodes, operands, text, frames, frame_slots, leaves, states, distances, state_slots, members, sizes,
-                stack, most, twin,
+                nodes, operands, text, frames, frame_slots, leaves, states, distances, state_slots, members, table,
+                sizes, stack, most, twin,
             )  # fmt: skip
         if other < 0:
             return -2 - other
