@@ -14,6 +14,7 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
+from structured.cache import DiskCache, default_cache
 from structured.errors import DemonstrationWarning, StructuredError
 from structured.extraction import Extractor
 from structured.models import DEMONSTRATION, load_model
@@ -54,6 +55,39 @@ def demo(
     console.print(f"[bold]{len(SHOWCASES)} documents in {seconds:.1f} s[/bold] with {name}.")
     for warning in caught:
         console.print(Text(str(warning.message), style="yellow"))
+
+
+cache_app = typer.Typer(help="What was learned about types, kept on disk for later runs.", no_args_is_help=True)
+app.add_typer(cache_app, name="cache")
+
+
+@cache_app.command("info")
+def cache_info() -> None:
+    """Tell where the cache is, and how large."""
+    disk = _cache()
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="bold")
+    table.add_column(overflow="fold")
+    table.add_row("folder", str(disk.folder))
+    table.add_row("files", f"{len(disk.files()):,}")
+    table.add_row("size", f"{disk.size():,} bytes")
+    table.add_row("limit", f"{disk.most_bytes:,} bytes")
+    Console().print(table)
+
+
+@cache_app.command("clear")
+def cache_clear() -> None:
+    """Remove every file of the cache."""
+    removed = _cache().clear()
+    Console().print(f"{removed:,} {'file' if removed == 1 else 'files'} removed.")
+
+
+def _cache() -> DiskCache:
+    disk = default_cache()
+    if disk is None:
+        Console().print("The cache is off: STRUCTURED_CACHE says so, or there is no home to keep it in.")
+        raise typer.Exit(1)
+    return disk
 
 
 def _panels(showcase: Showcase, answer: object, *, width: int) -> Group:

@@ -5,6 +5,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from structured.automata import RegularAutomaton
+from structured.cache import default_cache, load_index, load_layout, save_index
 from structured.index import Index
 from structured.masks import MaskTable
 from structured.pattern import Pattern
@@ -13,6 +14,9 @@ from structured.vocabulary import Vocabulary
 
 KEPT_INDEXES = 64
 """Indexes kept in memory, the least recently used dropped first."""
+
+WORTH_SAVING = 8
+"""New masks, and a quarter of those saved before: so many more are written to disk."""
 
 
 def known_type(output_type: object) -> OutputType[Any]:
@@ -36,12 +40,33 @@ def type_to_pattern(output_type: OutputType[Any], *, whitespace: str) -> Pattern
 
 
 @lru_cache(maxsize=KEPT_INDEXES)
-def compile_type(output_type: OutputType[Any], vocabulary: Vocabulary, *, whitespace: str) -> Index:
-    """Return the index of a type over a vocabulary; what it learns while texts are written serves the next call."""
+def compile_type(
+    output_type: OutputType[Any], vocabulary: Vocabulary, *, whitespace: str, cache: bool = False
+) -> Index:
+    """Return the index of a type over a vocabulary; what it learns while texts are written serves the next call.
+
+    With `cache`, it also starts with what other processes have learned.
+    """
     automaton = RegularAutomaton(type_to_pattern(output_type, whitespace=whitespace))
-    return Index(automaton, vocabulary, table=_mask_table(vocabulary))
+    index = Index(automaton, vocabulary, table=_mask_table(vocabulary))
+    disk = default_cache() if cache else None
+    if disk is not None:
+        load_layout(disk, vocabulary)
+        load_index(disk, index)
+        _STATES_SAVED[index] = index.states_known
+    return index
 
 
+def keep(index: Index) -> None:
+    """Save what an index has learned for later processes, if that is notably more than what was saved before."""
+    disk = default_cache()
+    saved = _STATES_SAVED.get(index, 0)
+    if disk is not None and index.states_known >= saved + saved // 4 + WORTH_SAVING:
+        _STATES_SAVED[index] = index.states_known
+        save_index(disk, index)
+
+
+_STATES_SAVED: WeakKeyDictionary[Index, int] = WeakKeyDictionary()
 _MASK_TABLES: WeakKeyDictionary[Vocabulary, MaskTable] = WeakKeyDictionary()
 
 

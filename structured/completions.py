@@ -76,13 +76,10 @@ class Completions:
 
     def _spell(self, state: int) -> int:
         """Return the fewest tokens for the text of fewest bytes; of several, the first in byte order."""
-        from structured.kernels import UNEXPANDED, fewest_tokens, shortest_text
+        from structured.kernels import fewest_tokens, shortest_text
 
-        automaton, trie = self.walks.automaton, self.walks.vocabulary.trie
-        text = np.empty(automaton.distances[state], dtype=np.uint8)
-        path = np.empty(len(text) + 1, dtype=np.int32)
-        while (missing := shortest_text(automaton.table, automaton.distances, state, path, text)) <= UNEXPANDED:
-            automaton.expand(UNEXPANDED - missing)
+        trie = self.walks.vocabulary.trie
+        text, path = self.walks.follow(shortest_text, state)
         counts = np.array([self._spelled.get(place, -1) for place in path.tolist()], dtype=np.int32)
         fewest_tokens(trie.byte, trie.first, trie.token_start, text, counts)
         self._spelled.update(zip(path.tolist(), counts.tolist(), strict=True))
@@ -158,7 +155,7 @@ class Completions:
         if self.walks.automaton.distances[state] == 0:
             return 0
         found = self._found.get(state)
-        return found if found is not None and found == self._least[state] else None
+        return found if found is not None and found == self._least.get(state) else None
 
     def _after_a_token(self, state: int) -> list[int] | None:
         """Return the states that one token leads to; None past the limits."""

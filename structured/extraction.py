@@ -12,7 +12,7 @@ from typing import Any, Generic, ParamSpec, TypedDict, TypeVar, Unpack, cast, ov
 
 from pydantic import ValidationError
 
-from structured.compiler import compile_type, known_type, type_to_pattern
+from structured.compiler import compile_type, keep, known_type, type_to_pattern
 from structured.decoding import Generation, generate
 from structured.errors import (
     Attempt,
@@ -61,6 +61,8 @@ class Options(TypedDict, total=False):
     """How often an answer that the type's validators reject is drawn anew; 3 by default."""
     batch_size: int
     """How many documents go through the model at once; 8 by default."""
+    cache: bool
+    """Whether what is learned about the type is kept on disk for later processes, as it is by default."""
 
 
 class Extractor(Generic[T]):
@@ -88,7 +90,8 @@ class Extractor(Generic[T]):
         self.examples = [(document, self._to_json(value)) for document, value in options.get("examples", ())]
         type_to_pattern(self.output_type, whitespace=self.whitespace)  # a type is refused before a model is loaded
         self.model = load_model(options.get("model"))
-        self.index = compile_type(self.output_type, self.model.vocabulary, whitespace=self.whitespace)
+        self.cache = options.get("cache", True)
+        self.index = compile_type(self.output_type, self.model.vocabulary, whitespace=self.whitespace, cache=self.cache)
 
     def __repr__(self) -> str:
         return f"Extractor({self.output_type.name}, model={self.model.name!r})"
@@ -131,6 +134,8 @@ class Extractor(Generic[T]):
                     if not self._accept(item, generation, results):
                         rejected.append(item)
             pending = rejected
+        if self.cache:
+            keep(self.index)
         return results, {item.position: GenerationError(item.attempts, document=item.position) for item in pending}
 
     def _prepare(self, position: int, document: str) -> "_Item":

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from structured.automata import DEAD, Automaton
 from structured.completions import Completions
-from structured.masks import Mask, MaskTable
+from structured.masks import NO_ROW, Mask, MaskTable
 from structured.vocabulary import Vocabulary
 from structured.walks import Walks
 
@@ -101,17 +101,12 @@ class Index:
         After `{"name": "Ana"` it may be `, "age": `. The run ends where the text may end or where two bytes may
         follow; it is empty if that is here. Its end may lie within a character.
         """
-        from structured.kernels import UNEXPANDED, forced_run
+        from structured.kernels import forced_run
 
         known = self._forced.get(state)
         if known is None:
-            run = np.empty(self.automaton.distances[state], dtype=np.uint8)
-            while (length := forced_run(self.automaton.table, self.automaton.distances, state, run)) <= UNEXPANDED:
-                self.automaton.expand(UNEXPANDED - length)
-            after = state
-            for byte in run[:length].tolist():
-                after = self.automaton.step(after, byte)
-            known = self._forced[state] = run[:length].tobytes(), after
+            run, path = self._walks.follow(forced_run, state)
+            known = self._forced[state] = run.tobytes(), int(path[-1])
         return known
 
     def shortest_completion(self, state: int) -> int:
@@ -125,6 +120,32 @@ class Index:
     def fits(self, state: int, max_tokens: int) -> bool:
         """Tell whether a shortest completion takes at most so many tokens; mostly known without finding its length."""
         return self._completions.fits(state, max_tokens)
+
+    @property
+    def states_known(self) -> int:
+        """The number of states whose masks are kept."""
+        return len(self._masks)
+
+    def known(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+        """Return the states whose masks are rows of `table`, those rows, and a distance that no state after exceeds.
+
+        Each of shape (states,).
+        """
+        masks = list(self._masks.items())  # at once, as other threads may add to them
+        states = [state for state, _ in masks]
+        rows = [self.table.row_of(mask) for _, mask in masks]
+        farthest = [self._farthest[state] for state in states]
+        return np.array(states, dtype=np.int32), np.array(rows, dtype=np.int32), np.array(farthest, dtype=np.int32)
+
+    def learn(
+        self, states: NDArray[np.int32], masks: NDArray[np.int32], rows: NDArray[np.int32], farthest: NDArray[np.int32]
+    ) -> None:
+        """Take masks that are known already: that of `states[i]` is `masks[rows[i]]`."""
+        kept = [self.table.intern(mask) for mask in masks]
+        for state, row, distance in zip(states.tolist(), rows.tolist(), farthest.tolist(), strict=True):
+            if self.table.row_of(kept[row]) != NO_ROW:
+                self._farthest[state] = distance
+                self._masks[state] = kept[row]
 
     def _reduced(self, state: int, max_tokens: int) -> Mask:
         """Return the mask of the tokens after which a text can end in time."""

@@ -157,17 +157,15 @@ def after_any(sequences: Sequences, table: Rows, state: int) -> int:
 
 
 @machine_code
-def forced_run(table: Rows, distances: Ints, state: int, run: Text) -> int:
-    """Write down the bytes that are each the only way on from a state; return how many there are.
+def forced_run(table: Rows, distances: Ints, path: Ints, run: Text, length: int) -> int:
+    """Go on writing down the bytes that are each the only way on, and the states after them; return how many there are.
 
-    The run ends where the text may end or where two bytes may follow. Returns `UNEXPANDED - s` if the row of state `s`
-    must be known first. `run` needs as many places as the shortest completion has bytes, since each byte brings it
-    nearer by one.
+    `path[length]` is the state where `length` bytes have been written. The run ends where the text may end or where two
+    bytes may follow; it stops as well at a state whose row the table does not know. `run` has as many places as the
+    shortest completion has bytes, since each byte brings it nearer by one, and `path` one more.
     """
-    length = 0
-    while distances[state] > 0:
-        if table[state, 0] == UNKNOWN:
-            return UNEXPANDED - state
+    state = int(path[length])
+    while distances[state] > 0 and table[state, 0] != UNKNOWN:
         only = -1
         for byte in range(256):
             if table[state, byte] != DEAD:
@@ -177,21 +175,15 @@ def forced_run(table: Rows, distances: Ints, state: int, run: Text) -> int:
         run[length] = only
         length += 1
         state = int(table[state, only])
+        path[length] = state
     return length
 
 
 @machine_code
-def shortest_text(table: Rows, distances: Ints, state: int, path: Ints, text: Text) -> int:
-    """Write down the shortest completion of a state (of several, the first in byte order), and the states along it.
-
-    Returns its length, or `UNEXPANDED - s` if the row of state `s` must be known first. `text` has `distances[state]`
-    places, `path` one more.
-    """
-    length = 0
-    path[0] = state
-    while distances[state] > 0:
-        if table[state, 0] == UNKNOWN:
-            return UNEXPANDED - state
+def shortest_text(table: Rows, distances: Ints, path: Ints, text: Text, length: int) -> int:
+    """Go on writing down the shortest completion (of several, the first in byte order); as `forced_run`."""
+    state = int(path[length])
+    while distances[state] > 0 and table[state, 0] != UNKNOWN:
         byte = 0
         while table[state, byte] == DEAD or distances[table[state, byte]] != distances[state] - 1:
             byte += 1

@@ -5,6 +5,7 @@ into U+FFFD. The bytes are read from the tokenizer's definition instead: the byt
 Llama 3, Tekken, Qwen …), or SentencePiece pieces with byte fallback (Llama 2, Mistral, Gemma …).
 """
 
+import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -79,6 +80,34 @@ class TransformersTokenizer(Protocol):
         ...
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Layout:
+    """A vocabulary as compiled loops read it.
+
+    Tokens are *plain* that may stand anywhere in a JSON string: whole characters, none of them special. `plain_lengths`
+    tells how many characters each token has, 0 if it is not plain, shape (size,). `special_trie` has those that are not
+    plain, `quoted_trie` those of them that have no control character before their first quote, if they have one.
+    """
+
+    trie: Trie
+    special_trie: Trie
+    quoted_trie: Trie
+    plain_lengths: NDArray[np.int32]
+
+    @classmethod
+    def from_tokens(cls, tokens: Sequence[bytes | None]) -> "Layout":
+        """Lay out some tokens."""
+        lengths = [_plain_length(token) for token in tokens]
+        special = [None if length else token for token, length in zip(tokens, lengths, strict=True)]
+        quoted = [None if not token or _BROKEN.match(token) else token for token in special]
+        return cls(
+            Trie.from_tokens(tokens),
+            Trie.from_tokens(special),
+            Trie.from_tokens(quoted),
+            np.array(lengths, dtype=np.int32),
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class Vocabulary:
     """The bytes of every token of a model.
@@ -114,31 +143,61 @@ class Vocabulary:
         return len(self.tokens)
 
     @cached_property
-    def trie(self) -> Trie:
-        """The tokens as a trie, built at first use."""
-        return Trie.from_tokens(self.tokens)
+    def fingerprint(self) -> bytes:
+        """A digest of all tokens and end tokens: what is made of one vocabulary is right for another with the same."""
+        lengths = np.array([-1 if token is None else len(token) for token in self.tokens], dtype="<i4")
+        digest = hashlib.sha256(f"{self.size} {sorted(self.end_token_ids)}".encode())
+        digest.update(lengths.tobytes())
+        digest.update(b"".join(token for token in self.tokens if token))
+        return digest.digest()
 
     @cached_property
-    def plain_lengths(self) -> NDArray[np.int32]:
-        """How many characters each token has that may stand anywhere in a JSON string, 0 for all others; shape (size,).
+    def layout(self) -> Layout:
+        """The tokens as compiled loops read them, laid out at first use."""
+        return Layout.from_tokens(self.tokens)
 
-        Such a token is whole characters, none of them special.
-        """
-        return np.array([_plain_length(token) for token in self.tokens], dtype=np.int32)
+    def lay_out(self, layout: Layout) -> None:
+        """Use a layout that was made of the same tokens before."""
+        self.__dict__["layout"] = layout
+
+    @property
+    def is_laid_out(self) -> bool:
+        """Whether the layout is there already."""
+        return "layout" in self.__dict__
+
+    @property
+    def trie(self) -> Trie:
+        """The tokens as a trie."""
+        return self.layout.trie
+
+    @property
+    def special_trie(self) -> Trie:
+        """Those that are not plain."""
+        return self.layout.special_trie
+
+    @property
+    def quoted_trie(self) -> Trie:
+        """Those of them that have no control character before their first quote, if they have one."""
+        return self.layout.quoted_trie
+
+    @property
+    def plain_lengths(self) -> NDArray[np.int32]:
+        """The characters of each token that is plain, 0 for all others; shape (size,)."""
+        return self.layout.plain_lengths
 
     @cached_property
     def longest_plain(self) -> int:
-        """The characters of the longest of them."""
+        """The characters of the longest plain token."""
         return int(self.plain_lengths.max())
 
     @cached_property
     def plain_counts(self) -> list[int]:
-        """The numbers of characters that there are such tokens of, in order."""
+        """The numbers of characters that there are plain tokens of, in order."""
         counts: list[int] = np.unique(self.plain_lengths[self.plain_lengths > 0]).tolist()
         return counts
 
     def plain(self, characters: int) -> NDArray[np.uint32]:
-        """Return a mask of those of at most so many characters, 32 tokens to a word."""
+        """Return a mask of the plain tokens of at most so many characters, 32 tokens to a word."""
         known = self._plain_masks.get(characters)
         if known is None:
             bits = np.zeros(-(-self.size // 32) * 32, dtype=np.bool_)
@@ -151,22 +210,8 @@ class Vocabulary:
         return {}
 
     @cached_property
-    def special_trie(self) -> Trie:
-        """The other tokens as a trie."""
-        tokens = zip(self.tokens, self.plain_lengths.tolist(), strict=True)
-        return Trie.from_tokens([None if length else token for token, length in tokens])
-
-    @cached_property
-    def quoted_trie(self) -> Trie:
-        """Those of them, as a trie, that have no control character before their first quote, if they have one."""
-        tokens = zip(self.tokens, self.plain_lengths.tolist(), strict=True)
-        return Trie.from_tokens(
-            [None if length or not token or _BROKEN.match(token) else token for token, length in tokens]
-        )
-
-    @cached_property
     def longest_special(self) -> int:
-        """The most bytes that any of these has before its first quote."""
+        """The most bytes that any token of `quoted_trie` has before its first quote."""
         return max((len(self.tokens[i].partition(b'"')[0]) for i in self.quoted_trie.token_ids.tolist()), default=0)
 
     @classmethod

@@ -5,6 +5,8 @@ string, whatever characters are read, only their number counts: the tokens of so
 once for the vocabulary, and only the others are walked. Nothing is remembered here but what depends on characters.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -75,6 +77,21 @@ class Walks:
             reached[[successor for _, successor in self._after_plain_tokens(*room)]] = True
         found: list[int] = np.flatnonzero(reached).tolist()
         return found
+
+    def follow(
+        self,
+        loop: Callable[[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.uint8], int], int],
+        state: int,
+    ) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
+        """Return the bytes that a compiled loop writes from a state on, and the states along them, one more."""
+        automaton = self.automaton
+        text = np.empty(automaton.distances[state], dtype=np.uint8)
+        path = np.full(len(text) + 1, state, dtype=np.int32)
+        length = loop(automaton.table, automaton.distances, path, text, 0)
+        while automaton.distances[path[length]] and automaton.table[path[length], 0] == UNKNOWN:
+            automaton.expand(int(path[length]))
+            length = loop(automaton.table, automaton.distances, path, text, length)
+        return text[:length], path[: length + 1]
 
     def successors(self, state: int) -> NDArray[np.int32]:
         """Return the state after each token, DEAD where it is not allowed; shape (vocabulary.size,)."""

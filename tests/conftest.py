@@ -1,6 +1,7 @@
 """What the tests share: the settings of hypothesis, and vocabularies that are slow to read."""
 
 import os
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,6 +13,15 @@ from structured.vocabulary import Vocabulary
 settings.register_profile("local", deadline=None)
 settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.load_profile("repeatable" if os.environ.get("CI") else "local")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _cache_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep the cache of all tests, and of the processes that they start, out of the user's folder."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("STRUCTURED_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        patch.delenv("STRUCTURED_CACHE", raising=False)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -89,6 +89,11 @@ class RegularAutomaton:
         return "\n".join(lines)
 
     @property
+    def program(self) -> Program:
+        """All that the automaton is made of."""
+        return self._arrays.program
+
+    @property
     def table(self) -> NDArray[np.int32]:
         """The successors that are known; shape (states, 256)."""
         return self._arrays.table

@@ -1,0 +1,96 @@
+"""Arrays enter; the bytes of a file leave, and arrays again.
+
+A file is bytes from outside: somebody may have cut it, or written it with other code. It is read only if its checksum
+is right, and then still nothing in it is believed without a look: whoever uses an array checks its numbers. Pickle was
+rejected, since it runs what it reads; `numpy.savez`, since it has no checksum of the whole.
+"""
+
+import hashlib
+import json
+import struct
+import zlib
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Arrays = Mapping[str, NDArray[Any]]
+
+MAGIC = b"structured cache 1\n"
+"""The format; another one has another magic, and files of the old are strangers to it."""
+
+TYPES: dict[str, np.dtype[Any]] = {"i4": np.dtype("<i4"), "u1": np.dtype("u1")}
+"""What arrays may be of; their bytes are the same on every machine."""
+
+MOST_RAW_BYTES = 1 << 28
+"""Of the arrays of one file, whatever its header says."""
+
+
+def key_of(kind: str, *parts: bytes) -> str:
+    """Return the name of what is made from some parts, by this very code."""
+    digest = hashlib.sha256(MAGIC + _code() + kind.encode())
+    for part in parts:
+        digest.update(struct.pack("<Q", len(part)))
+        digest.update(part)
+    return f"{kind}-{digest.hexdigest()}"
+
+
+@cache
+def _code() -> bytes:
+    """Return a digest of the package's source, so that no release and no edit reads what another has written."""
+    digest = hashlib.sha256()
+    package = Path(__file__).parents[1]
+    for path in sorted((*package.glob("*.py"), *package.glob("automata/*.py"), *package.glob("cache/*.py"))):
+        with suppress(OSError):
+            digest.update(path.read_bytes())
+    return digest.digest()
+
+
+def encode(arrays: Arrays) -> bytes:
+    """Return arrays as bytes: the magic, a checksum, the length of a header, the header, the compressed data."""
+    header: dict[str, tuple[str, tuple[int, ...]]] = {}
+    data: list[bytes] = []
+    for name, array in arrays.items():
+        kind = f"{array.dtype.kind}{array.dtype.itemsize}"
+        header[name] = (kind, array.shape)
+        data.append(np.ascontiguousarray(array, dtype=TYPES[kind]).tobytes())
+    described = json.dumps(header).encode()
+    body = struct.pack("<I", len(described)) + described + zlib.compress(b"".join(data), 1)
+    return MAGIC + hashlib.sha256(body).digest() + body
+
+
+def decode(data: bytes) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a file. Raises ValueError if it is not exactly what `encode` writes."""
+    start = len(MAGIC) + 32
+    if data[: len(MAGIC)] != MAGIC or data[len(MAGIC) : start] != hashlib.sha256(data[start:]).digest():
+        raise ValueError("The file is not of this format, or was damaged.")
+    try:
+        (length,) = struct.unpack_from("<I", data, start)
+        header = json.loads(data[start + 4 : start + 4 + length])
+        shapes = {name: (TYPES[kind], _shape(shape)) for name, (kind, shape) in header.items()}
+        sizes = [dtype.itemsize * int(np.prod(shape, dtype=object)) for dtype, shape in shapes.values()]
+        if sum(sizes) > MOST_RAW_BYTES:
+            raise ValueError("The arrays are too large.")
+        reader = zlib.decompressobj()
+        raw = reader.decompress(data[start + 4 + length :], sum(sizes) + 1)
+    except (struct.error, zlib.error, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise ValueError(f"The file has the right checksum and the wrong content: {error}") from error
+    if len(raw) != sum(sizes) or not reader.eof:
+        raise ValueError("The arrays are longer or shorter than the header says.")
+    ends = np.cumsum([0, *sizes]).tolist()
+    return {
+        name: np.frombuffer(raw[start:end], dtype=dtype).reshape(shape).astype(dtype.newbyteorder("="))
+        for (name, (dtype, shape)), start, end in zip(shapes.items(), ends[:-1], ends[1:], strict=True)
+    }
+
+
+def _shape(shape: object) -> tuple[int, ...]:
+    if not isinstance(shape, list) or not all(
+        type(length) is int and 0 <= length <= MOST_RAW_BYTES for length in shape
+    ):
+        raise ValueError(f"{shape!r} is no shape.")
+    return tuple(shape)

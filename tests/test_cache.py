@@ -1,0 +1,472 @@
+"""The cache on disk: what one process learns the next one knows, and no file, however wrong, does any harm."""
+
+import errno
+import hashlib
+import os
+import random
+import struct
+import subprocess
+import sys
+import zlib
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from doubles import ByteTokenizer, patterns, randoms
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from test_house import run
+from test_index import PERSON, states_on_walks
+from typer.testing import CliRunner
+
+from structured import Extractor, load_model
+from structured.automata import Automaton, RegularAutomaton, table
+from structured.cache import DiskCache, cache_folder, default_cache, entries, load_index, load_layout, save_index
+from structured.cache.arrays import MAGIC, decode, encode, key_of
+from structured.cli import app
+from structured.index import Index
+from structured.pattern import Pattern, alternation, literal
+from structured.trie import Trie
+from structured.vocabulary import Layout, Vocabulary
+
+ARRAYS = {"numbers": np.arange(12, dtype=np.int32).reshape(3, 4), "bytes": np.frombuffer(b"abc", dtype=np.uint8)}
+
+
+@st.composite
+def arrays(draw: st.DrawFn) -> dict[str, NDArray[Any]]:
+    """Return named arrays of both types, of no, one or two axes, some of them empty."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**16)))
+    shapes = st.lists(st.integers(0, 5), max_size=2)
+    kinds = {np.dtype(np.int32): (-(2**31), 2**31), np.dtype(np.uint8): (0, 256)}
+
+    def array(kind: np.dtype[Any], shape: list[int]) -> NDArray[Any]:
+        return rng.integers(*kinds[kind], size=shape, dtype=kind)
+
+    return draw(st.dictionaries(st.text("abc_", max_size=3), st.builds(array, st.sampled_from(list(kinds)), shapes)))
+
+
+def same(left: dict[str, NDArray[Any]], right: dict[str, NDArray[Any]]) -> bool:
+    kinds = [{name: (array.dtype, array.shape) for name, array in given.items()} for given in (left, right)]
+    return kinds[0] == kinds[1] and all(np.array_equal(left[name], right[name]) for name in left)
+
+
+@given(arrays())
+def test_arrays_come_back_as_they_were(given_arrays: dict[str, NDArray[Any]]) -> None:
+    """With their names, types and shapes; and they can be written to."""
+    back = decode(encode(given_arrays))
+    assert same(back, given_arrays)
+    assert all(array.flags.writeable for array in back.values())
+
+
+@given(st.integers(0, 2**16), st.sampled_from(["changed", "cut", "longer", "empty"]), st.integers(1, 255))
+def test_damaged_files_are_not_read(place: int, damage: str, flip: int) -> None:
+    """A byte that is another, a byte less, a byte more: every damage is noticed."""
+    data = bytearray(encode(ARRAYS))
+    place %= len(data)
+    match damage:
+        case "changed":
+            data[place] ^= flip
+        case "cut":
+            del data[place:]
+        case "longer":
+            data.insert(place, flip)
+        case "empty":
+            data.clear()
+    with pytest.raises(ValueError, match=r"^The file is not of this format, or was damaged\.$"):
+        decode(bytes(data))
+
+
+def sealed(body: bytes) -> bytes:
+    """Return a file with the right checksum, whatever is in it."""
+    return MAGIC + hashlib.sha256(body).digest() + body
+
+
+@given(st.binary(max_size=60), st.integers(0, 200), st.integers(1, 255))
+def test_the_right_checksum_proves_nothing(junk: bytes, place: int, flip: int) -> None:
+    """Files made on purpose: nonsense, and true files changed and then sealed, are read whole or not at all."""
+    body = bytearray(encode(ARRAYS)[len(MAGIC) + 32 :])
+    body[place % len(body)] ^= flip
+    for forged in (junk, bytes(body), bytes(body) + junk, struct.pack("<I", 2) + b"{}" + zlib.compress(junk)):
+        try:
+            decode(sealed(forged))
+        except ValueError:
+            continue
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        *(b"null", b"[]", b'{"a": 1}', b'{"a": ["i4"]}', b'{"a": ["O8", [1]]}', b'{"a": ["i4", [-1]]}', b"{", b"\xff"),
+        *(b'{"a": ["i4", [268435456, 268435456]]}', b'{"a": ["i4", [1.5]]}', b'{"a": ["i4", 3]}', b'{"a": [[], [1]]}'),
+        *(b'{"a": ["i4", [true]]}', b'{"a": ["i4", [2]]}', b"[" * 100_000, b'{"a": ["u1", [' + b"1," * 70 + b"1]]}"),
+    ],
+)
+def test_forged_headers_are_refused(header: bytes) -> None:
+    """Also those that promise more than there is memory for, or nest without end."""
+    with pytest.raises(ValueError):  # noqa: PT011  of several kinds, all of them caught by the cache
+        decode(sealed(struct.pack("<I", len(header)) + header + zlib.compress(b"\0")))
+
+
+def test_a_file_that_swells_is_refused() -> None:
+    """What is a gigabyte when unpacked is unpacked no further than the header says."""
+    header = b'{"a": ["u1", [4]]}'
+    with pytest.raises(ValueError, match=r"^The arrays are longer or shorter than the header says\.$"):
+        decode(sealed(struct.pack("<I", len(header)) + header + zlib.compress(bytes(1 << 26))))
+
+
+def walked(vocabulary: Vocabulary, pattern: Pattern, rng: random.Random) -> tuple[Index, list[int]]:
+    """Return an index that knows the masks of some states, and these."""
+    index = Index(RegularAutomaton(pattern), vocabulary)
+    states = states_on_walks(index, rng)
+    for state in states:
+        index.mask(state)
+    return index, states
+
+
+def paired(left: Automaton, right: Automaton) -> dict[int, int]:
+    """Return for each state that the table of one automaton leads to the state of another after the same bytes."""
+    pairs, waiting = {left.start: right.start}, [left.start]
+    while waiting:
+        state = waiting.pop()
+        for byte, successor in enumerate(left.table[state].tolist()):
+            if successor >= 0 and successor not in pairs:
+                pairs[successor] = right.step(pairs[state], byte)
+                waiting.append(successor)
+    return pairs
+
+
+@given(patterns(), randoms())
+def test_a_loaded_index_knows_what_was_saved(
+    tmp_path_factory: pytest.TempPathFactory, vocabulary: Vocabulary, pattern: Pattern, rng: random.Random
+) -> None:
+    """The same texts lead to the same masks, and no mask is made anew."""
+    disk = DiskCache(tmp_path_factory.mktemp("disk"))
+    index, states = walked(vocabulary, pattern, rng)
+    save_index(disk, index)
+    loaded = Index(RegularAutomaton(pattern), vocabulary)
+    load_index(disk, loaded)
+    assert loaded.states_known == index.states_known == len(states)
+    twins = paired(index.automaton, loaded.automaton)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loaded._walks, "mask", None)
+        for state in states:
+            assert np.array_equal(loaded.mask(twins[state]), index.mask(state))
+            assert loaded._farthest[twins[state]] == index._farthest[state]
+
+
+def forge(arrays: dict[str, NDArray[Any]], rng: random.Random) -> None:
+    """Change a number, a type or a shape of one of some arrays, or leave it out."""
+    name = rng.choice(sorted(arrays))
+    array = arrays[name] = arrays[name].copy()
+    match rng.choice(["number", "number", "number", "type", "shape", "shorter", "missing", "extra"]):
+        case "number" if array.size:
+            largest = 2**31 - 1 if array.dtype == np.int32 else 255
+            near = int(array.flat[0]) + rng.choice([-1, 1])
+            array.flat[rng.randrange(array.size)] = min(rng.choice([0, largest, max(near, 0), array.size]), largest)
+            if array.dtype == np.int32 and rng.random() < 0.3:
+                array.flat[rng.randrange(array.size)] = rng.choice([-1, -2, -(2**31)])
+        case "type":
+            arrays[name] = array.astype(np.uint8 if array.dtype == np.int32 else np.int32)
+        case "shape":
+            arrays[name] = array.reshape(1, *array.shape)
+        case "shorter" if array.ndim and len(array):
+            arrays[name] = array[:-1]
+        case "missing":
+            del arrays[name]
+        case _:
+            arrays["more"] = array
+
+
+@given(patterns(), randoms())
+def test_wrong_numbers_do_no_harm(
+    tmp_path_factory: pytest.TempPathFactory, vocabulary: Vocabulary, pattern: Pattern, rng: random.Random
+) -> None:
+    """An index file with the right checksum and forged content is used or ignored; the automaton is right anyway."""
+    disk = DiskCache(tmp_path_factory.mktemp("disk"))
+    index, states = walked(vocabulary, pattern, rng)
+    save_index(disk, index)
+    key = disk.files()[0].stem
+    content = disk.load(key)
+    assert content is not None
+    forge(content, rng)
+    disk.save(key, content)
+    loaded = Index(RegularAutomaton(pattern), vocabulary)
+    load_index(disk, loaded)
+    reference = Index(loaded.automaton, vocabulary)
+    for state in paired(loaded.automaton, loaded.automaton):
+        mask = loaded.mask(state)
+        assert mask.shape == reference.mask(state).shape
+        assert not (mask[-1] >> (vocabulary.size % 32))
+        assert (loaded.successors(state) == reference.successors(state)).all()
+    assert max(states) >= 0
+
+
+def plain_walk(layout: Layout, index: Index) -> None:
+    """Walk the tries as they are, with the bounds of every array checked."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(table, "walk", table.walk.py_func)
+        for trie in (layout.trie, layout.special_trie, layout.quoted_trie):
+            mask = np.zeros(-(-index.vocabulary.size // 32), dtype=np.uint32)
+            table.walk_table(index.automaton, trie, index.automaton.start, mask)
+
+
+@given(randoms())
+def test_forged_tries_lead_nowhere_outside(
+    tmp_path_factory: pytest.TempPathFactory, vocabulary: Vocabulary, rng: random.Random
+) -> None:
+    """A trie with forged numbers is ignored, or at least every walk over it stays inside of the arrays."""
+    disk = DiskCache(tmp_path_factory.mktemp("disk"))
+    first, second = (Vocabulary(vocabulary.tokens, vocabulary.end_token_ids) for _ in range(2))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(entries, "LEAST_TOKENS", 0)
+        load_layout(disk, first)
+        key = disk.files()[0].stem
+        content = disk.load(key)
+        assert content is not None
+        forge(content, rng)
+        disk.save(key, content)
+        load_layout(disk, second)
+    assert second.longest_plain <= len(second.trie.byte)
+    assert len(second.plain_lengths) == second.size
+    plain_walk(second.layout, Index(RegularAutomaton(PERSON), second))
+
+
+def test_a_loaded_layout_equals_one_that_is_made(tmp_path: Path, real: Vocabulary) -> None:
+    """The tries of a real vocabulary come back as they were."""
+    disk = DiskCache(tmp_path)
+    first, second = (Vocabulary(real.tokens, real.end_token_ids) for _ in range(2))
+    load_layout(disk, first)
+    load_layout(disk, second)
+    assert len(disk.files()) == 1
+    assert second.is_laid_out
+    for which in ("trie", "special_trie", "quoted_trie"):
+        for name in Trie.__slots__:
+            assert np.array_equal(getattr(getattr(second, which), name), getattr(getattr(real, which), name))
+    assert np.array_equal(second.plain_lengths, real.plain_lengths)
+
+
+def test_keys_tell_types_and_vocabularies_apart(vocabulary: Vocabulary) -> None:
+    """Another pattern, another token, another end: another file."""
+    tokens, ends = vocabulary.tokens, vocabulary.end_token_ids
+    vocabularies = [
+        *(vocabulary, Vocabulary((*tokens, b"zz"), ends), Vocabulary((*tokens, None), ends)),
+        *(Vocabulary(tokens, ends - {min(ends)}), Vocabulary((*tokens[:-3], b"x", *tokens[-2:]), ends)),
+    ]
+    assert len({given.fingerprint for given in vocabularies}) == len(vocabularies)
+    assert Vocabulary(tokens, ends).fingerprint == vocabulary.fingerprint
+    automata = [RegularAutomaton(pattern) for pattern in (literal("ab"), literal("ac"), alternation(PERSON, PERSON))]
+    keys = {entries._index_key(given, automaton) for given in vocabularies for automaton in automata}
+    assert len(keys) == len(vocabularies) * len(automata)
+    assert key_of("a", b"bc") != key_of("a", b"b", b"c")
+
+
+def test_the_files_unread_for_longest_go_first(tmp_path: Path) -> None:
+    """Reading is what keeps a file young; the folder never holds more than it may."""
+    size = len(encode(ARRAYS))
+    disk = DiskCache(tmp_path, most_bytes=3 * size)
+    for age, key in enumerate("abc"):
+        disk.save(key, ARRAYS)
+        os.utime(tmp_path / f"{key}.arrays", (age, age))
+    assert disk.load("a") is not None
+    disk.save("d", ARRAYS)
+    assert {path.stem for path in disk.files()} == {"a", "c", "d"}
+    assert disk.size() <= disk.most_bytes
+    disk.save("large", {"numbers": np.random.default_rng(0).integers(0, 255, 4 * size, dtype=np.uint8)})
+    assert {path.stem for path in disk.files()} == {"a", "c", "d"}
+    assert disk.clear() == 3
+    assert disk.files() == []
+
+
+def test_what_a_broken_writer_left_behind_is_swept_up(tmp_path: Path) -> None:
+    """A half-written file is no file of the cache, and goes when it is old."""
+    disk = DiskCache(tmp_path)
+    old, new = tmp_path / "writing-old.tmp", tmp_path / "writing-new.tmp"
+    for path in (old, new):
+        path.write_bytes(b"half")
+    os.utime(old, (0, 0))
+    disk.save("a", ARRAYS)
+    assert not old.exists()
+    assert new.exists()
+    assert len(disk.files()) == 1
+
+
+def _full_disk(*_: object, **__: object) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_full_disk_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is raised, nothing is left behind, and what was there stays."""
+    disk = DiskCache(tmp_path)
+    disk.save("a", ARRAYS)
+    monkeypatch.setattr(os, "fdopen", _full_disk)
+    disk.save("a", {})
+    disk.save("b", ARRAYS)
+    monkeypatch.undo()
+    assert [path.name for path in tmp_path.iterdir()] == ["a.arrays"]
+    assert same(disk.load("a") or {}, ARRAYS)
+
+
+def test_a_folder_may_be_there_to_read_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the time of reading cannot be noted, the file is read all the same."""
+    disk = DiskCache(tmp_path)
+    disk.save("a", ARRAYS)
+    monkeypatch.setattr(os, "utime", _full_disk)
+    assert same(disk.load("a") or {}, ARRAYS)
+
+
+@pytest.mark.parametrize("content", [b"", b"junk", MAGIC, encode(ARRAYS)[:-1]], ids=["empty", "junk", "magic", "cut"])
+def test_a_damaged_file_is_replaced(tmp_path: Path, vocabulary: Vocabulary, content: bytes) -> None:
+    """It counts as missing when it is read, and is written anew when there is something to save."""
+    disk = DiskCache(tmp_path)
+    index, states = walked(vocabulary, PERSON, random.Random(0))
+    save_index(disk, index)
+    (file,) = disk.files()
+    file.write_bytes(content)
+    loaded = Index(RegularAutomaton(PERSON), vocabulary)
+    load_index(disk, loaded)
+    assert loaded.states_known == 0
+    save_index(disk, index)
+    load_index(disk, loaded)
+    assert loaded.states_known == len(states)
+
+
+def test_a_folder_that_cannot_be_made_is_no_error(tmp_path: Path) -> None:
+    """Where a file is in the way, the cache is empty and stays so."""
+    (tmp_path / "file").write_text("in the way", encoding="utf-8")
+    disk = DiskCache(tmp_path / "file" / "cache")
+    disk.save("a", ARRAYS)
+    assert disk.load("a") is None
+    assert (disk.files(), disk.size(), disk.clear()) == ([], 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("platform", "environment", "folder"),
+    [
+        ("linux", {"STRUCTURED_CACHE_DIR": "/own", "XDG_CACHE_HOME": "/xdg"}, "/own"),
+        ("linux", {"XDG_CACHE_HOME": "/xdg"}, "/xdg/structured"),
+        ("linux", {"HOME": "/home/ada"}, "/home/ada/.cache/structured"),
+        ("darwin", {"HOME": "/Users/ada"}, "/Users/ada/Library/Caches/structured"),
+        ("win32", {"LOCALAPPDATA": "/ada/Local"}, "/ada/Local/structured"),
+    ],
+)
+def test_the_folder(monkeypatch: pytest.MonkeyPatch, platform: str, environment: dict[str, str], folder: str) -> None:
+    """It is the one that the environment names, or where the platform keeps caches."""
+    for name in ("STRUCTURED_CACHE_DIR", "XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(sys, "platform", platform)
+    assert cache_folder() == Path(folder)
+
+
+def copying(token_ids: Sequence[int]) -> list[float]:
+    return [float(token_ids.count(token_id)) for token_id in range(320)]
+
+
+@pytest.mark.filterwarnings("ignore::structured.BudgetWarning")
+def test_extraction_fills_the_cache_unless_told_not_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file appears after a call that has learned something, none without need, none where it is off."""
+    monkeypatch.setenv("STRUCTURED_CACHE_DIR", str(tmp_path))
+    disk = default_cache()
+    assert disk is not None
+
+    model = load_model((copying, ByteTokenizer()))
+
+    def extract(**options: Any) -> None:
+        Extractor[Any](date, model=model, max_tokens=40, **options)("On 2024-12-03.")
+
+    extract(cache=False)
+    monkeypatch.setenv("STRUCTURED_CACHE", "off")
+    extract()
+    assert disk.files() == []
+    monkeypatch.delenv("STRUCTURED_CACHE")
+    extract()
+    (file,) = disk.files()
+    file.unlink()
+    extract()  # the index of the call before is used, and has learned nothing new
+    assert disk.files() == []
+
+
+_PROCESS = """
+import numpy as np
+from structured.cache import default_cache, load_index, save_index
+from structured.automata import UNKNOWN, RegularAutomaton
+from structured.index import Index
+from doubles import ByteTokenizer
+from structured.vocabulary import Vocabulary
+from test_index import PERSON
+
+index = Index(RegularAutomaton(PERSON), Vocabulary.from_tokenizer(ByteTokenizer()))
+load_index(default_cache(), index)
+def rows_made():
+    return np.count_nonzero(index.automaton.table[:index.automaton._states_used, 0] != UNKNOWN)
+
+known, rows = index.states_known, rows_made()
+state = index.automaton.start
+for byte in b'{"name": "Ana", "age": 31, "mood": "glad", "tags": ["x"]}':
+    index.mask(state)
+    state = index.automaton.step(state, byte)
+save_index(default_cache(), index)
+print(known, index.states_known - known, rows_made() - rows)
+"""
+
+
+def test_the_next_process_knows_what_this_one_has_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two processes, one after the other: the second makes no mask, and hardly a state, for the same text."""
+    monkeypatch.setenv("STRUCTURED_CACHE_DIR", str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(Path(__file__).parent), str(Path(__file__).parents[1])]))
+    first = [int(number) for number in run(_PROCESS).split()]
+    second = [int(number) for number in run(_PROCESS).split()]
+    assert first[0] == 0
+    assert min(first[1:]) > 20
+    assert second[:2] == [first[1], 0]
+    assert second[2] < first[2] / 4
+
+
+_READER_AND_WRITER = """
+import sys
+import numpy as np
+from pathlib import Path
+from structured.cache import DiskCache
+
+disk, number = DiskCache(Path(sys.argv[1])), int(sys.argv[2])
+for turn in range(60):
+    disk.save("key", {"all": np.full(20_000 + number, number, dtype=np.int32)})
+    found = disk.load("key")
+    assert found is not None, "a reader found no file, or half of one"
+    assert (found["all"] == found["all"][0]).all() and len(found["all"]) == 20_000 + found["all"][0]
+"""
+
+
+def test_processes_may_write_at_once(tmp_path: Path) -> None:
+    """Several processes write and read under one key: each reads what one of them has written, whole."""
+    command = [sys.executable, "-c", _READER_AND_WRITER, str(tmp_path)]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    processes = [subprocess.Popen([*command, str(number)], env=environment) for number in range(4)]
+    assert [process.wait() for process in processes] == [0] * 4
+    assert [path.name for path in tmp_path.iterdir()] == ["key.arrays"]
+
+
+def test_the_command_line_tells_and_clears(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`structured cache info` names folder, files, bytes and limit; `clear` removes the files, and says how many."""
+    monkeypatch.setenv("STRUCTURED_CACHE_DIR", str(tmp_path))
+    monkeypatch.setenv("COLUMNS", "200")
+    DiskCache(tmp_path).save("a", ARRAYS)
+    info = CliRunner().invoke(app, ["cache", "info"])
+    told = dict(line.split(maxsplit=1) for line in info.output.splitlines())
+    size = len(encode(ARRAYS))
+    assert {name: text.strip() for name, text in told.items()} == {
+        "folder": str(tmp_path),
+        "files": "1",
+        "size": f"{size:,} bytes",
+        "limit": "268,435,456 bytes",
+    }
+    assert CliRunner().invoke(app, ["cache", "clear"]).output == "1 file removed.\n"
+    assert DiskCache(tmp_path).files() == []
+    monkeypatch.setenv("STRUCTURED_CACHE", "off")
+    off = CliRunner().invoke(app, ["cache", "info"])
+    assert (off.exit_code, off.output.startswith("The cache is off")) == (1, True)
