@@ -218,17 +218,16 @@ def fewest_tokens(byte: Bytes, first: Ints, token_start: Ints, text: Bytes, coun
 @machine_code
 def mask_code(mask: Masks) -> int:
     """Return a hash code of a mask; four are mixed side by side, so that no step waits for the one before."""
-    first, second, third, fourth = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+    first, second, third, fourth = 1, 2, 3, 4
     whole = len(mask) - len(mask) % 4
     for word in range(0, whole, 4):
-        first = (first ^ np.uint64(np.uint32(mask[word]))) * np.uint64(0x9E3779B97F4A7C15)
-        second = (second ^ np.uint64(np.uint32(mask[word + 1]))) * np.uint64(0xC2B2AE3D27D4EB4F)
-        third = (third ^ np.uint64(np.uint32(mask[word + 2]))) * np.uint64(0x165667B19E3779F9)
-        fourth = (fourth ^ np.uint64(np.uint32(mask[word + 3]))) * np.uint64(0xD6E8FEB86659FD93)
+        first = (first ^ (int(mask[word]) & 0xFFFFFFFF)) * 0x5E3779B1 >> 16 & 0x7FFFFFFF
+        second = (second ^ (int(mask[word + 1]) & 0xFFFFFFFF)) * 0x5E3779B1 >> 16 & 0x7FFFFFFF
+        third = (third ^ (int(mask[word + 2]) & 0xFFFFFFFF)) * 0x5E3779B1 >> 16 & 0x7FFFFFFF
+        fourth = (fourth ^ (int(mask[word + 3]) & 0xFFFFFFFF)) * 0x5E3779B1 >> 16 & 0x7FFFFFFF
     for word in range(whole, len(mask)):
-        first = (first ^ np.uint64(np.uint32(mask[word]))) * np.uint64(0x9E3779B97F4A7C15)
-    code = first ^ (second >> np.uint64(17)) ^ (third << np.uint64(9)) ^ (fourth >> np.uint64(29))
-    return int((code ^ (code >> np.uint64(32))) & np.uint64(0x7FFFFFFF))
+        first = (first ^ (int(mask[word]) & 0xFFFFFFFF)) * 0x5E3779B1 >> 16 & 0x7FFFFFFF
+    return ((first * 31 + second) * 31 + third) * 31 + fourth
 
 
 @machine_code

@@ -1,0 +1,256 @@
+"""Schemas read by the specification: what the pattern writes is valid, and what is valid can be written."""
+
+import itertools
+import json
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from doubles import read, sample
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft4Validator, Draft202012Validator
+
+from structured.automata import DEAD, RegularAutomaton
+from structured.errors import SchemaError
+from structured.index import Index
+from structured.masks import unpack
+from structured.pattern import Pattern
+from structured.schema import Reading, schema_to_pattern
+from structured.vocabulary import Vocabulary
+
+NAMES = ("a", "b", "ab", 'q"', "é")
+SCALARS = st.sampled_from([None, True, False, 0, 1, -3, 25, 0.5, "", "a", "ab", "é", '"'])
+SMALL = st.integers(0, 3)
+
+
+def values() -> st.SearchStrategy[Any]:
+    """Return JSON values with few keys, so that a random schema often has something to say about them."""
+    return st.recursive(
+        SCALARS,
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from((*NAMES, "z")), inner, max_size=3),
+        max_leaves=4,
+    )
+
+
+def subsets(**keywords: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
+    return st.fixed_dictionaries({}, optional=keywords)
+
+
+def typed_schemas(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
+    """Return schemas that say something of one type each, and perhaps which."""
+    return st.one_of(
+        subsets(type=st.just("string"), minLength=SMALL, maxLength=SMALL),
+        subsets(type=st.sampled_from(["integer", "number"]), minimum=st.integers(-3, 2), maximum=st.integers(-1, 30)),
+        subsets(
+            type=st.just("array"), items=inner, prefixItems=st.lists(inner, min_size=1, max_size=2), minItems=SMALL
+        ),
+        subsets(type=st.just("array"), items=inner, maxItems=SMALL),
+        subsets(
+            type=st.just("object"),
+            properties=st.dictionaries(st.sampled_from(NAMES), inner, max_size=3),
+            required=st.lists(st.sampled_from(NAMES), max_size=2, unique=True),
+            additionalProperties=st.booleans() | inner,
+        ),
+    )
+
+
+def schemas() -> st.SearchStrategy[Any]:
+    """Return schemas of all keywords that are honoured, references to definitions included."""
+    plain = st.one_of(
+        st.booleans(),
+        st.just({}),
+        st.builds(lambda names: {"type": names}, st.lists(st.sampled_from(TYPES), min_size=1, max_size=3, unique=True)),
+        st.builds(lambda listed: {"enum": listed}, st.lists(values(), min_size=1, max_size=3)),
+        st.builds(lambda value: {"const": value}, values()),
+        st.sampled_from([{"$ref": "#/$defs/A"}, {"$ref": "#/$defs/B"}, {"$ref": "#"}]),
+    )
+
+    def larger(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+        several = st.lists(inner, min_size=1, max_size=3)
+        applied = subsets(allOf=several, anyOf=several, oneOf=several)
+        return typed_schemas(inner) | st.builds(lambda left, right: {**left, **right}, typed_schemas(inner), applied)
+
+    return st.recursive(plain, larger, max_leaves=6)
+
+
+TYPES = ("array", "boolean", "integer", "null", "number", "object", "string")
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> dict[str, Any]:
+    """Return a whole schema with two definitions."""
+    root = draw(schemas())
+    start = root if isinstance(root, dict) else {"allOf": [root]}
+    return {**start, "$defs": {"A": draw(schemas()), "B": draw(schemas())}}
+
+
+def compiled(schema: Any, whitespace: str = "spaced") -> Pattern:
+    """Return the pattern of a schema, if it is supported and anything satisfies it."""
+    try:
+        return schema_to_pattern(schema, whitespace, reading=Reading.SPECIFICATION)
+    except SchemaError:
+        assume(False)
+        raise
+
+
+def is_valid(schema: Any, value: Any) -> bool:
+    try:
+        return bool(Draft202012Validator(schema).is_valid(value))
+    except RecursionError:  # a schema that is its own branch says nothing
+        assume(False)
+        raise
+
+
+def orders(value: Any) -> Iterator[Any]:
+    """Yield a value with its keys in every order."""
+    if isinstance(value, list):
+        yield from map(list, itertools.product(*(list(orders(item)) for item in value)))
+    elif isinstance(value, dict):
+        for keys in itertools.permutations(value):
+            for members in itertools.product(*(list(orders(value[key])) for key in keys)):
+                yield dict(zip(keys, members, strict=True))
+    else:
+        yield value
+
+
+def accepts(automaton: RegularAutomaton, text: str) -> bool:
+    state = read(automaton, text.encode())
+    return state != DEAD and automaton.accepts(state)
+
+
+MANY = settings(deadline=None, max_examples=4000, suppress_health_check=list(HealthCheck))
+
+
+@MANY
+@given(documents(), st.integers(0, 2**16))
+def test_whatever_is_written_is_valid(schema: dict[str, Any], seed: int) -> None:
+    """Each text that a random walk through the pattern writes satisfies the schema, says `jsonschema`."""
+    pattern = compiled(schema)
+    rng = random.Random(seed)
+    for _ in range(5):
+        try:
+            text = sample(pattern, rng)
+        except RecursionError:
+            continue
+        assert is_valid(schema, json.loads(text)), text
+
+
+@MANY
+@given(documents(), st.lists(values(), min_size=1, max_size=6))
+def test_whatever_is_valid_can_be_written(schema: dict[str, Any], instances: list[Any]) -> None:
+    """Each valid value is accepted with its keys in some order, and no invalid one in any."""
+    automaton = RegularAutomaton(compiled(schema))
+    for value in instances:
+        written = any(accepts(automaton, json.dumps(order, ensure_ascii=False)) for order in orders(value))
+        assert written == is_valid(schema, value), value
+
+
+@given(values(), st.integers(0, 4))
+def test_any_value_is_any_value(value: Any, indent: int) -> None:
+    """The empty schema accepts every JSON value, with any whitespace."""
+    automaton = RegularAutomaton(schema_to_pattern({}, "any", reading=Reading.SPECIFICATION))
+    assert accepts(automaton, json.dumps(value, ensure_ascii=False, indent=indent or None))
+
+
+DEEP = {"type": "object", "properties": {"name": {"type": "string"}, "nam": {"type": "integer"}}, "required": ["nam"]}
+
+
+def test_masks_of_open_objects_equal_brute_force(real: Vocabulary) -> None:
+    """On published vocabularies, where other keys may follow the known ones, and inside them."""
+    automaton = RegularAutomaton(schema_to_pattern(DEEP, "any", reading=Reading.SPECIFICATION))
+    index = Index(automaton, real)
+    for text in (
+        "",
+        "{",
+        '{"',
+        '{"na',
+        '{"name',
+        '{"name": "',
+        '{"nam": 1',
+        '{"nam": 1, "',
+        '{"nam": 1, "\\',
+        '{"nam": 1, "x": ',
+    ):
+        state = read(automaton, text.encode())
+        mask = unpack(index.mask(state), real.size)
+        for token_id in np.random.default_rng(0).choice(real.size, 4000, replace=False).tolist():
+            token = real.tokens[token_id]
+            alive = bool(token) and read(automaton, text.encode() + (token or b"")) != DEAD
+            assert mask[token_id] == (alive or (token is None and mask[token_id] and automaton.accepts(state))), token
+
+
+@pytest.mark.parametrize(
+    ("schema", "valid", "invalid"),
+    [
+        (
+            {"properties": {"a": {"type": "null"}}},
+            ["1", "{}", '{"a": null, "b": 2}'],
+            ['{"a": 1}', '{"b": 2, "a": null}'],
+        ),
+        ({"type": "object", "required": ["a"]}, ['{"a": 1}', '{"a": 1, "b": 2}'], ["{}", "1"]),
+        ({"type": ["integer", "null"], "minimum": 3}, ["null", "3"], ["2", '"x"']),
+        ({"$ref": "#/definitions/a~1b%25", "definitions": {"a/b%": {"const": 1}}}, ["1"], ["2"]),
+        ({"items": [{"const": 1}], "additionalItems": False}, ["[]", "[1]", "0"], ["[2]", "[1, 1]"]),
+        ({"type": "array", "prefixItems": [{"const": 1}, {"const": 2}], "minItems": 1}, ["[1]", "[1, 2, 3]"], ["[]"]),
+        ({"type": "string", "format": "date-time"}, ['"2024-02-29T00:00:00Z"'], ['"2024-02-29T00:00:00"', '"x"']),
+        ({"type": "string", "format": "ipv4"}, ['"127.0.0.1"'], ['"127.0.0.256"', '"127.0.0.01"']),
+        ({"type": "string", "format": "colour"}, ['"x"'], ["1"]),
+        ({"oneOf": [{"type": "integer"}, {"type": "string"}]}, ["1", '"x"'], ["null"]),
+        ({"x-rules": [1], "type": "null"}, ["null"], ["1"]),
+    ],
+)
+def test_the_specification_by_example(schema: Any, valid: list[str], invalid: list[str]) -> None:
+    """What each rule means where a schema is silent."""
+    automaton = RegularAutomaton(schema_to_pattern(schema, reading=Reading.SPECIFICATION))
+    assert [text for text in valid if not accepts(automaton, text)] == []
+    assert [text for text in invalid if accepts(automaton, text)] == []
+
+
+def test_exclusive_bounds_of_draft_4() -> None:
+    """There they are booleans beside the bound."""
+    schema = {"type": "integer", "minimum": 3, "exclusiveMinimum": True, "maximum": 5}
+    automaton = RegularAutomaton(schema_to_pattern(schema, reading=Reading.SPECIFICATION))
+    for value in range(2, 7):
+        assert accepts(automaton, str(value)) == Draft4Validator(schema).is_valid(value)
+
+
+@pytest.mark.parametrize(
+    ("schema", "keyword"),
+    [
+        ({"not": {"type": "null"}}, "not"),
+        ({"type": "array", "uniqueItems": True}, "uniqueItems"),
+        ({"type": "object", "patternProperties": {"^a": {}}}, "patternProperties"),
+        ({"type": "string", "format": "uri"}, "format"),
+        ({"oneOf": [{"type": "integer"}, {"minimum": 3}]}, "oneOf"),
+        ({"$ref": "http://example.org/schema"}, "$ref"),
+        ({"properties": {"a": {"$id": "http://example.org/", "$ref": "#/x"}}}, "$ref"),
+        ({"enum": [1], "type": "string"}, "enum"),
+        ({"allOf": [{"type": "string"}, {"type": "null"}]}, "type"),
+    ],
+)
+def test_what_cannot_be_exact_is_refused(schema: Any, keyword: str) -> None:
+    """By its keyword, as everywhere."""
+    with pytest.raises(SchemaError) as caught:
+        schema_to_pattern(schema, reading=Reading.SPECIFICATION)
+    assert caught.value.keyword == keyword
+
+
+@pytest.mark.parametrize("schema", [{"type": "string", "uniqueItems": True}, {"type": "array", "uniqueItems": False}])
+def test_keywords_that_forbid_nothing_are_no_concern(schema: Any) -> None:
+    """A keyword of another type, or with a value that allows everything."""
+    schema_to_pattern(schema, reading=Reading.SPECIFICATION)
+
+
+def test_deep_nesting_is_an_error_and_no_crash() -> None:
+    """As is a union whose branches multiply."""
+    schema: Any = {}
+    for _ in range(3000):
+        schema = {"items": schema, "type": "array"}
+    with pytest.raises(SchemaError, match="nested too deeply"):
+        schema_to_pattern(schema, reading=Reading.SPECIFICATION)
+    choices = {"anyOf": [{"minLength": number} for number in range(10)]}
+    with pytest.raises(SchemaError, match="combined in more than"):
+        schema_to_pattern({"allOf": [choices, *({**choices} for _ in range(9))]}, reading=Reading.SPECIFICATION)
