@@ -8,8 +8,12 @@ from numpy.typing import NDArray
 
 from structured.automata import DEAD, RegularAutomaton
 from structured.index import Index
+from structured.masks import MaskTable
 from structured.schema import Reading, schema_to_pattern
 from structured.vocabulary import TransformersTokenizer, Vocabulary
+
+MOST_MASK_BYTES = 1 << 26
+"""Of masks kept for all schemas together."""
 
 
 class Engine:
@@ -20,14 +24,16 @@ class Engine:
         self.vocabulary.trie  # noqa: B018  belongs to the vocabulary, not to a schema
         self.vocabulary.special_trie  # noqa: B018
         self.vocabulary.longest_special  # noqa: B018
+        self._table = MaskTable(self.vocabulary.size, most_bytes=MOST_MASK_BYTES)
         self._index: Index | None = None
         self._state = DEAD
 
     def compile(self, schema: Mapping[str, Any]) -> None:
         """Take a schema. Raises SchemaError or PatternError if it is not supported."""
-        self._index = Index(
-            RegularAutomaton(schema_to_pattern(schema, "any", reading=Reading.SPECIFICATION)), self.vocabulary
-        )
+        if self._table.is_full:
+            self._table = MaskTable(self.vocabulary.size, most_bytes=MOST_MASK_BYTES)
+        automaton = RegularAutomaton(schema_to_pattern(schema, "any", reading=Reading.SPECIFICATION))
+        self._index = Index(automaton, self.vocabulary, table=self._table)
         self.reset()
 
     def reset(self) -> None:

@@ -5,7 +5,7 @@ import datetime as dt
 import enum
 import math
 import random
-from typing import Annotated, Any, Literal, Optional, Union
+from typing import Annotated, Any, Literal, NamedTuple, Optional, Union
 
 import typing_extensions
 from hypothesis import strategies as st
@@ -143,6 +143,7 @@ def branches(inner):
         inner.map(lambda drawn: Typed(RootModel[drawn.type], drawn.values.map(RootModel[drawn.type]))),
         inner.map(lambda drawn: Typed(tuple[drawn.type, ...], st.lists(drawn.values, max_size=3).map(tuple))),
         lists(inner),
+        tuples(inner),
         models(inner),
         dataclass_types(inner),
         typed_dicts(inner),
@@ -157,6 +158,16 @@ def lists(draw, inner):
     bounds = draw(subsets({"min_length": low, "max_length": high}))
     values = st.lists(item.values, min_size=bounds.get("min_length", 0), max_size=bounds.get("max_length", 4))
     return Typed(Annotated[list[item.type], Field(**bounds)], values)
+
+
+@st.composite
+def tuples(draw, inner):
+    items = draw(st.lists(inner, min_size=1, max_size=3))
+    values = st.tuples(*(item.values for item in items))
+    if draw(st.booleans()):
+        made = NamedTuple("Point", [(f"item{i}", item.type) for i, item in enumerate(items)])
+        return Typed(made, values.map(lambda value: made(*value)))
+    return Typed(tuple[tuple(item.type for item in items)], values)
 
 
 @st.composite

@@ -154,14 +154,23 @@ def test_a_hostile_pattern_is_read_or_refused_and_never_hangs(pattern: Pattern, 
     assert automaton.seconds < 5
 
 
+def test_the_limit_of_seconds_is_kept() -> None:
+    """Steps that take long count; the ordinary ones of a long life do not."""
+    hostile = repeat(repeat(repeat(literal("a"), 1, 99), 1, 99), 1, 99)
+    with pytest.raises(PatternError, match="more than 0 seconds to make states in"):
+        read(RegularAutomaton(hostile, limits=Limits(seconds=0.0)), b"a" * 2000)
+    automaton = RegularAutomaton(repeat(literal("a"), 0, 1000), limits=Limits(seconds=0.05))
+    read(automaton, b"a" * 1000)
+    assert automaton.seconds < 0.05
+
+
 @pytest.mark.parametrize(
     ("limits", "message"),
     [
-        (Limits(seconds=0.0), "more than 0 seconds to make states in"),
         (Limits(bytes=1 << 18), "more than 262,144 bytes"),
         (Limits(states=10), "more than 10 states"),
     ],
-    ids=["seconds", "bytes", "states"],
+    ids=["bytes", "states"],
 )
 def test_each_limit_is_kept(limits: Limits, message: str) -> None:
     """Whichever is reached first."""

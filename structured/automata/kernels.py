@@ -64,6 +64,15 @@ MOST_WAYS = 1 << 24
 
 
 @machine_code
+def members_code(members: Ints, start: int, count: int) -> int:
+    """Return a hash code of a set of frames, which does not depend on their order."""
+    code = count
+    for position in range(start, start + count):
+        code += mixed(0x2545F491, int(members[position]))
+    return mixed(0, code & 0x7FFFFFFF)
+
+
+@machine_code
 def intern_state(
     frames: Rows,
     states: Rows,
@@ -75,26 +84,22 @@ def intern_state(
     count: int,
     most: int,
 ) -> int:
-    """Return the state of the `count` frames that lie, unsorted, behind the used part of `members`; -1 if full."""
-    start = int(sizes[MEMBERS_USED])
-    if count > 1:
-        members[start : start + count].sort()
+    """Return the state of the `count` frames that lie behind the used part of `members`; -1 if there is no room.
+
+    They are those that were marked in this round, and so is a known state's every frame if it is the same.
+    """
+    start, now = int(sizes[MEMBERS_USED]), sizes[ROUND]
     mask = len(slots) - 1
-    slot = 0
-    for position in range(start, start + count):
-        slot = mixed(slot, int(members[position]))
-    slot &= mask
+    slot = members_code(members, start, count) & mask
     while slots[slot] >= 0:
-        known = slots[slot]
+        known = int(slots[slot])
         if states[known, MEMBER_COUNT] == count:
             other = int(states[known, MEMBERS])
-            same = True
-            for offset in range(count):
-                if members[other + offset] != members[start + offset]:
-                    same = False
-                    break
-            if same:
-                return int(known)
+            end = other + count
+            while other < end and frames[members[other], MARK] == now:
+                other += 1
+            if other == end:
+                return known
         slot = (slot + 1) & mask
     new = int(sizes[STATES_USED])
     if new == len(states) or new >= most:
@@ -105,7 +110,8 @@ def intern_state(
     states[new, MEMBERS] = start
     states[new, MEMBER_COUNT] = count
     states[new, ARC_COUNT] = -1
-    table[new] = UNKNOWN
+    for byte in range(256):
+        table[new, byte] = UNKNOWN
     distances[new] = distance
     slots[slot] = new
     sizes[STATES_USED] = new + 1
@@ -298,11 +304,7 @@ def rehash_states(states: Rows, members: Ints, slots: Ints, sizes: Ints) -> None
     """Fill an empty hash table with the states in use."""
     mask = len(slots) - 1
     for known in range(sizes[STATES_USED]):
-        start = int(states[known, MEMBERS])
-        slot = 0
-        for position in range(start, start + states[known, MEMBER_COUNT]):
-            slot = mixed(slot, int(members[position]))
-        slot &= mask
+        slot = members_code(members, int(states[known, MEMBERS]), int(states[known, MEMBER_COUNT])) & mask
         while slots[slot] >= 0:
             slot = (slot + 1) & mask
         slots[slot] = known

@@ -11,11 +11,13 @@ from structured.automata.frames import (
     FIRST,
     LEAVES,
     LENGTH,
+    MARK,
     MEMBERS_USED,
     MORE_FRAMES,
     MORE_MEMBERS,
     MORE_STATES,
     NODE,
+    ROUND,
     SECOND,
     TAIL,
     character_place,
@@ -138,7 +140,11 @@ def state_of(
     start, count = int(sizes[MEMBERS_USED]), int(frames[top, COUNT])
     if start + count > len(members):
         return -2 - MORE_MEMBERS
-    members[start : start + count] = leaves[frames[top, LEAVES] : frames[top, LEAVES] + count]
+    sizes[ROUND] += 1
+    for position in range(count):
+        leaf = leaves[frames[top, LEAVES] + position]
+        frames[leaf, MARK] = sizes[ROUND]
+        members[start + position] = leaf
     state = intern_state(frames, states, distances, state_slots, members, table, sizes, count, most)
     return -2 - MORE_STATES if state < 0 else state
 
