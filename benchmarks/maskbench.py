@@ -1,8 +1,7 @@
 """Masks against those of other engines, on MaskBench: `python -m benchmarks.maskbench ZIP TOKENIZER`.
 
-Every engine runs in a process of its own, on one thread, on the same schemas in the same order, and has some seconds
-for each schema. The peers are installed from `benchmarks/requirements.txt` into an environment of their own; name its
-Python with `--python`.
+Every engine runs in a process of its own, on one thread, and has some seconds for each schema; they take turns. The
+peers are installed from `benchmarks/requirements.txt` into an environment of their own; name its Python with `--python`.
 """
 
 import argparse
@@ -15,7 +14,7 @@ import subprocess
 import sys
 import threading
 import zipfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,9 @@ from benchmarks.maskbench_worker import ENGINES
 ROOT = Path(__file__).parent.parent
 QUANTILES = (0.25, 0.5, 0.75, 0.9, 0.99, 0.999, 1.0)
 START_SECONDS = 300
+Record = dict[str, Any]
+"""What a worker tells of a schema."""
+
 OURS, BASELINE = "structured", "llguidance"
 
 
@@ -44,12 +46,14 @@ def main() -> None:
         names = sorted(name for name in archive.namelist() if name.endswith(".json"))
     if arguments.count:
         names = sorted(random.Random(arguments.seed).sample(names, min(arguments.count, len(names))))
-    runs = {}
-    for engine in arguments.engines:
-        python = sys.executable if engine == OURS else arguments.python
-        command = [python, "-m", "benchmarks.maskbench_worker", engine, arguments.zip, arguments.tokenizer]
-        runs[engine] = run(command, names, seconds=arguments.seconds)
-        print(f"{engine}: {len(names)} schemas", file=sys.stderr)
+    commands = {
+        engine: [
+            *(sys.executable if engine == OURS else arguments.python, "-m", "benchmarks.maskbench_worker"),
+            *(engine, arguments.zip, arguments.tokenizer),
+        ]
+        for engine in arguments.engines
+    }
+    runs = run(commands, names, seconds=arguments.seconds)
     if arguments.out:
         lines = [
             json.dumps({"engine": engine, "name": name, **record})
@@ -67,7 +71,7 @@ class Worker:
         self.command = command
         self._start()
 
-    def ask(self, name: str, seconds: float) -> dict[str, Any]:
+    def ask(self, name: str, seconds: float) -> Record:
         """Return what the worker measures for a schema, or that it took too long or crashed."""
         assert self._process.stdin is not None
         try:
@@ -100,11 +104,11 @@ class Worker:
         if "ready" not in self._answer(START_SECONDS):
             raise RuntimeError(f"{' '.join(self.command)} did not start.")
 
-    def _answer(self, seconds: float) -> dict[str, Any]:
+    def _answer(self, seconds: float) -> Record:
         line = self._lines.get(timeout=seconds)
         if not line:
             raise EOFError
-        answer: dict[str, Any] = json.loads(line)
+        answer: Record = json.loads(line)
         return answer
 
     @staticmethod
@@ -117,13 +121,25 @@ class Worker:
         lines.put("")
 
 
-def run(command: Sequence[str], names: Iterable[str], *, seconds: float) -> list[dict[str, Any]]:
-    """Return one record for each schema."""
-    worker = Worker(command)
+def run(commands: Mapping[str, Sequence[str]], names: Sequence[str], *, seconds: float) -> dict[str, list[Record]]:
+    """Return one record for each schema and engine.
+
+    The engines take turns, schema by schema, so that whatever else the machine does slows all of them alike.
+    """
+    workers: dict[str, Worker] = {}
+    records: dict[str, list[Record]] = {engine: [] for engine in commands}
     try:
-        return [worker.ask(name, seconds) for name in names]
+        for engine, command in commands.items():
+            workers[engine] = Worker(command)
+        for count, name in enumerate(names, 1):
+            for engine, worker in workers.items():
+                records[engine].append(worker.ask(name, seconds))
+            if count % 500 == 0:
+                print(f"{count} of {len(names)} schemas", file=sys.stderr)
     finally:
-        worker.stop()
+        for worker in workers.values():
+            worker.stop()
+    return records
 
 
 @dataclass(slots=True)
@@ -135,7 +151,7 @@ class Summary:
     warm: list[float] = field(default_factory=list)
 
     @classmethod
-    def of(cls, records: Iterable[dict[str, Any]]) -> "Summary":
+    def of(cls, records: Iterable[Record]) -> "Summary":
         """Collect the times of the schemas that were supported."""
         summary = cls()
         for record in records:
@@ -146,7 +162,7 @@ class Summary:
         return summary
 
 
-def report(runs: dict[str, list[dict[str, Any]]]) -> str:
+def report(runs: dict[str, list[Record]]) -> str:
     """Return the tables as Markdown."""
     parts = [outcomes(runs)]
     for title, attribute, unit in (
@@ -161,7 +177,7 @@ def report(runs: dict[str, list[dict[str, Any]]]) -> str:
     return "\n\n".join(parts)
 
 
-def outcomes(runs: dict[str, list[dict[str, Any]]]) -> str:
+def outcomes(runs: dict[str, list[Record]]) -> str:
     """Return how many schemas each engine passes, refuses and gets wrong."""
     head = "| engine | schemas | pass | refused | accepted invalid | rejected valid | timeouts | crashes | peak, MB |"
     rows = []
@@ -197,7 +213,7 @@ def quantile(times: Sequence[float], q: float) -> float:
     return ordered[min(int(q * len(ordered)), len(ordered) - 1)]
 
 
-def ratios(runs: dict[str, list[dict[str, Any]]], peer: str) -> str:
+def ratios(runs: dict[str, list[Record]], peer: str) -> str:
     """Return our times as multiples of a peer's, on the schemas that both support."""
     both = [
         (ours, theirs)

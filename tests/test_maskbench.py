@@ -95,7 +95,8 @@ def test_engines_that_hang_or_die_are_counted_and_started_again(tmp_path: Path):
     """And those schemas after them are measured all the same."""
     program = tmp_path / "worker.py"
     program.write_text(textwrap.dedent(WORKER))
-    records = run([sys.executable, str(program)], ["fine", "slow", "fine", "dies", "fine"], seconds=0.5)
+    commands = {"fake": [sys.executable, str(program)]}
+    records = run(commands, ["fine", "slow", "fine", "dies", "fine"], seconds=0.5)["fake"]
     assert records == [{"refused": "no"}, {"timeout": True}, {"refused": "no"}, {"crash": True}, {"refused": "no"}]
 
 
