@@ -1,7 +1,7 @@
 """Masks against those of other engines, on MaskBench: `python -m benchmarks.maskbench ZIP TOKENIZER`.
 
 Every engine runs in a process of its own, on one thread, and has some seconds for each schema; they take turns. The
-peers are installed from `benchmarks/requirements.txt` into an environment of their own; name its Python with `--python`.
+peers are installed from `benchmarks/requirements.txt` into an environment of their own; `--python` names its Python.
 """
 
 import argparse
