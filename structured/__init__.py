@@ -26,6 +26,7 @@ from structured.errors import (
 )
 from structured.extraction import Extractor, Options, extract, extract_batch, structured
 from structured.models import load_model
+from structured.preflight import inspect_type
 from structured.schema import to_regex
 
 __all__ = [
@@ -45,6 +46,7 @@ __all__ = [
     "VocabularyError",
     "extract",
     "extract_batch",
+    "inspect_type",
     "load_model",
     "structured",
     "to_regex",

@@ -1,12 +1,21 @@
 """The `structured` command."""
 
+import importlib
+import importlib.util
 import inspect
+import json
+import sys
 import time
 import warnings
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from types import ModuleType
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console, Group
+from rich import box
+from rich.console import Console, Group, RenderableType
 from rich.panel import Panel
 from rich.pretty import Pretty
 from rich.rule import Rule
@@ -18,7 +27,8 @@ from structured.cache import DiskCache, default_cache
 from structured.errors import DemonstrationWarning, StructuredError
 from structured.extraction import Extractor
 from structured.models import DEMONSTRATION, load_model
-from structured.schema import read_type
+from structured.preflight import FieldReport, Report, inspect_type, report_to_dict
+from structured.schema import DEFAULT_WHITESPACE, read_type, read_whitespace, to_regex
 from structured.showcases import SHOWCASES, Showcase
 
 app = typer.Typer(help=__doc__, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
@@ -55,6 +65,160 @@ def demo(
     console.print(f"[bold]{len(SHOWCASES)} documents in {seconds:.1f} s[/bold] with {name}.")
     for warning in caught:
         console.print(Text(str(warning.message), style="yellow"))
+
+
+def _known_whitespace(name: str) -> str:
+    try:
+        return read_whitespace(name).name
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
+
+
+@app.command("inspect")
+def inspect_(
+    target: Annotated[
+        str, typer.Argument(metavar="MODULE:TYPE", help="Such as shop.types:Invoice, or shop.py:Invoice.")
+    ],
+    *,
+    whitespace: Annotated[
+        str, typer.Option(help="What stands between JSON tokens.", callback=_known_whitespace)
+    ] = DEFAULT_WHITESPACE,
+    regex: Annotated[bool, typer.Option("--regex", help="Print the regular expression of the type instead.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON instead.")] = False,
+) -> None:
+    """Tell what a type lets a model write, before any model is loaded. Exits with 1 if a field is refused."""
+    output_type = _load(target)
+    try:
+        if regex:
+            typer.echo(to_regex(output_type, whitespace=whitespace))
+            return
+        report = inspect_type(output_type, whitespace=whitespace)
+    except StructuredError as error:
+        Console(stderr=True).print(Text(f"{type(error).__name__}: {error}", style="red"))
+        raise typer.Exit(1) from error
+    if as_json:
+        typer.echo(json.dumps(report_to_dict(report), indent=2))
+    else:
+        Console().print(Group(*_shown_report(report)))
+    if report.refusals:
+        raise typer.Exit(1)
+
+
+def _load(target: str) -> object:
+    """Return what `module:Name` or `path/to/file.py:Name` names."""
+    source, colon, name = target.rpartition(":")
+    if not colon or not source or not name:
+        raise typer.BadParameter(f"{target!r} names no type. Write module:Type, or path/to/file.py:Type.")
+    found: object = _load_module(source)
+    for part in name.split("."):
+        if not hasattr(found, part):
+            near = get_close_matches(part, [known for known in dir(found) if not known.startswith("_")])
+            hint = f" Is it {' or '.join(near)}?" if near else ""
+            raise typer.BadParameter(f"There is no {part!r} in {source!r}.{hint}")
+        found = getattr(found, part)
+    return found
+
+
+def _load_module(source: str) -> ModuleType:
+    """Return a module, by its name as seen from the working directory, or by its file."""
+    is_file = source.endswith(".py")
+    if is_file and not Path(source).is_file():
+        raise typer.BadParameter(f"There is no file {source!r}.")
+    sys.path.insert(0, str(Path(source).resolve().parent if is_file else Path.cwd()))
+    try:
+        return _run_file(Path(source)) if is_file else importlib.import_module(source)
+    # The module is the user's own code, so anything may come out of it.
+    except (Exception, SystemExit) as error:
+        raise typer.BadParameter(f"{source!r} cannot be imported: {type(error).__name__}: {error}") from error
+
+
+def _run_file(path: Path) -> ModuleType:
+    """Return the module of a file, under a name that no other module has."""
+    name = f"inspected:{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None, "the name of the file ends in .py"
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)  # where annotations are looked up
+    spec.loader.exec_module(module)
+    return module
+
+
+_STATUS_STYLES = {"enforced": "green", "checked": "yellow", "refused": "bold red"}
+
+LONGEST_KIND = 120
+"""Characters of a field's kind that are shown."""
+
+
+def _shown_report(report: Report) -> Iterator[RenderableType]:
+    """Yield the pieces of a report: the fields, what is refused, the hazards, and the cost."""
+    statuses = [field.status for field in report.fields]
+    counts = [f"{statuses.count(status)} {status}" for status in _STATUS_STYLES if status in statuses]
+    title = Text.assemble((report.name, "bold"), (f"  {_count(len(statuses), 'field')}: {', '.join(counts)}", "dim"))
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 2, 0, 0), show_edge=False, pad_edge=False, header_style="dim")
+    for heading in ("field", "kind", "status"):
+        table.add_column(heading, overflow="fold")
+    for field in report.fields:
+        table.add_row(_shown_path(field.path), _printable(field.kind), _shown_status(field))
+    yield from (title, Text(), table)
+    refused = [(field.path, error) for field in report.fields for error in field.refusals]
+    if refused:
+        yield from (Text(), Text("Refused", style="bold red"))
+    for path, error in refused:
+        yield _note(error.problem + ".", [path], error.remedy, style="red")
+    if report.hazards:
+        yield from (Text(), Text("Hazards", style="bold yellow"))
+    for hazard in report.hazards:
+        yield _note(hazard.problem, hazard.paths, hazard.remedy, style="yellow")
+    yield from (Text(), _shown_cost(report))
+
+
+def _shown_path(path: str) -> Text:
+    return Text(path) if path else Text("(answer)", style="italic")
+
+
+def _shown_status(field: FieldReport) -> Text:
+    shown = Text(field.status, style=_STATUS_STYLES[field.status])
+    notes = [f"by {', '.join(field.validators)}"] if field.validators else []
+    notes += [f"(as {', '.join(path or 'the answer' for path in field.same_as)})"] if field.same_as else []
+    return Text.assemble(shown, (f" {' '.join(notes)}" if notes else "", "dim"))
+
+
+def _note(problem: str, paths: Sequence[str], remedy: str, *, style: str) -> Table:
+    """Return a paragraph: what is wrong, where, and what to do."""
+    where = Text(", ").join(map(_shown_path, paths))
+    where.stylize("bold")
+    grid = Table.grid(padding=(0, 1))
+    told = Text("\n").join([where, Text(problem), Text(f"→ {remedy}", style="dim")])
+    grid.add_row(Text(" •", style=style), told)
+    return grid
+
+
+def _shown_cost(report: Report) -> Text:
+    """Return what answers take, or that there can be none."""
+    if report.cost is None:
+        refused = sum(field.status == "refused" for field in report.fields)
+        return Text(
+            f"{_count(refused, 'field')} of {len(report.fields)} refused: nothing can be extracted.", style="red"
+        )
+    cost = report.cost
+    if cost.longest is None:
+        lengths = f"{_count(cost.shortest, 'byte')} or more, without a limit"
+    else:
+        lengths = f"{cost.shortest:,} to {_count(cost.longest, 'byte')}"
+    return Text.assemble(
+        ("Cost  ", "bold"), f"An answer takes {lengths}. The pattern has {_count(cost.nodes, 'node')}, ",
+        f"with {_count(report.choices, 'choice')} in the type.",
+    )  # fmt: skip
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def _printable(kind: str) -> Text:
+    """Return a kind, cut where it is long, with what no terminal can show escaped."""
+    short = kind if len(kind) <= LONGEST_KIND else f"{kind[:LONGEST_KIND]} …"
+    return Text(short.encode(errors="backslashreplace").decode())
 
 
 cache_app = typer.Typer(help="What was learned about types, kept on disk for later runs.", no_args_is_help=True)

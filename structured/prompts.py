@@ -7,7 +7,7 @@ before the document depends on the type alone, so that prompts for many document
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 TASK = "Fill in the type from the text, as JSON. Where the text states no value, write null if the type allows it."
@@ -28,6 +28,13 @@ def schema_to_sketch(schema: JsonSchema) -> str:
     sketcher = _Sketcher(schema.get("$defs", {}))
     lines = [sketcher.sketch(schema), *(f"{name} = {text}" for name, text in sketcher.named())]
     return "\n".join(lines)
+
+
+def kinds_of(definitions: JsonSchema) -> Callable[[object], str]:
+    """Return a function from a schema to its sketch in a line, where types that have fields are written by name."""
+    sketcher = _Sketcher(definitions)
+    sketcher.by_name |= {name for name, definition in definitions.items() if "properties" in definition}
+    return lambda schema: " ".join(sketcher.sketch(schema).split())
 
 
 def completion_prompt(
@@ -58,7 +65,7 @@ class _Sketcher:
 
     def __init__(self, definitions: JsonSchema) -> None:
         self.definitions = definitions
-        self.recursive = {name for name in definitions if name in self._reached(definitions[name])}
+        self.by_name = {name for name in definitions if name in self._reached(definitions[name])}
         self.mentioned: list[str] = []
 
     def named(self) -> Iterator[tuple[str, str]]:
@@ -66,11 +73,13 @@ class _Sketcher:
         for name in self.mentioned:  # which grows on the way
             yield name, self.sketch(self.definitions[name])
 
-    def sketch(self, schema: JsonSchema, indent: str = "") -> str:
+    def sketch(self, schema: object, indent: str = "") -> str:
         """Return the sketch of a schema."""
+        if not isinstance(schema, Mapping):
+            return "any"
         if "$ref" in schema:
             name: str = schema["$ref"].rpartition("/")[2]
-            if name not in self.recursive:
+            if name in self.definitions and name not in self.by_name:
                 return self.sketch(self.definitions[name], indent)
             if name not in self.mentioned:
                 self.mentioned.append(name)
@@ -78,10 +87,9 @@ class _Sketcher:
         for keyword in ("anyOf", "oneOf"):
             if keyword in schema:
                 return " | ".join(self.sketch(branch, indent) for branch in schema[keyword])
-        if "enum" in schema:
-            return " | ".join(json.dumps(value, ensure_ascii=False) for value in schema["enum"])
-        if "const" in schema:
-            return json.dumps(schema["const"], ensure_ascii=False)
+        if "enum" in schema or "const" in schema:
+            values = schema["enum"] if "enum" in schema else [schema["const"]]
+            return " | ".join(json.dumps(value, ensure_ascii=False) for value in values)
         if "properties" in schema:
             return self._object(schema["properties"], indent)
         if schema.get("type") == "array":

@@ -1,5 +1,6 @@
 """Regular expressions as trees: built by `schema/`, printed for people, read by `automata/`."""
 
+from structured.pattern.lengths import Lengths, text_lengths
 from structured.pattern.nodes import (
     EMPTY,
     Alternation,
@@ -29,6 +30,7 @@ __all__ = [
     "Alternation",
     "CharSet",
     "Concat",
+    "Lengths",
     "Literal",
     "Members",
     "Pattern",
@@ -45,5 +47,6 @@ __all__ = [
     "optional",
     "productive_nodes",
     "repeat",
+    "text_lengths",
     "words",
 ]

@@ -240,7 +240,7 @@ def nodes_of(pattern: Pattern) -> list[Pattern]:
         node = open_ends.pop()
         if id(node) not in found:
             found[id(node)] = node
-            open_ends.extend(_below(node))
+            open_ends.extend(parts_of(node))
     return list(found.values())
 
 
@@ -264,11 +264,12 @@ def _ends(node: Pattern, productive: set[int]) -> bool:
         written = written or [member for member, _ in node.members] + ([node.rest] if node.rest else [])
         ended = [id(member) in productive for member in written]
         return all(ended) if any(required for _, required in node.members) else any(ended)
-    ended = [id(part) in productive for part in _below(node)]
+    ended = [id(part) in productive for part in parts_of(node)]
     return any(ended) if isinstance(node, Alternation) else all(ended)
 
 
-def _below(node: Pattern) -> tuple[Pattern, ...]:
+def parts_of(node: Pattern) -> tuple[Pattern, ...]:
+    """Return the nodes that a node is made of; of a reference, what it refers to."""
     match node:
         case Concat(parts):
             return parts

@@ -4,16 +4,23 @@
 own schema and be rejected. Each such rule is written here as a keyword under its Pydantic name. No table of
 `keywords.py` holds it, so it is refused there, with its place in the schema. Reading the core schema beside the JSON
 Schema was rejected: `GenerateJsonSchema` walks it already, and is meant to be extended by one method for each kind.
+
+Functions that the author of a type wrote to check or change its values are named as well, under `validators`. Since
+they are run on the finished answer, that keyword is no more than a note.
 """
 
 import json
 import math
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue, JsonSchemaWarningKind
 from pydantic_core import SchemaError as CoreSchemaError
 from pydantic_core import SchemaValidator, ValidationError, core_schema
+
+VALIDATORS = "validators"
+"""The keyword under which the names of the functions stand that are run on a finished value."""
 
 _Field = core_schema.ModelField | core_schema.DataclassField | core_schema.TypedDictField
 
@@ -60,6 +67,35 @@ class CompleteJsonSchema(GenerateJsonSchema):
         """Add `unreadable_values`: the members that Pydantic does not find again from their JSON text."""
         return _with_unreadable_values(super().enum_schema(schema), schema)
 
+    def function_before_schema(self, schema: core_schema.BeforeValidatorFunctionSchema) -> JsonSchemaValue:
+        """Name the function."""
+        return _with_validators(super().function_before_schema(schema), _name(schema["function"]["function"]))
+
+    def function_after_schema(self, schema: core_schema.AfterValidatorFunctionSchema) -> JsonSchemaValue:
+        """Name the function."""
+        return _with_validators(super().function_after_schema(schema), _name(schema["function"]["function"]))
+
+    def function_wrap_schema(self, schema: core_schema.WrapValidatorFunctionSchema) -> JsonSchemaValue:
+        """Name the function."""
+        return _with_validators(super().function_wrap_schema(schema), _name(schema["function"]["function"]))
+
+    def function_plain_schema(self, schema: core_schema.PlainValidatorFunctionSchema) -> JsonSchemaValue:
+        """Name the function."""
+        return _with_validators(super().function_plain_schema(schema), _name(schema["function"]["function"]))
+
+    def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
+        """Name `__init__` and `model_post_init`, where the model has its own."""
+        names = ["__init__"] if schema.get("custom_init") else []
+        after = getattr(schema["cls"], schema.get("post_init") or "", None)
+        if after is not None and after.__name__ != "init_private_attributes":  # which is Pydantic's
+            names.append("model_post_init")
+        return _with_validators(super().model_schema(schema), *(f"{schema['cls'].__name__}.{name}" for name in names))
+
+    def dataclass_schema(self, schema: core_schema.DataclassSchema) -> JsonSchemaValue:
+        """Name `__post_init__`, where there is one."""
+        names = [f"{schema['cls'].__name__}.__post_init__"] if schema.get("post_init") else []
+        return _with_validators(super().dataclass_schema(schema), *names)
+
     def model_field_schema(self, schema: core_schema.ModelField) -> JsonSchemaValue:
         """Add `validation_alias`, where it leads deeper into the input."""
         return super().model_field_schema(schema) | _deep_alias(schema)
@@ -75,6 +111,18 @@ class CompleteJsonSchema(GenerateJsonSchema):
     def field_is_present(self, field: core_schema.ModelField | core_schema.DataclassField | Any) -> bool:
         """Leave out the fields of a dataclass that its constructor does not take: a value for one is rejected."""
         return super().field_is_present(field) and bool(field.get("init", True))
+
+
+def _with_validators(shown: JsonSchemaValue, *names: str) -> JsonSchemaValue:
+    return shown | {VALIDATORS: [*shown.get(VALIDATORS, []), *names]} if names else shown
+
+
+def _name(function: Any) -> str:
+    """Return a function's name as its author wrote it: `Adult.of_age`, `<lambda>`."""
+    if isinstance(function, partial):
+        return _name(function.func)
+    name = str(getattr(function, "__qualname__", type(function).__qualname__)).rpartition("<locals>.")[2]
+    return "Predicate" if name == "val_func" else name  # what Pydantic calls that of `annotated_types.Predicate`
 
 
 def _present(schema: Mapping[str, Any], *keys: str) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from structured.errors import SchemaError
 from structured.pattern import Pattern, Reference, alternation, literal, productive_nodes, words
 from structured.schema.arrays import array
 from structured.schema.branches import exclusive
+from structured.schema.hidden import VALIDATORS
 from structured.schema.numbers import BOUNDS, integer, number
 from structured.schema.objects import object_
 from structured.schema.place import (
@@ -33,9 +34,9 @@ from structured.schema.values import listed_values
 from structured.schema.whitespace import DEFAULT_WHITESPACE, WHITESPACES, read_whitespace
 
 ANNOTATIONS = frozenset(
-    {"$comment", "default", "deprecated", "description", "examples", "readOnly", "title", "writeOnly"}
+    {"$comment", "default", "deprecated", "description", "examples", "readOnly", "title", VALIDATORS, "writeOnly"}
 )
-"""Keywords that allow and forbid nothing (validation §9)."""
+"""Keywords that allow and forbid nothing (validation §9, and the note of `hidden.py`)."""
 
 STRUCTURE = frozenset({"$defs", "$ref", "allOf", "anyOf", "const", "definitions", "enum", "oneOf", "type"})
 """Keywords that are looked at before the type of a value is known."""
@@ -59,26 +60,32 @@ MOST_COMBINATIONS = 4096
 
 
 def schema_to_pattern(
-    schema: Schema | bool, whitespace: str = DEFAULT_WHITESPACE, *, reading: Reading = Reading.TYPE
+    schema: Schema | bool,
+    whitespace: str = DEFAULT_WHITESPACE,
+    *,
+    reading: Reading = Reading.TYPE,
+    at: tuple[str | int, ...] = (),
 ) -> Pattern:
     r"""Return the pattern of the JSON texts of a JSON Schema, with the whitespace of the style of that name.
 
     `{"type": "array", "items": {"type": "boolean"}, "maxItems": 2}` → `\[(?:(?:true|false)(?:, (?:true|false))?)?\]`
 
+    `at` are the keys that lead to a part of it, to have the pattern of that part alone.
+
     Raises `SchemaError` where a keyword cannot be honoured exactly, or where nothing is valid.
     """
     root: Any = schema
     compilation = Compilation(root if isinstance(root, Mapping) else {}, read_whitespace(whitespace), reading)
-    start = Place(compilation)
+    start = Subschema(root, Place(compilation)).below(*at)
     try:
-        pattern = pattern_of([Subschema(root, start)])
+        pattern = pattern_of([start])
         productive = productive_nodes(pattern) if compilation.references else set()
         for reference, place in compilation.references:
             target = compilation.patterns.get(reference.name)
             if target is not None and id(target) not in productive:
                 raise place.unsatisfiable(f"{reference.name} has to contain itself, without end", keyword="$ref")
     except RecursionError as error:
-        raise start.refusal("The schema is nested too deeply", remedy="Nest it less.") from error
+        raise start.place.refusal("The schema is nested too deeply", remedy="Nest it less.") from error
     return pattern
 
 

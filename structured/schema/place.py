@@ -83,10 +83,14 @@ class Place(NamedTuple):
         return self.compilation.reading is Reading.TYPE
 
     @property
+    def keys(self) -> tuple[str | int, ...]:
+        """The keys that lead here from the root of the document."""
+        return tuple(_keys(self.path))[::-1]
+
+    @property
     def pointer(self) -> str:
-        """The JSON Pointer (RFC 6901) from the root of the document."""
-        keys = list(_keys(self.path))
-        return "".join("/" + str(key).replace("~", "~0").replace("/", "~1") for key in reversed(keys))
+        """The same as a JSON Pointer (RFC 6901)."""
+        return "".join("/" + str(key).replace("~", "~0").replace("/", "~1") for key in self.keys)
 
     def refusal(self, problem: str, *, keyword: str | None = None, remedy: str) -> SchemaError:
         """Return the error that says what cannot be honoured here."""

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from structured.pattern import Pattern, alternation, concat, literal, words
+from structured.schema.hidden import VALIDATORS
 from structured.schema.place import Place, Subschema, Subschemas
 
 PYTHON_TYPES: dict[str, type | tuple[type, ...]] = {
@@ -17,7 +18,7 @@ PYTHON_TYPES: dict[str, type | tuple[type, ...]] = {
 """What Python reads the values of each type as; `bool` is told apart before, since it is an `int`."""
 
 _LISTING = ("const", "enum")
-_PLAIN = frozenset({"type", "title", "description", "default"})
+_PLAIN = frozenset({"type", "title", "description", "default", VALIDATORS})
 """Keywords that need no look at a value whose type is known to be right."""
 
 

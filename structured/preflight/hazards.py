@@ -1,0 +1,75 @@
+"""A schema enters; the ways leave in which answers that are valid may still be bad, or never end."""
+
+from collections.abc import Iterator, Mapping
+
+from structured.errors import SchemaError
+from structured.schema.keywords import ANNOTATIONS
+from structured.schema.numbers import FLOAT_DIGITS, INTEGER_DIGITS, PLACES
+from structured.schema.place import Subschema
+from structured.schema.references import follow
+
+_DIGITS = f"{INTEGER_DIGITS} of an int, {FLOAT_DIGITS} before and {PLACES} after the point of a float"
+
+HAZARDS = {
+    "recursion": ("May contain itself, to any depth.", "A model for each level; the last without the field."),
+    "anything": ("May be any JSON value, however large.", "Name the type: str, list[str], a model."),
+    "whitespace": ("Blanks may follow blanks between any two values.", 'whitespace="spaced"'),
+    "list": ("A list without a limit: items may be added until the budget is spent.", "Field(max_length=...)"),
+    "string": (
+        "A text without a limit: it may go on until the budget is spent.",
+        "Field(max_length=...), or Literal[...] where the values are known.",
+    ),
+    "number": (f"Digits limited by default alone: {_DIGITS}.", "Field(ge=..., le=...)"),
+    "invention": (
+        "Always filled in, even where the text says nothing; a default is never used.",
+        "X | None in place of X.",
+    ),
+}
+"""By kind, in the order of a report: the problem, and the remedy in words of Pydantic."""
+
+_LOWER = {"minimum", "exclusiveMinimum"}
+_UPPER = {"maximum", "exclusiveMaximum"}
+
+
+def hazards_of(schema: object) -> Iterator[str]:
+    """Yield the kinds of hazards that a schema has by itself, without those of the schemas in it."""
+    if not isinstance(schema, Mapping) or schema.keys() <= ANNOTATIONS:
+        yield "anything"
+        return
+    types = _types(schema)
+    if "enum" in schema or "const" in schema:
+        return
+    if "array" in types and "maxItems" not in schema:
+        yield "list"
+    if "string" in types and not schema.keys() & {"format", "maxLength", "pattern"}:
+        yield "string"
+    if types & {"integer", "number"} and not (schema.keys() & _LOWER and schema.keys() & _UPPER):
+        yield "number"
+
+
+def can_be_absent(part: Subschema, seen: frozenset[str] = frozenset()) -> bool:
+    """Tell whether a value can say that there is none: as null, or as a list without items.
+
+    So can a constant, which invents nothing, and an object, whose fields are looked at one by one.
+    """
+    schema, pointer = part.schema, part.place.pointer
+    if pointer in seen or not isinstance(schema, Mapping) or schema.keys() <= ANNOTATIONS:
+        return True
+    if "$ref" in schema:
+        try:
+            return can_be_absent(follow(part), seen | {pointer})
+        except SchemaError:
+            return True
+    for keyword in ("anyOf", "oneOf"):
+        if keyword in schema:
+            branches = (part.below(keyword, index) for index in range(len(schema[keyword])))
+            return any(can_be_absent(branch, seen | {pointer}) for branch in branches)
+    if "const" in schema or "enum" in schema:
+        return "const" in schema or None in schema["enum"] or len(schema["enum"]) == 1
+    types = _types(schema)
+    return not types or bool(types & {"null", "object"}) or ("array" in types and not schema.get("minItems"))
+
+
+def _types(schema: Mapping[str, object]) -> set[object]:
+    named = schema.get("type", [])
+    return set(named) if isinstance(named, list) else {named}

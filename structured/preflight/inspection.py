@@ -1,0 +1,78 @@
+"""A type enters; its pre-flight report leaves.
+
+A field is refused if and only if the compiler refuses it, since it is the compiler that is asked: first for the pattern
+of the whole schema and, where there is none, for those of its parts. A table of what is supported was rejected: it
+would have to be kept in step. So was collecting errors inside the compiler, which does not know what to go on with.
+"""
+
+from structured.errors import SchemaError
+from structured.pattern import Pattern, nodes_of, text_lengths
+from structured.preflight.report import Cost, Report
+from structured.preflight.survey import Part, Survey
+from structured.schema import DEFAULT_WHITESPACE, read_type, schema_to_pattern
+from structured.schema.place import Schema, UnsatisfiableError
+
+
+def inspect_type(output_type: object, *, whitespace: str = DEFAULT_WHITESPACE) -> Report:
+    """Return what is to be known of a type before a model is loaded or a document read.
+
+    >>> from structured import inspect_type
+    >>> inspect_type(list[bytes]).fields[0].status
+    'refused'
+
+    Parameters:
+        output_type: Anything that `pydantic.TypeAdapter` takes and can describe as a JSON Schema.
+        whitespace: What stands between JSON tokens, as for `to_regex`.
+
+    Returns:
+        The fields with their status, the hazards, and the cost. Unless something is refused, that takes one look at
+        each part of the schema and of its pattern; each refusal is then searched for from the root.
+
+    Raises:
+        SchemaError: It is no type, or has no JSON Schema.
+        ValueError: No whitespace has this name.
+    """
+    known = read_type(output_type)
+    return inspect_schema(known.schema, name=known.name, whitespace=whitespace)
+
+
+def inspect_schema(schema: Schema, *, name: str, whitespace: str = DEFAULT_WHITESPACE) -> Report:
+    """Return the same of the JSON Schema of a type."""
+    survey = Survey(schema, name=name, whitespace=whitespace)
+    cost = None
+    try:
+        cost = _cost(schema_to_pattern(schema, whitespace))
+    except SchemaError:
+        for error in _refusals(survey.root, schema, whitespace).values():
+            survey.refuse(error)
+    return Report(name, whitespace, survey.fields(), survey.hazards(), survey.choices, cost)
+
+
+def _cost(pattern: Pattern) -> Cost:
+    lengths = text_lengths(pattern)
+    assert lengths.shortest is not None, "the compiler returns no pattern that nothing matches"
+    return Cost(len(nodes_of(pattern)), lengths.shortest, lengths.longest)
+
+
+_Refusals = dict[tuple[str, str | None, str], SchemaError]
+"""By place, keyword and problem, so that the same one is told once."""
+
+
+def _refusals(part: Part, schema: Schema, whitespace: str) -> _Refusals:
+    """Return why a part has no pattern, and why those below it have none; nothing if it has one."""
+    try:
+        schema_to_pattern(schema, whitespace, at=part.place.keys)
+    except SchemaError as error:
+        found: _Refusals = {(error.schema_path, error.keyword, error.problem): error}
+        for below in part.below:
+            inner = _refusals(below, schema, whitespace)
+            if not _is_left_out(below, inner, error):
+                found |= {key: found.get(key, value) for key, value in inner.items()}
+        return found
+    return {}
+
+
+def _is_left_out(branch: Part, inner: _Refusals, outer: SchemaError) -> bool:
+    """Tell whether a part is a branch that nothing satisfies, while another is what has to be changed."""
+    first = next(iter(inner.values()), None)
+    return branch.is_branch and isinstance(first, UnsatisfiableError) and not isinstance(outer, UnsatisfiableError)

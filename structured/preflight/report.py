@@ -1,0 +1,110 @@
+"""What a pre-flight report is made of. Nothing here is printed; `cli.py` does that."""
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from structured.errors import SchemaError
+
+Status = Literal["enforced", "checked", "refused"]
+
+
+@dataclass(frozen=True, slots=True)
+class FieldReport:
+    """A field of the answer: what it may hold, and who sees to that.
+
+    `path` leads to it in the answer: `lines[].price`, `pet (cat).lives`; "" is the whole answer. `kind` is its type as
+    the prompt puts it. `validators` are the functions that are run on the finished answer, which is generated again if
+    one of them rejects it. `refusals` are the reasons why the field cannot be compiled. `same_as` are the paths where
+    fields of the same type are told, if that is not here.
+    """
+
+    path: str
+    kind: str
+    validators: tuple[str, ...] = ()
+    refusals: tuple[SchemaError, ...] = ()
+    same_as: tuple[str, ...] = ()
+
+    @property
+    def status(self) -> Status:
+        """`"enforced"`: the mask allows nothing else. `"checked"`: it does, and validators have the last word."""
+        return "refused" if self.refusals else "checked" if self.validators else "enforced"
+
+
+@dataclass(frozen=True, slots=True)
+class Hazard:
+    """What is allowed and may still go wrong, at some paths, and what to write in the type instead."""
+
+    kind: str
+    problem: str
+    remedy: str
+    paths: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What an answer takes: the nodes of the pattern, the bytes of the shortest answer and of the longest.
+
+    `longest` is None where answers may have any length. The nodes are counted, and the lengths are sums over them; no
+    automaton is built. Its states are as many as the texts need that are written, which nobody knows beforehand.
+    """
+
+    nodes: int
+    shortest: int
+    longest: int | None
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Report:
+    """What is to be known of a type before anything is built.
+
+    `choices` counts the unions and the lists of values. `cost` is None where something is refused.
+    """
+
+    name: str
+    whitespace: str
+    fields: tuple[FieldReport, ...]
+    hazards: tuple[Hazard, ...]
+    choices: int
+    cost: Cost | None
+
+    def __repr__(self) -> str:
+        statuses = [field.status for field in self.fields]
+        counts = [f"{status}={statuses.count(status)}" for status in ("checked", "refused") if status in statuses]
+        shown = [self.name, f"fields={len(self.fields)}", *counts, f"hazards={len(self.hazards)}"]
+        return f"Report({', '.join(shown)})"
+
+    @property
+    def refusals(self) -> tuple[SchemaError, ...]:
+        """Every reason why the type cannot be compiled, each once; none if it can."""
+        return tuple({id(error): error for field in self.fields for error in field.refusals}.values())
+
+
+def report_to_dict(report: Report) -> dict[str, Any]:
+    """Return a report as JSON values, for programs."""
+    return {
+        "type": report.name,
+        "whitespace": report.whitespace,
+        "fields": [
+            {
+                "path": field.path,
+                "kind": field.kind,
+                "status": field.status,
+                "validators": list(field.validators),
+                "refusals": [_refusal_to_dict(error) for error in field.refusals],
+                "same_as": list(field.same_as),
+            }
+            for field in report.fields
+        ],
+        "hazards": [asdict(hazard) for hazard in report.hazards],
+        "choices": report.choices,
+        "cost": None if report.cost is None else asdict(report.cost),
+    }
+
+
+def _refusal_to_dict(error: SchemaError) -> dict[str, str | None]:
+    return {
+        "problem": error.problem,
+        "keyword": error.keyword,
+        "schema_path": error.schema_path,
+        "remedy": error.remedy,
+    }

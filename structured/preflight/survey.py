@@ -1,0 +1,181 @@
+"""A schema enters; its parts leave, each with the fields of the answer that it speaks of.
+
+The walk goes into every part once. A definition with fields is told where it is met first; where it is met again, the
+path of that is noted, so that a type in which all models mention each other has as many fields as it says.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from json import dumps
+
+from structured.errors import SchemaError
+from structured.preflight.hazards import HAZARDS, can_be_absent, hazards_of
+from structured.preflight.report import FieldReport, Hazard
+from structured.prompts import kinds_of
+from structured.schema.hidden import VALIDATORS
+from structured.schema.place import Compilation, Place, Reading, Schema, Subschema
+from structured.schema.references import follow
+from structured.schema.whitespace import read_whitespace
+
+
+@dataclass(slots=True, eq=False)
+class Part:
+    """A schema that was walked through, and those below it; `is_branch` tells that it is one of several to choose."""
+
+    place: Place
+    below: "list[Part]" = field(default_factory=list)
+    is_branch: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class _Field:
+    """A field while its parts are gathered; those are remembered by their JSON Pointers."""
+
+    path: str
+    kind: str
+    validators: dict[str, None] = field(default_factory=dict)
+    refusals: dict[int, SchemaError] = field(default_factory=dict)
+    same_as: dict[str, None] = field(default_factory=dict)
+    pointers: set[str] = field(default_factory=set)
+
+
+class Survey:
+    """A walk through a schema: the parts as a tree, the fields that they speak of, the hazards in them.
+
+    `choices` counts the unions and lists of values.
+    """
+
+    def __init__(self, schema: Schema, *, name: str, whitespace: str) -> None:
+        self.choices = 0
+        self._kind = kinds_of(schema.get("$defs", {}))
+        self._fields: list[_Field] = []
+        self._hazards: dict[str, dict[str, _Field]] = {kind: {} for kind in HAZARDS}  # and by path
+        self._spoken_of: dict[str, list[_Field]] = {}  # by JSON Pointer
+        self._told: dict[str, str] = {}  # the JSON Pointers of objects, and where their fields are told
+        self._open: dict[str, str] = {}  # those of the definitions that are being walked through, and where
+        root = Subschema(schema, Place(Compilation(schema, read_whitespace(whitespace), Reading.TYPE)))
+        self.root = self._field(root, path="", kind=name if "properties" in schema else self._kind(schema))
+        if whitespace == "any":
+            self._hazards["whitespace"][""] = self._fields[0]
+
+    def fields(self) -> tuple[FieldReport, ...]:
+        """Return the fields, each before those inside it."""
+        return tuple(
+            FieldReport(
+                path=found.path,
+                kind=found.kind,
+                validators=tuple(found.validators),
+                refusals=tuple(found.refusals.values()),
+                same_as=tuple(found.same_as),
+            )
+            for found in self._fields
+        )
+
+    def hazards(self) -> tuple[Hazard, ...]:
+        """Return the hazards, without those of fields that are refused, which have to be changed anyway."""
+        paths = {
+            kind: tuple(path for path, found in places.items() if not found.refusals)
+            for kind, places in self._hazards.items()
+        }
+        return tuple(Hazard(kind, *HAZARDS[kind], paths[kind]) for kind in HAZARDS if paths[kind])
+
+    def refuse(self, error: SchemaError) -> None:
+        """Note an error with the fields that the part of the schema speaks of where it was raised."""
+        pointer = error.schema_path
+        while pointer not in self._spoken_of:
+            pointer = pointer.rpartition("/")[0]
+        for found in self._spoken_of[pointer]:
+            found.refusals[id(error)] = error
+
+    def _field(self, part: Subschema, *, path: str, kind: str) -> Part:
+        found = _Field(path, kind)
+        self._fields.append(found)
+        if path and not can_be_absent(part):
+            self._hazards["invention"][path] = found
+        return self._part(part, path, found)
+
+    def _part(self, part: Subschema, path: str, found: _Field) -> Part:
+        """Walk through a schema, in which the value of a field at a path is described."""
+        pointer = part.place.pointer
+        walked = Part(part.place)
+        if pointer in found.pointers:
+            return walked
+        found.pointers.add(pointer)
+        self._spoken_of.setdefault(pointer, []).append(found)
+        for kind in hazards_of(part.schema):
+            self._hazards[kind][path] = found
+        if isinstance(part.schema, Mapping):
+            found.validators |= dict.fromkeys(part.schema.get(VALIDATORS, ()))
+            self.choices += sum(keyword in part.schema for keyword in ("anyOf", "enum", "oneOf"))
+            walked.below = list(self._below(part, path, found))
+        return walked
+
+    def _below(self, part: Subschema, path: str, found: _Field) -> Iterator[Part]:
+        """Walk through the schemas that a schema consists of."""
+        schema = part.schema
+        if "$ref" in schema:
+            yield from self._definition(part, path, found)
+        for keyword in ("anyOf", "oneOf"):
+            for branch, label in _branches(part, keyword):
+                walked = self._part(branch, f"{path} ({label})".lstrip() if label else path, found)
+                walked.is_branch = True
+                yield walked
+        for index in range(len(_list(schema, "allOf"))):
+            yield self._part(part.below("allOf", index), path, found)
+        for index in range(len(_list(schema, "prefixItems"))):
+            yield self._part(part.below("prefixItems", index), f"{path}[{index}]", found)
+        if isinstance(schema.get("items"), Mapping):
+            yield self._part(part.below("items"), f"{path}[]", found)
+        if isinstance(schema.get("additionalProperties"), Mapping):
+            yield self._part(part.below("additionalProperties"), _member(path, "*"), found)
+        if isinstance(schema.get("properties"), Mapping):
+            yield from self._properties(part, path, found)
+
+    def _definition(self, part: Subschema, path: str, found: _Field) -> Iterator[Part]:
+        """Walk through what a `$ref` leads to, unless it leads back."""
+        try:
+            target = follow(part)
+        except SchemaError:
+            return
+        pointer = target.place.pointer
+        if pointer in self._open:
+            self._hazards["recursion"][path] = found
+            found.same_as[self._open[pointer]] = None
+            self._spoken_of[pointer].append(found)
+            return
+        self._open[pointer] = path
+        yield self._part(target, path, found)
+        del self._open[pointer]
+
+    def _properties(self, part: Subschema, path: str, found: _Field) -> Iterator[Part]:
+        """Walk through the fields of an object, where they are met first."""
+        pointer = part.place.pointer
+        if pointer in self._told:
+            found.same_as[self._told[pointer]] = None
+            return
+        self._told[pointer] = path
+        for name, schema in part.schema["properties"].items():
+            inside = part.below("properties", name)
+            there = _member(path, name if name.isidentifier() else dumps(name))
+            yield self._field(inside, path=there, kind=self._kind(schema))
+
+
+def _member(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name
+
+
+def _branches(part: Subschema, keyword: str) -> Iterator[tuple[Subschema, str]]:
+    """Yield the branches of a choice, each with the name that tells it apart, if there are several beside null."""
+    branches = [part.below(keyword, index) for index in range(len(_list(part.schema, keyword)))]
+    several = sum(branch.schema != {"type": "null"} for branch in branches) > 1
+    tags = {reference: tag for tag, reference in part.schema.get("discriminator", {}).get("mapping", {}).items()}
+    for branch in branches:
+        schema = branch.schema if isinstance(branch.schema, Mapping) else {}
+        reference = str(schema.get("$ref", ""))
+        name = reference.rpartition("/")[2] or schema.get("type", "value")
+        yield branch, str(tags.get(reference, name)) if several else ""
+
+
+def _list(schema: Schema, keyword: str) -> "list[object]":
+    listed = schema.get(keyword)
+    return listed if isinstance(listed, list) else []

@@ -1,0 +1,105 @@
+"""The lengths of a pattern's texts: those of the texts themselves, and those that the automaton knows."""
+
+import random
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pydantic import BaseModel
+from strategies import WHITESPACES, random_text, typed
+
+from structured.automata import RegularAutomaton
+from structured.pattern import (
+    Lengths,
+    Members,
+    Reference,
+    Repeat,
+    Unlike,
+    alternation,
+    chars,
+    concat,
+    literal,
+    optional,
+    repeat,
+    text_lengths,
+    words,
+)
+from structured.schema import Reading, read_type, schema_to_pattern
+
+
+class Node(BaseModel):
+    name: str
+    children: "list[Node]"
+
+
+SEVERAL = Members(((literal('"a"'), False), (literal('"bcd"'), True), (literal('"e"'), False)), literal(", "))
+OPTIONAL = Members(((literal('"abc"'), False), (literal('"d"'), False)), literal(","))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "lengths"),
+    [
+        (literal(""), (0, 0)),
+        (literal("né"), (3, 3)),
+        (words(["a", "€", "abcd"]), (1, 4)),
+        (chars("aé🙂"), (1, 4)),
+        (concat(chars("aé"), literal("bc")), (3, 4)),
+        (alternation(chars("aé"), literal("bcd")), (1, 3)),
+        (optional(literal("abc")), (0, 3)),
+        (repeat(literal("ab"), 2, 5), (4, 10)),
+        (repeat(literal("ab"), 2, None), (4, None)),
+        (Repeat(optional(literal("ab")), 3, 10**12), (0, 2 * 10**12)),
+        (concat(repeat(literal("a"), 1, None), literal("b")), (2, None)),
+        (Unlike(()), (0, None)),
+        (Unlike(("",)), (1, None)),
+        (SEVERAL, (5, 15)),
+        (OPTIONAL, (3, 9)),
+        (Members((), literal(","), literal('"x"')), (3, None)),
+    ],
+    ids=str,
+)
+def test_lengths_are_counted_in_bytes(pattern, lengths):
+    """By hand."""
+    assert text_lengths(pattern) == Lengths(*lengths)
+
+
+def test_shared_nodes_are_looked_at_once():
+    """A tree that unrolls to 2 ** 60 nodes."""
+    pattern = literal("a")
+    for _ in range(60):
+        pattern = repeat(concat(pattern, optional(pattern)), 1, 1)
+    assert text_lengths(pattern) == (1, 2**60)
+
+
+def test_what_contains_itself_has_no_longest_text():
+    """The shortest is found although it depends on itself."""
+    definitions = {}
+    definitions["nest"] = alternation(concat(literal("("), Reference("nest", definitions), literal(")")), literal("ab"))
+    assert text_lengths(concat(literal("x"), definitions["nest"])) == (3, None)
+    assert text_lengths(schema_to_pattern(read_type(Node).schema)) == (len('{"name": "", "children": []}'), None)
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(drawn=typed(), whitespace=st.sampled_from(WHITESPACES), seed=st.integers(0, 2**32))
+def test_every_text_is_as_long_as_lengths_allow(drawn, whitespace, seed):
+    """And the shortest is what the automaton calls the distance of its first state."""
+    pattern = schema_to_pattern(read_type(drawn.type).schema, whitespace)
+    lengths = text_lengths(pattern)
+    automaton = RegularAutomaton(pattern)
+    assert lengths.shortest == automaton.distances[automaton.start]
+    source = random.Random(seed)
+    for _ in range(20):
+        size = len(random_text(pattern, source).encode())
+        assert lengths.shortest <= size
+        assert lengths.longest is None or size <= lengths.longest
+
+
+@pytest.mark.parametrize("required", [[], ["b"], ["a", "b", ""]])
+@pytest.mark.parametrize("others", [{"type": "null"}, False])
+def test_the_shortest_object_is_that_of_the_automaton(required, others):
+    """With members that may be left out, and others that may be added."""
+    properties = {"a": {"type": "boolean"}, "b": {"type": "string", "maxLength": 3}, "": {"type": "null"}}
+    schema = {"type": "object", "properties": properties, "required": required, "additionalProperties": others}
+    pattern = schema_to_pattern(schema, reading=Reading.SPECIFICATION)
+    automaton = RegularAutomaton(pattern)
+    assert text_lengths(pattern).shortest == automaton.distances[automaton.start]

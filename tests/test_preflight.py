@@ -1,0 +1,362 @@
+"""The pre-flight report: it refuses what the compiler refuses, names what may go wrong, and builds nothing."""
+
+import dataclasses
+import datetime as dt
+import json
+import re
+import subprocess
+import sys
+import time
+from typing import Annotated, Any, Literal
+
+import pytest
+import test_schema_refusals as refusals
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pydantic import AfterValidator, BaseModel, Field, create_model, field_validator, model_validator
+from strategies import WHITESPACES, output_types
+
+from structured import SchemaError, inspect_type
+from structured.preflight import Cost, inspect_schema, report_to_dict
+from structured.schema import read_type, schema_to_pattern
+
+RANDOM_TYPES = settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
+REFUSED = (bytes, set[int], dict[str, int], Annotated[int, Field(multiple_of=2)], Annotated[int, Field(ge=3, le=2)])
+
+
+class Address(BaseModel):
+    street: str
+    city: Annotated[str, Field(max_length=30)] | None
+
+
+class Line(BaseModel):
+    price: Annotated[float, Field(gt=0, le=1000)]
+    parts: list[str]
+
+
+class Order(BaseModel):
+    number: str
+    customer: Address
+    payer: Address | None
+    lines: list[Line]
+
+    @field_validator("number")
+    @classmethod
+    def upper(cls, number):
+        return number
+
+    @model_validator(mode="after")
+    def adds_up(self):
+        return self
+
+
+class Cat(BaseModel):
+    kind: Literal["cat"]
+    lives: int
+
+
+class Dog(BaseModel):
+    kind: Literal["dog"]
+    food: list[bytes]
+
+
+class Node(BaseModel):
+    name: Annotated[str, Field(max_length=9)]
+    children: "list[Node]"
+
+
+def refusal_cases():
+    """Return the types and schemas of the tests of the compiler's refusals."""
+    for name, test in vars(refusals).items():
+        for mark in getattr(test, "pytestmark", []) if name.startswith("test_") else []:
+            for case, *_ in mark.args[1]:
+                if not isinstance(case, list | str):
+                    yield case
+
+
+def compiler_error(schema, whitespace="spaced"):
+    try:
+        schema_to_pattern(schema, whitespace)
+    except SchemaError as error:
+        return error
+    return None
+
+
+def facts(error):
+    return error.schema_path, error.keyword, error.problem, error.remedy
+
+
+def check_agreement(output_type, whitespace="spaced"):
+    schema = output_type if isinstance(output_type, dict) else read_type(output_type).schema
+    error = compiler_error(schema, whitespace)
+    report = inspect_schema(schema, name="Drawn", whitespace=whitespace)
+    assert bool(report.refusals) == (error is not None) == (report.cost is None)
+    assert any(field.status == "refused" for field in report.fields) == (error is not None)
+    if error is not None:
+        assert facts(error) in map(facts, report.refusals)
+    json.dumps(report_to_dict(report))
+    return report
+
+
+def by_path(report):
+    return {field.path: field for field in report.fields}
+
+
+def paths_of(report, kind):
+    return next((hazard.paths for hazard in report.hazards if hazard.kind == kind), ())
+
+
+@RANDOM_TYPES
+@given(output_type=output_types(), whitespace=st.sampled_from(WHITESPACES))
+def test_random_types_are_refused_as_the_compiler_does(output_type, whitespace):
+    """None of these is, and each has a cost."""
+    report = check_agreement(output_type, whitespace)
+    assert report.cost.longest is None or report.cost.shortest <= report.cost.longest
+
+
+@RANDOM_TYPES
+@given(data=st.data(), whitespace=st.sampled_from(WHITESPACES))
+def test_every_refused_field_is_found(data, whitespace):
+    """However many there are, each at its own field and only there."""
+    drawn = data.draw(st.lists(st.sampled_from(REFUSED) | output_types(), min_size=1, max_size=5))
+    model = create_model("Drawn", **{f"field{i}": (list[kind] | None, ...) for i, kind in enumerate(drawn)})
+    report = check_agreement(model, whitespace)
+    refused = {path for path, field in by_path(report).items() if field.status == "refused"}
+    # An unsatisfiable item leaves the empty list, and so does not refuse the field.
+    wrong = [kind in REFUSED[:-1] for kind in drawn]
+    assert refused == {f"field{i}" for i, is_wrong in enumerate(wrong) if is_wrong}
+
+
+@pytest.mark.parametrize("output_type", list(refusal_cases()), ids=lambda case: str(case)[:80])
+def test_every_refusal_is_that_of_the_compiler(output_type):
+    """With the same keyword, path and remedy; at the root and inside a model."""
+    check_agreement(output_type)
+    if isinstance(output_type, dict):
+        check_agreement({"type": "object", "properties": {"total": {"type": "array", "items": output_type}}})
+    else:
+        check_agreement(refusals.in_model(list[output_type]))
+
+
+def test_refusals_are_told_with_their_fields():
+    """Several in one answer, some inside others, and one that stops the compiler before it sees the rest."""
+
+    class Basket(BaseModel):
+        weight: Annotated[int, Field(ge=5, le=4)]
+        prices: dict[str, bytes]
+        pet: Annotated[Cat | Dog, Field(discriminator="kind")]
+        name: str
+
+    found = {field.path: [error.keyword for error in field.refusals] for field in inspect_type(Basket).fields}
+    assert found == {
+        "": [],
+        "weight": ["maximum"],
+        "prices": ["additionalProperties", "format"],
+        "pet": [],
+        "pet (cat).kind": [],
+        "pet (cat).lives": [],
+        "pet (dog).kind": [],
+        "pet (dog).food": ["format"],
+        "name": [],
+    }
+
+
+def test_a_branch_that_nothing_satisfies_is_no_refusal():
+    """The compiler leaves it out; what it refuses is the other."""
+    nothing = Annotated[int, Field(ge=3, le=2)]
+    assert not inspect_type(create_model("Kept", a=(nothing | str, ...))).refusals
+    report = inspect_type(create_model("Refused", a=(nothing | bytes, ...)))
+    assert [error.keyword for error in report.refusals] == ["format"]
+    assert [error.keyword for error in inspect_type(nothing | None).refusals] == []
+
+
+def test_fields_have_the_kinds_of_the_sketch():
+    """A row for each field, those of a definition where it is met first."""
+    assert [(field.path, field.kind, field.same_as) for field in inspect_type(Order).fields] == [
+        ("", "Order", ()),
+        ("number", "string", ()),
+        ("customer", "Address", ()),
+        ("customer.street", "string", ()),
+        ("customer.city", "string (<= 30 characters) | null", ()),
+        ("payer", "Address | null", ("customer",)),
+        ("lines", "[Line, ...]", ()),
+        ("lines[].price", "number (> 0, <= 1000)", ()),
+        ("lines[].parts", "[string, ...]", ()),
+    ]
+
+
+def test_validators_are_told_where_they_run():
+    """On a field, on an item of it, on the whole answer; a refusal outweighs them."""
+    fields = by_path(inspect_type(Order))
+    assert (fields[""].status, fields[""].validators) == ("checked", ("Order.adds_up",))
+    assert (fields["number"].status, fields["number"].validators) == ("checked", ("Order.upper",))
+    assert fields["customer"].status == "enforced"
+    items = by_path(inspect_type(create_model("Items", a=(list[Annotated[int, AfterValidator(abs)]], ...))))
+    assert items["a"].validators == ("abs",)
+    both = by_path(inspect_type(create_model("Both", a=(Annotated[bytes, AfterValidator(len)], ...))))
+    assert (both["a"].status, both["a"].validators) == ("refused", ("len",))
+    orders = by_path(inspect_type(create_model("Orders", a=(list[Order], ...), b=(Order, ...))))
+    assert orders["a"].validators == orders["b"].validators == ("Order.adds_up",)
+
+
+@pytest.mark.parametrize(
+    ("output_type", "paths"),
+    [
+        (list[Line], ["", "[].price", "[].parts"]),
+        (Cat | Dog, ["", "(Cat).kind", "(Cat).lives", "(Dog).kind", "(Dog).food"]),
+        (create_model("Odd", a=(int, Field(alias="a b"))), ["", '"a b"']),
+        (tuple[Line, Cat], ["", "[0].price", "[0].parts", "[1].kind", "[1].lives"]),
+        (dict[str, Line], ["", "*.price", "*.parts"]),
+        (dataclasses.make_dataclass("Point", [("x", int)]), ["", "x"]),
+        (int, [""]),
+    ],
+    ids=str,
+)
+def test_paths_lead_through_the_answer(output_type, paths):
+    """Items, branches, names that are no identifiers, entries of dictionaries."""
+    assert [field.path for field in inspect_type(output_type).fields] == paths
+
+
+@pytest.mark.parametrize(
+    ("kind", "output_type", "is_one"),
+    [
+        ("list", list[bool], True),
+        ("list", Annotated[list[bool], Field(max_length=3)], False),
+        ("list", tuple[bool, None], False),
+        ("string", str, True),
+        ("string", Annotated[str, Field(min_length=3)], True),
+        ("string", Annotated[str, Field(max_length=3)], False),
+        ("string", dt.date, False),
+        ("string", Literal["a", "b"], False),
+        ("number", int, True),
+        ("number", float | None, True),
+        ("number", Annotated[int, Field(ge=0)], True),
+        ("number", Annotated[float, Field(gt=0, lt=1)], False),
+        ("number", Literal[3], False),
+        ("recursion", Node, True),
+        ("recursion", tuple[Address, Address], False),
+        ("anything", Any, True),
+        ("anything", list[Any], True),
+        ("anything", list[int], False),
+    ],
+)
+def test_hazards_are_named(kind, output_type, is_one):
+    """Each where it is one and not where it is none, with a remedy in a line."""
+    report = inspect_type(create_model("Model", field=(output_type, ...)))
+    found = [hazard for hazard in report.hazards if hazard.kind == kind]
+    assert len(found) == is_one
+    assert all("\n" not in hazard.remedy and hazard.paths[0].startswith("field") for hazard in found)
+
+
+@pytest.mark.parametrize(
+    ("output_type", "is_one"),
+    [
+        (int, True),
+        (bool, True),
+        (Literal["a", "b"], True),
+        (Literal["a"], False),
+        (Literal["a"] | None, False),
+        (int | None, False),
+        (list[int], False),
+        (Annotated[list[int], Field(min_length=1)], True),
+        (Address, False),
+        (Address | str, False),
+        (Any, False),
+    ],
+)
+def test_values_that_must_be_invented_are_named(output_type, is_one):
+    """A default changes nothing, since it is never used."""
+    assert ("field" in paths_of(inspect_type(create_model("Model", field=(output_type, ...))), "invention")) == is_one
+    defaulted = inspect_type(create_model("Model", field=(output_type, None)))
+    assert ("field" in paths_of(defaulted, "invention")) == is_one
+
+
+def test_hazards_tell_their_paths():
+    """One hazard of a kind, with all its places, and without those that are refused."""
+    report = inspect_type(Order)
+    assert paths_of(report, "string") == ("number", "customer.street", "lines[].parts[]")
+    assert paths_of(report, "list") == ("lines", "lines[].parts")
+    assert paths_of(report, "invention") == ("number", "customer.street", "lines[].price")
+    assert paths_of(inspect_type(Node), "recursion") == ("children[]",)
+    assert paths_of(inspect_type(Node), "list") == ("children",)
+    assert not inspect_type(create_model("Model", a=(set[str], ...))).hazards
+
+
+def test_any_whitespace_is_a_hazard():
+    """Of the whole answer."""
+    assert paths_of(inspect_type(bool, whitespace="any"), "whitespace") == ("",)
+    assert not paths_of(inspect_type(bool), "whitespace")
+
+
+def test_the_whitespace_may_be_what_is_refused():
+    """Indented text cannot contain itself."""
+    assert not inspect_type(Node).refusals
+    report = check_agreement(Node, "indented")
+    assert [field.path for field in report.fields if field.refusals] == ["children"]
+    with pytest.raises(ValueError, match="No whitespace is called 'loose'"):
+        inspect_type(Node, whitespace="loose")
+
+
+def test_costs_are_counted_on_the_pattern():
+    """Nodes, the shortest and the longest answer in bytes, and the choices that the type leaves."""
+    report = inspect_type(create_model("Model", a=(bool, ...), b=(Literal["x", "yes"] | None, ...)))
+    assert (report.cost.shortest, report.cost.longest) == (
+        len('{"a": true, "b": "x"}'),
+        len('{"a": false, "b": "yes"}'),
+    )
+    assert report.choices == 2
+    assert inspect_type(bool).cost == Cost(nodes=1, shortest=4, longest=5)
+    assert inspect_type(list[bool]).cost.longest is None
+    assert inspect_type(bytes).cost is None
+
+
+def test_reports_say_what_they_hold():
+    """In one line."""
+    assert repr(inspect_type(Order)) == "Report(Order, fields=9, checked=2, hazards=3)"
+    assert repr(inspect_type(list[bytes])) == "Report(list[bytes], fields=1, refused=1, hazards=0)"
+
+
+def test_what_is_no_type_is_an_error():
+    """There is nothing to report about."""
+    with pytest.raises(SchemaError, match="is a value, not a type"):
+        inspect_type(3)
+
+
+def layers(depth):
+    """Return a model in which every model has two fields of the next: 2 ** depth paths."""
+    model = create_model("Layer0", a=(str, ...))
+    for number in range(1, depth):
+        model = create_model(f"Layer{number}", a=(model, ...), b=(model | None, ...), c=(bytes | None, ...))
+    return model
+
+
+def test_a_definition_is_told_once():
+    """Reports grow with the schema, not with the paths through it."""
+    started = time.perf_counter()
+    report = check_agreement(layers(25))
+    assert len(report.fields) == 2 + 3 * 24
+    assert len(report.refusals) == 24
+    assert time.perf_counter() - started < 5
+
+
+def test_deep_types_are_reported():
+    """As deep as the compiler goes."""
+    deep = int
+    for _ in range(60):
+        deep = list[deep]
+    check_agreement(deep)
+    deep = bytes
+    for _ in range(60):
+        deep = list[deep]
+    assert [error.schema_path for error in check_agreement(deep).refusals] == ["/items" * 60]
+
+
+def test_nothing_is_built():
+    """Neither torch nor Numba is needed for a report."""
+    code = (
+        "import sys; from structured import inspect_type; print(inspect_type(list[str]).cost); "
+        "print({name.partition('.')[0] for name in sys.modules} & {'torch', 'transformers', 'numba'})"
+    )
+    printed = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    assert re.fullmatch(r"Cost\(nodes=\d+, shortest=2, longest=None\)\nset\(\)\n", printed)
