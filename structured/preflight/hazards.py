@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Mapping
 
 from structured.errors import SchemaError
-from structured.schema.keywords import ANNOTATIONS
 from structured.schema.numbers import FLOAT_DIGITS, INTEGER_DIGITS, PLACES
-from structured.schema.place import Subschema
+from structured.schema.place import ANNOTATIONS, Subschema
 from structured.schema.references import follow
 
 _DIGITS = f"{INTEGER_DIGITS} of an int, {FLOAT_DIGITS} before and {PLACES} after the point of a float"

@@ -16,10 +16,10 @@ from structured.errors import SchemaError
 from structured.pattern import Pattern, Reference, alternation, literal, productive_nodes, words
 from structured.schema.arrays import array
 from structured.schema.branches import exclusive
-from structured.schema.hidden import VALIDATORS
 from structured.schema.numbers import BOUNDS, integer, number
 from structured.schema.objects import object_
 from structured.schema.place import (
+    ANNOTATIONS,
     Compilation,
     Place,
     Reading,
@@ -33,14 +33,10 @@ from structured.schema.strings import FORMATS, SPECIFIED_FORMATS, string
 from structured.schema.values import listed_values
 from structured.schema.whitespace import DEFAULT_WHITESPACE, WHITESPACES, read_whitespace
 
-ANNOTATIONS = frozenset(
-    {"$comment", "default", "deprecated", "description", "examples", "readOnly", "title", VALIDATORS, "writeOnly"}
-)
-"""Keywords that allow and forbid nothing (validation §9, and the note of `hidden.py`)."""
-
 STRUCTURE = frozenset({"$defs", "$ref", "allOf", "anyOf", "const", "definitions", "enum", "oneOf", "type"})
 """Keywords that are looked at before the type of a value is known."""
 
+_GATHERED = frozenset({"$ref", "allOf", "anyOf", "oneOf"})
 _SAYS_NOTHING = ANNOTATIONS | {"$defs", "$ref", "definitions"}
 
 IN_A_VALIDATOR = "Remove it, or check the rule in a Pydantic validator: an answer that it rejects is generated again."
@@ -91,6 +87,9 @@ def schema_to_pattern(
 
 def pattern_of(parts: Subschemas) -> Pattern:
     """Return the pattern of the values that satisfy every one of some schemas."""
+    schema = parts[0].schema
+    if len(parts) == 1 and isinstance(schema, dict) and _GATHERED.isdisjoint(schema):
+        return _typed(parts, parts[0].place)
     gathered = _Gathered()
     for part in parts:
         gathered.add(part)
@@ -253,12 +252,15 @@ def _types(parts: Subschemas) -> frozenset[str]:
     allowed = _EVERY_TYPE
     for part in parts:
         if "type" in part.schema:
-            allowed = _common_types(allowed, _named_types(part))
+            named = _named_types(part)
+            allowed = named if allowed is _EVERY_TYPE else _common_types(allowed, named)
     return allowed
 
 
 def _named_types(part: Subschema) -> frozenset[str]:
     named = part.schema["type"]
+    if isinstance(named, str) and named in _ALONE:
+        return _ALONE[named]
     names = named if isinstance(named, list) else [named]
     for name in names:
         if not isinstance(name, str) or name not in TYPES:
@@ -361,6 +363,7 @@ TYPES: dict[str, Callable[[Subschemas, Place], Pattern]] = {
 }
 
 _EVERY_TYPE = frozenset(TYPES) - {"integer"}
+_ALONE = {name: frozenset({name}) for name in TYPES}
 _NUMBERS = frozenset({"integer", "number"})
 _ARRAY, _OBJECT, _STRING = frozenset({"array"}), frozenset({"object"}), frozenset({"string"})
 

@@ -6,10 +6,10 @@ optional members hard for a regular expression, which would grow with the square
 
 from collections.abc import Mapping
 
-from structured.pattern import EMPTY, Members, Pattern, Unlike, alternation, concat, literal, optional
+from structured.pattern import EMPTY, Literal, Members, Pattern, Unlike, alternation, concat, literal, optional
 from structured.schema.arrays import PatternOf
 from structured.schema.place import Place, Subschema, Subschemas, UnsatisfiableError
-from structured.schema.values import spelling
+from structured.schema.values import spellings
 
 
 def object_(parts: Subschemas, place: Place, pattern_of: PatternOf) -> Pattern:
@@ -22,16 +22,16 @@ def object_(parts: Subschemas, place: Place, pattern_of: PatternOf) -> Pattern:
         required = names
     whitespace, depth = place.whitespace, place.depth
     members: list[tuple[Pattern, bool]] = []
-    for name in [*names, *(name for name in required if name not in names)]:
+    listed = [*names, *(name for name in required if name not in names)]
+    for name, key in zip(listed, spellings(listed, place, keyword="properties"), strict=True):
         try:
             value = pattern_of([_property(part, name) for part in parts])
         except UnsatisfiableError:
             if name in required:
                 raise
             continue
-        key = literal(spelling(name, place, keyword="properties"))
-        members.append((concat(key, whitespace.colon, value), name in required))
-    rest = None if is_type else _others(parts, dict.fromkeys([*names, *required]), place, pattern_of)
+        members.append((concat(Literal(key), whitespace.colon, value), name in required))
+    rest = None if is_type else _others(parts, listed, place, pattern_of)
     if not members and rest is None:
         return concat(literal("{"), whitespace.edge, literal("}"))
     comma = whitespace.comma(depth)
@@ -46,13 +46,13 @@ def object_(parts: Subschemas, place: Place, pattern_of: PatternOf) -> Pattern:
     return concat(literal("{"), filled, literal("}"))
 
 
-def _others(parts: Subschemas, names: dict[str, None], place: Place, pattern_of: PatternOf) -> Pattern | None:
+def _others(parts: Subschemas, names: list[str], place: Place, pattern_of: PatternOf) -> Pattern | None:
     """Return a member by any other name; None if there may be none."""
     try:
         value = pattern_of([_additional(part) for part in parts])
     except UnsatisfiableError:
         return None
-    known = tuple(spelling(name, place, keyword="properties")[1:-1] for name in names)
+    known = tuple(name[1:-1] for name in spellings(names, place, keyword="properties"))
     return concat(literal('"'), Unlike(known), literal('"'), place.whitespace.colon, value)
 
 

@@ -8,10 +8,16 @@ from typing import Any, NamedTuple
 
 from structured.errors import SchemaError
 from structured.pattern import Pattern, Reference
+from structured.schema.hidden import VALIDATORS
 from structured.schema.whitespace import Whitespace
 
 Schema = Mapping[str, Any]
 """A JSON Schema that is an object."""
+
+ANNOTATIONS = frozenset(
+    {"$comment", "default", "deprecated", "description", "examples", "readOnly", "title", VALIDATORS, "writeOnly"}
+)
+"""Keywords that allow and forbid nothing (validation §9, and the note of `hidden.py`)."""
 
 Path = tuple["Path", str | int] | None
 """The keys that lead to a schema, the last one first: `(((None, "properties"), "a"), "items")`."""
@@ -138,9 +144,13 @@ def counts(parts: Subschemas, at_least: str, at_most: str) -> tuple[int, int | N
 
     `{"minLength": 2}`, `"minLength"`, `"maxLength"` → `(2, None)`
     """
-    low = max(part.length(at_least) or 0 for part in parts)
-    highs = [high for part in parts if (high := part.length(at_most)) is not None]
-    high = min(highs, default=None)
+    low, high = 0, None
+    for part in parts:
+        if at_least in part.schema:
+            low = max(low, part.length(at_least) or 0)
+        if at_most in part.schema:
+            most = part.length(at_most)
+            high = most if high is None or most is None else min(high, most)
     if high is not None and low > high:
         place = next(part.place for part in parts if at_least in part.schema)
         raise place.unsatisfiable(f"no length is at least {low} and at most {high}", keyword=at_least)

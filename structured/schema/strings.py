@@ -45,6 +45,8 @@ FORMATS = {"date": DATE, "date-time": DATE_TIME}
 SPECIFIED_FORMATS = {"date": DATE, "date-time": RFC_3339_DATE_TIME, "time": RFC_3339_TIME, "uuid": UUID, "ipv4": IPV4}
 """The formats of schemas that are read by the specification."""
 
+_ANY_STRING = concat(literal('"'), repeat(CHARACTER, 0, None), literal('"'))
+
 UNSUPPORTED_FORMATS = frozenset(
     {
         *("duration", "email", "hostname", "idn-email", "idn-hostname", "ipv6", "iri", "iri-reference", "json-pointer"),
@@ -62,6 +64,8 @@ def string(parts: Subschemas, place: Place) -> Pattern:
     if formats:
         return format_(parts, *formats[0], {name for _, name in formats})
     minimum, maximum = counts(parts, "minLength", "maxLength")
+    if minimum == 0 and maximum is None:
+        return _ANY_STRING
     return concat(literal('"'), repeat(CHARACTER, minimum, maximum), literal('"'))
 
 

@@ -1,11 +1,11 @@
 """The values that `const` and `enum` list enter; the pattern of their JSON texts leaves (validation §6.1.2, §6.1.3)."""
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 from structured.pattern import Pattern, alternation, concat, literal, words
-from structured.schema.hidden import VALIDATORS
-from structured.schema.place import Place, Subschema, Subschemas
+from structured.schema.place import ANNOTATIONS, Place, Subschema, Subschemas
 
 PYTHON_TYPES: dict[str, type | tuple[type, ...]] = {
     "array": list,
@@ -18,7 +18,7 @@ PYTHON_TYPES: dict[str, type | tuple[type, ...]] = {
 """What Python reads the values of each type as; `bool` is told apart before, since it is an `int`."""
 
 _LISTING = ("const", "enum")
-_PLAIN = frozenset({"type", "title", "description", "default", VALIDATORS})
+_PLAIN = ANNOTATIONS | {"type"}
 """Keywords that need no look at a value whose type is known to be right."""
 
 
@@ -28,28 +28,39 @@ def listed_values(parts: Subschemas, types: frozenset[str]) -> Pattern:
     values = [part.schema["const"]] if keyword == "const" else part.schema["enum"]
     if not isinstance(values, list):
         raise part.place.refusal(f"{values!r} is not a list of values", keyword="enum", remedy="List the values.")
-    allowed = [value for value in values if _has_type(value, types)]
+    kinds = set(map(type, values))
+    allowed = values if kinds == {str} and "string" in types else [value for value in values if _has_type(value, types)]
     if not allowed:
         raise part.place.unsatisfiable("there is no value of the type", keyword=keyword)
     others = [other for other in parts if other.schema.keys() - _PLAIN - ({keyword} if other is part else set())]
-    allowed = [value for value in allowed if all(_allows(other, value) for other in others)]
+    if others:
+        allowed = [value for value in allowed if all(_allows(other, value) for other in others)]
     if not allowed:
         raise part.place.unsatisfiable("there is no value that the other keywords allow", keyword=keyword)
-    if all(isinstance(value, str | int | float | None) for value in allowed):
-        return words(spelling(value, part.place, keyword=keyword) for value in allowed)
+    if kinds.isdisjoint((list, dict)):
+        return words(spellings(allowed, part.place, keyword=keyword))
     return alternation(*(written_value(value, part.place, keyword=keyword) for value in allowed))
 
 
-def spelling(value: object, place: Place, *, keyword: str) -> str:
-    """Return the one way in which a plain value of the schema is written: `"né"` → `"né"`, quotes included."""
+def spellings(values: Iterable[object], place: Place, *, keyword: str) -> list[str]:
+    """Return the one way in which each of some plain values is written: `["né", 1]` → `['"né"', "1"]`."""
+    listed = list(values)
     try:
-        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        text = json.dumps(listed, ensure_ascii=False, allow_nan=False, separators=("\n", ":"))
         text.encode()
     except ValueError as error:
+        wrong = listed if len(listed) != 1 else listed[0]
+        if len(listed) > 1:
+            return [spelling(value, place, keyword=keyword) for value in listed]
         raise place.refusal(
-            f"No JSON text holds {value!r}", keyword=keyword, remedy="Remove it, or replace it."
+            f"No JSON text holds {wrong!r}", keyword=keyword, remedy="Remove it, or replace it."
         ) from error
-    return text
+    return text[1:-1].split("\n") if listed else []  # no JSON text has a line break inside a plain value
+
+
+def spelling(value: object, place: Place, *, keyword: str) -> str:
+    """Return the one way in which a plain value is written: `"né"` → `"né"`, quotes included."""
+    return spellings([value], place, keyword=keyword)[0]
 
 
 def written_value(value: Any, place: Place, *, keyword: str) -> Pattern:
