@@ -254,3 +254,43 @@ def test_deep_nesting_is_an_error_and_no_crash() -> None:
     choices = {"anyOf": [{"minLength": number} for number in range(10)]}
     with pytest.raises(SchemaError, match="combined in more than"):
         schema_to_pattern({"allOf": [choices, *({**choices} for _ in range(9))]}, reading=Reading.SPECIFICATION)
+
+
+def objects_of(count: int, *, required: bool) -> dict[str, Any]:
+    names = [f"field_{number}" for number in range(count)]
+    properties = {name: {"type": "string"} for name in names}
+    return {"type": "object", "properties": properties, "required": names if required else []}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        objects_of(2000, required=True),
+        objects_of(2000, required=False),
+        {"type": "string", "maxLength": 100_000},
+        {"type": "string", "minLength": 100_000},
+        {"type": "array", "items": {"type": "string"}, "minItems": 10_000, "maxItems": 10_000},
+        {"enum": [f"{number * 7919 % 50_000} of them" for number in range(50_000)]},
+    ],
+    ids=["required", "optional", "at most", "at least", "items", "enum"],
+)
+def test_nothing_is_built_before_it_is_needed(vocabulary: Vocabulary, schema: dict[str, Any]) -> None:
+    """However large the rest of a schema is, its first mask takes a few states, and little memory for each."""
+    automaton = RegularAutomaton(schema_to_pattern(schema, "any", reading=Reading.SPECIFICATION))
+    Index(automaton, vocabulary).mask(automaton.start)
+    assert str(automaton).count("\n") < 400
+    assert automaton.nbytes < 30_000_000
+
+
+@pytest.mark.parametrize("required", [False, True])
+def test_optional_properties_take_linear_space(required: bool) -> None:
+    """In the printed pattern and in the states along a text."""
+    sizes = []
+    for count in (40, 80):
+        schema = objects_of(count, required=required)
+        pattern = schema_to_pattern({**schema, "additionalProperties": False}, reading=Reading.SPECIFICATION)
+        automaton = RegularAutomaton(pattern)
+        assert accepts(automaton, json.dumps(dict.fromkeys(schema["properties"], "")))
+        sizes.append((len(str(pattern)), str(automaton).count("\n")))
+    assert sizes[1][0] < 2.1 * sizes[0][0]
+    assert sizes[1][1] < 2.1 * sizes[0][1]

@@ -103,6 +103,14 @@ class RegularAutomaton:
         """The number of bytes in the shortest completion of each state; shape (states,)."""
         return self._arrays.distances
 
+    @property
+    def nbytes(self) -> int:
+        """The memory that the program and the states made so far take."""
+        here = self._arrays
+        program = sum(array.nbytes for array in (here.program.nodes, here.program.operands, here.program.text))
+        others = sum(int(getattr(here, name).nbytes) for name in _Arrays.__slots__ if name not in {"program", "table"})
+        return program + others + self._states_used * int(here.table[0].nbytes)
+
     def accepts(self, state: int) -> bool:
         """Tell whether the bytes read so far match the whole pattern."""
         return bool(self._arrays.distances[state] == 0)
