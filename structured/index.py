@@ -18,6 +18,9 @@ from structured.walks import Walks
 MOST_PASSING = 256
 """Masks without a row in the table that are kept at a time; the same state and budget often come again soon."""
 
+MOST_STEPS = 1 << 18
+"""Steps remembered at a time, some 40 MB; most texts take the same ones."""
+
 
 class Index:
     """Masks, successors and shortest completions of the states of one automaton over one vocabulary.
@@ -81,6 +84,8 @@ class Index:
                 successor = self.automaton.step(successor, byte)
                 if successor == DEAD:
                     break
+            if len(self._steps) >= MOST_STEPS:
+                self._steps = {}
             self._steps[state, token_id] = successor
         return successor
 

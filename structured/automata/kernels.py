@@ -35,6 +35,7 @@ from structured.automata.table import END, FARTHEST, LEVEL, NEXT, STATE
 
 __all__ = [
     "COUNT",
+    "DONE",
     "FINISHED",
     "FRAMES_USED",
     "LEAVES",

@@ -8,8 +8,14 @@ read, since a counter lies in the frame and not in copies of the node. These are
 a stack. A Thompson construction was rejected because it has to be built whole before the first step.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from threading import Lock
 from time import perf_counter
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,7 +66,15 @@ class _Arrays:
     sizes: NDArray[np.int32] = field(default_factory=lambda: np.zeros(6, dtype=np.int32))
     stack: NDArray[np.int32] = field(default_factory=lambda: np.zeros(256, dtype=np.int32))
     arcs: NDArray[np.int32] = field(default_factory=lambda: np.zeros((1024, 3), dtype=np.int32))
-    found: NDArray[np.int32] = field(default_factory=lambda: np.zeros(4, dtype=np.int32))
+
+    @property
+    def machine(self) -> tuple[Any, ...]:
+        """What the loops are handed, one by one."""
+        program = self.program
+        return (
+            program.nodes, program.operands, program.text, self.frames, self.frame_slots, self.leaves, self.states,
+            self.distances, self.state_slots, self.members, self.table, self.sizes, self.stack, self.arcs,
+        )  # fmt: skip
 
 
 class RegularAutomaton:
@@ -73,6 +87,7 @@ class RegularAutomaton:
         self.pattern = pattern
         self.limits = limits
         self.seconds = 0.0
+        self._lock = Lock()
         self._arrays = _Arrays(assemble(pattern))
         self.start = self._start()
 
@@ -119,77 +134,44 @@ class RegularAutomaton:
         """Return the successor of a state, or DEAD."""
         if state == DEAD:
             return DEAD
-        known = int(self._arrays.table[state, byte])
-        return self._follow(state, byte) if known == UNKNOWN else known
-
-    def room(self, state: int, *, longest: int, special: int) -> Room | None:
-        """Return the room of a state inside a string; see the protocol."""
-        from structured.automata.room import FARTHEST, NO_ROOM, QUOTED, ROOM, TWIN, find_room
-
-        here = self._arrays
-        program = here.program
-        while lack := find_room(
-            program.nodes, program.operands, program.text, here.frames, here.frame_slots, here.leaves, here.states,
-            here.distances, here.state_slots, here.members, here.table, here.sizes, here.stack, self.limits.states,
-            state, longest, special, here.found,
-        ):  # fmt: skip
-            if lack == NO_ROOM:
-                return None
-            self._grow(lack)
-        found = here.found
-        return Room(int(found[ROOM]), int(found[FARTHEST]), int(found[TWIN]), bool(found[QUOTED]))
-
-    def walk(self, trie: Trie, state: int, mask: NDArray[np.uint32]) -> int:
-        """Set the bits of the tokens of a trie that may follow; see the protocol."""
-        from structured.automata import kernels
-        from structured.automata.table import FARTHEST, path_from
-
-        here = self._arrays
-        program = here.program
-        path = path_from(trie, state)
-        progress = np.zeros(2, dtype=np.int32)
-        start = perf_counter()
-        while lack := kernels.walk(
-            trie.byte, trie.first, trie.token_start, trie.token_ids,
-            program.nodes, program.operands, program.text, here.frames, here.frame_slots, here.leaves, here.states,
-            here.distances, here.state_slots, here.members, here.table, here.sizes, here.stack, here.arcs,
-            self.limits.states, path, mask, progress,
-        ):  # fmt: skip
-            self._grow(lack)
-        self._spend(perf_counter() - start)
-        return int(progress[FARTHEST])
-
-    def _follow(self, state: int, byte: int) -> int:
-        from structured.automata import kernels
-
-        here = self._arrays
-        program = here.program
-        start = perf_counter()
-        while (
-            target := kernels.follow(
-                program.nodes, program.operands, program.text, here.frames, here.frame_slots, here.leaves, here.states,
-                here.distances, here.state_slots, here.members, here.table, here.sizes, here.stack, here.arcs, state,
-                byte, self.limits.states,
-            )
-        ) < DEAD:  # fmt: skip
-            self._grow(-2 - target)
-        self._spend(perf_counter() - start)
-        return int(target)
+        if self._arrays.table[state, byte] == UNKNOWN:
+            kernels, here, most = _loops("kernels"), self._arrays, self.limits.states
+            self._until_done(lambda: max(-2 - kernels.follow(*here.machine, state, byte, most), kernels.DONE))
+        return int(self._arrays.table[state, byte])
 
     def expand(self, state: int) -> None:
         """Fill the row of a state."""
-        from structured.automata import kernels
+        kernels, here, most = _loops("kernels"), self._arrays, self.limits.states
+        self._until_done(lambda: kernels.expand(*here.machine, state, most))
 
-        here = self._arrays
-        program = here.program
-        start = perf_counter()
-        while lack := kernels.expand(
-            program.nodes, program.operands, program.text, here.frames, here.frame_slots, here.leaves, here.states,
-            here.distances, here.state_slots, here.members, here.table, here.sizes, here.stack, here.arcs,
-            state, self.limits.states,
-        ):  # fmt: skip
-            self._grow(lack)
-        self._spend(perf_counter() - start)
+    def walk(self, trie: Trie, state: int, mask: NDArray[np.uint32]) -> int:
+        """Set the bits of the tokens of a trie that may follow; see the protocol."""
+        from structured.automata.table import FARTHEST, path_from
+
+        kernels, here, most = _loops("kernels"), self._arrays, self.limits.states
+        path, progress = path_from(trie, state), np.zeros(2, dtype=np.int32)
+        tokens = (trie.byte, trie.first, trie.token_start, trie.token_ids)
+        self._until_done(lambda: kernels.walk(*tokens, *here.machine, most, path, mask, progress))
+        return int(progress[FARTHEST])
+
+    def room(self, state: int, *, longest: int, special: int) -> Room | None:
+        """Return the room of a state inside a string; see the protocol."""
+        loops, here, most = _loops("room"), self._arrays, self.limits.states
+        found = np.empty(4, dtype=np.int32)
+        done = self._until_done(lambda: loops.find_room(*here.machine, most, state, longest, special, found))
+        if done == loops.NO_ROOM:
+            return None
+        characters, farthest, twin, quoted = found.tolist()
+        return Room(characters, farthest, twin, bool(quoted))
+
+    def _until_done(self, loop: Callable[[], int]) -> int:
+        """Call a loop until it lacks no room; one thread at a time, since arrays are replaced in between."""
+        with self._lock:
+            start = perf_counter()
+            while (lack := loop()) > 0:
+                self._grow(lack)
+            self._spend(perf_counter() - start)
+        return lack
 
     def _spend(self, seconds: float) -> None:
         if seconds > LONG:
@@ -199,15 +181,11 @@ class RegularAutomaton:
 
     @property
     def _states_used(self) -> int:
-        from structured.automata.kernels import STATES_USED
-
-        return int(self._arrays.sizes[STATES_USED])
+        return int(self._arrays.sizes[_loops("kernels").STATES_USED])
 
     def _start(self) -> int:
         """Return the state of everything that the pattern may begin with."""
-        from structured.automata import kernels
-
-        here = self._arrays
+        kernels, here = _loops("kernels"), self._arrays
         program = here.program
         here.sizes[kernels.FRAMES_USED] = 1
         here.frames[kernels.FINISHED, kernels.LEAVES] = 0
@@ -216,30 +194,18 @@ class RegularAutomaton:
         here.sizes[kernels.LEAVES_USED] = 1
         while True:
             root = kernels.push(
-                program.nodes,
-                program.operands,
-                program.text,
-                here.frames,
-                here.frame_slots,
-                here.sizes,
-                program.root,
+                program.nodes, program.operands, program.text, here.frames, here.frame_slots, here.sizes, program.root,
                 0,
-            )
-            here.arcs[0] = (0, 255, root)
-            state = kernels.target_state(
-                program.nodes, program.operands, program.text, here.frames, here.frame_slots, here.leaves, here.states,
-                here.distances, here.state_slots, here.members, here.table, here.sizes, here.stack, here.arcs, 0, 1, 0,
-                self.limits.states,
             )  # fmt: skip
+            here.arcs[0] = (0, 255, root)
+            state = kernels.target_state(*here.machine, 0, 1, 0, self.limits.states)
             if state >= 0:
                 return int(state)
             self._grow(-2 - state)
 
     def _grow(self, lack: int) -> None:
         """Double the array that is full. Raises PatternError where that would be more than the limits allow."""
-        from structured.automata import kernels
-
-        here = self._arrays
+        kernels, here = _loops("kernels"), self._arrays
         growing = {
             kernels.MORE_FRAMES: ("frames",),
             kernels.MORE_LEAVES: ("leaves",),
@@ -272,6 +238,12 @@ class RegularAutomaton:
             pattern=str(self.pattern),
             remedy="Nest fewer bounded repetitions, or make alternatives start differently.",
         )
+
+
+@cache
+def _loops(name: str) -> ModuleType:
+    """Return a module of compiled loops; to import one imports Numba."""
+    return import_module(f"structured.automata.{name}")
 
 
 def _row_text(row: NDArray[np.int32]) -> str:

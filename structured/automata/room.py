@@ -164,6 +164,7 @@ def find_room(
     table: Rows,
     sizes: Ints,
     stack: Ints,
+    _arcs: Rows,
     most: int,
     state: int,
     longest: int,
