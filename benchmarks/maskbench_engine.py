@@ -45,7 +45,11 @@ class Engine:
         return self._compiled.mask(self._state)
 
     def commit(self, token_id: int) -> bool:
-        """Take a token; return False, and stay, if it is not allowed."""
+        """Take a token; return False, and stay, if it is not allowed. An end token is, where the text may end."""
+        if token_id in self.vocabulary.end_token_ids:
+            return self.can_end()
+        if not 0 <= token_id < self.vocabulary.size:
+            return False
         successor = self._compiled.step(self._state, token_id)
         if successor == DEAD:
             return False

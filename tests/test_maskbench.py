@@ -53,6 +53,22 @@ def test_what_is_not_supported_is_refused_by_an_exception(tokenizer):
     assert "refused" in measure(engine, tokenizer, {"schema": {"not": {}}, "tests": TESTS})
 
 
+def test_the_engine_takes_an_end_token_where_the_text_may_end(tokenizer):
+    """And only there, as its mask says; a number that is no token is not allowed."""
+    engine = Engine(tokenizer)
+    engine.compile({"type": "boolean"})
+    end = tokenizer.eos_token_id
+    for token_id in tokenizer.encode("true", add_special_tokens=False):
+        assert not engine.can_end()
+        assert not engine.commit(end)
+        assert engine.commit(token_id)
+    assert engine.can_end()
+    assert engine.compute_mask()[end >> 5] >> (end & 31) & 1
+    assert engine.commit(end)
+    assert not engine.commit(10**9)
+    assert not engine.commit(-1)
+
+
 class Liar:
     """An engine that allows everything."""
 

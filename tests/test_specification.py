@@ -20,6 +20,7 @@ from structured.masks import unpack
 from structured.pattern import Pattern
 from structured.schema import Reading, schema_to_pattern
 from structured.vocabulary import Vocabulary
+from structured.walks import Walks
 
 NAMES = ("a", "b", "ab", 'q"', "é")
 SCALARS = st.sampled_from([None, True, False, 0, 1, -3, 25, 0.5, "", "a", "ab", "é", '"'])
@@ -294,3 +295,57 @@ def test_optional_properties_take_linear_space(required: bool) -> None:
         sizes.append((len(str(pattern)), str(automaton).count("\n")))
     assert sizes[1][0] < 2.1 * sizes[0][0]
     assert sizes[1][1] < 2.1 * sizes[0][1]
+
+
+def brute_mask(index: Index, state: int) -> list[bool]:
+    """Return which tokens may follow, by stepping over the bytes of each."""
+    automaton = index.automaton
+    allowed = [False] * index.vocabulary.size
+    for token_id, token in enumerate(index.vocabulary.tokens):
+        successor = state if token else DEAD
+        for byte in token or b"":
+            successor = automaton.step(successor, byte)
+            if successor == DEAD:
+                break
+        allowed[token_id] = successor != DEAD
+    for token_id in index.vocabulary.end_token_ids:
+        allowed[token_id] = automaton.accepts(state)
+    return allowed
+
+
+@settings(MANY, max_examples=60)
+@given(documents(), st.integers(0, 2**16), st.sampled_from(["spaced", "any"]))
+def test_masks_equal_brute_force(vocabulary: Vocabulary, schema: dict[str, Any], seed: int, whitespace: str) -> None:
+    """At the states that random tokens lead to, exactly those tokens are allowed after which the text can end."""
+    index = Index(RegularAutomaton(compiled(schema, whitespace)), vocabulary)
+    rng = random.Random(seed)
+    state = index.automaton.start
+    for _ in range(6):
+        mask = unpack(index.mask(state), vocabulary.size).tolist()
+        assert mask == brute_mask(index, state)
+        legal = [token_id for token_id, allowed in enumerate(mask) if allowed and vocabulary.tokens[token_id]]
+        if not legal:
+            break
+        state = index.step(state, rng.choice(legal))
+
+
+@pytest.mark.slow
+@settings(MANY, max_examples=150)
+@given(schema=documents(), seed=st.integers(0, 2**16), whitespace=st.sampled_from(["spaced", "flexible", "any"]))
+def test_masks_of_real_vocabularies_equal_brute_force(
+    real: Vocabulary, schema: dict[str, Any], seed: int, whitespace: str
+) -> None:
+    """The same over every token of the published vocabularies; and no state after one is farther than was said."""
+    index = Index(RegularAutomaton(compiled(schema, whitespace)), real)
+    rng = random.Random(seed)
+    state = index.automaton.start
+    for _ in range(10):
+        mask, farthest = Walks(index.automaton, real).mask(state)
+        successors = index.successors(state)
+        legal = np.flatnonzero(successors != DEAD)
+        assert (unpack(mask.view(np.int32), real.size) == (successors != DEAD)).all()
+        if not len(legal):
+            break
+        assert index.automaton.distances[successors[legal]].max() <= farthest
+        shortest = min(rng.choices(legal.tolist(), k=8), key=lambda token_id: len(real.tokens[token_id] or b""))
+        state = index.step(state, rng.choice([shortest, rng.choice(legal.tolist())]))
