@@ -257,6 +257,36 @@ def test_deep_nesting_is_an_error_and_no_crash() -> None:
         schema_to_pattern({"allOf": [choices, *({**choices} for _ in range(9))]}, reading=Reading.SPECIFICATION)
 
 
+def test_definitions_that_multiply_are_an_error_and_no_hang() -> None:
+    """Which of them hold together is a set, and of sixteen there are 65,536."""
+    refs = [{"$ref": f"#/$defs/{number}"} for number in range(17)]
+    nodes: dict[str, Any] = {
+        str(number): {"type": "object", "properties": {"a": refs[number + 1], "b": refs[number + 1]}}
+        for number in range(16)
+    }
+    nodes["16"] = {"type": "object"}
+    nodes["0"] = {"type": "object", "properties": {"a": {"allOf": refs[:2]}, "b": refs[0]}}
+    with pytest.raises(SchemaError, match="Definitions are combined in more than"):
+        schema_to_pattern({**refs[0], "$defs": nodes}, reading=Reading.SPECIFICATION)
+
+
+@pytest.mark.parametrize("whitespace", ["spaced", "any"])
+def test_definitions_may_lead_from_one_to_the_next_for_long(whitespace: str) -> None:
+    """Two thousand of them, though the stack of calls is shorter; and the last may lead back."""
+    nodes = {
+        str(number): {"type": "object", "properties": {"next": {"$ref": f"#/$defs/{number + 1}"}}, "required": ["next"]}
+        for number in range(2000)
+    }
+    nodes["2000"] = {"anyOf": [{"$ref": "#/$defs/0"}, {"type": "null"}]}  # type: ignore[dict-item]
+    schema = {"$ref": "#/$defs/0", "$defs": nodes}
+    automaton = RegularAutomaton(schema_to_pattern(schema, whitespace, reading=Reading.SPECIFICATION))
+    for rounds in (1, 2):
+        count = 2000 * rounds
+        text = '{"next": ' * count + "null" + "}" * count
+        assert accepts(automaton, text)
+        assert not accepts(automaton, text.replace("null", "1"))
+
+
 def objects_of(count: int, *, required: bool) -> dict[str, Any]:
     names = [f"field_{number}" for number in range(count)]
     properties = {name: {"type": "string"} for name in names}

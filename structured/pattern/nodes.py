@@ -246,13 +246,15 @@ def nodes_of(pattern: Pattern) -> list[Pattern]:
 
 def productive_nodes(pattern: Pattern) -> set[int]:
     """Return the identities of the nodes that some text matches: none does where a pattern has to contain itself."""
-    nodes = nodes_of(pattern)
+    nodes = nodes_of(pattern)[::-1]  # those below a node before it, except where a reference leads back
     productive: set[int] = set()
-    while True:
-        more = {id(node) for node in nodes if id(node) not in productive and _ends(node, productive)}
-        if not more:
-            return productive
-        productive |= more
+    found = -1
+    while found < len(productive):
+        found = len(productive)
+        for node in nodes:
+            if id(node) not in productive and _ends(node, productive):
+                productive.add(id(node))
+    return productive
 
 
 def _ends(node: Pattern, productive: set[int]) -> bool:

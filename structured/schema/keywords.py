@@ -54,6 +54,12 @@ REMEDIES = {
 MOST_COMBINATIONS = 4096
 """Branches of several choices that are combined with each other, in one schema."""
 
+MOST_OPEN = 16
+"""Definitions being built inside each other; one that is deeper is built afterwards, as the stack of calls is short."""
+
+MOST_DEFINITIONS = 10_000
+"""Definitions, each set of those that hold together counted as one: there may be as many as sets."""
+
 
 def schema_to_pattern(
     schema: Schema | bool,
@@ -75,6 +81,10 @@ def schema_to_pattern(
     start = Subschema(root, Place(compilation)).below(*at)
     try:
         pattern = pattern_of([start])
+        while compilation.postponed:
+            name, (gathered, place) = compilation.postponed.popitem()
+            if name not in compilation.patterns:
+                _defined(name, name, gathered, place)
         productive = productive_nodes(pattern) if compilation.references else set()
         for reference, place in compilation.references:
             target = compilation.patterns.get(reference.name)
@@ -96,30 +106,45 @@ def pattern_of(parts: Subschemas) -> Pattern:
     place = parts[0].place
     if not gathered.followed:
         return _chosen(gathered, place)
-    compilation = place.compilation
     name = _definition_name(gathered, place)
-    if name in compilation.open_names:
-        if place.whitespace.indent:
-            raise place.refusal(
-                f"{name} contains itself, and indented text needs to know how deep it is",
-                keyword="$ref",
-                remedy='Choose another whitespace: "spaced", "compact", "flexible" or "any".',
-            )
-        reference = Reference(name, compilation.patterns)
-        compilation.references.append((reference, gathered.followed[0].place))
-        return reference
     known = f"{name} at {place.depth}" if place.whitespace.indent else name
-    if known not in compilation.patterns:
-        before = len(compilation.patterns)
-        compilation.open_names.add(name)
-        try:
-            compilation.patterns[known] = _chosen(gathered, place)
-        except SchemaError:  # what was built inside may refer to what will not be
-            for inner in list(compilation.patterns)[before:]:
-                del compilation.patterns[inner]
-            raise
-        finally:
-            compilation.open_names.remove(name)
+    pattern = place.compilation.patterns.get(known)
+    if pattern is not None:
+        return pattern
+    if name in place.compilation.open_names:
+        return _reference(name, gathered, place)
+    if len(place.compilation.open_names) >= MOST_OPEN and not place.whitespace.indent:
+        place.compilation.postponed[name] = gathered, place
+        return _reference(name, gathered, place)
+    return _defined(name, known, gathered, place)
+
+
+def _reference(name: str, gathered: "_Gathered", place: Place) -> Reference:
+    """Return a reference to a definition that is being built, or will be."""
+    if place.whitespace.indent:
+        raise place.refusal(
+            f"{name} contains itself, and indented text needs to know how deep it is",
+            keyword="$ref",
+            remedy='Choose another whitespace: "spaced", "compact", "flexible" or "any".',
+        )
+    reference = Reference(name, place.compilation.patterns)
+    place.compilation.references.append((reference, gathered.followed[0].place))
+    return reference
+
+
+def _defined(name: str, known: str, gathered: "_Gathered", place: Place) -> Pattern:
+    """Return the pattern of a definition, after building and keeping it."""
+    compilation = place.compilation
+    before = len(compilation.patterns)
+    compilation.open_names.add(name)
+    try:
+        compilation.patterns[known] = _chosen(gathered, place)
+    except SchemaError:  # what was built inside may refer to what will not be
+        for inner in list(compilation.patterns)[before:]:
+            del compilation.patterns[inner]
+        raise
+    finally:
+        compilation.open_names.remove(name)
     return compilation.patterns[known]
 
 
@@ -174,6 +199,12 @@ def _definition_name(gathered: _Gathered, place: Place) -> str:
     compilation = place.compilation
     key = frozenset(id(part.schema) for part in gathered.parts)
     if key not in compilation.names:
+        if len(compilation.names) == MOST_DEFINITIONS:
+            raise place.refusal(
+                f"Definitions are combined in more than {MOST_DEFINITIONS:,} ways",
+                keyword="$ref",
+                remedy="Let fewer of them hold together, with allOf or beside each other.",
+            )
         name = " and ".join(part.place.pointer.rpartition("/")[2] or "#" for part in gathered.followed)
         compilation.namesakes[name] += 1
         count = compilation.namesakes[name]

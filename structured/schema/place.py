@@ -43,9 +43,9 @@ class UnsatisfiableError(SchemaError):
 class Compilation:
     """What all places of one compilation share.
 
-    `patterns` keeps the pattern of each definition, by name; those of `open_names` are being built. `names` tells the
-    name by the identities of the schemas that it stands for. `references` are those made to definitions from inside
-    them, and where each definition stands. `combinations` counts branches combined with other branches.
+    `patterns` keeps the pattern of each definition, by name; those of `open_names` are being built, those in `postponed`
+    will be. `names` tells the name by the identities of the schemas that it stands for. `references` are those made to
+    definitions from inside them, and where each stands. `combinations` counts branches combined with other branches.
     """
 
     root: Schema
@@ -56,6 +56,7 @@ class Compilation:
     namesakes: Counter[str] = field(default_factory=Counter)
     open_names: set[str] = field(default_factory=set)
     references: list[tuple[Reference, "Place"]] = field(default_factory=list)
+    postponed: dict[str, Any] = field(default_factory=dict)
     combinations: int = 0
 
 
