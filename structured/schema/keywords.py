@@ -54,7 +54,7 @@ REMEDIES = {
 MOST_COMBINATIONS = 4096
 """Branches of several choices that are combined with each other, in one schema."""
 
-MOST_OPEN = 16
+MOST_OPEN = 40
 """Definitions being built inside each other; one that is deeper is built afterwards, as the stack of calls is short."""
 
 MOST_DEFINITIONS = 10_000
