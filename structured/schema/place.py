@@ -43,9 +43,10 @@ class UnsatisfiableError(SchemaError):
 class Compilation:
     """What all places of one compilation share.
 
-    `patterns` keeps the pattern of each definition, by name; those of `open_names` are being built, `postponed`
-    ones will be. `names` tells the name by the identities of the schemas that it stands for. `references` are those made to
-    definitions from inside them, and where each stands. `combinations` counts branches combined with other branches.
+    `patterns` keeps the pattern of each definition, by name; those of `open_names` are being built, those that are
+    `postponed` will be. `names` tells the name by the identities of the schemas that it stands for. `references` are
+    those made to definitions from inside them, and where each stands. `combinations` counts branches combined with
+    other branches.
     """
 
     root: Schema
