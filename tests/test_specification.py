@@ -1,5 +1,6 @@
 """Schemas read by the specification: what the pattern writes is valid, and what is valid can be written."""
 
+import contextlib
 import itertools
 import json
 import random
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft4Validator, Draft202012Validator
 
 from structured.automata import DEAD, RegularAutomaton
-from structured.errors import SchemaError
+from structured.errors import PatternError, SchemaError
 from structured.index import Index
 from structured.masks import unpack
 from structured.pattern import Pattern
@@ -218,9 +219,35 @@ def test_exclusive_bounds_of_draft_4() -> None:
         assert accepts(automaton, str(value)) == Draft4Validator(schema).is_valid(value)
 
 
+KEYWORDS = (
+    *("type", "properties", "required", "additionalProperties", "items", "prefixItems", "additionalItems", "enum"),
+    *("const", "$ref", "anyOf", "oneOf", "allOf", "minimum", "maximum", "exclusiveMinimum", "minLength", "maxLength"),
+    *("minItems", "maxItems", "format", "$defs", "$schema", "$id", "discriminator", "title"),
+)
+JUNK = st.recursive(
+    SCALARS | st.sampled_from(["#", "#/$defs/a", "object", "\ud800", 10**30, float("nan")]),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from((*KEYWORDS, "a")), inner, max_size=4),
+    max_leaves=8,
+)
+
+
+@MANY
+@given(st.dictionaries(st.sampled_from(KEYWORDS), JUNK, max_size=4), st.sampled_from(Reading))
+def test_malformed_schemas_are_refused_as_such(schema: dict[str, Any], reading: Reading) -> None:
+    """Whatever is in the place of a keyword's value, the error is the one that says where it is."""
+    with contextlib.suppress(SchemaError, PatternError):
+        RegularAutomaton(schema_to_pattern(schema, reading=reading))
+
+
 @pytest.mark.parametrize(
     ("schema", "keyword"),
     [
+        ({"properties": []}, "properties"),
+        ({"items": {"required": True}}, "required"),
+        ({"anyOf": {}}, "anyOf"),
+        ({"type": {}}, "type"),
+        ({"enum": 5}, "enum"),
+        ({"type": "array", "minItems": 10**12}, "minItems"),
         ({"not": {"type": "null"}}, "not"),
         ({"type": "array", "uniqueItems": True}, "uniqueItems"),
         ({"type": "object", "patternProperties": {"^a": {}}}, "patternProperties"),

@@ -65,10 +65,7 @@ def _items(parts: Subschemas, maximum: int | None, pattern_of: PatternOf) -> tup
 def _prefix(part: Subschema) -> Subschemas:
     """Return the schemas of the first items: `prefixItems`, or up to draft 2019-09 `items` if it is a list."""
     keyword = "items" if isinstance(part.schema.get("items"), list) else "prefixItems"
-    schemas = part.schema.get(keyword, [])
-    if not isinstance(schemas, list):
-        raise part.place.refusal(f"{schemas!r} is not a list of schemas", keyword=keyword, remedy="List them.")
-    return [part.within(keyword, index) for index in range(len(schemas))]
+    return [part.within(keyword, index) for index in range(len(part.schema.get(keyword, [])))]
 
 
 def _rest(part: Subschema) -> Subschema:

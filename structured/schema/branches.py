@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from itertools import combinations
 from typing import Any
 
-from structured.schema.place import Subschema, Subschemas
+from structured.schema.place import Subschema, Subschemas, check_shape
 from structured.schema.references import follow, ignores_siblings
 from structured.schema.values import spelling, type_of
 
@@ -42,6 +42,7 @@ def _check_discriminator(part: Subschema, branches: Subschemas) -> None:
 
 def _tags(branch: Subschema, name: str) -> list[str]:
     """Return the values, as JSON texts, that the property of this name has in a branch of a discriminated union."""
+    check_shape(branch)
     if "$ref" in branch.schema:
         return _tags(follow(branch), name)
     if "oneOf" in branch.schema:
@@ -50,7 +51,9 @@ def _tags(branch: Subschema, name: str) -> list[str]:
     values: list[Any] = []
     if name in branch.schema.get("properties", {}):
         tag = branch.below("properties", name)
+        check_shape(tag)
         tag = follow(tag) if "$ref" in tag.schema else tag
+        check_shape(tag)
         values = [tag.schema["const"]] if "const" in tag.schema else tag.schema.get("enum", [])
     if not values:
         raise branch.place.refusal(
@@ -97,7 +100,7 @@ def _objects_disjoint(left: Subschemas, right: Subschemas, depth: int) -> bool:
 
 
 def _required_names(parts: Subschemas) -> set[str]:
-    return {name for part in parts if isinstance(part.schema.get("required"), list) for name in part.schema["required"]}
+    return {name for part in parts for name in part.schema.get("required", ())}
 
 
 def _property_parts(parts: Subschemas, name: str) -> Subschemas:
@@ -119,8 +122,9 @@ def _reached(parts: Subschemas, seen: set[int]) -> Iterator[Subschema]:
     for part in parts:
         if part.schema is False:
             raise _Nothing
-        if not isinstance(part.schema, Mapping) or id(part.schema) in seen:
+        if part.schema is True or id(part.schema) in seen:
             continue
+        check_shape(part)
         seen.add(id(part.schema))
         if "$ref" in part.schema:
             yield from _reached([follow(part)], seen)

@@ -27,6 +27,7 @@ from structured.schema.place import (
     Subschema,
     Subschemas,
     UnsatisfiableError,
+    check_shape,
 )
 from structured.schema.references import follow, ignores_siblings
 from structured.schema.strings import FORMATS, SPECIFIED_FORMATS, string
@@ -99,6 +100,7 @@ def pattern_of(parts: Subschemas) -> Pattern:
     """Return the pattern of the values that satisfy every one of some schemas."""
     schema = parts[0].schema
     if len(parts) == 1 and isinstance(schema, dict) and _GATHERED.isdisjoint(schema):
+        check_shape(parts[0])
         return _typed(parts, parts[0].place)
     gathered = _Gathered()
     for part in parts:
@@ -169,8 +171,7 @@ class _Gathered:
             return
         if schema is False:
             raise place.unsatisfiable("nothing is allowed here", keyword=None)
-        if not isinstance(schema, Mapping):
-            raise place.refusal(f"{schema!r} is not a schema", remedy="Use an object, true or false.")
+        check_shape(part)
         self.seen.add(id(schema))
         if "$ref" in schema:
             target = follow(part)
@@ -181,7 +182,7 @@ class _Gathered:
         if schema.keys() <= _SAYS_NOTHING:
             return
         self.parts.append(part)
-        for index in range(len(_branches(part, "allOf"))):
+        for index in range(len(part.schema.get("allOf", []))):
             self.add(part.below("allOf", index))
         self.choices += [(part, keyword) for keyword in ("anyOf", "oneOf") if keyword in schema]
 
@@ -217,7 +218,7 @@ def _chosen(gathered: _Gathered, place: Place) -> Pattern:
     if not gathered.choices:
         return _typed(gathered.parts, place)
     part, keyword = gathered.choices[0]
-    branches = [part.below(keyword, index) for index in range(len(_branches(part, keyword)))]
+    branches = [part.below(keyword, index) for index in range(len(part.schema[keyword]))]
     if not branches:
         raise part.place.unsatisfiable("there is no branch", keyword=keyword)
     if keyword == "oneOf":
@@ -325,13 +326,6 @@ def _check_keywords(part: Subschema, types: frozenset[str]) -> None:
             raise place.refusal(
                 f"{shown} is not supported here yet", keyword=keyword, remedy=REMEDIES.get(keyword, IN_A_VALIDATOR)
             )
-
-
-def _branches(part: Subschema, keyword: str) -> list[Any]:
-    branches = part.schema.get(keyword, [])
-    if not isinstance(branches, list):
-        raise part.place.refusal(f"{branches!r} is not a list of schemas", keyword=keyword, remedy="List them.")
-    return branches
 
 
 def any_value(place: Place) -> Pattern:

@@ -14,8 +14,8 @@ from structured.schema.values import spellings
 
 def object_(parts: Subschemas, place: Place, pattern_of: PatternOf) -> Pattern:
     """Return the objects with the properties that must or may be there."""
-    names = dict.fromkeys(name for part in parts for name in _properties(part))
-    required = dict.fromkeys(name for part in parts for name in _required(part))
+    names = dict.fromkeys(name for part in parts for name in part.schema.get("properties", {}))
+    required = dict.fromkeys(name for part in parts for name in part.schema.get("required", ()))
     is_type = parts[0].place.is_type
     if is_type:
         _check_type(parts, names)
@@ -68,22 +68,6 @@ def _additional(part: Subschema) -> Subschema:
     return Subschema(True, part.place.inside("additionalProperties"))
 
 
-def _properties(part: Subschema) -> Mapping[str, object]:
-    properties = part.schema.get("properties", {})
-    if not isinstance(properties, Mapping):
-        raise part.place.refusal(
-            f"{properties!r} is not an object", keyword="properties", remedy="Map names to schemas."
-        )
-    return properties
-
-
-def _required(part: Subschema) -> list[str]:
-    required = part.schema.get("required", [])
-    if not isinstance(required, list) or not all(isinstance(name, str) for name in required):
-        raise part.place.refusal(f"{required!r} is not a list of names", keyword="required", remedy="List the names.")
-    return required
-
-
 def _check_type(parts: Subschemas, names: Mapping[str, object]) -> None:
     """Refuse what the description of a type does not have: other properties, and required ones that are not listed."""
     open_parts = [part for part in parts if part.schema.get("additionalProperties", False) is not False]
@@ -96,7 +80,7 @@ def _check_type(parts: Subschemas, names: Mapping[str, object]) -> None:
             remedy="Use a model with named fields, or a list of models in place of the dictionary.",
         )
     for part in parts:
-        missing = sorted(name for name in _required(part) if name not in names)
+        missing = sorted(name for name in part.schema.get("required", ()) if name not in names)
         if missing:
             raise part.place.refusal(
                 f"The required {missing[0]!r} is not among the properties", keyword="required", remedy="Add it there."

@@ -137,6 +137,37 @@ class Subschema(NamedTuple):
         return count
 
 
+LONGEST = 1 << 30
+"""No text is as long as this, in any unit."""
+
+
+SHAPES: dict[str, tuple[type, str]] = {
+    **dict.fromkeys(("$defs", "definitions", "patternProperties", "properties"), (Mapping, "an object of schemas")),
+    **dict.fromkeys(("allOf", "anyOf", "oneOf", "prefixItems"), (list, "a list of schemas")),
+    **dict.fromkeys(("$ref", "format"), (str, "a string")),
+    "enum": (list, "a list of values"),
+    "required": (list, "a list of names"),
+}
+"""What a keyword holds, where it is no schema, number or flag."""
+
+
+def check_shape(part: Subschema) -> None:
+    """Refuse what is not a schema, and a keyword that does not hold what it should."""
+    schema, place = part
+    if not isinstance(schema, Mapping):
+        raise place.refusal(f"{schema!r} is not a schema", remedy="Use an object, true or false.")
+    for keyword, value in schema.items():
+        shape = SHAPES.get(keyword)
+        if shape is not None and not isinstance(value, shape[0]):
+            raise place.refusal(f"{value!r} is not {shape[1]}", keyword=keyword, remedy="See the specification.")
+    for keyword in ("required", "type"):
+        names = schema.get(keyword, [])
+        if isinstance(names, list) and not all(isinstance(name, str) for name in names):
+            raise place.refusal(f"{names!r} is not a list of names", keyword=keyword, remedy="List strings.")
+    if not isinstance(schema.get("type", ""), str | list):
+        raise place.refusal(f"{schema['type']!r} is not a type", keyword="type", remedy="Name it by a string.")
+
+
 Subschemas = list[Subschema]
 """Schemas that one value has to satisfy all; there is at least one, and all texts stand at the same depth."""
 
@@ -152,7 +183,10 @@ def counts(parts: Subschemas, at_least: str, at_most: str) -> tuple[int, int | N
             low = max(low, part.length(at_least) or 0)
         if at_most in part.schema:
             most = part.length(at_most)
-            high = most if high is None or most is None else min(high, most)
+            high = high if most is None or most >= LONGEST else most if high is None else min(high, most)
+    if low >= LONGEST:
+        part = next(part for part in parts if at_least in part.schema)
+        raise part.place.unsatisfiable(f"no text is {low:,} long", keyword=at_least)
     if high is not None and low > high:
         place = next(part.place for part in parts if at_least in part.schema)
         raise place.unsatisfiable(f"no length is at least {low} and at most {high}", keyword=at_least)

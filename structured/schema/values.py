@@ -26,8 +26,6 @@ def listed_values(parts: Subschemas, types: frozenset[str]) -> Pattern:
     """Return the values that the first `const` or `enum` lists and all the other keywords allow."""
     keyword, part = next((key, part) for part in parts for key in _LISTING if key in part.schema)
     values = [part.schema["const"]] if keyword == "const" else part.schema["enum"]
-    if not isinstance(values, list):
-        raise part.place.refusal(f"{values!r} is not a list of values", keyword="enum", remedy="List the values.")
     kinds = set(map(type, values))
     allowed = values if kinds == {str} and "string" in types else [value for value in values if _has_type(value, types)]
     if not allowed:
@@ -101,5 +99,13 @@ def _allows(part: Subschema, value: object) -> bool:
     from jsonschema.validators import Draft202012Validator, validator_for
 
     root: Any = part.place.compilation.root
-    validator = validator_for(root, default=Draft202012Validator)
-    return bool(validator(root).evolve(schema=part.schema).is_valid(value))
+    try:
+        validator = validator_for(root, default=Draft202012Validator)
+        validator.check_schema(part.schema)
+        return bool(validator(root).evolve(schema=part.schema).is_valid(value))
+    # Whatever is wrong with the schema or with one that it refers to comes out as an error of some kind.
+    except Exception as error:
+        raise part.place.refusal(
+            f"The schema is malformed, or refers to one that is: {str(error).partition(chr(10))[0]}",
+            remedy="Correct it, or remove what stands beside the listed values.",
+        ) from error
