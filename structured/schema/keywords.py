@@ -15,8 +15,9 @@ from typing import Any
 from structured.errors import SchemaError
 from structured.pattern import Pattern, Reference, alternation, literal, productive_nodes, words
 from structured.schema.arrays import array
+from structured.schema.assertions import ASSERTIONS, EVERY_TYPE, NUMBERS, UNSUPPORTED
 from structured.schema.branches import exclusive
-from structured.schema.numbers import BOUNDS, integer, number
+from structured.schema.numbers import integer, number
 from structured.schema.objects import object_
 from structured.schema.place import (
     ANNOTATIONS,
@@ -266,7 +267,7 @@ def _typed(parts: Subschemas, place: Place) -> Pattern:
         listed = listed or "enum" in part.schema or "const" in part.schema
     if listed:
         return listed_values(parts, types)
-    if types == _EVERY_TYPE:
+    if types == EVERY_TYPE:
         asserting = next((part for part in parts if part.schema.keys() & ASSERTIONS.keys()), None)
         if asserting is None:
             return any_value(place)
@@ -281,11 +282,11 @@ def _typed(parts: Subschemas, place: Place) -> Pattern:
 
 def _types(parts: Subschemas) -> frozenset[str]:
     """Return the types that all schemas allow (validation §6.1.1); an integer is a number."""
-    allowed = _EVERY_TYPE
+    allowed = EVERY_TYPE
     for part in parts:
         if "type" in part.schema:
             named = _named_types(part)
-            allowed = named if allowed is _EVERY_TYPE else _common_types(allowed, named)
+            allowed = named if allowed is EVERY_TYPE else _common_types(allowed, named)
     return allowed
 
 
@@ -305,7 +306,7 @@ def _named_types(part: Subschema) -> frozenset[str]:
 def _common_types(left: frozenset[str], right: frozenset[str]) -> frozenset[str]:
     """Return what is of a type on both sides: `{number}`, `{integer, null}` → `{integer}`."""
     common = left & right
-    whole = "integer" in left | right and not (left.isdisjoint(_NUMBERS) or right.isdisjoint(_NUMBERS))
+    whole = "integer" in left | right and not (left.isdisjoint(NUMBERS) or right.isdisjoint(NUMBERS))
     return common | {"integer"} if whole else common
 
 
@@ -387,34 +388,7 @@ TYPES: dict[str, Callable[[Subschemas, Place], Pattern]] = {
     "string": string,
 }
 
-_EVERY_TYPE = frozenset(TYPES) - {"integer"}
 _ALONE = {name: frozenset({name}) for name in TYPES}
-_NUMBERS = frozenset({"integer", "number"})
-_ARRAY, _OBJECT, _STRING = frozenset({"array"}), frozenset({"object"}), frozenset({"string"})
-
-ASSERTIONS: dict[str, frozenset[str]] = {
-    **dict.fromkeys(BOUNDS, _NUMBERS),
-    **dict.fromkeys(("format", "maxLength", "minLength"), _STRING),
-    **dict.fromkeys(("additionalItems", "items", "maxItems", "minItems", "prefixItems"), _ARRAY),
-    **dict.fromkeys(("additionalProperties", "properties", "required"), _OBJECT),
-}
-"""The keywords that are honoured, with the types whose values they forbid some of."""
-
-UNSUPPORTED: dict[str, frozenset[str]] = {
-    **dict.fromkeys(("$dynamicRef", "$recursiveRef", "disallow", "extends", "if", "not"), _EVERY_TYPE | _NUMBERS),
-    **dict.fromkeys(("divisibleBy", "multipleOf"), _NUMBERS),
-    **dict.fromkeys(("pattern",), _STRING),
-    **dict.fromkeys(("contains", "unevaluatedItems", "uniqueItems"), _ARRAY),
-    **dict.fromkeys(
-        (
-            *("dependencies", "dependentRequired", "dependentSchemas", "maxProperties", "minProperties"),
-            *("patternProperties", "propertyNames", "unevaluatedProperties"),
-        ),
-        _OBJECT,
-    ),
-}
-"""Keywords of the specification that are not honoured yet, with the types whose values they forbid some of."""
-
 _HARMLESS: dict[str, tuple[Any, ...]] = {
     "uniqueItems": (False,),
     "minProperties": (0,),

@@ -5,7 +5,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from structured.pattern import Pattern, alternation, concat, literal, words
-from structured.schema.place import ANNOTATIONS, Place, Subschema, Subschemas
+from structured.schema.assertions import ASSERTIONS
+from structured.schema.place import Place, Subschema, Subschemas
 
 PYTHON_TYPES: dict[str, type | tuple[type, ...]] = {
     "array": list,
@@ -18,8 +19,6 @@ PYTHON_TYPES: dict[str, type | tuple[type, ...]] = {
 """What Python reads the values of each type as; `bool` is told apart before, since it is an `int`."""
 
 _LISTING = ("const", "enum")
-_PLAIN = ANNOTATIONS | {"type"}
-"""Keywords that need no look at a value whose type is known to be right."""
 
 
 def listed_values(parts: Subschemas, types: frozenset[str]) -> Pattern:
@@ -30,7 +29,7 @@ def listed_values(parts: Subschemas, types: frozenset[str]) -> Pattern:
     allowed = values if kinds == {str} and "string" in types else [value for value in values if _has_type(value, types)]
     if not allowed:
         raise part.place.unsatisfiable("there is no value of the type", keyword=keyword)
-    others = [other for other in parts if other.schema.keys() - _PLAIN - ({keyword} if other is part else set())]
+    others = [other for other in parts if _looks_further(other, types, keyword if other is part else "")]
     if others:
         allowed = [value for value in allowed if all(_allows(other, value) for other in others)]
     if not allowed:
@@ -92,6 +91,12 @@ def type_of(value: object) -> str:
 def _has_type(value: object, types: frozenset[str]) -> bool:
     name = type_of(value)
     return name in types or (name == "integer" and "number" in types)
+
+
+def _looks_further(part: Subschema, types: frozenset[str], listed: str) -> bool:
+    """Tell whether a schema says more of values than their type and, by one keyword, which they are."""
+    asserting = any(not types.isdisjoint(ASSERTIONS[keyword]) for keyword in part.schema.keys() & ASSERTIONS.keys())
+    return asserting or any(keyword in part.schema for keyword in _LISTING if keyword != listed)
 
 
 def _allows(part: Subschema, value: object) -> bool:
