@@ -1,12 +1,16 @@
 """The values that `const` and `enum` list enter; the pattern of their JSON texts leaves (validation §6.1.2, §6.1.3)."""
 
 import json
+import re
 from collections.abc import Iterable
+from functools import cache, partial
 from typing import Any
 
+from structured.errors import SchemaError
 from structured.pattern import Pattern, alternation, concat, literal, words
 from structured.schema.assertions import ASSERTIONS
 from structured.schema.place import Place, Subschema, Subschemas
+from structured.schema.strings import SPECIFIED_FORMATS, UNSUPPORTED_FORMATS
 
 PYTHON_TYPES: dict[str, type | tuple[type, ...]] = {
     "array": list,
@@ -107,10 +111,38 @@ def _allows(part: Subschema, value: object) -> bool:
     try:
         validator = validator_for(root, default=Draft202012Validator)
         validator.check_schema(part.schema)
-        return bool(validator(root).evolve(schema=part.schema).is_valid(value))
+        checked = validator(root, format_checker=_format_checker()).evolve(schema=part.schema)
+        return bool(checked.is_valid(value))
+    except SchemaError as error:
+        raise part.place.refusal(error.problem, keyword=error.keyword, remedy=error.remedy) from error
     # Whatever is wrong with the schema or with one that it refers to comes out as an error of some kind.
     except Exception as error:
         raise part.place.refusal(
             f"The schema is malformed, or refers to one that is: {str(error).partition(chr(10))[0]}",
             remedy="Correct it, or remove what stands beside the listed values.",
         ) from error
+
+
+@cache
+def _format_checker() -> Any:
+    """Return the formats as they are honoured elsewhere: those of `jsonschema` depend on what else is installed."""
+    from jsonschema import FormatChecker
+
+    checker = FormatChecker(formats=())
+    for name, pattern in SPECIFIED_FORMATS.items():
+        checker.checks(name)(partial(_has_format, re.compile(str(pattern))))
+    for name in UNSUPPORTED_FORMATS:
+        checker.checks(name)(partial(_refuse_format, name))
+    return checker
+
+
+def _has_format(pattern: re.Pattern[str], value: object) -> bool:
+    return not isinstance(value, str) or pattern.fullmatch(json.dumps(value, ensure_ascii=False)) is not None
+
+
+def _refuse_format(name: str, value: object) -> bool:
+    if isinstance(value, str):
+        raise SchemaError(
+            f"The format {name!r} of listed values is not supported yet", keyword="format", remedy="Remove it."
+        )
+    return True
