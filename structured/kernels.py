@@ -1,7 +1,7 @@
 """The loops over the trie of a vocabulary, as plain Python over arrays that Numba compiles.
 
-Each function is its own reference: `walk.py_func` is the Python that `walk` was compiled from. Importing this module
-imports Numba; the machine code is cached on disk for later processes.
+Each function is its own reference: `walk_to.py_func` is the Python that `walk_to` was compiled from. Importing this
+module imports Numba; the machine code is cached on disk for later processes.
 """
 
 from typing import Annotated

@@ -348,7 +348,7 @@ def test_a_folder_that_cannot_be_made_is_no_error(tmp_path: Path) -> None:
     [
         ("linux", {"STRUCTURED_CACHE_DIR": "/own", "XDG_CACHE_HOME": "/xdg"}, "/own"),
         ("linux", {"XDG_CACHE_HOME": "/xdg"}, "/xdg/structured"),
-        ("linux", {"HOME": "/home/ada"}, "/home/ada/.cache/structured"),
+        ("linux", {"HOME": "/people/ada"}, "/people/ada/.cache/structured"),
         ("darwin", {"HOME": "/Users/ada"}, "/Users/ada/Library/Caches/structured"),
         ("win32", {"LOCALAPPDATA": "/ada/Local"}, "/ada/Local/structured"),
     ],

@@ -174,7 +174,7 @@ def find_room(
     """Write down the room of a state; say what is full, or NO_ROOM if what may follow depends on the characters.
 
     `longest` is the number of characters of the longest plain token, `special` that of the bytes of any other that are
-    before its first quote.
+    before its first quote. The arcs are not looked at; they come with the other arrays.
     """
     leaf = open_leaf(nodes, operands, text, frames, states, members, state)
     if leaf < 0:

@@ -52,13 +52,8 @@ def ignores_siblings(place: Place) -> bool:
 
 def _has_own_base(place: Place) -> bool:
     """Tell whether a schema on the way here, other than the root, has an identifier."""
-    keys = []
-    path = place.path
-    while path is not None:
-        path, key = path
-        keys.append(key)
     here: Any = place.compilation.root
-    for key in reversed(keys):
+    for key in place.keys:
         here = here[key]
         if isinstance(here, Mapping):
             identifier = here.get("$id", here.get("id"))
