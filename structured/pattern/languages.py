@@ -8,9 +8,9 @@ Derivatives of extended regular expressions (Brzozowski, 1964) were the alternat
 have to be kept in normal form.
 """
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from typing import Any, Protocol
 
@@ -42,7 +42,10 @@ MOST_STATES = 20_000
 class Language(Protocol):
     """A set of texts, as a deterministic automaton over characters whose states are made when they are asked for."""
 
-    start: Hashable
+    @property
+    def start(self) -> Hashable:
+        """The state before the first character; None if no text is in the language."""
+        ...
 
     def arcs(self, state: Any) -> Sequence[Arc]:
         """Return where the characters lead, in order; those of no range lead nowhere."""
@@ -125,6 +128,15 @@ class Together:
         return all(held[:needed]) and not any(held[needed:])
 
 
+@dataclass(frozen=True, slots=True)
+class _Scanning:
+    """An automaton in a state, and the characters that it may still read."""
+
+    scan: Scan
+    state: int
+    left: int | None
+
+
 _Rest = tuple[Pattern, int] | None
 _Duty = tuple["PatternLanguage", Any, bool]
 """A language, its state, and whether the rest of the text has to be in it or must not."""
@@ -143,6 +155,7 @@ class PatternLanguage:
         self._numbers: dict[tuple[int, int], int] = {}
         self._kept: dict[Any, Pattern] = {}
         self._closures: dict[tuple[int, str], Any] = {}
+        self._arcs: dict[Any, list[Arc]] = {}
         self._inner: dict[int, tuple[Pattern, PatternLanguage]] = {}
         boundaries = [node for node in nodes_of(pattern) if isinstance(node, Boundary)]
         kinds = {node.kind for node in boundaries}
@@ -238,6 +251,10 @@ class PatternLanguage:
                 return [(None, self.push(option, rest), none) for option in options]
             case Repeat():
                 return self._repeated(node, rest)
+            case Scan():
+                return self._scanned(node, 0, node.most, rest)
+            case _Scanning(scan, state, left):
+                return self._scanned(scan, state, left, rest)
             case Boundary():
                 return self._bounded(node, rest, before)
             case Lookahead(pattern, negated):
@@ -255,6 +272,19 @@ class PatternLanguage:
         self._kept[("item", id(node.item))] = node.item
         ways: list[tuple[Any, int, frozenset[_Duty]]] = [(None, self.push(node.item, after), frozenset())]
         return ways if node.minimum > 0 else [*ways, (None, rest, frozenset())]
+
+    def _scanned(self, scan: Scan, state: int, left: int | None, rest: int) -> list[tuple[Any, int, frozenset[_Duty]]]:
+        ways: list[tuple[Any, int, frozenset[_Duty]]] = []
+        if state in scan.accepting:
+            ways.append((None, rest, frozenset()))
+        if left == 0:
+            return ways
+        fewer = None if left is None else left - 1
+        for low, high, target in scan.arcs[state]:
+            make = partial(_Scanning, scan, target, fewer)
+            after = self._made(("scan", id(scan), target, fewer), make)
+            ways.append((((low, high),), self.push(after, rest), frozenset()))
+        return ways
 
     def _bounded(self, node: Boundary, rest: int, before: str) -> list[tuple[Any, int, frozenset[_Duty]]]:
         if node.kind == "start":
@@ -275,6 +305,12 @@ class PatternLanguage:
 
     def arcs(self, state: Any) -> list[Arc]:
         """Return where every character leads."""
+        known = self._arcs.get(state)
+        if known is None:
+            known = self._arcs[state] = self._new_arcs(state)
+        return known
+
+    def _new_arcs(self, state: Any) -> list[Arc]:
         branches, before = state
         layers: list[Sequence[Arc]] = []
         targets: list[tuple[int, list[_Duty]]] = []
@@ -306,6 +342,15 @@ class PatternLanguage:
             if successor is not None:
                 arcs.append((low, high, successor))
         return joined(arcs)
+
+    def contains(self, text: str) -> bool:
+        """Tell whether a text is in the language."""
+        state = self.start
+        for character in text:
+            state = next((to for low, high, to in self.arcs(state) if low <= ord(character) <= high), None)
+            if state is None:
+                return False
+        return self.accepts(state)
 
     def accepts(self, state: Any) -> bool:
         """Tell whether some branch ends here, with all its duties done."""
@@ -381,15 +426,51 @@ def most_characters(automaton: "Automaton | Scan") -> int | None:
     return max(longest) if done == len(targets) else None
 
 
+def character_counts(pattern: Pattern) -> tuple[int, int | None]:
+    """Return the fewest and the most characters of a pattern of characters; None where there is no most."""
+    match pattern:
+        case Literal(text):
+            return len(text), len(text)
+        case Words(texts):
+            return min(map(len, texts)), max(map(len, texts))
+        case CharSet():
+            return 1, 1
+        case Repeat(item, minimum, maximum):
+            fewest, most = character_counts(item)
+            return fewest * minimum, 0 if most == 0 else None if most is None or maximum is None else most * maximum
+        case Concat(parts):
+            counts = [character_counts(part) for part in parts]
+            most_of_all = [most for _, most in counts if most is not None]
+            return sum(fewest for fewest, _ in counts), sum(most_of_all) if len(most_of_all) == len(counts) else None
+        case Alternation(options):
+            counts = [character_counts(option) for option in options]
+            most_of_all = [most for _, most in counts if most is not None]
+            return min(fewest for fewest, _ in counts), max(most_of_all) if len(most_of_all) == len(counts) else None
+        case Scan():
+            return fewest_characters(pattern)[0], pattern.most
+    return 0, None
+
+
 def explore(language: Language) -> Automaton | None:
     """Return the smallest automaton of a language; None if no text is in it."""
-    numbers: dict[Any, int] = {language.start: 0} if language.start is not None else {}
-    rows: list[list[tuple[int, int, int]]] = []
+    if language.start is None:
+        return None
     accepting: set[int] = set()
-    states = list(numbers)
-    for state in states:  # which grows on the way
+
+    def note(number: int, state: Any) -> None:
         if language.accepts(state):
-            accepting.add(len(rows))
+            accepting.add(number)
+
+    return _smallest(_rows(language, note), accepting)
+
+
+def _rows(language: Language, note: Callable[[int, Any], None]) -> list[list[tuple[int, int, int]]]:
+    """Return the arcs of every state of a language, as numbers, after noting each state."""
+    numbers: dict[Any, int] = {language.start: 0}
+    states = [language.start]
+    rows: list[list[tuple[int, int, int]]] = []
+    for state in states:  # which grows on the way
+        note(len(rows), state)
         row = []
         for low, high, target in language.arcs(state):
             if target not in numbers:
@@ -399,7 +480,38 @@ def explore(language: Language) -> Automaton | None:
                     raise too_large(None)
             row.append((low, high, numbers[target]))
         rows.append(row)
-    return _smallest(rows, accepting)
+    return rows
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """The texts of a language, sorted by which of some others they are in: for each kind, the states where it ends."""
+
+    rows: list[list[tuple[int, int, int]]]
+    kinds: dict[frozenset[int], set[int]]
+
+    def automaton(self, kinds: Iterable[frozenset[int]]) -> Automaton:
+        """Return the automaton of the texts of some kinds."""
+        found = _smallest(self.rows, {state for kind in kinds for state in self.kinds[kind]})
+        if found is None:
+            raise ValueError("no text is of such a kind")
+        return found
+
+
+def partition(base: Language, languages: Sequence[Language]) -> Partition:
+    """Return the texts of a language, sorted by which of the others they are in."""
+    beside = Together((base,), tuple(languages))
+    kinds: dict[frozenset[int], set[int]] = {}
+
+    def note(number: int, state: Any) -> None:
+        if base.accepts(state[0]):
+            held = zip(languages, state[1:], strict=True)
+            kind = frozenset(
+                index for index, (language, inner) in enumerate(held) if inner is not None and language.accepts(inner)
+            )
+            kinds.setdefault(kind, set()).add(number)
+
+    return Partition(_rows(beside, note), kinds)
 
 
 def too_large(pattern: Pattern | None) -> PatternError:

@@ -60,17 +60,17 @@ _TIME = concat(
     optional(_OFFSET),
 )
 
-DATE = concat(literal('"'), _FULL_DATE, literal('"'))
-"""`"2024-02-29"`"""
+DATE = _FULL_DATE
+"""`2024-02-29`"""
 
-DATE_TIME = concat(literal('"'), _FULL_DATE, literal("T"), _TIME, literal('"'))
-"""`"2024-02-29T23:59:59.5+01:00"`; the offset may be missing, as Pydantic allows and RFC 3339 does not."""
+DATE_TIME = concat(_FULL_DATE, literal("T"), _TIME)
+"""`2024-02-29T23:59:59.5+01:00`; the offset may be missing, as Pydantic allows and RFC 3339 does not."""
 
 _CLOCK = concat(_HOUR, literal(":"), _SIXTY, literal(":"), _SIXTY)
 _RFC_TIME = concat(_CLOCK, optional(concat(literal("."), repeat(_DIGIT, 1, None))), _OFFSET)
 
-RFC_3339_TIME = concat(literal('"'), _RFC_TIME, literal('"'))
-"""`"23:59:59.5+01:00"`; the offset must be there, and no second is a leap second."""
+RFC_3339_TIME = _RFC_TIME
+"""`23:59:59.5+01:00`; the offset must be there, and no second is a leap second."""
 
-RFC_3339_DATE_TIME = concat(literal('"'), _FULL_DATE, chars("Tt"), _RFC_TIME, literal('"'))
-"""`"2024-02-29T23:59:59.5+01:00"`"""
+RFC_3339_DATE_TIME = concat(_FULL_DATE, chars("Tt"), _RFC_TIME)
+"""`2024-02-29T23:59:59.5+01:00`"""

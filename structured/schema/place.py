@@ -46,19 +46,22 @@ class Compilation:
     `patterns` keeps the pattern of each definition, by name; those of `open_names` are being built, those that are
     `postponed` will be. `names` tells the name by the identities of the schemas that it stands for. `references` are
     those made to definitions from inside them, and where each stands. `combinations` counts branches combined with
-    other branches.
+    other branches. `complements` are the ways in which a value can fail a schema, by its identity, and
+    `made` are other schemas of the compiler's own.
     """
 
     root: Schema
     whitespace: Whitespace
     reading: Reading
     patterns: dict[str, Pattern] = field(default_factory=dict)
-    names: dict[frozenset[int], str] = field(default_factory=dict)
+    names: dict[frozenset[tuple[int, frozenset[int]]], str] = field(default_factory=dict)
     namesakes: Counter[str] = field(default_factory=Counter)
     open_names: set[str] = field(default_factory=set)
     references: list[tuple[Reference, "Place"]] = field(default_factory=list)
     postponed: dict[str, Any] = field(default_factory=dict)
     combinations: int = 0
+    complements: dict[int, Any] = field(default_factory=dict)
+    made: dict[Any, Any] = field(default_factory=dict)
 
 
 class Place(NamedTuple):
@@ -111,19 +114,43 @@ class Place(NamedTuple):
         )
 
 
-class Subschema(NamedTuple):
-    """A schema, or True for anything and False for nothing, and where it stands."""
+class Complement(dict[str, Any]):
+    """A schema made by the compiler: it has keywords of its own."""
+
+
+class Elsewhere(NamedTuple):
+    """A schema that stands at another place than where it is used, or the complement of one: what it does not allow."""
 
     schema: Any
     place: Place
+    is_denied: bool = False
+
+
+class Subschema(NamedTuple):
+    """A schema, or True for anything and False for nothing, and where it stands.
+
+    `scopes` are the identities of the schemas with `unevaluatedProperties` or `unevaluatedItems` that count what this
+    one evaluates (core §11): those that it is a part of, in place.
+    """
+
+    schema: Any
+    place: Place
+    scopes: frozenset[int] = frozenset()
 
     def below(self, *keys: str | int) -> "Subschema":
         """Return the subschema that some keys lead to, its text standing at the same depth."""
-        return Subschema(_followed(self.schema, keys), self.place.at(*keys))
+        return _arrived(_followed(self.schema, keys), self.place.at(*keys))
 
     def within(self, *keys: str | int) -> "Subschema":
         """Return the subschema that some keys lead to, its text standing inside one more pair of brackets."""
-        return Subschema(_followed(self.schema, keys), self.place.inside(*keys))
+        return _arrived(_followed(self.schema, keys), self.place.inside(*keys))
+
+    def elsewhere(self, *keys: str | int, is_denied: bool = False) -> Elsewhere:
+        """Return the subschema that some keys lead to, to be used at another place, or its complement."""
+        target = self.below(*keys)
+        if isinstance(target.schema, Elsewhere):
+            return target.schema._replace(is_denied=target.schema.is_denied != is_denied)
+        return Elsewhere(target.schema, target.place, is_denied)
 
     def length(self, keyword: str) -> int | None:
         """Return the length that a keyword sets; None is no limit."""
@@ -144,7 +171,7 @@ LONGEST = 1 << 30
 SHAPES: dict[str, tuple[type, str]] = {
     **dict.fromkeys(("$defs", "definitions", "patternProperties", "properties"), (Mapping, "an object of schemas")),
     **dict.fromkeys(("allOf", "anyOf", "oneOf", "prefixItems"), (list, "a list of schemas")),
-    **dict.fromkeys(("$ref", "format"), (str, "a string")),
+    **dict.fromkeys(("$ref", "format", "pattern"), (str, "a string")),
     "enum": (list, "a list of values"),
     "required": (list, "a list of names"),
 }
@@ -153,7 +180,7 @@ SHAPES: dict[str, tuple[type, str]] = {
 
 def check_shape(part: Subschema) -> None:
     """Refuse what is not a schema, and a keyword that does not hold what it should."""
-    schema, place = part
+    schema, place = part.schema, part.place
     if not isinstance(schema, Mapping):
         raise place.refusal(f"{schema!r} is not a schema", remedy="Use an object, true or false.")
     for keyword, value in schema.items():
@@ -191,6 +218,13 @@ def counts(parts: Subschemas, at_least: str, at_most: str) -> tuple[int, int | N
         place = next(part.place for part in parts if at_least in part.schema)
         raise place.unsatisfiable(f"no length is at least {low} and at most {high}", keyword=at_least)
     return low, high
+
+
+def _arrived(schema: Any, place: Place) -> Subschema:
+    """Return a subschema; one from elsewhere keeps the path of its own, and has the depth of here."""
+    if isinstance(schema, Elsewhere) and not schema.is_denied:
+        return Subschema(schema.schema, Place(place.compilation, schema.place.path, place.depth))
+    return Subschema(schema, place)
 
 
 def _longer(path: Path, keys: tuple[str | int, ...]) -> Path:
