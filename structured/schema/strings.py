@@ -39,10 +39,22 @@ _BYTE = integer_range(0, 255)
 IPV4 = concat(literal('"'), _BYTE, repeat(concat(literal("."), _BYTE), 3, 3), literal('"'))
 """RFC 2673 §3.2, each number without leading zeros."""
 
-FORMATS = {"date": DATE, "date-time": DATE_TIME}
+
+def _quoted(pattern: Pattern) -> Pattern:
+    """Return a format of which no character needs an escape, as a JSON string."""
+    return concat(literal('"'), pattern, literal('"'))
+
+
+FORMATS = {"date": _quoted(DATE), "date-time": _quoted(DATE_TIME)}
 """The formats of types."""
 
-SPECIFIED_FORMATS = {"date": DATE, "date-time": RFC_3339_DATE_TIME, "time": RFC_3339_TIME, "uuid": UUID, "ipv4": IPV4}
+SPECIFIED_FORMATS = {
+    "date": _quoted(DATE),
+    "date-time": _quoted(RFC_3339_DATE_TIME),
+    "time": _quoted(RFC_3339_TIME),
+    "uuid": UUID,
+    "ipv4": IPV4,
+}
 """The formats of schemas that are read by the specification."""
 
 _ANY_STRING = concat(literal('"'), repeat(CHARACTER, 0, None), literal('"'))
