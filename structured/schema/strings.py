@@ -6,8 +6,7 @@ surrogate pair. Lone surrogates are left out, although the grammar of RFC 8259 h
 
 from structured.pattern import Pattern, alternation, char_set, chars, concat, literal, repeat
 from structured.pattern.nodes import UNESCAPED_RANGES
-from structured.schema.dates import DATE, DATE_TIME, RFC_3339_DATE_TIME, RFC_3339_TIME
-from structured.schema.numbers import integer_range
+from structured.schema import formats
 from structured.schema.place import Place, Subschema, Subschemas, counts
 
 _HEX = chars("0123456789ABCDEFabcdef")
@@ -29,31 +28,17 @@ CHARACTER = alternation(
 )
 """One character of a string: the same node in every string, so that an automaton sees that it is the same."""
 
-UUID = concat(
-    literal('"'), *[concat(repeat(_HEX, 8, 8)), *[concat(literal("-"), repeat(_HEX, 4, 4))] * 3], literal("-"),
-    repeat(_HEX, 12, 12), literal('"'),
-)  # fmt: skip
-"""RFC 4122 §3."""
-
-_BYTE = integer_range(0, 255)
-IPV4 = concat(literal('"'), _BYTE, repeat(concat(literal("."), _BYTE), 3, 3), literal('"'))
-"""RFC 2673 §3.2, each number without leading zeros."""
-
 
 def _quoted(pattern: Pattern) -> Pattern:
     """Return a format of which no character needs an escape, as a JSON string."""
     return concat(literal('"'), pattern, literal('"'))
 
 
-FORMATS = {"date": _quoted(DATE), "date-time": _quoted(DATE_TIME)}
+FORMATS = {name: _quoted(formats.PYDANTIC_FORMATS[name]) for name in ("date", "date-time")}
 """The formats of types."""
 
 SPECIFIED_FORMATS = {
-    "date": _quoted(DATE),
-    "date-time": _quoted(RFC_3339_DATE_TIME),
-    "time": _quoted(RFC_3339_TIME),
-    "uuid": UUID,
-    "ipv4": IPV4,
+    name: _quoted(formats.SPECIFIED_FORMATS[name]) for name in ("date", "date-time", "time", "uuid", "ipv4")
 }
 """The formats of schemas that are read by the specification."""
 
@@ -70,11 +55,11 @@ UNSUPPORTED_FORMATS = frozenset(
 
 def string(parts: Subschemas, place: Place) -> Pattern:
     """Return any string of the right length, counted in characters (JSON Schema validation §6.3), or of the format."""
-    formats = [(part, part.schema["format"]) for part in parts if "format" in part.schema]
+    named = [(part, part.schema["format"]) for part in parts if "format" in part.schema]
     if not place.is_type:
-        formats = [(part, name) for part, name in formats if name in SPECIFIED_FORMATS or name in UNSUPPORTED_FORMATS]
-    if formats:
-        return format_(parts, *formats[0], {name for _, name in formats})
+        named = [(part, name) for part, name in named if name in SPECIFIED_FORMATS or name in UNSUPPORTED_FORMATS]
+    if named:
+        return format_(parts, *named[0], {name for _, name in named})
     minimum, maximum = counts(parts, "minLength", "maxLength")
     if minimum == 0 and maximum is None:
         return _ANY_STRING
