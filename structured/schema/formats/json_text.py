@@ -1,8 +1,9 @@
 """JSON inside a string, for Pydantic's `Json`: the grammar of RFC 8259, nested up to `DEPTH` deep.
 
 Pydantic's parser stops at some depth, so the pattern does too: each depth is a definition of its own, which refers to
-the next. Numbers have 18 digits before the point, and exponents end where those of doubles do. A space may stand after a comma and after a colon. In strings,
-characters that must be escaped are, in the spelling of `json.dumps`; the others stand for themselves.
+the next. Numbers have at most 18 digits before the point, and exponents end where those of doubles do. A space may
+stand after a comma and after a colon. In strings, characters that must be escaped are, in the spelling of `json.dumps`;
+the others stand for themselves.
 """
 
 from structured.pattern import (
