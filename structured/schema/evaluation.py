@@ -12,8 +12,8 @@ from typing import Any
 from structured.errors import PatternError, SchemaError
 from structured.pattern.languages import PatternLanguage
 from structured.pattern.regex import ECMA, regex_to_pattern
+from structured.schema.formats import SPECIFIED_FORMATS
 from structured.schema.place import Complement, Elsewhere, Place, Subschema
-from structured.schema.strings import SPECIFIED_FORMATS, UNSUPPORTED_FORMATS
 
 
 def allows(part: Subschema, value: Any) -> bool:
@@ -167,18 +167,8 @@ def _format_checker() -> Any:
     checker = FormatChecker(formats=())
     for name, pattern in SPECIFIED_FORMATS.items():
         checker.checks(name)(partial(_has_format, re.compile(str(pattern))))
-    for name in UNSUPPORTED_FORMATS:
-        checker.checks(name)(partial(_refuse_format, name))
     return checker
 
 
 def _has_format(pattern: re.Pattern[str], value: object) -> bool:
     return not isinstance(value, str) or pattern.fullmatch(value) is not None
-
-
-def _refuse_format(name: str, value: object) -> bool:
-    if isinstance(value, str):
-        raise SchemaError(
-            f"The format {name!r} of listed values is not supported yet", keyword="format", remedy="Remove it."
-        )
-    return True

@@ -18,6 +18,7 @@ from structured.schema.arrays import array
 from structured.schema.assertions import ASSERTIONS, EVERY_TYPE, INTERNAL, NUMBERS, UNEVALUATED, UNSUPPORTED
 from structured.schema.choices import CHOICES
 from structured.schema.complements import ways_to_fail
+from structured.schema.formats import PYDANTIC_FORMATS, SPECIFIED_FORMATS
 from structured.schema.numbers import integer, number
 from structured.schema.objects import object_
 from structured.schema.place import (
@@ -34,7 +35,7 @@ from structured.schema.place import (
     check_shape,
 )
 from structured.schema.references import follow, ignores_siblings
-from structured.schema.strings import FORMATS, SPECIFIED_FORMATS, quoted, read_rules, string, text_of
+from structured.schema.strings import quoted, read_rules, string, text_of
 from structured.schema.values import allowed_values, listed_values
 from structured.schema.whitespace import DEFAULT_WHITESPACE, WHITESPACES, read_whitespace
 
@@ -446,7 +447,9 @@ def common_patterns() -> tuple[Pattern, ...]:
         if not style.indent
         for is_type in (True, False)
     ]
-    return (*anything, *map(quoted, (*FORMATS.values(), *SPECIFIED_FORMATS.values())))
+    formats = [PYDANTIC_FORMATS[name] for name in ("date", "date-time", "time")]
+    formats += [SPECIFIED_FORMATS[name] for name in ("date", "date-time", "time", "uuid", "ipv4")]
+    return (*anything, *map(quoted, formats))
 
 
 def null(_parts: Subschemas, _place: Place) -> Pattern:

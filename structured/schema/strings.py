@@ -15,7 +15,6 @@ from structured.errors import PatternError
 from structured.pattern import (
     Pattern,
     Reference,
-    Unlike,
     alternation,
     char_set,
     chars,
@@ -36,8 +35,7 @@ from structured.pattern.languages import (
 )
 from structured.pattern.nodes import UNESCAPED_RANGES, Boundary, Lookahead, Scan, words
 from structured.pattern.regex import ANY_CHARACTER, ANY_TEXT, ECMA, RUST, regex_to_pattern
-from structured.schema.dates import DATE, DATE_TIME, RFC_3339_DATE_TIME, RFC_3339_TIME
-from structured.schema.numbers import integer_range
+from structured.schema.formats import PYDANTIC_FORMATS, SPECIFIED_FORMATS
 from structured.schema.place import Complement, Place, Subschema, Subschemas, counts
 
 _HEX = chars("0123456789ABCDEFabcdef")
@@ -59,29 +57,11 @@ CHARACTER = alternation(
 )
 """One character of a string: the same node in every string, so that an automaton sees that it is the same."""
 
-UUID = concat(repeat(_HEX, 8, 8), *[concat(literal("-"), repeat(_HEX, 4, 4))] * 3, literal("-"), repeat(_HEX, 12, 12))
-"""RFC 4122 §3."""
-
-_BYTE = integer_range(0, 255)
-IPV4 = concat(_BYTE, repeat(concat(literal("."), _BYTE), 3, 3))
-"""RFC 2673 §3.2, each number without leading zeros."""
-
-FORMATS = {"date": DATE, "date-time": DATE_TIME}
-"""The formats of types."""
-
-SPECIFIED_FORMATS = {"date": DATE, "date-time": RFC_3339_DATE_TIME, "time": RFC_3339_TIME, "uuid": UUID, "ipv4": IPV4}
-"""The formats of schemas that are read by the specification."""
-
 _ANY_STRING = concat(literal('"'), repeat(CHARACTER, 0, None), literal('"'))
 _QUOTED: dict[int, tuple[Pattern, Pattern]] = {}
 
-UNSUPPORTED_FORMATS = frozenset(
-    {
-        *("duration", "email", "hostname", "idn-email", "idn-hostname", "ipv6", "iri", "iri-reference", "json-pointer"),
-        *("regex", "relative-json-pointer", "uri", "uri-reference", "uri-template"),
-    }
-)
-"""Those of JSON Schema validation §7.3 that are missing; any other is an annotation there."""
+EXACT_FORMATS = frozenset({"ipv4", "ipv6", "json-pointer", "uuid"})
+"""Those of which the pattern is all of the format, and not a part of it: only they can be denied."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,13 +141,17 @@ def _regex(part: Subschema, keyword: str) -> Pattern:
 
 def is_asserted(place: Place, name: object) -> bool:
     """Tell whether a format forbids anything: by the specification, those that it does not name are annotations."""
-    return place.is_type or name in SPECIFIED_FORMATS or name in UNSUPPORTED_FORMATS
+    return place.is_type or name in SPECIFIED_FORMATS
 
 
 def _format(part: Subschema, keyword: str) -> Pattern:
     """Return the texts of a format (JSON Schema validation §7.3)."""
     name = part.schema[keyword]
-    known = FORMATS if part.place.is_type else SPECIFIED_FORMATS
+    known = PYDANTIC_FORMATS if part.place.is_type else SPECIFIED_FORMATS
+    if keyword != "format" and name not in EXACT_FORMATS:
+        raise part.place.refusal(
+            f"The format {name!r} cannot be denied exactly", keyword="format", remedy="Say it positively."
+        )
     if name not in known:
         raise part.place.refusal(
             f"The format {name!r} is not supported yet",
@@ -236,8 +220,3 @@ def _scan(rules: Rules) -> Scan | None:
     return Scan(
         automaton.arcs, automaton.accepting, most, tuple(map(escaped, shown)), tuple(map(escaped, rules.excluded))
     )
-
-
-def unlike(names: tuple[str, ...]) -> Pattern:
-    """Return the inside of a JSON string that is none of some texts, spelled as they are."""
-    return Unlike(names)
