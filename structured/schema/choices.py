@@ -32,9 +32,9 @@ def any_of(part: Subschema, _others: Subschemas) -> Options:
     yield [list(chosen) for size in range(1, len(branches) + 1) for chosen in combinations(branches, size)]
 
 
-def one_of(part: Subschema, _others: Subschemas) -> Options:
+def one_of(part: Subschema, others: Subschemas) -> Options:
     """Yield the branches, each with those denied that it may overlap with (core §10.2.1.3)."""
-    yield exclusive(part, [part.below("oneOf", index) for index in range(len(part.schema["oneOf"]))])
+    yield exclusive(part, [part.below("oneOf", index) for index in range(len(part.schema["oneOf"]))], others)
 
 
 def not_(part: Subschema, _others: Subschemas) -> Options:

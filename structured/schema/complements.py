@@ -15,7 +15,7 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 from structured.schema.assertions import EVERY_TYPE
-from structured.schema.branches import disjoint
+from structured.schema.emptiness import surely_empty
 from structured.schema.place import Complement, Elsewhere, Place, Subschema, Subschemas, check_shape
 from structured.schema.references import follow, ignores_siblings
 from structured.schema.strings import is_asserted
@@ -269,7 +269,7 @@ def _one_of(part: Subschema, keyword: str) -> Ways:
     branches = [part.below(keyword, index) for index in range(len(part.schema[keyword]))]
     yield [_denied(part, keyword, index) for index in range(len(branches))]
     for left, right in combinations(branches, 2):
-        if not disjoint([left], [right]):
+        if not surely_empty([left, right]):
             yield [left, right]
 
 

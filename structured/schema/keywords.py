@@ -18,6 +18,7 @@ from structured.schema.arrays import array
 from structured.schema.assertions import ASSERTIONS, EVERY_TYPE, INTERNAL, NUMBERS, UNEVALUATED, UNSUPPORTED
 from structured.schema.choices import CHOICES
 from structured.schema.complements import ways_to_fail
+from structured.schema.emptiness import surely_empty
 from structured.schema.formats import PYDANTIC_FORMATS, SPECIFIED_FORMATS
 from structured.schema.numbers import integer, number
 from structured.schema.objects import object_
@@ -58,8 +59,11 @@ REMEDIES = {
 }
 """What to do about a keyword that is refused, where there is something better than `IN_A_VALIDATOR`."""
 
-MOST_COMBINATIONS = 4096
+MOST_COMBINATIONS = 16_384
 """Branches of several choices that are combined with each other, in one schema."""
+
+_GLANCE = 3
+"""How deep options are looked at before they are tried."""
 
 MOST_OPEN = 40
 """Definitions being built inside each other; one that is deeper is built afterwards, as the stack of calls is short."""
@@ -157,11 +161,15 @@ def _defined(name: str, known: str, gathered: "_Gathered", place: Place) -> Patt
 
 
 class _Choice(NamedTuple):
-    """Conjunctions of schemas of which one has to hold, and the keyword that says so."""
+    """Conjunctions of schemas of which one has to hold, and the keyword that says so.
+
+    Where they are the ways to fail a schema, that is `denied`.
+    """
 
     part: Subschema
     keyword: str
     options: list[Subschemas]
+    denied: Subschema | None = None
 
 
 class _Gathered:
@@ -240,7 +248,31 @@ class _Gathered:
             for one in ways[0]:
                 self.add(one)
         else:
-            self.choices.append(_Choice(part, "not", ways))
+            self.choices.append(_Choice(part, "not", ways, target))
+
+    def settle(self) -> None:
+        """Drop the choices that what is there has made, and the options that it has ruled out."""
+        settled = False
+        while not settled and self.choices:
+            settled = True
+            for choice in self.choices:
+                if choice.denied is not None and surely_empty([choice.denied], self.parts, _GLANCE):
+                    self.choices = [other for other in self.choices if other is not choice]
+                    continue
+                options = [option for option in choice.options if not surely_empty(option, self.parts, _GLANCE)]
+                if len(options) == len(choice.options):
+                    continue
+                if not options:
+                    raise choice.part.place.unsatisfiable("no branch is possible", keyword=choice.keyword)
+                fewer = choice._replace(options=options) if len(options) > 1 else None
+                self.choices = [other for other in self.choices if other is not choice]
+                if fewer is not None:
+                    self.choices.append(fewer)
+                if fewer is None:
+                    for one in options[0]:
+                        self.add(one)
+                    settled = False
+                    break
 
     def with_option(self, option: Subschemas) -> "_Gathered":
         """Return the same with the first choice made."""
@@ -274,7 +306,12 @@ def _chosen(gathered: _Gathered, place: Place) -> Pattern:
     """Return the pattern of what was gathered: any option of the first choice, with all the rest."""
     if not gathered.choices:
         return _typed(gathered.parts, place)
-    part, keyword, options = gathered.choices[0]
+    if len(gathered.choices) > 1:
+        gathered.settle()
+        if not gathered.choices:
+            return _typed(gathered.parts, place)
+        gathered.choices.sort(key=lambda choice: len(choice.options))
+    part, keyword, options, _ = gathered.choices[0]
     if not options:
         raise part.place.unsatisfiable("there is no branch", keyword=keyword)
     alone = (
@@ -309,7 +346,7 @@ def names_of(parts: Subschemas) -> Pattern:
 
 def _chosen_names(gathered: _Gathered, place: Place) -> Pattern:
     if gathered.choices:
-        part, keyword, options = gathered.choices[0]
+        part, keyword, options, _ = gathered.choices[0]
         if not options:
             raise part.place.unsatisfiable("there is no branch", keyword=keyword)
         return _any_of(lambda option: _chosen_names(gathered.with_option(option), place), options)
