@@ -389,41 +389,14 @@ class Automaton:
 Arcs = tuple[tuple[tuple[int, int, int], ...], ...]
 
 
-def fewest_characters(automaton: "Automaton | Scan") -> list[int]:
-    """Return for each state the characters of its shortest completion."""
-    before: list[set[int]] = [set() for _ in automaton.arcs]
-    for state, arcs in enumerate(automaton.arcs):
-        for _, _, target in arcs:
-            before[target].add(state)
-    found = dict.fromkeys(automaton.accepting, 0)
-    border = set(automaton.accepting)
-    size = 0
-    while border:
-        size += 1
-        border = {source for state in border for source in before[state]} - found.keys()
-        found.update(dict.fromkeys(border, size))
-    return [found[state] for state in range(len(automaton.arcs))]
+def fewest_characters(automaton: "Automaton | Scan") -> int:
+    """Return the characters of the shortest text."""
+    return _distances(automaton.arcs, automaton.accepting)[0]
 
 
 def most_characters(automaton: "Automaton | Scan") -> int | None:
     """Return the characters of the longest text; None if there is no longest."""
-    targets = [{target for _, _, target in arcs} for arcs in automaton.arcs]
-    waiting = [0] * len(targets)
-    for inner in targets:
-        for target in inner:
-            waiting[target] += 1
-    longest = [0] * len(targets)
-    ready = [state for state, count in enumerate(waiting) if count == 0]
-    done = 0
-    while ready:
-        state = ready.pop()
-        done += 1
-        for target in targets[state]:
-            longest[target] = max(longest[target], longest[state] + 1)
-            waiting[target] -= 1
-            if waiting[target] == 0:
-                ready.append(target)
-    return max(longest) if done == len(targets) else None
+    return _longest_paths(dict(enumerate({target for _, _, target in arcs} for arcs in automaton.arcs))).get(0)
 
 
 def character_counts(pattern: Pattern) -> tuple[int, int | None]:
@@ -447,7 +420,7 @@ def character_counts(pattern: Pattern) -> tuple[int, int | None]:
             most_of_all = [most for _, most in counts if most is not None]
             return min(fewest for fewest, _ in counts), max(most_of_all) if len(most_of_all) == len(counts) else None
         case Scan():
-            return fewest_characters(pattern)[0], pattern.most
+            return fewest_characters(pattern), pattern.most
     return 0, None
 
 
@@ -524,42 +497,69 @@ def too_large(pattern: Pattern | None) -> PatternError:
 
 
 def _smallest(rows: list[list[tuple[int, int, int]]], accepting: set[int]) -> Automaton | None:
-    """Return the automaton without states that lead nowhere, and with those that are alike made one (Moore, 1956)."""
-    live = _live(rows, accepting)
+    """Return the automaton without states that lead nowhere, and with those that are alike made one (Moore, 1956).
+
+    States are told apart by the lengths of their shortest and longest completions first, which settles counters at once.
+    """
+    live = _distances(rows, accepting)
     if 0 not in live:
         return None
-    kept = [[arc for arc in row if arc[2] in live] if state in live else [] for state, row in enumerate(rows)]
-    block = [int(state in accepting) for state in range(len(rows))]
-    count = -1
+    kept = {state: [arc for arc in rows[state] if arc[2] in live] for state in sorted(live)}
+    most = _longest_paths({state: {target for _, _, target in arcs} for state, arcs in kept.items()})
+    names: dict[Any, int] = {}
+    block = {state: names.setdefault((state in accepting, live[state], most.get(state)), len(names)) for state in kept}
     while True:
-        names: dict[Any, int] = {}
-        refined = [0] * len(rows)
-        for state in sorted(live):
-            signature = block[state], tuple(joined((low, high, block[target]) for low, high, target in kept[state]))
-            refined[state] = names.setdefault(signature, len(names))
-        block = refined
-        if len(names) == count:
+        refined: dict[Any, int] = {}
+        following = {
+            state: refined.setdefault(
+                (block[state], tuple(joined((low, high, block[target]) for low, high, target in arcs))), len(refined)
+            )
+            for state, arcs in kept.items()
+        }
+        is_stable = len(refined) == len(names)
+        block, names = following, refined
+        if is_stable:
             break
-        count = len(names)
-    chosen = {block[state]: state for state in sorted(live, reverse=True)}
+    chosen = {block[state]: state for state in reversed(kept)}
     arcs = tuple(
-        tuple(joined((low, high, block[target]) for low, high, target in kept[chosen[name]])) for name in range(count)
+        tuple(joined((low, high, block[target]) for low, high, target in kept[chosen[name]]))
+        for name in range(len(names))
     )
-    return Automaton(arcs, frozenset(block[state] for state in accepting & live))
+    return Automaton(arcs, frozenset(block[state] for state in accepting if state in live))
 
 
-def _live(rows: list[list[tuple[int, int, int]]], accepting: set[int]) -> set[int]:
-    """Return the states from which a text can end."""
+def _distances(rows: Sequence[Sequence[tuple[int, int, int]]], accepting: Iterable[int]) -> dict[int, int]:
+    """Return the characters of the shortest completion of each state from which a text can end."""
     before: list[set[int]] = [set() for _ in rows]
     for state, row in enumerate(rows):
         for _, _, target in row:
             before[target].add(state)
-    live = set(accepting)
-    border = set(accepting)
+    found = dict.fromkeys(accepting, 0)
+    border = set(found)
+    size = 0
     while border:
-        border = {source for state in border for source in before[state]} - live
-        live |= border
-    return live
+        size += 1
+        border = {source for state in border for source in before[state]} - found.keys()
+        found.update(dict.fromkeys(border, size))
+    return found
+
+
+def _longest_paths(targets: dict[int, set[int]]) -> dict[int, int]:
+    """Return the arcs of the longest path from each state from which no path is without end."""
+    before: dict[int, list[int]] = {state: [] for state in targets}
+    waiting = {state: len(inner) for state, inner in targets.items()}
+    for state, inner in targets.items():
+        for target in inner:
+            before[target].append(state)
+    longest = {state: 0 for state, count in waiting.items() if count == 0}
+    ready = list(longest)
+    for state in ready:  # which grows on the way
+        for source in before[state]:
+            waiting[source] -= 1
+            if waiting[source] == 0:
+                longest[source] = 1 + max(longest[target] for target in targets[source])
+                ready.append(source)
+    return longest
 
 
 _ANY_TEXT = repeat(CharSet(_EVERYTHING), 0, None)

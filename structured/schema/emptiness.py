@@ -7,6 +7,9 @@ saves most of the work that choices would make, since most of what is combined w
 from collections.abc import Iterator
 from typing import Any
 
+from structured.errors import PatternError
+from structured.pattern.regex import ECMA
+from structured.schema.names import finds
 from structured.schema.place import Complement, Elsewhere, Subschema, Subschemas, check_shape
 from structured.schema.references import follow, ignores_siblings
 from structured.schema.values import identity, type_of
@@ -131,4 +134,17 @@ def _values(parts: Subschemas, types: set[str]) -> set[str] | None:
         for keyword in ("denied values", "not enum")
         for value in part.schema.get(keyword, ())
     }
-    return {key for key, value in found.items() if key not in denied and type_of(value) in types}
+    regexes = [part.schema["pattern"] for part in parts if isinstance(part.schema.get("pattern"), str)]
+    return {
+        key
+        for key, value in found.items()
+        if key not in denied and type_of(value) in types and (not isinstance(value, str) or _is_found(regexes, value))
+    }
+
+
+def _is_found(regexes: list[str], text: str) -> bool:
+    """Tell whether regular expressions are found in a text; one that is malformed is, for all that is known."""
+    try:
+        return all(finds(regex, ECMA, text) for regex in regexes)
+    except PatternError:
+        return True

@@ -10,9 +10,9 @@ from functools import cache, partial
 from typing import Any
 
 from structured.errors import PatternError, SchemaError
-from structured.pattern.languages import PatternLanguage
-from structured.pattern.regex import ECMA, regex_to_pattern
+from structured.pattern.regex import ECMA
 from structured.schema.formats import SPECIFIED_FORMATS
+from structured.schema.names import finds
 from structured.schema.place import Complement, Elsewhere, Place, Subschema
 
 
@@ -51,7 +51,7 @@ def _prefix(held: list[Any], place: Place, value: Any) -> bool:
 
 
 def _no_pattern(held: str, _place: Place, value: Any) -> bool:
-    return not isinstance(value, str) or not _language(held).contains(value)
+    return not isinstance(value, str) or not finds(held, ECMA, value)
 
 
 def _no_format(held: str, place: Place, value: Any) -> bool:
@@ -91,9 +91,9 @@ def _some_property(held: Any, place: Place, value: Any) -> bool:
 
 
 def _is_asked(held: Any, place: Place, name: str) -> bool:
-    if name in held.other_names or any(_language(regex).contains(name) for regex in held.other_patterns):
+    if name in held.other_names or any(finds(regex, ECMA, name) for regex in held.other_patterns):
         return False
-    is_found = held.pattern is None or _language(held.pattern).contains(name)
+    is_found = held.pattern is None or finds(held.pattern, ECMA, name)
     return is_found and allows(Subschema(held.names, place), name)
 
 
@@ -120,11 +120,6 @@ _OWN: Mapping[str, Callable[[Any, Place, Any], bool]] = {
     "some item": _some_item,
     "some property": _some_property,
 }
-
-
-@cache
-def _language(regex: str) -> PatternLanguage:
-    return PatternLanguage(regex_to_pattern(regex, ECMA))
 
 
 def _plainly_allows(schema: Any, place: Place, value: Any) -> bool:
@@ -154,7 +149,7 @@ def _with_own_patterns(validator: Any) -> Any:
     from jsonschema.validators import extend
 
     def pattern(_validator: Any, regex: str, value: Any, _schema: Any) -> Any:
-        if isinstance(value, str) and not _language(regex).contains(value):
+        if isinstance(value, str) and not finds(regex, ECMA, value):
             yield ValidationError(f"{value!r} does not match {regex!r}")
 
     return extend(validator, {"pattern": pattern})

@@ -306,7 +306,8 @@ def _chosen(gathered: _Gathered, place: Place) -> Pattern:
     """Return the pattern of what was gathered: any option of the first choice, with all the rest."""
     if not gathered.choices:
         return _typed(gathered.parts, place)
-    if len(gathered.choices) > 1:
+    alone = _is_alone(gathered)
+    if not alone:
         gathered.settle()
         if not gathered.choices:
             return _typed(gathered.parts, place)
@@ -314,12 +315,6 @@ def _chosen(gathered: _Gathered, place: Place) -> Pattern:
     part, keyword, options, _ = gathered.choices[0]
     if not options:
         raise part.place.unsatisfiable("there is no branch", keyword=keyword)
-    alone = (
-        len(gathered.choices) == 1
-        and all(len(option) == 1 for option in options)
-        and len(gathered.denied) <= (keyword == "not")
-        and all(not _says_more(other, keyword) for other in gathered.parts)
-    )
     compilation = place.compilation
     compilation.combinations += 0 if alone else len(options)
     if compilation.combinations > MOST_COMBINATIONS:
@@ -329,6 +324,17 @@ def _chosen(gathered: _Gathered, place: Place) -> Pattern:
     if alone:
         return _any_of(pattern_of, options)
     return _any_of(lambda option: _chosen(gathered.with_option(option), place), options)
+
+
+def _is_alone(gathered: _Gathered) -> bool:
+    """Tell whether there is nothing but one choice, of single schemas."""
+    _, keyword, options, _ = gathered.choices[0]
+    return (
+        len(gathered.choices) == 1
+        and all(len(option) == 1 for option in options)
+        and len(gathered.denied) <= (keyword == "not")
+        and all(not _says_more(other, keyword) for other in gathered.parts)
+    )
 
 
 def _says_more(part: Subschema, choice: str) -> bool:

@@ -10,7 +10,7 @@ would be needed the schema is refused.
 """
 
 from collections.abc import Callable, Iterator
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any, NamedTuple
 
 from structured.errors import PatternError
@@ -35,6 +35,7 @@ from structured.pattern.nodes import Lookahead, Scan
 from structured.pattern.regex import ANY_TEXT, ECMA, RUST, Dialect, regex_to_pattern
 from structured.schema.arrays import PatternOf
 from structured.schema.complements import SomeProperty
+from structured.schema.names import finds, language_of
 from structured.schema.place import Complement, Place, Subschema, Subschemas, UnsatisfiableError, counts
 from structured.schema.values import spellings
 
@@ -118,16 +119,6 @@ def _listed(parts: Subschemas) -> list[str]:
 
 def _dialect(place: Place) -> Dialect:
     return RUST if place.is_type else ECMA
-
-
-@lru_cache(maxsize=1024)
-def _language(regex: str, dialect: Dialect) -> PatternLanguage:
-    return PatternLanguage(regex_to_pattern(regex, dialect))
-
-
-def finds(regex: str, dialect: Dialect, name: str) -> bool:
-    """Tell whether a regular expression is found in a name."""
-    return _language(regex, dialect).contains(name)
 
 
 class _Object:
@@ -294,7 +285,7 @@ class _Object:
         """Return the members by other names, sorted by the regular expressions that find them."""
         base: list[Language] = [] if self.names is None else [PatternLanguage(self.names)]
         excluded = [PatternLanguage(words(self.listed))] if self.listed else []
-        languages: list[Language] = [_language(regex, dialect) for regex in regexes]
+        languages: list[Language] = [language_of(regex, dialect) for regex in regexes]
         if self.witness is not None:
             languages.append(self._witness_language(dialect))
         base_language = Together(tuple(base or [PatternLanguage(ANY_TEXT)]), tuple(excluded))
@@ -350,13 +341,13 @@ class _Object:
         asked: SomeProperty = self.witness.schema["some property"]
         included: list[Language] = [PatternLanguage(ANY_TEXT)]
         if asked.pattern is not None:
-            included.append(_language(asked.pattern, dialect))
+            included.append(language_of(asked.pattern, dialect))
         if asked.names is not True:
             try:
                 included.append(PatternLanguage(self.names_of([Subschema(asked.names, self.witness.place)])))
             except UnsatisfiableError as error:
                 raise self.witness.place.unsatisfiable("no name is wrong", keyword="propertyNames") from error
-        excluded: list[Language] = [_language(regex, dialect) for regex in asked.other_patterns]
+        excluded: list[Language] = [language_of(regex, dialect) for regex in asked.other_patterns]
         if asked.other_names:
             excluded.append(PatternLanguage(words(asked.other_names)))
         return Together(tuple(included), tuple(excluded))

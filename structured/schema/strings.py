@@ -207,13 +207,14 @@ def _scan(rules: Rules) -> Scan | None:
     included: list[Language] = [PatternLanguage(pattern) for pattern in rules.included]
     excluded = [PatternLanguage(pattern) for pattern in rules.excluded]
     shown = rules.included
-    if rules.minimum > 0:
-        at_least = concat(repeat(ANY_CHARACTER, rules.minimum, rules.minimum), ANY_TEXT)
-        included.append(PatternLanguage(at_least))
-        shown = (*shown, at_least)
     alone = len(included) == 1 and not excluded
     automaton = explore(included[0] if alone else Together(tuple(included), tuple(excluded)))
-    if automaton is None or (rules.maximum is not None and fewest_characters(automaton)[0] > rules.maximum):
+    if automaton is not None and fewest_characters(automaton) < rules.minimum:
+        at_least = concat(repeat(ANY_CHARACTER, rules.minimum, rules.minimum), ANY_TEXT)
+        shown = (*shown, at_least)
+        scan = PatternLanguage(Scan(automaton.arcs, automaton.accepting, None))
+        automaton = explore(Together((scan, PatternLanguage(at_least))))
+    if automaton is None or (rules.maximum is not None and fewest_characters(automaton) > rules.maximum):
         return None
     longest = most_characters(automaton)
     most = None if longest is not None and (rules.maximum is None or longest <= rules.maximum) else rules.maximum
