@@ -10,12 +10,13 @@ have to be kept in normal form.
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import partial
 from itertools import pairwise
 from typing import Any, Protocol
 
 from structured.errors import PatternError
 from structured.pattern.nodes import (
+    ANY_TEXT,
     MAX_CODE_POINT,
     Alternation,
     Boundary,
@@ -29,7 +30,6 @@ from structured.pattern.nodes import (
     Words,
     nodes_of,
     normalise,
-    repeat,
 )
 
 Arc = tuple[int, int, Any]
@@ -115,7 +115,15 @@ class Together:
         return joined(
             (low, high, states[: needed + len(self.excluded)])
             for low, high, states in pieces
-            if None not in states[:needed] and (needed or states[-1])
+            if None not in states[:needed] and (needed or states[-1]) and not self._is_lost(states)
+        )
+
+    def _is_lost(self, states: Sequence[Any]) -> bool:
+        """Tell whether one of the excluded holds whatever follows."""
+        needed = len(self.included)
+        return any(
+            inner is not None and isinstance(language, PatternLanguage) and language.is_everything(inner)
+            for language, inner in zip(self.excluded, states[needed:], strict=False)
         )
 
     def accepts(self, state: Any) -> bool:
@@ -162,7 +170,7 @@ class PatternLanguage:
         self._word = next((node.word_characters for node in boundaries if node.word_characters), ())
         self.looks_back: bool = bool(kinds - {"end"}) or (around is not None and around.looks_back)
         self._looks_at_words = bool(self._word)
-        self._free = self.push(_ANY_TEXT, _END)
+        self._free = self.push(ANY_TEXT, _END)
         self.start = self.state_before([(self.push(pattern, _END), frozenset())], before)
 
     def state_before(self, branches: Iterable[tuple[int, frozenset[_Duty]]], before: str) -> Any:
@@ -298,7 +306,7 @@ class PatternLanguage:
     def _looked(self, pattern: Pattern, before: str, *, whole: bool = False) -> tuple[Any, "PatternLanguage"]:
         """Return the language of the texts that begin with a pattern, and its state behind what stands before."""
         if id(pattern) not in self._inner:
-            ahead = pattern if whole else Concat((pattern, _ANY_TEXT))
+            ahead = pattern if whole else Concat((pattern, ANY_TEXT))
             self._inner[id(pattern)] = ahead, PatternLanguage(ahead, around=self)
         ahead, language = self._inner[id(pattern)]
         return language.state_before([(language.push(ahead, _END), frozenset())], before), language
@@ -471,9 +479,34 @@ class Partition:
         return found
 
 
+@dataclass(frozen=True, slots=True)
+class _Watched:
+    """The texts of a language, with the states of others beside its own."""
+
+    base: Language
+    others: tuple[Language, ...]
+
+    @property
+    def start(self) -> Hashable:
+        """The states before the first character."""
+        return (self.base.start, *(language.start for language in self.others))
+
+    def arcs(self, state: Any) -> list[Arc]:
+        """Return the arcs of the base, cut where one of the others does."""
+        layers: list[Sequence[Arc]] = [
+            () if inner is None else language.arcs(inner)
+            for language, inner in zip((self.base, *self.others), state, strict=True)
+        ]
+        return joined(piece for piece in overlay(layers) if piece[2][0] is not None)
+
+    def accepts(self, state: Any) -> bool:
+        """Tell whether the base accepts."""
+        return self.base.accepts(state[0])
+
+
 def partition(base: Language, languages: Sequence[Language]) -> Partition:
     """Return the texts of a language, sorted by which of the others they are in."""
-    beside = Together((base,), tuple(languages))
+    beside = _Watched(base, tuple(languages))
     kinds: dict[frozenset[int], set[int]] = {}
 
     def note(number: int, state: Any) -> None:
@@ -499,15 +532,17 @@ def too_large(pattern: Pattern | None) -> PatternError:
 def _smallest(rows: list[list[tuple[int, int, int]]], accepting: set[int]) -> Automaton | None:
     """Return the automaton without states that lead nowhere, and with those that are alike made one (Moore, 1956).
 
-    States are told apart by the lengths of their shortest and longest completions first, which settles counters at once.
+    States are told apart by the lengths of some of their completions first, which settles counters at once.
     """
     live = _distances(rows, accepting)
     if 0 not in live:
         return None
     kept = {state: [arc for arc in rows[state] if arc[2] in live] for state in sorted(live)}
-    most = _longest_paths({state: {target for _, _, target in arcs} for state, arcs in kept.items()})
     names: dict[Any, int] = {}
-    block = {state: names.setdefault((state in accepting, live[state], most.get(state)), len(names)) for state in kept}
+    lengths = _telling_lengths(kept, accepting)
+    block = {
+        state: names.setdefault((live[state], *(length.get(state) for length in lengths)), len(names)) for state in kept
+    }
     while True:
         refined: dict[Any, int] = {}
         following = {
@@ -526,6 +561,17 @@ def _smallest(rows: list[list[tuple[int, int, int]]], accepting: set[int]) -> Au
         for name in range(len(names))
     )
     return Automaton(arcs, frozenset(block[state] for state in accepting if state in live))
+
+
+def _telling_lengths(rows: dict[int, list[tuple[int, int, int]]], accepting: set[int]) -> list[dict[int, int]]:
+    """Return lengths that states have in common that are alike.
+
+    They are those of the longest completion, and of the longest ways on through states in which the text may end, and
+    through such in which it may not.
+    """
+    targets = {state: {target for _, _, target in arcs} for state, arcs in rows.items()}
+    ends, others = {state for state in rows if state in accepting}, {state for state in rows if state not in accepting}
+    return [_longest_paths({state: targets[state] & among for state in among}) for among in (set(rows), ends, others)]
 
 
 def _distances(rows: Sequence[Sequence[tuple[int, int, int]]], accepting: Iterable[int]) -> dict[int, int]:
@@ -560,12 +606,3 @@ def _longest_paths(targets: dict[int, set[int]]) -> dict[int, int]:
                 longest[source] = 1 + max(longest[target] for target in targets[source])
                 ready.append(source)
     return longest
-
-
-_ANY_TEXT = repeat(CharSet(_EVERYTHING), 0, None)
-
-
-@cache
-def everything() -> PatternLanguage:
-    """Return the language of all texts."""
-    return PatternLanguage(_ANY_TEXT)

@@ -414,6 +414,10 @@ def _quantifier(minimum: int, maximum: int | None) -> str:
             return f"{{{minimum}}}" if minimum == maximum else f"{{{minimum},{maximum}}}"
 
 
+ANY_CHARACTER = CharSet(normalise([(0, MAX_CODE_POINT)]))
+ANY_TEXT = repeat(ANY_CHARACTER, 0, None)
+"""Any text: the same node everywhere, so that it is known for what it is."""
+
 UNESCAPED_RANGES: tuple[Range, ...] = ((0x20, 0x21), (0x23, 0x5B), (0x5D, 0xD7FF), (0xE000, 0x10FFFF))
 """The characters that stand for themselves inside a JSON string (RFC 8259 §7), less the surrogates."""
 

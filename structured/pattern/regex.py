@@ -16,6 +16,8 @@ from typing import NamedTuple
 from structured.errors import PatternError
 from structured.pattern import characters
 from structured.pattern.nodes import (
+    ANY_CHARACTER,
+    ANY_TEXT,
     EMPTY,
     MAX_CODE_POINT,
     Alternation,
@@ -77,9 +79,6 @@ PYTHON = Dialect("Python", _python_class, lambda: (), characters.LINE_FEED, Fals
 
 NOTHING = Lookahead(EMPTY, negated=True)
 """What no text matches."""
-
-ANY_CHARACTER = CharSet(normalise([(0, MAX_CODE_POINT)]))
-ANY_TEXT = repeat(ANY_CHARACTER, 0, None)
 
 MOST_REPEATED = 1 << 20
 """Repetitions that a quantifier may ask for."""

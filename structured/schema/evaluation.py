@@ -4,12 +4,12 @@ Formats and regular expressions are those that are honoured elsewhere: `jsonsche
 for the ones, and Python's `re` for the others.
 """
 
-import re
 from collections.abc import Callable, Mapping
 from functools import cache, partial
 from typing import Any
 
 from structured.errors import PatternError, SchemaError
+from structured.pattern.languages import PatternLanguage
 from structured.pattern.regex import ECMA
 from structured.schema.formats import SPECIFIED_FORMATS
 from structured.schema.names import finds
@@ -161,9 +161,9 @@ def _format_checker() -> Any:
 
     checker = FormatChecker(formats=())
     for name, pattern in SPECIFIED_FORMATS.items():
-        checker.checks(name)(partial(_has_format, re.compile(str(pattern))))
+        checker.checks(name)(partial(_has_format, PatternLanguage(pattern)))
     return checker
 
 
-def _has_format(pattern: re.Pattern[str], value: object) -> bool:
-    return not isinstance(value, str) or pattern.fullmatch(value) is not None
+def _has_format(language: PatternLanguage, value: object) -> bool:
+    return not isinstance(value, str) or language.contains(value)

@@ -31,8 +31,8 @@ from structured.pattern import (
 )
 from structured.pattern.escaping import escaped
 from structured.pattern.languages import Automaton, Language, PatternLanguage, Together, most_characters, partition
-from structured.pattern.nodes import Lookahead, Scan
-from structured.pattern.regex import ANY_TEXT, ECMA, RUST, Dialect, regex_to_pattern
+from structured.pattern.nodes import ANY_TEXT, Lookahead, Scan
+from structured.pattern.regex import ECMA, RUST, Dialect, regex_to_pattern
 from structured.schema.arrays import PatternOf
 from structured.schema.complements import SomeProperty
 from structured.schema.names import finds, language_of

@@ -33,8 +33,8 @@ from structured.pattern.languages import (
     fewest_characters,
     most_characters,
 )
-from structured.pattern.nodes import UNESCAPED_RANGES, Boundary, Lookahead, Scan, words
-from structured.pattern.regex import ANY_CHARACTER, ANY_TEXT, ECMA, RUST, regex_to_pattern
+from structured.pattern.nodes import ANY_CHARACTER, ANY_TEXT, UNESCAPED_RANGES, Boundary, Lookahead, Scan, words
+from structured.pattern.regex import ECMA, RUST, regex_to_pattern
 from structured.schema.formats import PYDANTIC_FORMATS, SPECIFIED_FORMATS
 from structured.schema.place import Complement, Place, Subschema, Subschemas, counts
 
