@@ -4,7 +4,7 @@ What is seen: types, listed values, and properties that must be there; what is n
 saves most of the work that choices would make, since most of what is combined with each other excludes each other.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from structured.errors import PatternError
@@ -20,34 +20,35 @@ DEPTH = 6
 _TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
 
 
-def surely_empty(parts: Subschemas, context: Subschemas = (), depth: int = DEPTH) -> bool:  # type: ignore[assignment]
+def surely_empty(parts: Subschemas, context: Sequence[Subschema] = (), depth: int = DEPTH) -> bool:
     """Tell whether it is certain that no value satisfies all of some schemas and those of the context.
 
     The choices of the context are not looked at.
     """
     try:
-        reached = list(_reached(context, set()))
-        settled = len(reached)
-        reached += _reached(parts, {id(part.schema) for part in reached})
+        known = list(_reached(context, set()))
+        new = list(_reached(parts, {id(part.schema) for part in known}))
     except _Nothing:
         return True
-    types = _type_set(reached)
-    values = _values(reached, types)
+    types = _type_set([*known, *new])
+    values = _values([*known, *new], types)
     if not types or (values is not None and not values):
         return True
     if depth == 0:
         return False
-    if types == {"object"} and _lacks_property(reached, depth):
+    if types == {"object"} and _lacks_property([*known, *new], depth):
         return True
-    for index in range(settled, len(reached)):
-        part = reached[index]
-        for keyword in ("anyOf", "oneOf"):
-            if keyword in part.schema:
-                rest = [*reached[:index], *reached[index + 1 :]]
-                options = [part.below(keyword, branch) for branch in range(len(part.schema[keyword]))]
-                if all(surely_empty([option], rest, depth - 1) for option in options):
-                    return True
-    return False
+    return any(_has_no_option(known, new, index, depth) for index in range(len(new)))
+
+
+def _has_no_option(known: Subschemas, new: Subschemas, index: int, depth: int) -> bool:
+    """Tell whether none of the branches of a schema goes with all the others."""
+    part, rest = new[index], [*known, *new[:index], *new[index + 1 :]]
+    return any(
+        all(surely_empty([part.below(keyword, branch)], rest, depth - 1) for branch in range(len(part.schema[keyword])))
+        for keyword in ("anyOf", "oneOf")
+        if keyword in part.schema
+    )
 
 
 def _lacks_property(parts: Subschemas, depth: int) -> bool:
@@ -74,7 +75,7 @@ class _Nothing(Exception):  # noqa: N818  not an error, a result
     """A schema that nothing satisfies."""
 
 
-def _reached(parts: Subschemas, seen: set[int]) -> Iterator[Subschema]:
+def _reached(parts: Sequence[Subschema], seen: set[int]) -> Iterator[Subschema]:
     """Yield the schemas with those that their `$ref` and `allOf` lead to; of complements, those of listed values."""
     for part in parts:
         if part.schema is False:

@@ -21,7 +21,7 @@ from structured.schema.complements import ways_to_fail
 from structured.schema.emptiness import surely_empty
 from structured.schema.formats import PYDANTIC_FORMATS, SPECIFIED_FORMATS
 from structured.schema.numbers import integer, number
-from structured.schema.objects import object_
+from structured.schema.objects import Compilers, object_
 from structured.schema.place import (
     ANNOTATIONS,
     Compilation,
@@ -511,7 +511,7 @@ TYPES: dict[str, Callable[[Subschemas, Place], Pattern]] = {
     "integer": integer,
     "null": null,
     "number": number,
-    "object": lambda parts, place: object_(parts, place, pattern_of, names_of),
+    "object": lambda parts, place: object_(parts, place, Compilers(pattern_of, names_of)),
     "string": string,
 }
 

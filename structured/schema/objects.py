@@ -2,93 +2,74 @@
 
 The properties stand in the order in which the schema lists them, others after them. Their separators are what makes
 optional members hard for a regular expression, which would grow with the square of their number; `Members` does not.
-Other names are sorted into classes by the regular expressions that find them; each class has one schema for its values.
-
-A name that is written twice counts once when the object is read, and its last value counts. So a greatest number of
-members is no less exact for it, but a least number is: of the members of other names one is counted, and where more
-would be needed the schema is refused.
+Other names are sorted into kinds by the regular expressions that find them; each kind has one schema for its values.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from structured.errors import PatternError
-from structured.pattern import (
-    EMPTY,
-    Literal,
-    Members,
-    Pattern,
-    Reference,
-    Unlike,
-    Words,
-    alternation,
-    concat,
-    literal,
-    optional,
-    repeat,
-    words,
-)
+from structured.pattern import EMPTY, Literal, Pattern, Unlike, Words, alternation, concat, literal, optional, words
 from structured.pattern.escaping import escaped
-from structured.pattern.languages import Automaton, Language, PatternLanguage, Together, most_characters, partition
+from structured.pattern.languages import (
+    Language,
+    Partition,
+    PatternLanguage,
+    Together,
+    most_characters,
+    partition,
+)
 from structured.pattern.nodes import ANY_TEXT, Lookahead, Scan
-from structured.pattern.regex import ECMA, RUST, Dialect, regex_to_pattern
-from structured.schema.arrays import PatternOf
+from structured.pattern.regex import ECMA, NOTHING, RUST, Dialect, regex_to_pattern
 from structured.schema.complements import SomeProperty
+from structured.schema.counting import Member, Rest, joined
+from structured.schema.items import PatternOf
 from structured.schema.names import finds, language_of
 from structured.schema.place import Complement, Place, Subschema, Subschemas, UnsatisfiableError, counts
 from structured.schema.values import spellings
 
-MOST_COUNTED = 4096
-"""Members times counts, where an object has a least or a greatest number of properties."""
+MOST_ASKED = 4
+"""Properties of an open object that are asked for, each by a rule of its own: they may be the same, in any order."""
 
 
-class Rest(NamedTuple):
-    """Members by other names: any, one that is asked for, and those that may follow that one."""
+class Compilers(NamedTuple):
+    """What makes the patterns of values and, of characters, those of names."""
 
-    any: Pattern | None
-    witness: Pattern | None = None
-    after: Pattern | None = None
+    pattern_of: PatternOf
+    names_of: PatternOf
 
 
-def object_(parts: Subschemas, place: Place, pattern_of: PatternOf, names_of: PatternOf) -> Pattern:
+def object_(parts: Subschemas, place: Place, compilers: Compilers) -> Pattern:
     """Return the objects with the properties that must or may be there."""
-    asked = next((part for part in parts if _asked(part)), None)
+    asked = next((part for part in parts if _is_asked(part, is_other=False)), None)
     if asked is not None:
-        return _with_some_property(parts, asked, place, pattern_of, names_of)
-    others = [part for part in parts if isinstance(part.schema, Complement) and "some property" in part.schema]
-    if len(others) > 1:
-        for one in others:  # each has to be possible
-            object_([part for part in parts if part not in others or part is one], place, pattern_of, names_of)
-        raise others[1].place.refusal(
-            "More than one property of an open object is asked for", keyword="not", remedy="List the properties."
-        )
-    return _Object(parts, place, pattern_of, names_of).pattern()
+        return _with_some_property(parts, asked, place, compilers)
+    return _Object(parts, place, compilers).pattern()
 
 
-def _asked(part: Subschema) -> SomeProperty | None:
-    """Return what a schema asks some property to be, and no listed one is."""
-    found = part.schema.get("some property") if isinstance(part.schema, Complement) else None
-    return found if isinstance(found, SomeProperty) and not found.is_other else None
+def _is_asked(part: Subschema, *, is_other: bool) -> bool:
+    """Tell whether a schema asks for some property: one that is not listed, or any."""
+    if not isinstance(part.schema, Complement) or "some property" not in part.schema:
+        return False
+    asked: SomeProperty = part.schema["some property"]
+    return asked.is_other == is_other
 
 
-def _with_some_property(
-    parts: Subschemas, asked: Subschema, place: Place, pattern_of: PatternOf, names_of: PatternOf
-) -> Pattern:
+def _with_some_property(parts: Subschemas, asked: Subschema, place: Place, compilers: Compilers) -> Pattern:
     """Return the objects with a property that is asked for: each that is listed, or another one."""
     witness: SomeProperty = asked.schema["some property"]
     others = [part for part in parts if part is not asked]
-    rest = Complement(asked.schema)
-    rest["some property"] = witness._replace(is_other=True)
     options = [
-        [*others, Subschema(Complement({"required": [name], "properties": {name: witness.schema}}), asked.place)]
+        Complement({"required": [name], "properties": {name: witness.schema}})
         for name in _listed(parts)
-        if _is_asked_name(witness, name, asked.place, names_of)
+        if _may_be(witness, name, asked.place, compilers)
     ]
+    options.append(Complement(asked.schema | {"some property": witness._replace(is_other=True)}))
     found, failures = [], []
-    for option in [*options, [*others, Subschema(rest, asked.place)]]:
+    for option in options:
         try:
-            found.append(object_(option, place, pattern_of, names_of))
+            found.append(object_([*others, Subschema(option, asked.place)], place, compilers))
         except UnsatisfiableError as error:
             failures.append(error)
     if not found:
@@ -96,19 +77,22 @@ def _with_some_property(
     return alternation(*found)
 
 
-def _is_asked_name(witness: SomeProperty, name: str, place: Place, names_of: PatternOf) -> bool:
+def _may_be(witness: SomeProperty, name: str, place: Place, compilers: Compilers) -> bool:
     """Tell whether a property of this name may be the one that is asked for."""
     dialect = _dialect(place)
     if name in witness.other_names or any(finds(regex, dialect, name) for regex in witness.other_patterns):
         return False
     if witness.pattern is not None and not finds(witness.pattern, dialect, name):
         return False
-    if witness.names is True:
-        return True
+    return witness.names is True or PatternLanguage(_names(Subschema(witness.names, place), compilers)).contains(name)
+
+
+def _names(part: Subschema, compilers: Compilers) -> Pattern:
+    """Return the names that satisfy a schema, if there are any."""
     try:
-        return PatternLanguage(names_of([Subschema(witness.names, place)])).contains(name)
+        return compilers.names_of([part])
     except UnsatisfiableError:
-        return False
+        return NOTHING
 
 
 def _listed(parts: Subschemas) -> list[str]:
@@ -124,70 +108,63 @@ def _dialect(place: Place) -> Dialect:
 class _Object:
     """One conjunction of schemas, while its objects are put together."""
 
-    def __init__(self, parts: Subschemas, place: Place, pattern_of: PatternOf, names_of: PatternOf) -> None:
+    def __init__(self, parts: Subschemas, place: Place, compilers: Compilers) -> None:
         self.parts = parts
         self.place = place
-        self.pattern_of = pattern_of
-        self.required = dict.fromkeys(name for part in parts for name in part.schema.get("required", ()))
+        self.compilers = compilers
+        self.dialect = _dialect(parts[0].place)
         self.fewest, self.most = counts(parts, "minProperties", "maxProperties")
+        self.required = dict.fromkeys(name for part in parts for name in part.schema.get("required", ()))
+        self.listed = _listed(parts)
         self.is_closed = False
-        self.witness = next((part for part in parts if isinstance(part.schema, Complement) and
-                             "some property" in part.schema), None)  # fmt: skip
+        self.asked = [part for part in parts if _is_asked(part, is_other=True)]
         if parts[0].place.is_type:
             self._read_as_type()
-        named = [part.within("propertyNames") for part in parts if part.schema.get("propertyNames", True) is not True]
-        self.names: Pattern | None = None
-        self.names_of = names_of
-        if named:
-            self._restrict_names(named)
-        self.listed = _listed(parts)
-        finite = self._finite_names()
-        if finite and self.fewest > 1:
-            self.listed, self.is_closed = [*self.listed, *(name for name in finite if name not in self.listed)], True
+        self.names = self._restricted_names()
+        if self.fewest > 1 and isinstance(self.names, Words | Literal):
+            finite = self.names.texts if isinstance(self.names, Words) else (self.names.text,)
+            self.listed = [*dict.fromkeys([*self.listed, *finite])]
+            self.is_closed = True
 
     def _read_as_type(self) -> None:
         """Refuse what the description of a type does not have; every property is written, and no other unless said."""
-        parts = self.parts
-        listed = {name for part in parts for name in part.schema.get("properties", ())}
-        for part in parts:
-            missing = sorted(name for name in part.schema.get("required", ()) if name not in listed)
+        properties = {name for part in self.parts for name in part.schema.get("properties", ())}
+        for part in self.parts:
+            missing = sorted(name for name in part.schema.get("required", ()) if name not in properties)
             if missing:
                 raise part.place.refusal(
                     f"The required {missing[0]!r} is not among the properties",
                     keyword="required",
                     remedy="Add it there.",
                 )
-        keywords = {keyword for part in parts for keyword in part.schema}
+        keywords = {keyword for part in self.parts for keyword in part.schema}
         if keywords.isdisjoint(("additionalProperties", "properties", "patternProperties")):
-            raise parts[0].place.refusal(
+            raise self.parts[0].place.refusal(
                 "Nothing is said of the properties", keyword="type", remedy="Use a model with named fields, or a dict."
             )
-        self.required = dict.fromkeys(_listed(parts))
+        self.required = dict.fromkeys(self.listed)
         self.is_closed = keywords.isdisjoint(("additionalProperties", "patternProperties"))
 
-    def _restrict_names(self, named: Subschemas) -> None:
+    def _restricted_names(self) -> Pattern | None:
+        """Return the names that properties may have; None for any."""
+        named = [
+            part.within("propertyNames") for part in self.parts if part.schema.get("propertyNames", True) is not True
+        ]
+        if not named:
+            return None
         try:
-            self.names = self.names_of(named)
+            return self.compilers.names_of(named)
         except UnsatisfiableError:
             self.is_closed = True
-            self.names = EMPTY
-            self._no_names = True
-
-    _no_names = False
-
-    def _finite_names(self) -> list[str]:
-        """Return the names that there may be, if they are few."""
-        if isinstance(self.names, Words):
-            return list(self.names.texts)
-        return [self.names.text] if isinstance(self.names, Literal) else []
+            return NOTHING
 
     def pattern(self) -> Pattern:
         """Return the pattern of the objects."""
         members = self._members()
-        rest = Rest(None) if self.is_closed else self._rest()
-        if self.witness is not None and rest.witness is None:
-            raise self.witness.place.unsatisfiable("no property can be the one that is needed", keyword=None)
-        return self._enclosed(*self._joined(members, rest))
+        rest = Rest(None, () if self.asked else ((),)) if self.is_closed else self._rest()
+        if not rest.asked:
+            raise self.asked[0].place.unsatisfiable("no property can be the one that is asked for", keyword=None)
+        return self._enclosed(*joined(members, rest, self.fewest, self.most, self.place))
 
     def _enclosed(self, filled: Pattern | None, may_be_empty: bool) -> Pattern:
         """Return an object of some members, or none."""
@@ -199,15 +176,16 @@ class _Object:
             filled = optional(filled) if whitespace.edge == EMPTY else alternation(whitespace.edge, filled)
         return concat(literal("{"), filled, literal("}"))
 
-    def _members(self) -> list[tuple[Pattern, bool]]:
-        """Return the members by the names that are listed, and whether each has to be written."""
-        members: list[tuple[Pattern, bool]] = []
+    def _members(self) -> list[Member]:
+        """Return the members by the names that are listed."""
+        members: list[Member] = []
         colon = self.place.whitespace.colon
+        names = None if self.names is None else PatternLanguage(self.names)
         for name, key in zip(self.listed, spellings(self.listed, self.place, keyword="properties"), strict=True):
             try:
-                if self.names is not None and not self._is_name(name):
+                if names is not None and not names.contains(name):
                     raise self.place.unsatisfiable(f"no property may be called {name!r}", keyword="propertyNames")
-                value = self.pattern_of(self._value_parts(name))
+                value = self.compilers.pattern_of(self._said(name, partial(self._found, name)))
             except UnsatisfiableError:
                 if name in self.required:
                     raise
@@ -215,42 +193,32 @@ class _Object:
             members.append((concat(Literal(key), colon, value), name in self.required))
         return members
 
-    def _is_name(self, name: str) -> bool:
-        assert self.names is not None
-        return not self._no_names and PatternLanguage(self.names).contains(name)
-
-    def _value_parts(self, name: str) -> Subschemas:
-        """Return what the schemas say of the property of a name."""
-        dialect = _dialect(self.place)
-        return self._said(
-            name, lambda part: [regex for regex in _regexes(part) if self._finds(part, regex, dialect, name)]
-        )
-
-    def _finds(self, part: Subschema, regex: str, dialect: Dialect, name: str) -> bool:
+    def _found(self, name: str, part: Subschema) -> list[str]:
+        """Return the regular expressions of a schema that are found in a name."""
         try:
-            return finds(regex, dialect, name)
+            return [regex for regex in _regexes(part) if finds(regex, self.dialect, name)]
         except PatternError as error:
             raise part.place.refusal(error.problem, keyword="patternProperties", remedy=error.remedy) from error
 
-    def _said(self, name: str | None, regexes: Callable[[Subschema], list[str]]) -> Subschemas:
-        """Return what the schemas say of a property, by its name if it is listed and the regexes that find it."""
-        found: Subschemas = []
+    def _said(self, name: str | None, found: Callable[[Subschema], Iterable[str]]) -> Subschemas:
+        """Return what the schemas say of a property, by its name if it is listed and the regexes found in it."""
+        said: Subschemas = []
         evaluated: list[bool] = []
         for part in self.parts:
             own: Subschemas = []
             if name is not None and name in part.schema.get("properties", ()):
                 own.append(part.within("properties", name))
-            own += [part.within("patternProperties", regex) for regex in regexes(part)]
+            own += [part.within("patternProperties", regex) for regex in found(part)]
             evaluated.append(bool(own) or "additionalProperties" in part.schema)
             if not own and "additionalProperties" in part.schema:
-                own = [part.within("additionalProperties")]
+                own.append(part.within("additionalProperties"))
             elif not own and name is None and part.place.is_type and "patternProperties" in part.schema:
-                own = [Subschema(False, part.place)]
-            found += own
+                own.append(Subschema(False, part.place))
+            said += own
         for part in self.parts:
             if "unevaluatedProperties" in part.schema and not self._is_evaluated(part, evaluated):
-                found.append(part.within("unevaluatedProperties"))
-        return found or [Subschema(True, self.parts[0].place.inside("additionalProperties"))]
+                said.append(part.within("unevaluatedProperties"))
+        return said or [Subschema(True, self.parts[0].place.inside("additionalProperties"))]
 
     def _is_evaluated(self, scope: Subschema, evaluated: list[bool]) -> bool:
         """Tell whether a property was evaluated within a schema (core §11.3)."""
@@ -262,227 +230,153 @@ class _Object:
 
     def _rest(self) -> Rest:
         """Return the members by other names."""
-        dialect = _dialect(self.place)
         regexes = list(dict.fromkeys(regex for part in self.parts for regex in _regexes(part)))
-        if not regexes and self.names is None and self.witness is None:
-            return self._others(_unlike(self.listed, self.place), self._said(None, lambda _part: []))
+        if not regexes and self.names is None and not self.asked:
+            spelled = spellings(self.listed, self.place, keyword="properties")
+            return Rest(self._member(Unlike(tuple(name[1:-1] for name in spelled)), self._said(None, lambda _: ())))
         try:
-            return self._sorted_rest(regexes, dialect)
+            return self._sorted_rest(regexes)
         except PatternError as error:
             raise self.place.refusal(error.problem, keyword="patternProperties", remedy=error.remedy) from error
 
-    def _others(self, key: Pattern, value_parts: Subschemas) -> Rest:
+    def _member(self, key: Pattern, value_parts: Subschemas) -> Pattern | None:
+        """Return a member by some names; None if no value can be valid."""
         try:
-            return Rest(self._member(key, value_parts))
+            value = self.compilers.pattern_of(value_parts)
         except UnsatisfiableError:
-            return Rest(None)
-
-    def _member(self, key: Pattern, value_parts: Subschemas) -> Pattern:
-        value = self.pattern_of(value_parts)
+            return None
         return concat(literal('"'), key, literal('"'), self.place.whitespace.colon, value)
 
-    def _sorted_rest(self, regexes: list[str], dialect: Dialect) -> Rest:
-        """Return the members by other names, sorted by the regular expressions that find them."""
-        base: list[Language] = [] if self.names is None else [PatternLanguage(self.names)]
-        excluded = [PatternLanguage(words(self.listed))] if self.listed else []
-        languages: list[Language] = [language_of(regex, dialect) for regex in regexes]
-        if self.witness is not None:
-            languages.append(self._witness_language(dialect))
-        base_language = Together(tuple(base or [PatternLanguage(ANY_TEXT)]), tuple(excluded))
-        by_value: dict[Any, list[frozenset[int]]] = {}
-        classes = partition(base_language, languages)
-        asked: dict[frozenset[int], bool] = {found: len(regexes) in found for found in classes.kinds}
-        values: dict[Any, Subschemas] = {}
-        for found in classes.kinds:
-            here = {regexes[index] for index in found if index < len(regexes)}
-            said = self._said(None, partial(_found_in, here))
-            key = tuple((id(one.schema), one.place.path) for one in said), asked[found]
-            by_value.setdefault(key, []).append(found)
-            values[key] = said
-        free, after, witnesses = [], [], []
-        for (ids, is_asked), kinds in by_value.items():
-            said = values[ids, is_asked]
-            name = _scan_of(classes.automaton(kinds), self._shown(kinds, regexes, dialect))
-            member = self._others(name, said).any
-            if member is not None:
-                free.append(member)
-                after += [] if is_asked else [member]
-            if is_asked:
-                assert self.witness is not None
-                inner = self.witness.schema["some property"].schema
-                needed = Subschema(inner, self.witness.place.inside())
-                witness = self._others(name, [*said, needed]).any
-                witnesses += [] if witness is None else [witness]
-        return Rest(
-            alternation(*free) if free else None,
-            alternation(*witnesses) if witnesses else None,
-            alternation(*after) if after else None,
+    def _sorted_rest(self, regexes: list[str]) -> Rest:
+        """Return the members by other names, sorted by the regular expressions found in them and what is asked for."""
+        base = Together(
+            (PatternLanguage(ANY_TEXT if self.names is None else self.names),),
+            (PatternLanguage(words(self.listed)),) if self.listed else (),
         )
+        tests: list[Language] = [language_of(regex, self.dialect) for regex in regexes]
+        tests += [self._asked_names(part) for part in self.asked]
+        kinds = partition(base, tests)
+        asked = range(len(regexes), len(tests))
+        grouped = self._kinds_by_value(kinds, regexes)
+        free = [self._kind_member(kinds, group, regexes, ()) for group in grouped]
+        after = [
+            self._kind_member(kinds, group, regexes, ()) for group in grouped if group[0].isdisjoint(asked)
+        ]  # fmt: skip
+        return Rest(_any(free), tuple(self._ways(kinds, grouped, regexes)), _any(after))
 
-    def _shown(self, kinds: list[frozenset[int]], regexes: list[str], dialect: Dialect) -> Pattern:
-        """Return the names of some kinds as a pattern that looks ahead, to be printed."""
-        quote = literal('"')
-        ahead = [Lookahead(concat(escaped(self.names), quote))] if self.names is not None else []
-        ahead += [Lookahead(concat(escaped(words(self.listed)), quote), negated=True)] if self.listed else []
-        options = [
-            concat(
-                *(
-                    Lookahead(concat(escaped(regex_to_pattern(regex, dialect)), quote), negated=index not in kind)
-                    for index, regex in enumerate(regexes)
-                )
+    def _kinds_by_value(self, kinds: Partition, regexes: list[str]) -> list[list[frozenset[int]]]:
+        """Return the kinds of names in groups for which the same schemas hold, and the same is asked for."""
+        groups: dict[object, list[frozenset[int]]] = {}
+        for kind in kinds.kinds:
+            said = self._said_of_kind(kind, regexes)
+            asked = frozenset(index for index in kind if index >= len(regexes))
+            groups.setdefault((asked, *((id(one.schema), one.place.path) for one in said)), []).append(kind)
+        return list(groups.values())
+
+    def _said_of_kind(self, kind: frozenset[int], regexes: list[str]) -> Subschemas:
+        here = {regexes[index] for index in kind if index < len(regexes)}
+        return self._said(None, partial(_found_among, here))
+
+    def _kind_member(
+        self, kinds: Partition, group: list[frozenset[int]], regexes: list[str], asked: Iterable[Subschema]
+    ) -> Pattern | None:
+        """Return a member by a name of some kinds, of which more may be asked."""
+        automaton = kinds.automaton(group)
+        key = Scan(
+            automaton.arcs, automaton.accepting, most_characters(automaton), (self._shown(group, regexes),)
+        )  # fmt: skip
+        said = self._said_of_kind(group[0], regexes)
+        return self._member(key, [*said, *(_value_asked(part) for part in asked)])
+
+    def _ways(self, kinds: Partition, grouped: list[list[frozenset[int]]], regexes: list[str]) -> Iterator[
+        tuple[Pattern, ...]
+    ]:  # fmt: skip
+        """Yield the ways to write the members that are asked for: which of them are one, in which order."""
+        if len(self.asked) > MOST_ASKED:
+            raise self.asked[-1].place.refusal(
+                f"More than {MOST_ASKED} properties of an open object are asked for",
+                keyword=None,
+                remedy="List the properties.",
             )
-            for kind in kinds
-        ]
-        return concat(*ahead, alternation(*options), escaped(ANY_TEXT))
+        first = len(regexes)
+        if len(self.asked) > 1 and not all(_asks_for_a_name(part) for part in self.asked):
+            both = [group for group in grouped if len([index for index in group[0] if index >= first]) > 1]
+            if both:
+                raise self.asked[1].place.refusal(
+                    "More than one property of an open object is asked for, and they might have the same name",
+                    keyword=None,
+                    remedy="List the properties.",
+                )
+        for blocks in _ordered_partitions(list(range(len(self.asked)))):
+            way = []
+            for block in blocks:
+                needed = {first + index for index in block}
+                members = [
+                    self._kind_member(kinds, group, regexes, [self.asked[index] for index in block])
+                    for group in grouped
+                    if needed <= group[0]
+                ]
+                way.append(_any(members))
+            if None not in way:
+                yield tuple(member for member in way if member is not None)
 
-    def _witness_language(self, dialect: Dialect) -> Language:
-        """Return the names of the properties that may be the one that is asked for."""
-        assert self.witness is not None
-        asked: SomeProperty = self.witness.schema["some property"]
+    def _asked_names(self, part: Subschema) -> Language:
+        """Return the names of the properties that may be the one that a schema asks for."""
+        asked: SomeProperty = part.schema["some property"]
         included: list[Language] = [PatternLanguage(ANY_TEXT)]
         if asked.pattern is not None:
-            included.append(language_of(asked.pattern, dialect))
+            included.append(language_of(asked.pattern, self.dialect))
         if asked.names is not True:
-            try:
-                included.append(PatternLanguage(self.names_of([Subschema(asked.names, self.witness.place)])))
-            except UnsatisfiableError as error:
-                raise self.witness.place.unsatisfiable("no name is wrong", keyword="propertyNames") from error
-        excluded: list[Language] = [language_of(regex, dialect) for regex in asked.other_patterns]
+            included.append(PatternLanguage(_names(Subschema(asked.names, part.place), self.compilers)))
+        excluded: list[Language] = [language_of(regex, self.dialect) for regex in asked.other_patterns]
         if asked.other_names:
             excluded.append(PatternLanguage(words(asked.other_names)))
         return Together(tuple(included), tuple(excluded))
 
-    def _joined(self, members: list[tuple[Pattern, bool]], rest: Rest) -> tuple[Pattern | None, bool]:
-        """Return the members with separators, None if there can be none, and whether there need not be any."""
-        comma = self.place.whitespace.comma(self.place.depth)
-        required = sum(is_required for _, is_required in members)
-        if rest.witness is not None:
-            return self._joined_with_witness(members, rest, comma), False
-        most = self.most
-        if most is not None and rest.any is None and most >= len(members):
-            most = None
-        if most is not None and most < required:
-            raise self._uncountable(f"{required} are required, and only {most} allowed", "maxProperties")
-        if rest.any is None and self.fewest > len(members):
-            raise self._uncountable(f"there are no more than {len(members)}", "minProperties")
-        if most == 0:
-            return None, True
-        if not members and rest.any is None:
-            return None, True
-        if most is None and self.fewest <= max(required, 1):
-            return self._plainly(members, rest.any, comma), required == 0 and self.fewest == 0
-        if rest.any is not None and self.fewest > required + 1:
-            raise self.place.refusal(
-                "More than one property of an open object would have to differ in name",
-                keyword="minProperties",
-                remedy="List the properties, or require fewer.",
-            )
-        return self._counted(members, rest.any, comma, most), required == 0 and self.fewest == 0
-
-    def _uncountable(self, reason: str, keyword: str) -> UnsatisfiableError:
-        return self.place.unsatisfiable(f"of the properties, {reason}", keyword=keyword)
-
-    def _plainly(self, members: list[tuple[Pattern, bool]], rest: Pattern | None, comma: Pattern) -> Pattern:
-        if rest is None and all(is_required for _, is_required in members):
-            return concat(*[piece for member, _ in members for piece in (comma, member)][1:])
-        return Members(tuple(members), comma, rest)
-
-    def _joined_with_witness(self, members: list[tuple[Pattern, bool]], rest: Rest, comma: Pattern) -> Pattern:
-        """Return the members with one by another name that is asked for behind all that could take its place."""
-        assert rest.witness is not None
-        if self.most is not None or self.fewest > 1 + sum(is_required for _, is_required in members):
-            raise self.place.refusal(
-                "To count properties of which one is asked for is not supported",
-                keyword="minProperties" if self.most is None else "maxProperties",
-                remedy="List the properties.",
-            )
-        last = concat(rest.witness, repeat(concat(comma, rest.after), 0, None) if rest.after is not None else EMPTY)
-        if not members and rest.any is None:
-            return last
-        before = concat(self._plainly(members, rest.any, comma), comma, last)
-        return before if any(is_required for _, is_required in members) else alternation(last, before)
-
-    def _counted(
-        self, members: list[tuple[Pattern, bool]], rest: Pattern | None, comma: Pattern, most: int | None
-    ) -> Pattern:
-        """Return one member or more, as many as there may be, by a node for each place and count."""
-        highest = self.fewest if most is None else most
-        if (len(members) + 1) * (min(highest, len(members)) + 1) > MOST_COUNTED:
-            raise self.place.refusal(
-                f"More than {MOST_COUNTED:,} numbers of properties have to be told apart",
-                keyword="minProperties" if most is None else "maxProperties",
-                remedy="Count fewer.",
-            )
-        left = [0] * (len(members) + 1)
-        for position in reversed(range(len(members))):
-            left[position] = left[position + 1] + members[position][1]
-        known: dict[tuple[int, int], Pattern | None] = {}
-        definitions: dict[str, Pattern] = {}
-
-        def after(position: int, count: int) -> Pattern | None:
-            """Return what may follow when a place is reached and so many members are written; None if nothing can."""
-            if most is None:
-                count = min(count, max(highest, 1))
-            if (position, count) not in known:
-                known[position, count] = self._named(definitions, f"{position}, {count}", follow(position, count))
-            return known[position, count]
-
-        def follow(position: int, count: int) -> Pattern | None:
-            if most is not None and count + left[position] > most:
-                return None
-            if position == len(members):
-                return _rest_counted(rest, comma, count, self.fewest, most)
-            member, is_required = members[position]
-            written = after(position + 1, count + 1)
-            options = [] if is_required else [after(position + 1, count)]
-            if written is not None:
-                options.append(concat(*([comma] if count else []), member, written))
-            kept = [option for option in options if option is not None]
-            return alternation(*kept) if kept else None
-
-        found = None
-        for position in reversed(range(len(members) + 1)):  # from the last on, so that no call is deep
-            for count in range(min(position, max(highest, 1)) + 1):
-                found = after(position, count)
-        if found is None:
-            raise self._uncountable("too few or too many are needed", "minProperties")
-        return found
-
-    @staticmethod
-    def _named(definitions: dict[str, Pattern], name: str, pattern: Pattern | None) -> Pattern | None:
-        if pattern is None or pattern == EMPTY:
-            return pattern
-        definitions[name] = pattern
-        return Reference(name, definitions)
+    def _shown(self, kinds: list[frozenset[int]], regexes: list[str]) -> Pattern:
+        """Return the names of some kinds as a pattern that looks ahead, to be printed."""
+        quote = literal('"')
+        ahead = [Lookahead(concat(escaped(self.names), quote))] if self.names is not None else []
+        ahead += [Lookahead(concat(escaped(words(self.listed)), quote), negated=True)] if self.listed else []
+        patterns = [escaped(regex_to_pattern(regex, self.dialect)) for regex in regexes]
+        options = [
+            concat(*(Lookahead(concat(one, quote), index not in kind) for index, one in enumerate(patterns)))
+            for kind in kinds
+        ]
+        return concat(*ahead, alternation(*options), escaped(ANY_TEXT))
 
 
-def _rest_counted(rest: Pattern | None, comma: Pattern, count: int, fewest: int, most: int | None) -> Pattern | None:
-    """Return as many members by other names as there may be behind so many others."""
-    needed = max(fewest, 1) - count
-    if needed <= 0:
-        more = None if most is None else most - count
-        return EMPTY if rest is None or more == 0 else repeat(concat(comma, rest), 0, more)
-    if rest is None:
-        return None
-    first = concat(comma, rest) if count else rest
-    more = None if most is None else most - count - 1
-    if more is not None and more < 0:
-        return None
-    further = repeat(concat(comma, rest), needed - 1, more) if more is None or more >= needed - 1 else None
-    return None if further is None else concat(first, further)
+def _any(members: Iterable[Pattern | None]) -> Pattern | None:
+    found = [member for member in members if member is not None]
+    return alternation(*found) if found else None
+
+
+def _value_asked(part: Subschema) -> Subschema:
+    """Return what is asked of the value of a property that is asked for."""
+    return part.within("some property", 0)
+
+
+def _asks_for_a_name(part: Subschema) -> bool:
+    asked: SomeProperty = part.schema["some property"]
+    return asked.schema is True
+
+
+def _ordered_partitions(items: list[int]) -> Iterator[list[list[int]]]:
+    """Yield the ways to sort items into groups, in every order: of two, `[[0, 1]]`, `[[0], [1]]`, `[[1], [0]]`."""
+    if not items:
+        yield []
+        return
+    first, *others = items
+    for blocks in _ordered_partitions(others):
+        for index in range(len(blocks)):
+            yield [*blocks[:index], [first, *blocks[index]], *blocks[index + 1 :]]
+        for index in range(len(blocks) + 1):
+            yield [*blocks[:index], [first], *blocks[index:]]
 
 
 def _regexes(part: Subschema) -> Iterator[str]:
     return iter(part.schema.get("patternProperties", ()))
 
 
-def _found_in(found: set[str], part: Subschema) -> list[str]:
+def _found_among(found: set[str], part: Subschema) -> list[str]:
     return [regex for regex in _regexes(part) if regex in found]
-
-
-def _unlike(names: list[str], place: Place) -> Pattern:
-    return Unlike(tuple(name[1:-1] for name in spellings(names, place, keyword="properties")))
-
-
-def _scan_of(automaton: Automaton, shown: Pattern) -> Scan:
-    return Scan(automaton.arcs, automaton.accepting, most_characters(automaton), (shown,))
