@@ -11,13 +11,13 @@ import json
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from structured.automata import DEAD, RegularAutomaton
 from structured.errors import PatternError, SchemaError
-from structured.schema import Reading, schema_to_pattern
+from structured.schema import Draft, Reading, schema_to_pattern
 from structured.schema.place import UnsatisfiableError
 
 ROOT = Path(__file__).parent.parent
@@ -27,13 +27,16 @@ SUITE = ROOT.parent / "shared" / "json-schema-test-suite" / "suite.zip"
 BASELINE = ROOT / "tests" / "json_schema_suite.txt"
 
 DRAFTS = {
-    "draft4": "http://json-schema.org/draft-04/schema#",
-    "draft6": "http://json-schema.org/draft-06/schema#",
-    "draft7": "http://json-schema.org/draft-07/schema#",
-    "draft2019-09": "https://json-schema.org/draft/2019-09/schema",
-    "draft2020-12": "https://json-schema.org/draft/2020-12/schema",
+    "draft4": Draft.DRAFT_4,
+    "draft6": Draft.DRAFT_6,
+    "draft7": Draft.DRAFT_7,
+    "draft2019-09": Draft.DRAFT_2019_09,
+    "draft2020-12": Draft.DRAFT_2020_12,
 }
-"""The suite's names of the drafts, and the specification's."""
+"""By the suite's names of them."""
+
+REMOTES = "http://localhost:1234/"
+"""Where the suite has its folder of documents that schemas refer to."""
 
 RIGHT, REFUSED, REJECTS_VALID, ACCEPTS_INVALID = GRADES = ("right", "refused", "rejects valid", "accepts invalid")
 """From the best to the worst."""
@@ -51,19 +54,14 @@ class Group:
 
     file: str
     number: int
-    description: str
     schema: Any
     tests: list[dict[str, Any]]
+    documents: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def draft(self) -> str:
         """The suite's name of the draft."""
         return self.file.partition("/")[0]
-
-    @property
-    def kind(self) -> str:
-        """Whether the specification demands what is tested: `"required"`, `"optional"` or `"format"`."""
-        return kind_of(self.file)
 
 
 def kind_of(file: str) -> str:
@@ -88,13 +86,18 @@ def main() -> None:
 def groups(suite: Path, drafts: Iterable[str] = DRAFTS) -> Iterator[Group]:
     """Yield the groups of some drafts."""
     with zipfile.ZipFile(suite) as archive:
-        for draft in drafts:
-            names = sorted(name for name in archive.namelist() if name.startswith(f"tests/{draft}/"))
-            for name in names:
-                if name.endswith(".json"):
-                    file = name.removeprefix("tests/").removesuffix(".json")
-                    for number, group in enumerate(json.loads(archive.read(name))):
-                        yield Group(file, number, group["description"], group["schema"], group["tests"])
+        texts = {name: archive.read(name) for name in sorted(archive.namelist()) if name.endswith(".json")}
+    documents = {
+        REMOTES + name.removeprefix("remotes/"): json.loads(text)
+        for name, text in texts.items()
+        if name.startswith("remotes/")
+    }
+    for draft in drafts:
+        for name, text in texts.items():
+            if name.startswith(f"tests/{draft}/"):
+                file = name.removeprefix("tests/").removesuffix(".json")
+                for number, group in enumerate(json.loads(text)):
+                    yield Group(file, number, group["schema"], group["tests"], documents)
 
 
 def edition(suite: Path) -> str:
@@ -123,11 +126,10 @@ def _is_writable(value: object) -> bool:
 
 def _automaton(group: Group) -> RegularAutomaton | None:
     """Return the automaton of a group's schema; None if nothing is valid."""
-    schema = group.schema
-    if isinstance(schema, dict):
-        schema = {"$schema": DRAFTS[group.draft], **schema}
+    reading, documents, draft = Reading.SPECIFICATION, group.documents, DRAFTS[group.draft]
     try:
-        return RegularAutomaton(schema_to_pattern(schema, "compact", reading=Reading.SPECIFICATION))
+        pattern = schema_to_pattern(group.schema, "compact", reading=reading, documents=documents, draft=draft)
+        return RegularAutomaton(pattern)
     except UnsatisfiableError:
         return None
 

@@ -55,7 +55,7 @@ def test_nothing_invalid_is_accepted() -> None:
 
 
 def made_up(schema: object, *tests: tuple[object, bool]) -> Group:
-    return Group("draft7/x", 0, "", schema, [{"data": data, "valid": valid} for data, valid in tests])
+    return Group("draft7/x", 0, schema, [{"data": data, "valid": valid} for data, valid in tests])
 
 
 @pytest.mark.parametrize(

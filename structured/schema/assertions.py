@@ -17,7 +17,7 @@ ASSERTIONS: dict[str, frozenset[str]] = {
 """The keywords that are honoured, with the types whose values they forbid some of."""
 
 UNSUPPORTED: dict[str, frozenset[str]] = {
-    **dict.fromkeys(("$dynamicRef", "$recursiveRef", "disallow", "extends", "if", "not"), EVERY_TYPE | NUMBERS),
+    **dict.fromkeys(("disallow", "extends", "if", "not"), EVERY_TYPE | NUMBERS),
     **dict.fromkeys(("divisibleBy", "multipleOf"), NUMBERS),
     **dict.fromkeys(("pattern",), _STRING),
     **dict.fromkeys(("contains", "unevaluatedItems", "uniqueItems"), _ARRAY),

@@ -17,11 +17,13 @@ from structured.pattern import Pattern, Reference, alternation, literal, product
 from structured.schema.arrays import array
 from structured.schema.assertions import ASSERTIONS, EVERY_TYPE, NUMBERS, UNSUPPORTED
 from structured.schema.branches import exclusive
+from structured.schema.drafts import Draft
 from structured.schema.numbers import integer, number
 from structured.schema.objects import object_
 from structured.schema.place import (
     ANNOTATIONS,
     Compilation,
+    Identity,
     Place,
     Reading,
     Schema,
@@ -30,16 +32,16 @@ from structured.schema.place import (
     UnsatisfiableError,
     check_shape,
 )
-from structured.schema.references import follow, ignores_siblings
+from structured.schema.references import REFERENCES, ignores_siblings, targets
 from structured.schema.strings import FORMATS, SPECIFIED_FORMATS, string
 from structured.schema.values import listed_values
 from structured.schema.whitespace import DEFAULT_WHITESPACE, WHITESPACES, read_whitespace
 
-STRUCTURE = frozenset({"$defs", "$ref", "allOf", "anyOf", "const", "definitions", "enum", "oneOf", "type"})
+STRUCTURE = frozenset({"$defs", *REFERENCES, "allOf", "anyOf", "const", "definitions", "enum", "oneOf", "type"})
 """Keywords that are looked at before the type of a value is known."""
 
-_GATHERED = frozenset({"$ref", "allOf", "anyOf", "oneOf"})
-_SAYS_NOTHING = ANNOTATIONS | {"$defs", "$ref", "definitions"}
+_GATHERED = frozenset({*REFERENCES, "allOf", "anyOf", "oneOf"})
+_SAYS_NOTHING = ANNOTATIONS | {"$defs", *REFERENCES, "definitions"}
 
 IN_A_VALIDATOR = "Remove it, or check the rule in a Pydantic validator: an answer that it rejects is generated again."
 REMEDIES = {
@@ -63,23 +65,33 @@ MOST_DEFINITIONS = 10_000
 """Definitions, each set of those that hold together counted as one: there may be as many as sets."""
 
 
-def schema_to_pattern(
+def schema_to_pattern(  # noqa: PLR0913  the last four are keywords
     schema: Schema | bool,
     whitespace: str = DEFAULT_WHITESPACE,
     *,
     reading: Reading = Reading.TYPE,
     at: tuple[str | int, ...] = (),
+    documents: Mapping[str, Schema | bool] | None = None,
+    draft: Draft = Draft.DRAFT_2020_12,
 ) -> Pattern:
     r"""Return the pattern of the JSON texts of a JSON Schema, with the whitespace of the style of that name.
 
     `{"type": "array", "items": {"type": "boolean"}, "maxItems": 2}` → `\[(?:(?:true|false)(?:, (?:true|false))?)?\]`
 
-    `at` are the keys that lead to a part of it, to have the pattern of that part alone.
+    `at` are the keys that lead to a part of it, to have the pattern of that part alone. `documents` are schemas that it
+    may refer to, by their URIs, beside the metaschemas; `draft` is that of schemas without a `$schema`.
 
     Raises `SchemaError` where a keyword cannot be honoured exactly, or where nothing is valid.
     """
     root: Any = schema
-    compilation = Compilation(root if isinstance(root, Mapping) else {}, read_whitespace(whitespace), reading)
+    compilation = Compilation(
+        root if isinstance(root, Mapping) else {},
+        read_whitespace(whitespace),
+        reading,
+        documents=documents or {},
+        draft=draft,
+    )
+    compilation.library.check_vocabularies(compilation.library.start.resource)
     start = Subschema(root, Place(compilation)).below(*at)
     try:
         pattern = pattern_of([start])
@@ -163,23 +175,22 @@ class _Gathered:
         self.parts: Subschemas = []
         self.choices: list[tuple[Subschema, str]] = []
         self.followed: Subschemas = []
-        self.seen: set[int] = set()
+        self.seen: set[Identity] = set()
 
     def add(self, part: Subschema) -> None:
         """Take a schema, and all that it leads to."""
         schema, place = part
-        if schema is True or id(schema) in self.seen:
+        if schema is True or part.identity in self.seen:
             return
         if schema is False:
             raise place.unsatisfiable("nothing is allowed here", keyword=None)
         check_shape(part)
-        self.seen.add(id(schema))
-        if "$ref" in schema:
-            target = follow(part)
+        self.seen.add(part.identity)
+        for target in targets(part):
             self.followed.append(target)
             self.add(target)
-            if ignores_siblings(place):
-                return
+        if "$ref" in schema and ignores_siblings(place):
+            return
         if schema.keys() <= _SAYS_NOTHING:
             return
         self.parts.append(part)
@@ -199,7 +210,7 @@ class _Gathered:
 def _definition_name(gathered: _Gathered, place: Place) -> str:
     """Return the name by which what was gathered is known; the same schemas have the same one."""
     compilation = place.compilation
-    key = frozenset(id(part.schema) for part in gathered.parts)
+    key = frozenset(part.identity for part in gathered.parts)
     if key not in compilation.names:
         if len(compilation.names) == MOST_DEFINITIONS:
             raise place.refusal(

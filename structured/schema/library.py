@@ -1,0 +1,194 @@
+"""Documents enter; the schema resources in them leave, each found by its URI.
+
+Documents are the schema that is compiled, those that the caller hands in and the metaschemas of the specification.
+Nothing is ever fetched. Nothing is looked through before there is a reference that cannot be followed without.
+"""
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any
+from urllib.parse import unquote, urldefrag, urljoin
+
+from structured.errors import SchemaError
+from structured.schema.drafts import Draft, has_vocabulary, named_draft, subschemas, unsaid_keywords
+from structured.schema.resources import Contents, Path, Resource, Scope, longer, pointer_of
+
+
+class Library:
+    """The documents that a schema may refer to: its own, those that the caller hands in, and the metaschemas."""
+
+    def __init__(self, root: Any, documents: Mapping[str, Any], draft: Draft) -> None:
+        self._documents = {uri.removesuffix("#"): document for uri, document in documents.items()}
+        self._draft = draft
+        self._embedded: dict[tuple[int, Resource], Resource] = {}
+        self._contents: dict[Resource, Contents] = {}
+        self._metaschemas: dict[str, Resource] = {}
+        self._root = root
+        self.start = Scope(self._document("", root))
+
+    def resource_of(self, schema: Mapping[str, Any], outer: Resource, path: Path) -> Resource:
+        """Return the resource that begins with a schema; the one around it if none does."""
+        if "$id" not in schema and "id" not in schema:
+            return outer
+        key = id(schema), outer
+        if key not in self._embedded:
+            draft, dialect = self._draft_of(schema, outer.draft, outer.dialect)
+            identifier = _base(schema, draft)
+            if identifier is None:
+                return outer
+            uri = joined(outer.uri, identifier)
+            self._embedded[key] = Resource(uri, schema, draft, dialect, outer.document, path)
+        return self._embedded[key]
+
+    def entered(self, scope: Scope, resource: Resource) -> Scope:
+        """Return the scope after passing from one resource into another."""
+        if resource is scope.resource:
+            return scope
+        self.check_vocabularies(resource)
+        first = dict.fromkeys(self.looked_through(scope.resource).dynamic, scope.resource) | dict(scope.outer)
+        outer = [(name, holder) for name, holder in first.items() if holder is not resource]
+        return Scope(resource, tuple(sorted(outer, key=lambda entry: entry[0])))
+
+    def find(self, uri: str) -> Resource:
+        """Return the resource with a URI. Raises LookupError where there is none, or more than one."""
+        if uri in self._catalogue:
+            resource = self._catalogue[uri]
+            if resource is None:
+                raise LookupError("two schemas have that URI")
+            return resource
+        if uri not in self._metaschemas:
+            self._metaschemas[uri] = self._document(uri, _metaschema(uri))
+        return self._metaschemas[uri]
+
+    def looked_through(self, resource: Resource) -> Contents:
+        """Return what lies in a resource."""
+        if resource not in self._contents:
+            self._contents[resource] = self._contents_of(resource)
+        return self._contents[resource]
+
+    def _contents_of(self, resource: Resource) -> Contents:
+        contents = Contents()
+        if resource.draft is Draft.DRAFT_2019_09 and resource.schema.get("$recursiveAnchor") is True:
+            contents.dynamic.add("")
+        seen: set[int] = set()
+        left: list[tuple[Mapping[str, Any], Path]] = [(resource.schema, resource.path)]
+        while left:
+            schema, path = left.pop()
+            if id(schema) in seen:
+                continue
+            seen.add(id(schema))
+            own = self.resource_of(schema, resource, path) if schema is not resource.schema else resource
+            if own is not resource:
+                contents.embedded.append(own)
+                continue
+            contents.keywords.update(schema)
+            for keyword, name in names_of(schema, resource.draft):
+                contents.names[name] = None if name in contents.names else (schema, path)
+                if keyword == "$dynamicAnchor":
+                    contents.dynamic.add(name)
+            left += [(inner, longer(path, keys)) for keys, inner in subschemas(schema, resource.draft)]
+        return contents
+
+    @cached_property
+    def _catalogue(self) -> dict[str, Resource | None]:
+        """The resources of the documents by URI, those of the first before those of the others; None if two have it."""
+        found: dict[str, Resource | None] = {}
+        for uri in ("", *self._documents):
+            start = self._document(uri, self._documents[uri]) if uri else self.start.resource
+            inside: dict[str, Resource | None] = {}
+            for resource in self._all(start):
+                inside[resource.uri] = None if resource.uri in inside else resource
+            found = {uri: start} | inside | found
+        return found
+
+    def _all(self, start: Resource) -> Iterator[Resource]:
+        """Yield a resource and those that lie inside it."""
+        left = [start]
+        while left:
+            resource = left.pop()
+            yield resource
+            if isinstance(resource.schema, Mapping):
+                left += self.looked_through(resource).embedded
+
+    def _document(self, uri: str, schema: Any) -> Resource:
+        """Return the resource that a whole document is. Its identifier counts even where the draft has another."""
+        if not isinstance(schema, Mapping):
+            return Resource(uri, schema, self._draft, document=uri)
+        draft, dialect = self._draft_of(schema, self._draft, "")
+        identifier = next((schema[key] for key in ("$id", "id") if isinstance(schema.get(key), str)), "")
+        return Resource(joined(uri, urldefrag(identifier).url), schema, draft, dialect, uri)
+
+    def _draft_of(self, schema: Mapping[str, Any], draft: Draft, dialect: str) -> tuple[Draft, str]:
+        """Return the draft that a schema is written for, and the metaschema, given those of what is around it."""
+        named = schema.get("$schema")
+        if not isinstance(named, str):
+            return draft, dialect
+        metaschema = self._documents.get(named.removesuffix("#"))
+        uri = metaschema.get("$schema") if isinstance(metaschema, Mapping) else named
+        return named_draft(uri) or draft, named
+
+    def check_vocabularies(self, resource: Resource) -> None:
+        """Refuse a resource whose metaschema requires what is not known, or declares that its keywords mean nothing.
+
+        See core §8.1.2.
+        """
+        metaschema = self._documents.get(resource.dialect.removesuffix("#"))
+        vocabularies = metaschema.get("$vocabulary") if isinstance(metaschema, Mapping) else None
+        if not isinstance(vocabularies, Mapping) or resource.draft <= Draft.DRAFT_7:
+            return
+        unknown = next((uri for uri, required in vocabularies.items() if required and not has_vocabulary(uri)), None)
+        problem = f"The vocabulary {unknown!r} is required, and not known" if unknown else ""
+        unsaid = unsaid_keywords(vocabularies, resource.draft) & self.looked_through(resource).keywords
+        if unsaid:
+            problem = f"The metaschema leaves out the vocabulary of {min(unsaid)!r}"
+        if problem:
+            raise SchemaError(
+                problem,
+                schema_path=pointer_of(resource.path),
+                keyword="$schema",
+                remedy="Use a metaschema of the specification.",
+            )
+
+
+def joined(base: str, reference: str) -> str:
+    """Return a reference without a fragment as an absolute URI, if the base is one (RFC 3986 §5.2).
+
+    `"http://example.org/a/b"`, `"c"` → `http://example.org/a/c`
+    """
+    try:
+        return urljoin(base, reference)
+    except ValueError:  # no URI
+        return reference
+
+
+def _base(schema: Mapping[str, Any], draft: Draft) -> str | None:
+    """Return what a schema's identifier says of its URI; None if it has none, or only a name inside its resource."""
+    identifier = schema.get(draft.identifier)
+    if not isinstance(identifier, str) or (draft.ignores_siblings and "$ref" in schema):
+        return None
+    return identifier.partition("#")[0] or None
+
+
+def names_of(schema: Mapping[str, Any], draft: Draft) -> Iterator[tuple[str, str]]:
+    """Yield the plain names of a schema, each after its keyword; up to draft 7 they are fragments of identifiers.
+
+    `{"$anchor": "a"}` → `("$anchor", "a")`; in draft 7, `{"$id": "#a"}` → `("$id", "a")`
+    """
+    if draft.ignores_siblings:
+        identifier = schema.get(draft.identifier)
+        name = identifier.partition("#")[2] if isinstance(identifier, str) and "$ref" not in schema else ""
+        names = {draft.identifier: "" if name.startswith("/") else unquote(name)}
+    else:
+        keywords = ("$anchor", "$dynamicAnchor") if draft >= Draft.DRAFT_2020_12 else ("$anchor",)
+        names = {keyword: str(schema.get(keyword, "")) for keyword in keywords}
+    yield from ((keyword, name) for keyword, name in names.items() if name)
+
+
+def _metaschema(uri: str) -> Any:
+    """Return a metaschema of the specification. Raises LookupError if there is none with that URI."""
+    from jsonschema_specifications import REGISTRY
+
+    found = REGISTRY.get(uri)
+    if found is None:
+        raise LookupError("nothing that was handed in has that URI, and nothing is ever fetched")
+    return found.contents
