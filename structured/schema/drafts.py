@@ -16,6 +16,11 @@ class Draft(IntEnum):
     DRAFT_2020_12 = 2020
 
     @property
+    def metaschema(self) -> str:
+        """The URI of the schema of its schemas."""
+        return _METASCHEMAS[self]
+
+    @property
     def identifier(self) -> str:
         """The keyword that gives a schema its URI."""
         return "id" if self <= Draft.DRAFT_4 else "$id"
@@ -25,6 +30,15 @@ class Draft(IntEnum):
         """Whether what stands beside a `$ref` is ignored (draft-handrews-json-schema-01 §8.3)."""
         return self <= Draft.DRAFT_7
 
+
+_METASCHEMAS = {
+    Draft.DRAFT_3: "http://json-schema.org/draft-03/schema#",
+    Draft.DRAFT_4: "http://json-schema.org/draft-04/schema#",
+    Draft.DRAFT_6: "http://json-schema.org/draft-06/schema#",
+    Draft.DRAFT_7: "http://json-schema.org/draft-07/schema#",
+    Draft.DRAFT_2019_09: "https://json-schema.org/draft/2019-09/schema",
+    Draft.DRAFT_2020_12: "https://json-schema.org/draft/2020-12/schema",
+}
 
 _NAMES = {
     "draft-03": Draft.DRAFT_3,

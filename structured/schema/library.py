@@ -11,7 +11,10 @@ from urllib.parse import unquote, urldefrag, urljoin
 
 from structured.errors import SchemaError
 from structured.schema.drafts import Draft, has_vocabulary, named_draft, subschemas, unsaid_keywords
-from structured.schema.resources import Contents, Path, Resource, Scope, longer, pointer_of
+from structured.schema.resources import Contents, Path, Resource, Scope, longer
+
+ROOT_URI = "schema:root"
+"""The first document, where it needs a URI. References relative to it are the same as those relative to none."""
 
 
 class Library:
@@ -68,6 +71,8 @@ class Library:
 
     def _contents_of(self, resource: Resource) -> Contents:
         contents = Contents()
+        if not isinstance(resource.schema, Mapping):
+            return contents
         if resource.draft is Draft.DRAFT_2019_09 and resource.schema.get("$recursiveAnchor") is True:
             contents.dynamic.add("")
         seen: set[int] = set()
@@ -90,6 +95,23 @@ class Library:
         return contents
 
     @cached_property
+    def registry(self) -> Any:
+        """The same documents for `jsonschema`, the first by the name of `ROOT_URI`."""
+        from jsonschema_specifications import REGISTRY
+        from referencing.jsonschema import specification_with
+
+        documents = {ROOT_URI: self._root, **self._documents}
+        drafts = {uri: self._document(uri, document).draft for uri, document in documents.items()}
+        return REGISTRY.with_resources(
+            (uri, specification_with(drafts[uri].metaschema).create_resource(documents[uri])) for uri in documents
+        )
+
+    @cached_property
+    def is_dynamic(self) -> bool:
+        """Whether there are dynamic names in any document, metaschemas aside."""
+        return any(self.looked_through(resource).dynamic for resource in self._catalogue.values() if resource)
+
+    @cached_property
     def _catalogue(self) -> dict[str, Resource | None]:
         """The resources of the documents by URI, those of the first before those of the others; None if two have it."""
         found: dict[str, Resource | None] = {}
@@ -107,8 +129,7 @@ class Library:
         while left:
             resource = left.pop()
             yield resource
-            if isinstance(resource.schema, Mapping):
-                left += self.looked_through(resource).embedded
+            left += self.looked_through(resource).embedded
 
     def _document(self, uri: str, schema: Any) -> Resource:
         """Return the resource that a whole document is. Its identifier counts even where the draft has another."""
@@ -144,7 +165,7 @@ class Library:
         if problem:
             raise SchemaError(
                 problem,
-                schema_path=pointer_of(resource.path),
+                schema_path=resource.address(resource.path),
                 keyword="$schema",
                 remedy="Use a metaschema of the specification.",
             )

@@ -11,7 +11,7 @@ from structured.pattern import Pattern, Reference
 from structured.schema.drafts import Draft
 from structured.schema.hidden import VALIDATORS
 from structured.schema.library import Library
-from structured.schema.resources import Path, Resource, Scope, keys_of, longer, pointer_of
+from structured.schema.resources import Path, Resource, Scope, keys_of, longer
 from structured.schema.whitespace import Whitespace
 
 Schema = Mapping[str, Any]
@@ -124,14 +124,12 @@ class Place(NamedTuple):
 
     @property
     def pointer(self) -> str:
-        """The same as a JSON Pointer (RFC 6901)."""
-        return pointer_of(self.path)
+        """The same as a JSON Pointer (RFC 6901), after the URI of the document if it is not the first."""
+        return self.scope.resource.address(self.path)
 
     def refusal(self, problem: str, *, keyword: str | None = None, remedy: str) -> SchemaError:
         """Return the error that says what cannot be honoured here."""
-        document = self.scope.resource.document
-        where = f", in {document}" if document else ""
-        return SchemaError(f"{problem}{where}", schema_path=self.pointer, keyword=keyword, remedy=remedy)
+        return SchemaError(problem, schema_path=self.pointer, keyword=keyword, remedy=remedy)
 
     def unsatisfiable(self, reason: str, *, keyword: str | None) -> UnsatisfiableError:
         """Return the error that says that no text can be valid here."""

@@ -49,6 +49,10 @@ class Resource:
     document: str = ""
     path: Path = None
 
+    def address(self, path: Path) -> str:
+        """Return where a path in the document leads: a JSON Pointer, after the URI and a `#` if it is another one."""
+        return f"{self.document}#{pointer_of(path)}" if self.document else pointer_of(path)
+
 
 @dataclass(slots=True)
 class Contents:

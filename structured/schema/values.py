@@ -2,14 +2,18 @@
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache, partial
 from typing import Any
+from urllib.parse import quote
 
 from structured.errors import SchemaError
 from structured.pattern import Pattern, alternation, concat, literal, words
 from structured.schema.assertions import ASSERTIONS
+from structured.schema.library import ROOT_URI
 from structured.schema.place import Place, Subschema, Subschemas
+from structured.schema.references import REFERENCES
+from structured.schema.resources import pointer_of
 from structured.schema.strings import SPECIFIED_FORMATS, UNSUPPORTED_FORMATS
 
 PYTHON_TYPES: dict[str, type | tuple[type, ...]] = {
@@ -35,7 +39,8 @@ def listed_values(parts: Subschemas, types: frozenset[str]) -> Pattern:
         raise part.place.unsatisfiable("there is no value of the type", keyword=keyword)
     others = [other for other in parts if _looks_further(other, types, keyword if other is part else "")]
     if others:
-        allowed = [value for value in allowed if all(_allows(other, value) for other in others)]
+        checks = [_check_of(other) for other in others]
+        allowed = [value for value in allowed if all(allows(value) for allows in checks)]
     if not allowed:
         raise part.place.unsatisfiable("there is no value that the other keywords allow", keyword=keyword)
     if kinds.isdisjoint((list, dict)):
@@ -103,16 +108,37 @@ def _looks_further(part: Subschema, types: frozenset[str], listed: str) -> bool:
     return asserting or any(keyword in part.schema for keyword in _LISTING if keyword != listed)
 
 
-def _allows(part: Subschema, value: object) -> bool:
-    """Tell whether a schema allows a value."""
-    from jsonschema.validators import Draft202012Validator, validator_for
+def _check_of(part: Subschema) -> Callable[[object], bool]:
+    """Return what tells whether a schema allows a value, in the place where it stands."""
+    from jsonschema.validators import validator_for
 
-    root: Any = part.place.compilation.root
+    place = part.place
+    kind = validator_for({"$schema": place.draft.metaschema})
+    if not _refers(part.schema):
+        return lambda value: _allows(part, kind, kind(part.schema, format_checker=_format_checker()), value)
+    if place.scope.outer or place.compilation.library.is_dynamic:  # `jsonschema` takes any reference for dynamic
+        raise place.refusal(
+            "References beside listed values are not supported where names are dynamic",
+            remedy="Use $anchor in place of $dynamicAnchor, or remove what stands beside the listed values.",
+        )
+    there = f"{place.scope.resource.document or ROOT_URI}#{quote(pointer_of(place.path))}"
+    registry = place.compilation.library.registry
+    validator = kind({"$ref": there}, registry=registry, format_checker=_format_checker())
+    return lambda value: _allows(part, kind, validator, value)
+
+
+def _refers(value: object) -> bool:
+    """Tell whether there may be a reference in a schema."""
+    if isinstance(value, list):
+        return any(map(_refers, value))
+    return isinstance(value, dict) and (not value.keys().isdisjoint(REFERENCES) or any(map(_refers, value.values())))
+
+
+def _allows(part: Subschema, kind: Any, validator: Any, value: object) -> bool:
+    """Tell whether a schema allows a value."""
     try:
-        validator = validator_for(root, default=Draft202012Validator)
-        validator.check_schema(part.schema)
-        checked = validator(root, format_checker=_format_checker()).evolve(schema=part.schema)
-        return bool(checked.is_valid(value))
+        kind.check_schema(part.schema)
+        return bool(validator.is_valid(value))
     except SchemaError as error:
         raise part.place.refusal(error.problem, keyword=error.keyword, remedy=error.remedy) from error
     # Whatever is wrong with the schema or with one that it refers to comes out as an error of some kind.
