@@ -295,8 +295,8 @@ REFERENCES = ("#", "#x", "#y", "a", "a#x", "a#y", "b", "b#x", "b#y")
 def subschemas(draft: Draft, *, dynamic: bool = False) -> st.SearchStrategy[dict[str, Any]]:
     """Return schemas of nested lists that refer to the resources `a` and `b`, and to the names `x` and `y`.
 
-    Two mistakes of `jsonschema` are avoided: it takes each reference to a dynamic name, here `y`, for a dynamic one; and
-    in what a dynamic one leads to it takes relative references for those of the resource that it came from.
+    Two mistakes of `jsonschema` are avoided: it takes every reference to a dynamic name, here `y`, for a dynamic one,
+    and what a dynamic one leads to it reads as if it stood in the resource that was named.
     """
     leaf = st.sampled_from([{"type": "integer"}, {"enum": [1]}, {"type": "array"}, {"enum": [2, []]}])
     new = draft is Draft.DRAFT_2020_12

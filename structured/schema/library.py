@@ -7,11 +7,11 @@ Nothing is ever fetched. Nothing is looked through before there is a reference t
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
-from urllib.parse import unquote, urldefrag, urljoin
+from urllib.parse import unquote, urljoin
 
 from structured.errors import SchemaError
-from structured.schema.drafts import Draft, has_vocabulary, named_draft, subschemas, unsaid_keywords
-from structured.schema.resources import Contents, Path, Resource, Scope, longer
+from structured.schema.drafts import Draft, Kind, has_vocabulary, named_draft, subschemas, unsaid_keywords
+from structured.schema.resources import Contents, Located, Path, Resource, Scope, longer
 
 ROOT_URI = "schema:root"
 """The first document, where it needs a URI. References relative to it are the same as those relative to none."""
@@ -25,6 +25,7 @@ class Library:
         self._draft = draft
         self._embedded: dict[tuple[int, Resource], Resource] = {}
         self._contents: dict[Resource, Contents] = {}
+        self._located: dict[tuple[Resource, str], Located] = {}
         self._metaschemas: dict[str, Resource] = {}
         self._root = root
         self.start = Scope(self._document("", root))
@@ -62,6 +63,36 @@ class Library:
         if uri not in self._metaschemas:
             self._metaschemas[uri] = self._document(uri, _metaschema(uri))
         return self._metaschemas[uri]
+
+    def located(self, resource: Resource, fragment: str) -> Located:
+        """Return what a fragment of a resource's URI names: the whole, or by a JSON Pointer (RFC 6901) or a plain name.
+
+        Raises LookupError where there is no such thing, or more than one.
+        """
+        key = resource, fragment
+        if key not in self._located:
+            by_pointer = not fragment or fragment.startswith("/")
+            self._located[key] = (self._pointed if by_pointer else self._named)(resource, fragment)
+        return self._located[key]
+
+    def _named(self, resource: Resource, name: str) -> Located:
+        names = self.looked_through(resource).names
+        if name not in names:
+            raise LookupError(f"there is no schema with the name {name!r}")
+        found = names[name]
+        if found is None:
+            raise LookupError(f"two schemas have the name {name!r}")
+        return Located(*found, resource)
+
+    def _pointed(self, resource: Resource, pointer: str) -> Located:
+        value, path, kind = resource.schema, resource.path, Kind.SCHEMA
+        for token in pointer.split("/")[1:]:
+            key = _key(value, token.replace("~1", "/").replace("~0", "~"))
+            kind = kind.of_member(key, value[key], resource.draft)
+            value, path = value[key], (path, key)
+            if kind is Kind.SCHEMA and isinstance(value, Mapping):
+                resource = self.resource_of(value, resource, path)
+        return Located(value, path, resource)
 
     def looked_through(self, resource: Resource) -> Contents:
         """Return what lies in a resource."""
@@ -137,7 +168,7 @@ class Library:
             return Resource(uri, schema, self._draft, document=uri)
         draft, dialect = self._draft_of(schema, self._draft, "")
         identifier = next((schema[key] for key in ("$id", "id") if isinstance(schema.get(key), str)), "")
-        return Resource(joined(uri, urldefrag(identifier).url), schema, draft, dialect, uri)
+        return Resource(joined(uri, identifier.partition("#")[0]), schema, draft, dialect, uri)
 
     def _draft_of(self, schema: Mapping[str, Any], draft: Draft, dialect: str) -> tuple[Draft, str]:
         """Return the draft that a schema is written for, and the metaschema, given those of what is around it."""
@@ -171,11 +202,22 @@ class Library:
             )
 
 
+def _key(value: Any, name: str) -> str | int:
+    """Return the key or index by which a value has a member of some name."""
+    if isinstance(value, list) and name.isdecimal() and str(int(name)) == name and int(name) < len(value):
+        return int(name)
+    if isinstance(value, Mapping) and name in value:
+        return name
+    raise LookupError(f"there is no {name!r}")
+
+
 def joined(base: str, reference: str) -> str:
     """Return a reference without a fragment as an absolute URI, if the base is one (RFC 3986 §5.2).
 
     `"http://example.org/a/b"`, `"c"` → `http://example.org/a/c`
     """
+    if not base:
+        return reference
     try:
         return urljoin(base, reference)
     except ValueError:  # no URI

@@ -227,7 +227,7 @@ def counts(parts: Subschemas, at_least: str, at_most: str) -> tuple[int, int | N
 
 def _standing(schema: Any, place: Place) -> Subschema:
     """Return a schema at its place, which is inside a resource of its own if it has an identifier."""
-    if isinstance(schema, dict | Mapping) and ("$id" in schema or "id" in schema):
+    if (type(schema) is dict or isinstance(schema, Mapping)) and ("$id" in schema or "id" in schema):
         resource = place.compilation.library.resource_of(schema, place.scope.resource, place.path)
         place = place.led_to(place.path, resource)
     return Subschema(schema, place)

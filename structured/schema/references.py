@@ -4,14 +4,12 @@ It may lead to any place of a document, by a JSON Pointer, and to any schema in 
 one means the first schema with its name among the resources that were passed through on the way (core §8.2.3.2).
 """
 
-from collections.abc import Mapping
-from typing import Any
-from urllib.parse import unquote, urldefrag
+from urllib.parse import unquote
 
-from structured.schema.drafts import Draft, Kind
-from structured.schema.library import Library, joined
+from structured.schema.drafts import Draft
+from structured.schema.library import joined
 from structured.schema.place import Place, Subschema, Subschemas
-from structured.schema.resources import Path, Resource, longer
+from structured.schema.resources import Resource
 
 REFERENCES = {
     "$ref": frozenset(Draft),
@@ -46,7 +44,7 @@ def _followed(part: Subschema, keyword: str) -> Subschema:
         )
     try:
         resource, name = _holder(reference, keyword, place)
-        schema, path, resource = _located(place.compilation.library, resource, name)
+        schema, path, resource = place.compilation.library.located(resource, name)
     except LookupError as error:
         raise place.refusal(
             f"The reference {reference!r} leads nowhere: {error.args[0]}",
@@ -59,38 +57,10 @@ def _followed(part: Subschema, keyword: str) -> Subschema:
 def _holder(reference: str, keyword: str, place: Place) -> tuple[Resource, str]:
     """Return the resource that a reference leads into, and the fragment that says where in it."""
     library, scope = place.compilation.library, place.scope
-    uri, fragment = urldefrag(reference)
+    uri, _, fragment = reference.partition("#")
     target = library.find(joined(scope.resource.uri, uri)) if uri else scope.resource
     name = unquote(fragment)
     if keyword == "$ref" or name not in library.looked_through(target).dynamic:
         return target, name
     passed = {**dict.fromkeys(library.looked_through(scope.resource).dynamic, scope.resource), **dict(scope.outer)}
     return passed.get(name, target), name
-
-
-def _located(library: Library, resource: Resource, name: str) -> tuple[Any, Path, Resource]:
-    """Return what a fragment names, how a path leads there, and the resource that it lies in."""
-    if name and not name.startswith("/"):
-        found = library.looked_through(resource).names.get(name, ())
-        if found is None:
-            raise LookupError(f"two schemas have the name {name!r}")
-        if not found:
-            raise LookupError(f"there is no schema with the name {name!r}")
-        return *found, resource
-    value, path, kind = resource.schema, resource.path, Kind.SCHEMA
-    for key in name.split("/")[1:]:
-        member = _member(value, key.replace("~1", "/").replace("~0", "~"))
-        kind = kind.of_member(member, value[member], resource.draft)
-        value, path = value[member], longer(path, (member,))
-        if kind is Kind.SCHEMA and isinstance(value, Mapping):
-            resource = library.resource_of(value, resource, path)
-    return value, path, resource
-
-
-def _member(value: Any, name: str) -> str | int:
-    """Return the key or index by which a value has a member of some name."""
-    if isinstance(value, list) and name.isdecimal() and int(name) < len(value):
-        return int(name)
-    if isinstance(value, Mapping) and name in value:
-        return name
-    raise LookupError(f"there is no {name!r}")

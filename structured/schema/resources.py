@@ -69,6 +69,14 @@ class Contents:
     embedded: list[Resource] = field(default_factory=list)
 
 
+class Located(NamedTuple):
+    """What a reference leads to: a schema, if it is one, how a path leads there, and the resource that it lies in."""
+
+    schema: Any
+    path: Path
+    resource: Resource
+
+
 class Scope(NamedTuple):
     """The resource that a schema lies in, and which of those passed through on the way have dynamic names (core §7.1).
 
