@@ -133,6 +133,21 @@ def test_documents_are_found_by_the_uris_that_they_are_handed_in_with() -> None:
     assert accepted({"$id": "http://example.org/x/y", "$ref": "../c"}, 1, documents=documents) == [1]
 
 
+def test_of_two_with_a_uri_the_nearest_counts() -> None:
+    """What lies in the schema itself, then the document that is handed in with it, then what lies in another."""
+    uri = "http://example.org/a"
+    claims = {"http://example.org/b": {"$id": uri, **TWO}}
+    assert accepted({"$ref": uri}, 1, 2, documents=claims) == [2]
+    assert accepted({"$ref": uri}, 1, 2, documents={**claims, uri: ONE}) == [1]
+    own = {"$defs": {"a": {"$id": uri, "const": 3}}, "$ref": uri}
+    assert accepted(own, 1, 2, 3, documents={**claims, uri: ONE}) == [3]
+
+
+def test_a_schema_may_have_a_name_twice() -> None:
+    """As a plain and as a dynamic one."""
+    assert accepted({"$ref": "#n", "$defs": {"a": {"$anchor": "n", "$dynamicAnchor": "n", **ONE}}}, 1, 2) == [1]
+
+
 def test_metaschemas_are_at_hand() -> None:
     """Schemas of schemas may refer to those of the specification."""
     automaton = compiled({"$ref": "https://json-schema.org/draft/2020-12/meta/meta-data#/properties/deprecated"})

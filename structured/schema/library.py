@@ -4,7 +4,7 @@ Documents are the schema that is compiled, those that the caller hands in and th
 Nothing is ever fetched. Nothing is looked through before there is a reference that cannot be followed without.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 from urllib.parse import unquote, urljoin
@@ -118,10 +118,9 @@ class Library:
                 contents.embedded.append(own)
                 continue
             contents.keywords.update(schema)
-            for keyword, name in names_of(schema, resource.draft):
-                contents.names[name] = None if name in contents.names else (schema, path)
-                if keyword == "$dynamicAnchor":
-                    contents.dynamic.add(name)
+            names = names_of(schema, resource.draft)
+            contents.dynamic.update(name for name, keyword in names.items() if keyword == "$dynamicAnchor")
+            contents.names.update({name: None if name in contents.names else (schema, path) for name in names})
             left += [(inner, longer(path, keys)) for keys, inner in subschemas(schema, resource.draft)]
         return contents
 
@@ -144,23 +143,22 @@ class Library:
 
     @cached_property
     def _catalogue(self) -> dict[str, Resource | None]:
-        """The resources of the documents by URI, those of the first before those of the others; None if two have it."""
-        found: dict[str, Resource | None] = {}
-        for uri in ("", *self._documents):
-            start = self._document(uri, self._documents[uri]) if uri else self.start.resource
-            inside: dict[str, Resource | None] = {}
-            for resource in self._all(start):
-                inside[resource.uri] = None if resource.uri in inside else resource
-            found = {uri: start} | inside | found
-        return found
+        """The resources of all documents by URI: first those of the first, then the others, then what lies in those."""
+        others = {uri: self._document(uri, document) for uri, document in self._documents.items()}
+        inside: dict[str, Resource | None] = {}
+        for start in others.values():
+            inside = self._by_uri(start) | inside
+        return inside | others | self._by_uri(self.start.resource)
 
-    def _all(self, start: Resource) -> Iterator[Resource]:
-        """Yield a resource and those that lie inside it."""
+    def _by_uri(self, start: Resource) -> dict[str, Resource | None]:
+        """Return a document and the resources that lie in it, by URI; None if two have the same."""
+        found: dict[str, Resource | None] = {}
         left = [start]
         while left:
             resource = left.pop()
-            yield resource
+            found[resource.uri] = None if resource.uri in found else resource
             left += self.looked_through(resource).embedded
+        return found
 
     def _document(self, uri: str, schema: Any) -> Resource:
         """Return the resource that a whole document is. Its identifier counts even where the draft has another."""
@@ -232,19 +230,17 @@ def _base(schema: Mapping[str, Any], draft: Draft) -> str | None:
     return identifier.partition("#")[0] or None
 
 
-def names_of(schema: Mapping[str, Any], draft: Draft) -> Iterator[tuple[str, str]]:
-    """Yield the plain names of a schema, each after its keyword; up to draft 7 they are fragments of identifiers.
+def names_of(schema: Mapping[str, Any], draft: Draft) -> dict[str, str]:
+    """Return the plain names of a schema, with the keyword of each; up to draft 7 they are fragments of identifiers.
 
-    `{"$anchor": "a"}` → `("$anchor", "a")`; in draft 7, `{"$id": "#a"}` → `("$id", "a")`
+    `{"$anchor": "a"}` → `{"a": "$anchor"}`; in draft 7, `{"$id": "#a"}` → `{"a": "$id"}`
     """
     if draft.ignores_siblings:
         identifier = schema.get(draft.identifier)
         name = identifier.partition("#")[2] if isinstance(identifier, str) and "$ref" not in schema else ""
-        names = {draft.identifier: "" if name.startswith("/") else unquote(name)}
-    else:
-        keywords = ("$anchor", "$dynamicAnchor") if draft >= Draft.DRAFT_2020_12 else ("$anchor",)
-        names = {keyword: str(schema.get(keyword, "")) for keyword in keywords}
-    yield from ((keyword, name) for keyword, name in names.items() if name)
+        return {unquote(name): draft.identifier} if name and not name.startswith("/") else {}
+    keywords = ("$anchor", "$dynamicAnchor") if draft >= Draft.DRAFT_2020_12 else ("$anchor",)
+    return {str(schema[keyword]): keyword for keyword in keywords if keyword in schema}
 
 
 def _metaschema(uri: str) -> Any:
