@@ -12,6 +12,7 @@ from structured.automata.program import (
     MEMBERS,
     OPERATION,
     REPEAT,
+    SCAN,
     SEQUENCE,
     SHORTEST,
     TEXT,
@@ -129,6 +130,27 @@ def members_length(nodes: Rows, operands: Ints, node: int, position: int, writte
 
 
 @machine_code
+def own_length(nodes: Rows, operands: Ints, text: Bytes, node: int, first: int, second: int) -> int:
+    """Return the bytes of the shortest rest of a node that has been read so far."""
+    operation = nodes[node, OPERATION]
+    if operation == TEXT:
+        return int(nodes[node, SHORTEST]) - first
+    if operation == WORDS:
+        return shortest_word(operands, nodes[node, A], nodes[node, B], first, second)
+    if operation == UNLIKE:
+        return unlike_length(nodes, operands, text, node, first, second)
+    if operation == SCAN:
+        return int(operands[nodes[node, A] + 6 * first + 4])
+    if operation == SEQUENCE:
+        return int(operands[nodes[node, A] + 2 * first + 1])
+    if operation == MEMBERS:
+        return members_length(nodes, operands, node, first, second)
+    if operation == REPEAT:
+        return min(int(first) * int(nodes[nodes[node, A], SHORTEST]), FAR)
+    return int(nodes[node, SHORTEST])
+
+
+@machine_code
 def frame(
     nodes: Rows,
     operands: Ints,
@@ -150,20 +172,7 @@ def frame(
     new = int(sizes[FRAMES_USED])
     if new == len(frames):
         return -1
-    operation = nodes[node, OPERATION]
-    length = int(nodes[node, SHORTEST])
-    if operation == TEXT:
-        length -= first
-    elif operation == WORDS:
-        length = shortest_word(operands, nodes[node, A], nodes[node, B], first, second)
-    elif operation == UNLIKE:
-        length = unlike_length(nodes, operands, text, node, first, second)
-    elif operation == SEQUENCE:
-        length = int(operands[nodes[node, A] + 2 * first + 1])
-    elif operation == MEMBERS:
-        length = members_length(nodes, operands, node, first, second)
-    elif operation == REPEAT:
-        length = min(int(first) * int(nodes[nodes[node, A], SHORTEST]), FAR)
+    length = own_length(nodes, operands, text, node, first, second)
     frames[new, NODE] = node
     frames[new, FIRST] = first
     frames[new, SECOND] = second
@@ -183,6 +192,8 @@ def push(nodes: Rows, operands: Ints, text: Bytes, frames: Rows, slots: Ints, si
         return frame(nodes, operands, text, frames, slots, sizes, node, nodes[node, B], nodes[node, C], tail)
     if nodes[node, OPERATION] == TEXT and nodes[node, B] == 0:
         return tail
+    if nodes[node, OPERATION] == SCAN:
+        return frame(nodes, operands, text, frames, slots, sizes, node, 0, nodes[node, C], tail)
     return frame(nodes, operands, text, frames, slots, sizes, node, 0, 0, tail)
 
 
@@ -256,7 +267,7 @@ def unfold_members(
 
 
 @machine_code
-def unfold(
+def unfold(  # noqa: C901  one case for each operation
     nodes: Rows,
     operands: Ints,
     text: Bytes,
@@ -282,6 +293,9 @@ def unfold(
         stack[depth] = tail
         between = character_place(nodes, operands, text, node, first, second) == operands[nodes[node, C]]
         return 1 if between and not is_word(nodes, operands, node, first, second) else 0
+    if operation == SCAN:
+        stack[depth] = tail
+        return int(operands[start + 6 * first + 2])
     if operation == WORDS:
         stack[depth] = tail
         return 1 if word_length(operands, start, first) == frames[current, SECOND] else 0
@@ -338,7 +352,7 @@ def close(
     while depth > 0:
         depth -= 1
         current = int(stack[depth])
-        if current == FINISHED or nodes[frames[current, NODE], OPERATION] <= UNLIKE:
+        if current == FINISHED or nodes[frames[current, NODE], OPERATION] <= SCAN:
             if end == len(leaves):
                 return MORE_LEAVES
             leaves[end] = current
@@ -445,6 +459,30 @@ def gather_set(
 
 
 @machine_code
+def gather_scan(
+    nodes: Rows, operands: Ints, text: Bytes, frames: Rows, slots: Ints, sizes: Ints, arcs: Rows, leaf: int, count: int
+) -> int:
+    """Append the arcs of an automaton over characters, but for those after which too many would be needed."""
+    node, state = int(frames[leaf, NODE]), int(frames[leaf, FIRST])
+    left, tail, start = int(frames[leaf, SECOND]), int(frames[leaf, TAIL]), int(nodes[node, A])
+    after = UNLIMITED if left == UNLIMITED else left - 1
+    row = start + 6 * state
+    for pair in range(operands[row], operands[row] + 2 * operands[row + 1], 2):
+        target = int(operands[pair + 1])
+        if left != UNLIMITED and operands[start + 6 * target + 3] > after:
+            continue
+        rest = frame(nodes, operands, text, frames, slots, sizes, node, target, after, tail)
+        if rest < 0:
+            return -2
+        count = gather_set(
+            nodes, operands, text, frames, slots, sizes, arcs, int(operands[pair]), rest, count, count
+        )  # fmt: skip
+        if count < 0:
+            return count
+    return count
+
+
+@machine_code
 def gather_arcs(
     nodes: Rows, operands: Ints, text: Bytes, frames: Rows, slots: Ints, sizes: Ints, arcs: Rows, leaf: int, count: int
 ) -> int:
@@ -458,6 +496,8 @@ def gather_arcs(
         return gather_set(nodes, operands, text, frames, slots, sizes, arcs, node, tail, count, count)
     if operation == WORDS:
         return gather_words(nodes, operands, text, frames, slots, sizes, arcs, leaf, count)
+    if operation == SCAN:
+        return gather_scan(nodes, operands, text, frames, slots, sizes, arcs, leaf, count)
     if operation == UNLIKE:  # on along the words, or off them and free
         along = gather_words(nodes, operands, text, frames, slots, sizes, arcs, leaf, count)
         free = push(nodes, operands, text, frames, slots, sizes, int(operands[nodes[node, C] + 1]), tail)

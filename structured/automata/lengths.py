@@ -3,7 +3,21 @@
 import numpy as np
 
 from structured.automata.machine_code import Bytes, Ints, Rows, machine_code
-from structured.automata.program import CHOICE, FAR, MEMBERS, OPEN, OPERATION, REPEAT, SEQUENCE, SHORTEST, A, B, C
+from structured.automata.program import (
+    CHOICE,
+    FAR,
+    MEMBERS,
+    OPEN,
+    OPERATION,
+    REPEAT,
+    SCAN,
+    SEQUENCE,
+    SHORTEST,
+    UNLIMITED,
+    A,
+    B,
+    C,
+)
 
 
 @machine_code
@@ -41,6 +55,34 @@ def shortest_members(nodes: Rows, operands: Ints, node: int) -> int:
 
 
 @machine_code
+def shortest_scan(nodes: Rows, operands: Ints, node: int) -> int:
+    """Return the bytes of a shortest text of an automaton, after filling in those from each of its states on.
+
+    Texts of the fewest characters are meant, since these are what is limited; of those, the ones of the fewest bytes.
+    """
+    start, count = int(nodes[node, A]), int(nodes[node, B])
+    changed = True
+    while changed:
+        changed = False
+        for state in range(count - 1, -1, -1):
+            row = start + 6 * state
+            fewest, shortest = int(operands[row + 3]), int(operands[row + 4])
+            if operands[row + 2]:
+                fewest = shortest = 0
+            for pair in range(operands[row], operands[row] + 2 * operands[row + 1], 2):
+                after = start + 6 * int(operands[pair + 1])
+                characters = min(int(operands[after + 3]) + 1, FAR)
+                size = min(int(operands[after + 4]) + int(nodes[operands[pair], SHORTEST]), FAR)
+                if characters < fewest or (characters == fewest and size < shortest):
+                    fewest, shortest = characters, size
+            if fewest != operands[row + 3] or shortest != operands[row + 4]:
+                operands[row + 3], operands[row + 4] = fewest, shortest
+                changed = True
+    most = nodes[node, C]
+    return FAR if most != UNLIMITED and operands[start + 3] > most else int(operands[start + 4])
+
+
+@machine_code
 def shortest_match(nodes: Rows, operands: Ints, node: int) -> int:
     """Return the bytes of the shortest match of a node, given those of the nodes below it."""
     operation, start, count = nodes[node, OPERATION], int(nodes[node, A]), int(nodes[node, B])
@@ -60,6 +102,8 @@ def shortest_match(nodes: Rows, operands: Ints, node: int) -> int:
         return min(count * int(nodes[start, SHORTEST]), FAR)
     if operation == MEMBERS:
         return shortest_members(nodes, operands, node)
+    if operation == SCAN:
+        return shortest_scan(nodes, operands, node)
     return int(nodes[node, SHORTEST])
 
 

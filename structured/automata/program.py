@@ -26,15 +26,18 @@ from structured.pattern import (
     Pattern,
     Reference,
     Repeat,
+    Scan,
     Unlike,
     Words,
 )
+from structured.pattern.escaping import spelled_ranges
 from structured.pattern.nodes import PLAIN_ESCAPES, UNESCAPED_RANGES, Range, complement
 from structured.schema import common_patterns
 
-TEXT, ARCS, WORDS, UNLIKE, SEQUENCE, CHOICE, REPEAT, MEMBERS = range(8)
-"""What a node reads: fixed bytes, one byte of some ranges, one of many words, a string that is none of some words, its
-parts in order, one of its options, its item again, some of its members. The first four read a byte themselves."""
+TEXT, ARCS, WORDS, UNLIKE, SCAN, SEQUENCE, CHOICE, REPEAT, MEMBERS = range(9)
+"""What a node reads: fixed bytes, one byte of some ranges, one of many words, a string that is none of some words, one
+that an automaton accepts, its parts in order, one of its options, its item again, some of its members. The first five
+read a byte themselves."""
 
 OPERATION, A, B, C, SHORTEST, OPEN = range(6)
 """The columns of `Program.nodes`. `SHORTEST` is the number of bytes in the shortest match. `OPEN` is 1 where every
@@ -47,6 +50,9 @@ WORDS: where its words start in `operands`, how many there are. They are sorted;
     `text`, where the last one ends follows, and then for each how many bytes it has in common with the one before.
 UNLIKE: where its words start in `operands`, how many there are, as in WORDS; where in `operands` the node of one
     character and that of any number of them stand.
+SCAN: where the states of its automaton start in `operands`, how many there are; the most characters, or UNLIMITED. Each
+    state is `where its sets start in operands, how many there are, 1 if the text may end, fewest characters to its end,
+    bytes of as few, 1 if every plain character leads back to it`; each set is `node of one character, state after it`.
 SEQUENCE: where its parts start in `operands`, how many there are; each is `node, bytes of the shortest rest from here`.
 CHOICE: where its options start in `operands`, how many there are; each is a node.
 REPEAT: the node of its item, the least and the greatest count, the latter UNLIMITED if there is none.
@@ -104,9 +110,13 @@ def _foundation() -> "_Assembly":
     return assembly
 
 
+def _single_bytes(text: str) -> tuple[ByteRange, ...]:
+    return tuple((byte, byte) for byte in text.encode())
+
+
 _CHARACTER = (
     *byte_sequences(UNESCAPED_RANGES),
-    *(tuple((byte, byte) for byte in escape.encode()) for escape in PLAIN_ESCAPES),
+    *(_single_bytes(escape) for escape in PLAIN_ESCAPES),
 )
 """A character inside a JSON string in its one spelling, as ranges of bytes."""
 
@@ -204,6 +214,25 @@ class _Assembly:
         start, _ = self._lay_out(texts)
         return self._row(UNLIKE, start, len(texts), self._append((character, free)), shortest=int("" in texts))
 
+    def scan(self, pattern: Scan) -> int:
+        """Return the row of an automaton over characters."""
+        rows: list[int] = []
+        for state, arcs in enumerate(pattern.arcs):
+            targets: dict[int, list[Range]] = {}
+            for low, high, target in arcs:
+                targets.setdefault(target, []).append((low, high))
+            sets: list[int] = []
+            is_open = False
+            for target, ranges in targets.items():
+                plain, spelled = spelled_ranges(tuple(ranges))
+                sequences = (*byte_sequences(plain), *(_single_bytes(escape) for escape in spelled))
+                is_open = is_open or (target == state and plain == UNESCAPED_RANGES)
+                sets += (self._byte_set(sequences), target)
+            rows += (self._append(sets), len(targets), int(state in pattern.accepting), FAR, FAR, int(is_open))
+        start = self._append(rows)
+        most = UNLIMITED if pattern.most is None else pattern.most
+        return self._row(SCAN, start, len(pattern.arcs), most)
+
     def char_set(self, pattern: CharSet) -> int:
         """Return the row of a set of characters."""
         return self._byte_set(byte_sequences(pattern.ranges), covers_plain=_covers_plain(pattern.ranges))
@@ -281,6 +310,7 @@ _NEW_NODE: dict[type, Callable[[_Assembly, Any], int]] = {
     Literal: _Assembly.literal,
     Words: _Assembly.words,
     Unlike: _Assembly.unlike,
+    Scan: _Assembly.scan,
     CharSet: _Assembly.char_set,
     Concat: _Assembly.concat,
     Alternation: _Assembly.alternation,

@@ -27,7 +27,7 @@ from structured.automata.frames import (
 )
 from structured.automata.kernels import intern_state
 from structured.automata.machine_code import Bytes, Ints, Rows, machine_code
-from structured.automata.program import ARCS, OPEN, OPERATION, REPEAT, TEXT, UNLIKE, UNLIMITED, A, C
+from structured.automata.program import ARCS, OPEN, OPERATION, REPEAT, SCAN, TEXT, UNLIKE, UNLIMITED, A, C
 
 ROOM, FARTHEST, TWIN, QUOTED = range(4)
 """What `find_room` writes down, as `Room` has it: how many plain characters may follow; the greatest distance after
@@ -48,6 +48,9 @@ def open_leaf(nodes: Rows, operands: Ints, text: Bytes, frames: Rows, states: Ro
         if nodes[node, OPERATION] == UNLIKE:
             place = character_place(nodes, operands, text, node, int(frames[leaf, FIRST]), int(frames[leaf, SECOND]))
             if place == operands[nodes[node, C]]:
+                return leaf
+        elif nodes[node, OPERATION] == SCAN:
+            if frames[leaf, SECOND] == UNLIMITED and operands[nodes[node, A] + 6 * frames[leaf, FIRST] + 5]:
                 return leaf
         elif nodes[node, OPERATION] == ARCS and nodes[node, OPEN] and rest != FINISHED:
             again = int(frames[rest, NODE])
@@ -183,7 +186,7 @@ def find_room(
     found[FARTHEST] = frames[leaf, LENGTH] + 1
     found[TWIN] = state
     found[QUOTED] = 0
-    if nodes[frames[leaf, NODE], OPERATION] == UNLIKE:
+    if nodes[frames[leaf, NODE], OPERATION] in (UNLIKE, SCAN):
         return DONE
     rest = int(frames[leaf, TAIL])
     tail, allowed = int(frames[rest, TAIL]), int(frames[rest, SECOND])

@@ -8,15 +8,20 @@ from collections.abc import Iterable
 from itertools import count
 from typing import NamedTuple
 
+from structured.pattern.escaping import spelled_size
+from structured.pattern.languages import most_characters
 from structured.pattern.nodes import (
     Alternation,
+    Boundary,
     CharSet,
     Concat,
     Literal,
+    Lookahead,
     Members,
     Pattern,
     Reference,
     Repeat,
+    Scan,
     Unlike,
     Words,
     parts_of,
@@ -70,7 +75,7 @@ def _after_their_parts(pattern: Pattern) -> list[Pattern]:
     return ordered
 
 
-def _lengths(node: Pattern, known: dict[int, Lengths]) -> Lengths:
+def _lengths(node: Pattern, known: dict[int, Lengths]) -> Lengths:  # noqa: C901  one case for each kind of node
     """Return the lengths of a node, given those of its parts as far as they are known."""
     parts = [known.get(id(part), _UNKNOWN) for part in parts_of(node)]
     match node:
@@ -92,6 +97,10 @@ def _lengths(node: Pattern, known: dict[int, Lengths]) -> Lengths:
             return Lengths(_shortest_unlike(texts), None)
         case Members():
             return _of_members(node, known)
+        case Scan():
+            return _of_scan(node)
+        case Boundary() | Lookahead():
+            return Lengths(0, 0)
 
 
 def _sum(lengths: Iterable[int | None]) -> int | None:
@@ -135,6 +144,27 @@ def _shortest_unlike(texts: tuple[str, ...]) -> int:
     return next(
         size for size in count() if [len(text.encode()) for text in texts].count(size) < _PLAIN_CHARACTERS**size
     )
+
+
+def _of_scan(node: Scan) -> Lengths:
+    """Return the lengths of the texts of an automaton; the longest are taken to consist of its longest characters."""
+    sizes: dict[int, int] = dict.fromkeys(node.accepting, 0)
+    steps = [
+        (state, target, size)
+        for state, arcs in enumerate(node.arcs)
+        for low, high, target in arcs
+        for size in [spelled_size(low, high)]
+    ]
+    changed = True
+    while changed:
+        changed = False
+        for state, target, (shortest, _) in reversed(steps):
+            if target in sizes and sizes[target] + shortest < sizes.get(state, sizes[target] + shortest + 1):
+                sizes[state] = sizes[target] + shortest
+                changed = True
+    most = most_characters(node) if node.most is None else node.most
+    widest = max((longest for _, _, (_, longest) in steps), default=0)
+    return Lengths(sizes[0], None if most is None else most * widest)
 
 
 def _of_members(node: Members, known: dict[int, Lengths]) -> Lengths:

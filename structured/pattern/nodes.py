@@ -1,20 +1,26 @@
 """The syntax tree of a regular expression over Unicode characters.
 
 Six kinds of node, made by functions that keep every tree non-empty (some text matches it) and flat: `literal`, `words`,
-`char_set`, `concat`, `alternation`, `repeat`. Two more, `Members` and `Unlike`, say in linear space what JSON objects
-need and what would otherwise take a square. The last, `Reference`, lets a pattern contain itself, which takes it beyond
-regular expressions. `str(node)` is the same language as a Python `re` pattern, where there is one; escaping for
-that happens here and nowhere else. Lone surrogates are not characters: no node matches one, and no UTF-8 text has one.
+`char_set`, `concat`, `alternation`, `repeat`. Three more, `Members`, `Unlike` and `Scan`, say in linear space what
+JSON objects and strings need and what would otherwise take a square or more. `Reference` lets a pattern contain itself,
+which takes it beyond regular expressions. `Boundary` and `Lookahead` match no character but say something of their
+neighbourhood: they come from the patterns that people write, and `languages.py` takes them out before anything follows
+the tree. `str(node)` is the same language as a Python `re` pattern, where there is one; escaping for that happens here
+and nowhere else. Lone surrogates are not characters: no node matches one, and no UTF-8 text has one.
 """
 
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Literal as TypingLiteral
 
 from structured.errors import PatternError
 
 Range = tuple[int, int]
 """Code points, both ends included."""
+
+BoundaryKind = TypingLiteral["start", "end", "word", "within", "opening"]
+_BOUNDARIES = {"start": r"\A", "end": r"\Z", "word": r"\b", "within": r"\B", "opening": r'(?<=(?<!\\)")'}
 
 MAX_CODE_POINT = 0x10FFFF
 _SURROGATES: Range = (0xD800, 0xDFFF)
@@ -136,7 +142,68 @@ class Members:
         return f'(?="){"".join(shown)}{rest}'
 
 
-Pattern = Literal | Words | CharSet | Concat | Alternation | Repeat | Reference | Unlike | Members
+@dataclass(frozen=True, slots=True)
+class Boundary:
+    """No character: the `start` or the `end` of the text, or where a `word` begins or ends, or `within` one or none.
+
+    `opening` is the start of a text that stands in a JSON string, behind the quotation mark.
+    `word_characters` are those that words consist of.
+    """
+
+    kind: BoundaryKind
+    word_characters: tuple[Range, ...] = ()
+
+    def __str__(self) -> str:
+        return _BOUNDARIES[self.kind]
+
+
+@dataclass(frozen=True, slots=True)
+class Lookahead:
+    """No character: what follows begins with a match of a pattern or, `negated`, does not."""
+
+    pattern: "Pattern"
+    negated: bool = False
+
+    def __str__(self) -> str:
+        return f"(?{'!' if self.negated else '='}{self.pattern})"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scan:
+    """The inside of a JSON string of at most `most` characters that a deterministic automaton accepts.
+
+    `arcs[state]` are triples of the first and the last character and the state that they lead to; `accepting` are the
+    states in which the text may end, and from every state one of them can be reached. State 0 is the start. The
+    spelling is that of `json.dumps`. The text is every one of `included` and none of `excluded`, which are spelled
+    likewise; that, and the quotation mark that follows, is what the printed pattern says.
+    """
+
+    arcs: tuple[tuple[tuple[int, int, int], ...], ...]
+    accepting: frozenset[int]
+    most: int | None
+    included: "tuple[Pattern, ...]" = field(repr=False, default=())
+    excluded: "tuple[Pattern, ...]" = field(repr=False, default=())
+
+    def __str__(self) -> str:
+        ahead = [f'(?={_grouped(pattern)}")' for pattern in self.included]
+        ahead += [f'(?!{_grouped(pattern)}")' for pattern in self.excluded]
+        return f"{''.join(ahead)}(?:{CharSet(UNESCAPED_RANGES)}|{Words(PLAIN_ESCAPES)}){_quantifier(0, self.most)}"
+
+
+Pattern = (
+    Literal
+    | Words
+    | CharSet
+    | Concat
+    | Alternation
+    | Repeat
+    | Reference
+    | Unlike
+    | Members
+    | Boundary
+    | Lookahead
+    | Scan
+)
 
 EMPTY = Literal("")
 
@@ -281,6 +348,8 @@ def parts_of(node: Pattern) -> tuple[Pattern, ...]:
             return (item,)
         case Reference():
             return (node.target,)
+        case Lookahead(inside):
+            return (inside,)
         case Members(members, separator, rest):
             return (*(member for member, _ in members), separator, *([] if rest is None else [rest]))
         case _:

@@ -8,25 +8,33 @@ EVERY_TYPE = frozenset({"array", "boolean", "null", "number", "object", "string"
 NUMBERS = frozenset({"integer", "number"})
 _ARRAY, _OBJECT, _STRING = frozenset({"array"}), frozenset({"object"}), frozenset({"string"})
 
+UNEVALUATED = frozenset({"unevaluatedItems", "unevaluatedProperties"})
+"""Keywords that ask what the others in the same place have evaluated (core §11)."""
+
 ASSERTIONS: dict[str, frozenset[str]] = {
-    **dict.fromkeys(BOUNDS, NUMBERS),
-    **dict.fromkeys(("format", "maxLength", "minLength"), _STRING),
+    **dict.fromkeys((*BOUNDS, "multipleOf", "not integer", "not multipleOf"), NUMBERS),
+    "not enum": NUMBERS | _STRING,
+    **dict.fromkeys(("format", "maxLength", "minLength", "not format", "not pattern", "pattern"), _STRING),
     **dict.fromkeys(("additionalItems", "items", "maxItems", "minItems", "prefixItems"), _ARRAY),
-    **dict.fromkeys(("additionalProperties", "properties", "required"), _OBJECT),
+    **dict.fromkeys(
+        ("contains", "maxContains", "minContains", "some item", "unevaluatedItems", "uniqueItems", "not uniqueItems"),
+        _ARRAY,
+    ),
+    **dict.fromkeys(("additionalProperties", "maxProperties", "minProperties", "patternProperties"), _OBJECT),
+    **dict.fromkeys(("properties", "propertyNames", "required", "some property", "unevaluatedProperties"), _OBJECT),
 }
 """The keywords that are honoured, with the types whose values they forbid some of."""
 
+INTERNAL = frozenset(
+    {
+        *("not enum", "not format", "not integer", "not multipleOf", "not pattern", "not uniqueItems"),
+        *("some item", "some property"),
+    }
+)
+"""Keywords of schemas that the compiler made; in those of others they mean nothing."""
+
 UNSUPPORTED: dict[str, frozenset[str]] = {
-    **dict.fromkeys(("disallow", "extends", "if", "not"), EVERY_TYPE | NUMBERS),
-    **dict.fromkeys(("divisibleBy", "multipleOf"), NUMBERS),
-    **dict.fromkeys(("pattern",), _STRING),
-    **dict.fromkeys(("contains", "unevaluatedItems", "uniqueItems"), _ARRAY),
-    **dict.fromkeys(
-        (
-            *("dependencies", "dependentRequired", "dependentSchemas", "maxProperties", "minProperties"),
-            *("patternProperties", "propertyNames", "unevaluatedProperties"),
-        ),
-        _OBJECT,
-    ),
+    **dict.fromkeys(("disallow", "extends"), EVERY_TYPE | NUMBERS),
+    **dict.fromkeys(("divisibleBy", "multipleOf", "not enum", "not multipleOf", "not integer"), NUMBERS),
 }
 """Keywords of the specification that are not honoured yet, with the types whose values they forbid some of."""

@@ -1,15 +1,16 @@
-"""The branches of a `oneOf` enter; nothing leaves, or a refusal if two of them may allow the same value.
+"""The branches of a `oneOf` enter; what has to hold for each of them to be the only one leaves (core §10.2.1.3).
 
-Exactly one branch has to match (core §10.2.1.3). Where no value can match two, that is any of them.
+Where two can be seen to have no value in common, neither has to be denied for the other: that is most of the time, and
+saves the work of building what is then empty.
 """
 
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 from typing import Any
 
-from structured.schema.place import Subschema, Subschemas, check_shape
+from structured.schema.place import Elsewhere, Subschema, Subschemas, check_shape
 from structured.schema.references import follow, ignores_siblings
-from structured.schema.values import spelling, type_of
+from structured.schema.values import identity, spelling, type_of
 
 _DEPTH = 6
 """How deep properties are compared."""
@@ -17,18 +18,26 @@ _DEPTH = 6
 _TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
 
 
-def exclusive(part: Subschema, branches: Subschemas) -> None:
-    """Refuse branches that may overlap."""
+def exclusive(part: Subschema, branches: Subschemas) -> list[Subschemas]:
+    """Return what has to hold for each branch to be the only one that does."""
     if isinstance(part.schema.get("discriminator"), Mapping):
         _check_discriminator(part, branches)
-        return
-    for left, right in combinations(branches, 2):
-        if part.place.is_type or not _disjoint([left], [right], _DEPTH):
-            raise part.place.refusal(
-                "The branches may overlap",
-                keyword="oneOf",
-                remedy="Name the field that tells them apart: Field(discriminator=...). Or use a plain union.",
-            )
+        return [[branch] for branch in branches]
+    overlapping: list[Subschemas] = [[] for _ in branches]
+    for left, right in combinations(range(len(branches)), 2):
+        if not disjoint([branches[left]], [branches[right]]):
+            overlapping[left].append(branches[right])
+            overlapping[right].append(branches[left])
+    return [
+        [branch, *(other._replace(schema=_denied(other)) for other in others)]
+        for branch, others in zip(branches, overlapping, strict=True)
+    ]
+
+
+def _denied(part: Subschema) -> Elsewhere:
+    if isinstance(part.schema, Elsewhere):
+        return part.schema._replace(is_denied=not part.schema.is_denied)
+    return Elsewhere(part.schema, part.place, is_denied=True)
 
 
 def _check_discriminator(part: Subschema, branches: Subschemas) -> None:
@@ -62,7 +71,7 @@ def _tags(branch: Subschema, name: str) -> list[str]:
     return [spelling(value, branch.place, keyword="oneOf") for value in values]
 
 
-def _disjoint(left: Subschemas, right: Subschemas, depth: int) -> bool:
+def disjoint(left: Subschemas, right: Subschemas, depth: int = _DEPTH) -> bool:
     """Tell whether it is certain that no value satisfies all schemas of both sides."""
     try:
         one, other = list(_reached(left, set())), list(_reached(right, set()))
@@ -77,7 +86,7 @@ def _disjoint(left: Subschemas, right: Subschemas, depth: int) -> bool:
             if keyword and depth:
                 rest = [*side[:index], *side[index + 1 :]]
                 options = [part.below(keyword, branch) for branch in range(len(part.schema[keyword]))]
-                if all(_disjoint([*rest, option], opposite, depth - 1) for option in options):
+                if all(disjoint([*rest, option], opposite, depth - 1) for option in options):
                     return True
     values, other_values = _value_set(one), _value_set(other)
     if values is not None and other_values is not None and not values & other_values:
@@ -94,7 +103,7 @@ def _objects_disjoint(left: Subschemas, right: Subschemas, depth: int) -> bool:
             return True
         if name in other_required and any(part.schema is False for part in one):
             return True
-        if name in required & other_required and one and other and _disjoint(one, other, depth - 1):
+        if name in required & other_required and one and other and disjoint(one, other, depth - 1):
             return True
     return False
 
@@ -122,8 +131,8 @@ def _reached(parts: Subschemas, seen: set[int]) -> Iterator[Subschema]:
     for part in parts:
         if part.schema is False:
             raise _Nothing
-        if part.schema is True or id(part.schema) in seen:
-            continue
+        if part.schema is True or isinstance(part.schema, Elsewhere) or id(part.schema) in seen:
+            continue  # of a complement, nothing is known
         check_shape(part)
         seen.add(id(part.schema))
         if "$ref" in part.schema:
@@ -147,7 +156,7 @@ def _type_set(parts: Subschemas) -> set[str]:
 
 def _value_set(parts: Subschemas) -> set[str] | None:
     values = _value_list(parts)
-    return None if values is None else {spelling(value, parts[0].place, keyword="oneOf") for value in values}
+    return None if values is None else {identity(value) for value in values}
 
 
 def _value_list(parts: Subschemas) -> list[Any] | None:

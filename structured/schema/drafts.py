@@ -25,6 +25,10 @@ class Draft(IntEnum):
         """The keyword that gives a schema its URI."""
         return "id" if self <= Draft.DRAFT_4 else "$id"
 
+    def has(self, keyword: str) -> bool:
+        """Tell whether the draft has a keyword that some draft has; what has been replaced since is still there."""
+        return self >= _FIRST.get(keyword, Draft.DRAFT_3)
+
     @property
     def ignores_siblings(self) -> bool:
         """Whether what stands beside a `$ref` is ignored (draft-handrews-json-schema-01 §8.3)."""
@@ -58,7 +62,8 @@ def named_draft(uri: object) -> Draft | None:
 
 
 _ONE = {
-    **dict.fromkeys(("additionalItems", "additionalProperties", "items", "not"), Draft.DRAFT_3),
+    **dict.fromkeys(("additionalItems", "additionalProperties", "items"), Draft.DRAFT_3),
+    "not": Draft.DRAFT_4,
     **dict.fromkeys(("contains", "propertyNames"), Draft.DRAFT_6),
     **dict.fromkeys(("else", "if", "then"), Draft.DRAFT_7),
     **dict.fromkeys(("contentSchema", "unevaluatedItems", "unevaluatedProperties"), Draft.DRAFT_2019_09),
@@ -66,13 +71,21 @@ _ONE = {
 """Keywords that hold a schema, with the first draft that has them; `items` may be a list of them."""
 
 _SEVERAL = {
-    **dict.fromkeys(("allOf", "anyOf", "definitions", "dependencies", "oneOf"), Draft.DRAFT_3),
-    **dict.fromkeys(("patternProperties", "properties"), Draft.DRAFT_3),
+    **dict.fromkeys(("definitions", "dependencies", "patternProperties", "properties"), Draft.DRAFT_3),
+    **dict.fromkeys(("allOf", "anyOf", "oneOf"), Draft.DRAFT_4),
     **dict.fromkeys(("$defs", "dependentSchemas"), Draft.DRAFT_2019_09),
     "prefixItems": Draft.DRAFT_2020_12,
 }
 """Keywords that hold a list of schemas, or an object of them."""
 
+
+_FIRST = {
+    **_ONE,
+    **_SEVERAL,
+    "const": Draft.DRAFT_6,
+    **dict.fromkeys(("dependentRequired", "maxContains", "minContains"), Draft.DRAFT_2019_09),
+}
+"""The first draft that has a keyword."""
 
 _VOCABULARIES = {
     "applicator": frozenset({*_ONE, *_SEVERAL})

@@ -10,19 +10,23 @@ A definition is built once; inside itself it is a reference by name.
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from structured.errors import SchemaError
 from structured.pattern import Pattern, Reference, alternation, literal, productive_nodes, words
 from structured.schema.arrays import array
-from structured.schema.assertions import ASSERTIONS, EVERY_TYPE, NUMBERS, UNSUPPORTED
-from structured.schema.branches import exclusive
+from structured.schema.assertions import ASSERTIONS, EVERY_TYPE, INTERNAL, NUMBERS, UNEVALUATED, UNSUPPORTED
+from structured.schema.choices import CHOICES
+from structured.schema.complements import ways_to_fail
 from structured.schema.drafts import Draft
+from structured.schema.formats import PYDANTIC_FORMATS, SPECIFIED_FORMATS
 from structured.schema.numbers import integer, number
 from structured.schema.objects import object_
 from structured.schema.place import (
     ANNOTATIONS,
     Compilation,
+    Complement,
+    Elsewhere,
     Identity,
     Place,
     Reading,
@@ -33,14 +37,15 @@ from structured.schema.place import (
     check_shape,
 )
 from structured.schema.references import REFERENCES, ignores_siblings, targets
-from structured.schema.strings import FORMATS, SPECIFIED_FORMATS, string
-from structured.schema.values import listed_values
+from structured.schema.strings import quoted, read_rules, string, text_of
+from structured.schema.values import allowed_values, listed_values
 from structured.schema.whitespace import DEFAULT_WHITESPACE, WHITESPACES, read_whitespace
 
-STRUCTURE = frozenset({"$defs", *REFERENCES, "allOf", "anyOf", "const", "definitions", "enum", "oneOf", "type"})
+STRUCTURE = frozenset({"$defs", *REFERENCES, "allOf", "const", "definitions", "else", "enum", "then", "type", *CHOICES})
 """Keywords that are looked at before the type of a value is known."""
 
-_GATHERED = frozenset({*REFERENCES, "allOf", "anyOf", "oneOf"})
+_CHOOSING = frozenset(CHOICES)
+_GATHERED = _CHOOSING | UNEVALUATED | {*REFERENCES, "allOf"}
 _SAYS_NOTHING = ANNOTATIONS | {"$defs", *REFERENCES, "definitions"}
 
 IN_A_VALIDATOR = "Remove it, or check the rule in a Pydantic validator: an answer that it rejects is generated again."
@@ -163,54 +168,106 @@ def _defined(name: str, known: str, gathered: "_Gathered", place: Place) -> Patt
     return compilation.patterns[known]
 
 
+class _Choice(NamedTuple):
+    """Conjunctions of schemas of which one has to hold, and the keyword that says so."""
+
+    part: Subschema
+    keyword: str
+    options: list[Subschemas]
+
+
 class _Gathered:
     """The schemas that a value has to satisfy, with those that their `$ref` and `allOf` lead to, and the choices left.
 
-    `parts` are read without these four keywords; `choices` are pairs of a schema and `anyOf` or `oneOf`.
+    `parts` are read without the keywords of `CHOICES`; `denied` are those that the value must fail.
     """
 
-    __slots__ = ("choices", "followed", "parts", "seen")
+    __slots__ = ("choices", "denied", "followed", "parts", "seen")
 
     def __init__(self) -> None:
         self.parts: Subschemas = []
-        self.choices: list[tuple[Subschema, str]] = []
+        self.choices: list[_Choice] = []
         self.followed: Subschemas = []
-        self.seen: set[Identity] = set()
+        self.denied: dict[Identity, Subschema] = {}
+        self.seen: dict[Identity, frozenset[Identity]] = {}
 
     def add(self, part: Subschema) -> None:
-        """Take a schema, and all that it leads to."""
-        schema, place = part
-        if schema is True or part.identity in self.seen:
+        """Take a schema, and all that it leads to. Raises `UnsatisfiableError` if it contradicts what is there."""
+        schema, place, scopes = part
+        if isinstance(schema, Elsewhere):
+            self._deny(part, Subschema(schema.schema, schema.place._replace(depth=place.depth)))
+            return
+        identity = part.identity
+        if schema is True or (identity in self.seen and scopes <= self.seen[identity]):
             return
         if schema is False:
             raise place.unsatisfiable("nothing is allowed here", keyword=None)
         check_shape(part)
-        self.seen.add(part.identity)
+        if identity in self.denied:
+            raise place.unsatisfiable("what has to hold must not", keyword="not")
+        is_new = identity not in self.seen
+        if not is_new:
+            scopes |= self.seen[identity]
+            self.parts = [one for one in self.parts if one.identity != identity]
+            self.choices = [choice for choice in self.choices if choice.part.identity != identity]
+        self.seen[identity] = scopes
+        part = Subschema(schema, place, scopes | {identity} if not UNEVALUATED.isdisjoint(schema) else scopes)
         for target in targets(part):
             self.followed.append(target)
-            self.add(target)
+            self.add(target._replace(scopes=part.scopes))
         if "$ref" in schema and ignores_siblings(place):
             return
         if schema.keys() <= _SAYS_NOTHING:
             return
         self.parts.append(part)
         for index in range(len(part.schema.get("allOf", []))):
-            self.add(part.below("allOf", index))
-        self.choices += [(part, keyword) for keyword in ("anyOf", "oneOf") if keyword in schema]
+            self.add(part.below("allOf", index)._replace(scopes=part.scopes))
+        if not _CHOOSING.isdisjoint(schema):
+            for keyword in [keyword for keyword in CHOICES if keyword in schema]:
+                self._choose(part, keyword)
 
-    def with_branch(self, branch: Subschema) -> "_Gathered":
+    def _choose(self, part: Subschema, keyword: str) -> None:
+        """Take what a keyword leaves to choose; a choice of one is none."""
+        for options in CHOICES[keyword](part, self.parts):
+            chosen = [[one._replace(scopes=one.scopes | part.scopes) for one in option] for option in options]
+            if len(chosen) == 1:
+                for one in chosen[0]:
+                    self.add(one)
+            else:
+                self.choices.append(_Choice(part, keyword, chosen))
+
+    def _deny(self, part: Subschema, target: Subschema) -> None:
+        """Take a schema that the value must fail."""
+        if target.schema is False or target.identity in self.denied:
+            return
+        if target.schema is True or target.identity in self.seen:
+            raise target.place.unsatisfiable("what must not hold does", keyword="not")
+        self.denied[target.identity] = target
+        if isinstance(target.schema, Mapping) and not target.schema.keys().isdisjoint(REFERENCES):
+            self.followed.append(target)
+        ways = ways_to_fail(target)
+        if not ways:
+            raise target.place.unsatisfiable("what must not hold always does", keyword="not")
+        if len(ways) == 1:
+            for one in ways[0]:
+                self.add(one)
+        else:
+            self.choices.append(_Choice(part, "not", ways))
+
+    def with_option(self, option: Subschemas) -> "_Gathered":
         """Return the same with the first choice made."""
         chosen = _Gathered()
         chosen.parts, chosen.choices = list(self.parts), self.choices[1:]
-        chosen.seen = set(self.seen)
-        chosen.add(branch)
+        chosen.seen, chosen.denied = dict(self.seen), dict(self.denied)
+        for part in option:
+            chosen.add(part)
         return chosen
 
 
 def _definition_name(gathered: _Gathered, place: Place) -> str:
     """Return the name by which what was gathered is known; the same schemas have the same one."""
     compilation = place.compilation
-    key = frozenset(part.identity for part in gathered.parts)
+    key = frozenset((part.identity, part.scopes) for part in [*gathered.parts, *gathered.denied.values()])
     if key not in compilation.names:
         if len(compilation.names) == MOST_DEFINITIONS:
             raise place.refusal(
@@ -226,30 +283,56 @@ def _definition_name(gathered: _Gathered, place: Place) -> str:
 
 
 def _chosen(gathered: _Gathered, place: Place) -> Pattern:
-    """Return the pattern of what was gathered: any branch of the first choice, with all the rest."""
+    """Return the pattern of what was gathered: any option of the first choice, with all the rest."""
     if not gathered.choices:
         return _typed(gathered.parts, place)
-    part, keyword = gathered.choices[0]
-    branches = [part.below(keyword, index) for index in range(len(part.schema[keyword]))]
-    if not branches:
+    part, keyword, options = gathered.choices[0]
+    if not options:
         raise part.place.unsatisfiable("there is no branch", keyword=keyword)
-    if keyword == "oneOf":
-        exclusive(part, branches)
-    alone = len(gathered.choices) == 1 and all(not _says_more(other, keyword) for other in gathered.parts)
+    alone = (
+        len(gathered.choices) == 1
+        and all(len(option) == 1 for option in options)
+        and len(gathered.denied) <= (keyword == "not")
+        and all(not _says_more(other, keyword) for other in gathered.parts)
+    )
     compilation = place.compilation
-    compilation.combinations += 0 if alone else len(branches)
+    compilation.combinations += 0 if alone else len(options)
     if compilation.combinations > MOST_COMBINATIONS:
         raise part.place.refusal(
             f"Choices are combined in more than {MOST_COMBINATIONS:,} ways", keyword=keyword, remedy="Nest fewer."
         )
     if alone:
-        return _any_of(lambda branch: pattern_of([branch]), branches)
-    return _any_of(lambda branch: _chosen(gathered.with_branch(branch), place), branches)
+        return _any_of(pattern_of, options)
+    return _any_of(lambda option: _chosen(gathered.with_option(option), place), options)
 
 
 def _says_more(part: Subschema, choice: str) -> bool:
     """Tell whether a schema says anything beside its choice."""
     return bool(part.schema.keys() - _SAYS_NOTHING - {choice, "allOf", "discriminator"})
+
+
+def names_of(parts: Subschemas) -> Pattern:
+    """Return the pattern, of characters, of the strings that satisfy every one of some schemas."""
+    gathered = _Gathered()
+    for part in parts:
+        gathered.add(part)
+    return _chosen_names(gathered, parts[0].place)
+
+
+def _chosen_names(gathered: _Gathered, place: Place) -> Pattern:
+    if gathered.choices:
+        part, keyword, options = gathered.choices[0]
+        if not options:
+            raise part.place.unsatisfiable("there is no branch", keyword=keyword)
+        return _any_of(lambda option: _chosen_names(gathered.with_option(option), place), options)
+    types = _types(gathered.parts)
+    if "string" not in types:
+        raise place.unsatisfiable("a name is a string", keyword="type")
+    for part in gathered.parts:
+        _check_keywords(part, _ALONE["string"])
+    if any("enum" in part.schema or "const" in part.schema for part in gathered.parts):
+        return words(allowed_values(gathered.parts, _ALONE["string"]))
+    return text_of(read_rules(gathered.parts), place)
 
 
 def _any_of(pattern: Callable[[Any], Pattern], options: list[Any]) -> Pattern:
@@ -323,11 +406,11 @@ def _common_types(left: frozenset[str], right: frozenset[str]) -> frozenset[str]
 
 def _check_keywords(part: Subschema, types: frozenset[str]) -> None:
     """Refuse a keyword that forbids something and is not honoured here."""
-    schema, place = part
+    schema, place = part.schema, part.place
     for keyword in schema:
         if keyword in ANNOTATIONS or keyword in STRUCTURE:
             continue
-        applies = ASSERTIONS.get(keyword)
+        applies = ASSERTIONS.get(keyword) if keyword not in INTERNAL or isinstance(schema, Complement) else None
         if place.is_type:
             known = not types.isdisjoint(applies) if applies else keyword == "discriminator" and "oneOf" in schema
         else:
@@ -376,7 +459,9 @@ def common_patterns() -> tuple[Pattern, ...]:
         if not style.indent
         for is_type in (True, False)
     ]
-    return (*anything, *FORMATS.values(), *SPECIFIED_FORMATS.values())
+    formats = [PYDANTIC_FORMATS[name] for name in ("date", "date-time", "time")]
+    formats += [SPECIFIED_FORMATS[name] for name in ("date", "date-time", "time", "uuid", "ipv4")]
+    return (*anything, *map(quoted, formats))
 
 
 def null(_parts: Subschemas, _place: Place) -> Pattern:
@@ -395,7 +480,7 @@ TYPES: dict[str, Callable[[Subschemas, Place], Pattern]] = {
     "integer": integer,
     "null": null,
     "number": number,
-    "object": lambda parts, place: object_(parts, place, pattern_of),
+    "object": lambda parts, place: object_(parts, place, pattern_of, names_of),
     "string": string,
 }
 

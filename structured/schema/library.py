@@ -11,7 +11,7 @@ from urllib.parse import unquote, urljoin
 
 from structured.errors import SchemaError
 from structured.schema.drafts import Draft, Kind, has_vocabulary, named_draft, subschemas, unsaid_keywords
-from structured.schema.resources import Contents, Located, Path, Resource, Scope, longer
+from structured.schema.resources import Contents, Located, Path, Resource, Scope, keys_of, longer
 
 ROOT_URI = "schema:root"
 """The first document, where it needs a URI. References relative to it are the same as those relative to none."""
@@ -123,6 +123,16 @@ class Library:
             contents.names.update({name: None if name in contents.names else (schema, path) for name in names})
             left += [(inner, longer(path, keys)) for keys, inner in subschemas(schema, resource.draft)]
         return contents
+
+    def holds(self, schema: Any, document: str, path: Path) -> bool:
+        """Tell whether a schema is what a path leads to in a document."""
+        found = self.find(document).schema if document else self._root
+        try:
+            for key in keys_of(path):
+                found = found[key]
+        except (KeyError, IndexError, TypeError):
+            return False
+        return found is schema
 
     @cached_property
     def registry(self) -> Any:

@@ -22,7 +22,6 @@ ANNOTATIONS = frozenset(
 )
 """Keywords that allow and forbid nothing (validation §9, and the note of `hidden.py`)."""
 
-
 Identity = tuple[int, Scope | None]
 """The identity of an object in memory, and the scope of its references."""
 
@@ -50,20 +49,23 @@ class Compilation:
     `patterns` keeps the pattern of each definition, by name; those of `open_names` are being built, those that are
     `postponed` will be. `names` tells the name by the identities of the schemas that it stands for. `references` are
     those made to definitions from inside them, and where each stands. `combinations` counts branches combined with
-    other branches. `documents` are those that references may lead to, by URI, and `draft` is that of schemas that name
-    none; `library` finds what references lead to.
+    other branches. `complements` are the ways in which a value can fail a schema, by its identity, and
+    `made` are other schemas of the compiler's own. `documents` are those that references may lead to, by URI, and
+    `draft` is that of schemas that name none; `library` finds what references lead to.
     """
 
     root: Schema
     whitespace: Whitespace
     reading: Reading
     patterns: dict[str, Pattern] = field(default_factory=dict)
-    names: dict[frozenset[Identity], str] = field(default_factory=dict)
+    names: dict[frozenset[tuple[Identity, frozenset[Identity]]], str] = field(default_factory=dict)
     namesakes: Counter[str] = field(default_factory=Counter)
     open_names: set[str] = field(default_factory=set)
     references: list[tuple[Reference, "Place"]] = field(default_factory=list)
     postponed: dict[str, Any] = field(default_factory=dict)
     combinations: int = 0
+    complements: dict[Identity, Any] = field(default_factory=dict)
+    made: dict[Any, Any] = field(default_factory=dict)
     documents: Mapping[str, Any] = field(default_factory=dict)
     draft: Draft = Draft.DRAFT_2020_12
     library: Library = field(init=False)
@@ -138,24 +140,48 @@ class Place(NamedTuple):
         )
 
 
-class Subschema(NamedTuple):
-    """A schema, or True for anything and False for nothing, and where it stands."""
+class Complement(dict[str, Any]):
+    """A schema made by the compiler: it has keywords of its own."""
+
+
+class Elsewhere(NamedTuple):
+    """A schema that stands at another place than where it is used, or the complement of one: what it does not allow."""
 
     schema: Any
     place: Place
+    is_denied: bool = False
 
-    def below(self, *keys: str | int) -> "Subschema":
-        """Return the subschema that some keys lead to, its text standing at the same depth."""
-        return _standing(_followed(self.schema, keys), self.place.at(*keys))
 
-    def within(self, *keys: str | int) -> "Subschema":
-        """Return the subschema that some keys lead to, its text standing inside one more pair of brackets."""
-        return _standing(_followed(self.schema, keys), self.place.inside(*keys))
+class Subschema(NamedTuple):
+    """A schema, or True for anything and False for nothing, and where it stands.
+
+    `scopes` are the identities of the schemas with `unevaluatedProperties` or `unevaluatedItems` that count what this
+    one evaluates (core §11): those that it is a part of, in place.
+    """
+
+    schema: Any
+    place: Place
+    scopes: frozenset[Identity] = frozenset()
 
     @property
     def identity(self) -> Identity:
         """The same for two schemas only if they are the same and their references lead to the same."""
         return id(self.schema), self.place.entered
+
+    def below(self, *keys: str | int) -> "Subschema":
+        """Return the subschema that some keys lead to, its text standing at the same depth."""
+        return _arrived(_followed(self.schema, keys), self.place.at(*keys))
+
+    def within(self, *keys: str | int) -> "Subschema":
+        """Return the subschema that some keys lead to, its text standing inside one more pair of brackets."""
+        return _arrived(_followed(self.schema, keys), self.place.inside(*keys))
+
+    def elsewhere(self, *keys: str | int, is_denied: bool = False) -> Elsewhere:
+        """Return the subschema that some keys lead to, to be used at another place, or its complement."""
+        target = self.below(*keys)
+        if isinstance(target.schema, Elsewhere):
+            return target.schema._replace(is_denied=target.schema.is_denied != is_denied)
+        return Elsewhere(target.schema, target.place, is_denied)
 
     def length(self, keyword: str) -> int | None:
         """Return the length that a keyword sets; None is no limit."""
@@ -176,7 +202,7 @@ LONGEST = 1 << 30
 SHAPES: dict[str, tuple[type, str]] = {
     **dict.fromkeys(("$defs", "definitions", "patternProperties", "properties"), (Mapping, "an object of schemas")),
     **dict.fromkeys(("allOf", "anyOf", "oneOf", "prefixItems"), (list, "a list of schemas")),
-    **dict.fromkeys(("$dynamicRef", "$recursiveRef", "$ref", "format"), (str, "a string")),
+    **dict.fromkeys(("$dynamicRef", "$recursiveRef", "$ref", "format", "pattern"), (str, "a string")),
     "enum": (list, "a list of values"),
     "required": (list, "a list of names"),
 }
@@ -185,7 +211,7 @@ SHAPES: dict[str, tuple[type, str]] = {
 
 def check_shape(part: Subschema) -> None:
     """Refuse what is not a schema, and a keyword that does not hold what it should."""
-    schema, place = part
+    schema, place = part.schema, part.place
     if not isinstance(schema, Mapping):
         raise place.refusal(f"{schema!r} is not a schema", remedy="Use an object, true or false.")
     for keyword, value in schema.items():
@@ -225,8 +251,13 @@ def counts(parts: Subschemas, at_least: str, at_most: str) -> tuple[int, int | N
     return low, high
 
 
-def _standing(schema: Any, place: Place) -> Subschema:
-    """Return a schema at its place, which is inside a resource of its own if it has an identifier."""
+def _arrived(schema: Any, place: Place) -> Subschema:
+    """Return a subschema, inside a resource of its own if it has an identifier.
+
+    One from elsewhere keeps the path of its own, and has the depth of here.
+    """
+    if isinstance(schema, Elsewhere) and not schema.is_denied:
+        return Subschema(schema.schema, schema.place._replace(depth=place.depth))
     if (type(schema) is dict or isinstance(schema, Mapping)) and ("$id" in schema or "id" in schema):
         resource = place.compilation.library.resource_of(schema, place.scope.resource, place.path)
         place = place.led_to(place.path, resource)

@@ -1,14 +1,42 @@
 r"""The keywords of strings enter; the pattern of a quoted JSON string (RFC 8259 §7) leaves.
 
-A character may be written as itself or by an escape, and counts as one either way, as do the two `\u` escapes of a
-surrogate pair. Lone surrogates are left out, although the grammar of RFC 8259 has them: Pydantic rejects them.
+What `pattern`, `format` and their complements say is said of characters, and only the result is escaped for JSON. A
+single pattern is taken as it is; several, or one with a length that it does not imply, run beside each other and become
+one automaton. Lengths are counted in characters, as validation §6.3 has it: a surrogate pair is one.
+
+Where nothing but a length is asked for, a character may be written as itself or by an escape. Lone surrogates are left
+out, although the grammar of RFC 8259 has them: Pydantic rejects them.
 """
 
-from structured.pattern import Pattern, alternation, char_set, chars, concat, literal, repeat
-from structured.pattern.nodes import UNESCAPED_RANGES
-from structured.schema.dates import DATE, DATE_TIME, RFC_3339_DATE_TIME, RFC_3339_TIME
-from structured.schema.numbers import integer_range
-from structured.schema.place import Place, Subschema, Subschemas, counts
+from dataclasses import dataclass
+from functools import lru_cache
+
+from structured.errors import PatternError
+from structured.pattern import (
+    Pattern,
+    Reference,
+    alternation,
+    char_set,
+    chars,
+    concat,
+    literal,
+    nodes_of,
+    repeat,
+)
+from structured.pattern.escaping import escaped
+from structured.pattern.languages import (
+    Language,
+    PatternLanguage,
+    Together,
+    character_counts,
+    explore,
+    fewest_characters,
+    most_characters,
+)
+from structured.pattern.nodes import UNESCAPED_RANGES, Boundary, Lookahead, Scan, words
+from structured.pattern.regex import ANY_CHARACTER, ANY_TEXT, ECMA, RUST, regex_to_pattern
+from structured.schema.formats import PYDANTIC_FORMATS, SPECIFIED_FORMATS
+from structured.schema.place import Complement, Place, Subschema, Subschemas, counts
 
 _HEX = chars("0123456789ABCDEFabcdef")
 UNESCAPED = char_set(*UNESCAPED_RANGES)
@@ -29,61 +57,166 @@ CHARACTER = alternation(
 )
 """One character of a string: the same node in every string, so that an automaton sees that it is the same."""
 
-UUID = concat(
-    literal('"'), *[concat(repeat(_HEX, 8, 8)), *[concat(literal("-"), repeat(_HEX, 4, 4))] * 3], literal("-"),
-    repeat(_HEX, 12, 12), literal('"'),
-)  # fmt: skip
-"""RFC 4122 §3."""
-
-_BYTE = integer_range(0, 255)
-IPV4 = concat(literal('"'), _BYTE, repeat(concat(literal("."), _BYTE), 3, 3), literal('"'))
-"""RFC 2673 §3.2, each number without leading zeros."""
-
-FORMATS = {"date": DATE, "date-time": DATE_TIME}
-"""The formats of types."""
-
-SPECIFIED_FORMATS = {"date": DATE, "date-time": RFC_3339_DATE_TIME, "time": RFC_3339_TIME, "uuid": UUID, "ipv4": IPV4}
-"""The formats of schemas that are read by the specification."""
-
 _ANY_STRING = concat(literal('"'), repeat(CHARACTER, 0, None), literal('"'))
+_QUOTED: dict[int, tuple[Pattern, Pattern]] = {}
 
-UNSUPPORTED_FORMATS = frozenset(
-    {
-        *("duration", "email", "hostname", "idn-email", "idn-hostname", "ipv6", "iri", "iri-reference", "json-pointer"),
-        *("regex", "relative-json-pointer", "uri", "uri-reference", "uri-template"),
-    }
-)
-"""Those of JSON Schema validation §7.3 that are missing; any other is an annotation there."""
+EXACT_FORMATS = frozenset({"ipv4", "ipv6", "json-pointer", "uuid"})
+"""Those of which the pattern is all of the format, and not a part of it: only they can be denied."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What a string has to be: in all languages of `included` and none of `excluded`, `minimum` to `maximum` long.
+
+    The patterns are of characters, and each is the same object whenever it means the same.
+    """
+
+    included: tuple[Pattern, ...]
+    excluded: tuple[Pattern, ...]
+    minimum: int
+    maximum: int | None
 
 
 def string(parts: Subschemas, place: Place) -> Pattern:
-    """Return any string of the right length, counted in characters (JSON Schema validation §6.3), or of the format."""
-    formats = [(part, part.schema["format"]) for part in parts if "format" in part.schema]
-    if not place.is_type:
-        formats = [(part, name) for part, name in formats if name in SPECIFIED_FORMATS or name in UNSUPPORTED_FORMATS]
-    if formats:
-        return format_(parts, *formats[0], {name for _, name in formats})
-    minimum, maximum = counts(parts, "minLength", "maxLength")
-    if minimum == 0 and maximum is None:
-        return _ANY_STRING
-    return concat(literal('"'), repeat(CHARACTER, minimum, maximum), literal('"'))
+    """Return the quoted strings that some schemas allow (JSON Schema validation §6.3, §7.3)."""
+    rules = read_rules(parts)
+    if not rules.included and not rules.excluded:
+        if rules.minimum == 0 and rules.maximum is None:
+            return _ANY_STRING
+        return concat(literal('"'), repeat(CHARACTER, rules.minimum, rules.maximum), literal('"'))
+    return quoted(text_of(rules, place))
 
 
-def format_(parts: Subschemas, part: Subschema, name: str, names: set[str]) -> Pattern:
-    """Return any string of the format (JSON Schema validation §7.3)."""
-    known = FORMATS if part.place.is_type else SPECIFIED_FORMATS
-    if name not in known or len(names) > 1:
+def quoted(text: Pattern) -> Pattern:
+    """Return the JSON strings of a pattern of characters; the same node for the same one."""
+    known = _QUOTED.get(id(text))
+    if known is None:
+        if len(_QUOTED) >= _MOST_KEPT:
+            _QUOTED.clear()
+        known = _QUOTED[id(text)] = text, concat(literal('"'), escaped(text), literal('"'))
+    return known[1]
+
+
+_MOST_KEPT = 4096
+
+
+def read_rules(parts: Subschemas) -> Rules:
+    """Return what some schemas say of a string, together."""
+    included: dict[int, Pattern] = {}
+    excluded: dict[int, Pattern] = {}
+    for part in parts:
+        if "pattern" in part.schema:
+            _note(included, _regex(part, "pattern"))
+        if "format" in part.schema and is_asserted(part.place, part.schema["format"]):
+            _note(included, _format(part, "format"))
+        if isinstance(part.schema, Complement):
+            if "not pattern" in part.schema:
+                _note(excluded, _regex(part, "not pattern"))
+            if "not format" in part.schema:
+                _note(excluded, _format(part, "not format"))
+            if "not enum" in part.schema:
+                _note(excluded, _words(tuple(text for text in part.schema["not enum"] if isinstance(text, str))))
+    return Rules(tuple(included.values()), tuple(excluded.values()), *counts(parts, "minLength", "maxLength"))
+
+
+def _note(patterns: dict[int, Pattern], pattern: Pattern) -> None:
+    if pattern is not ANY_TEXT:
+        patterns[id(pattern)] = pattern
+
+
+@lru_cache(maxsize=1024)
+def _words(texts: tuple[str, ...]) -> Pattern:
+    return words(texts)
+
+
+def _regex(part: Subschema, keyword: str) -> Pattern:
+    """Return the texts in which a regular expression is found: Pydantic's are Rust's."""
+    try:
+        return regex_to_pattern(part.schema[keyword], RUST if part.place.is_type else ECMA)
+    except PatternError as error:
+        raise part.place.refusal(error.problem, keyword="pattern", remedy=error.remedy) from error
+    except RecursionError as error:
+        raise part.place.refusal("The groups are nested too deeply", keyword="pattern", remedy="Nest fewer.") from error
+
+
+def is_asserted(place: Place, name: object) -> bool:
+    """Tell whether a format forbids anything: by the specification, those that it does not name are annotations."""
+    return place.is_type or name in SPECIFIED_FORMATS
+
+
+def _format(part: Subschema, keyword: str) -> Pattern:
+    """Return the texts of a format (JSON Schema validation §7.3)."""
+    name = part.schema[keyword]
+    known = PYDANTIC_FORMATS if part.place.is_type else SPECIFIED_FORMATS
+    if keyword != "format" and name not in EXACT_FORMATS:
+        raise part.place.refusal(
+            f"The format {name!r} cannot be denied exactly", keyword="format", remedy="Say it positively."
+        )
+    if name not in known:
         raise part.place.refusal(
             f"The format {name!r} is not supported yet",
             keyword="format",
             remedy="Use str, and check the format in a Pydantic validator: rejected answers are generated again.",
         )
-    for other in parts:
-        for keyword in ("minLength", "maxLength"):
-            if keyword in other.schema:
-                raise other.place.refusal(
-                    f"A length beside the format {name!r} is not supported",
-                    keyword=keyword,
-                    remedy="Remove one of the two.",
-                )
     return known[name]
+
+
+def text_of(rules: Rules, place: Place) -> Pattern:
+    """Return the pattern, of characters, of the texts that keep some rules."""
+    if not rules.included and not rules.excluded:
+        return ANY_TEXT if rules == _NO_RULES else repeat(ANY_CHARACTER, rules.minimum, rules.maximum)
+    if len(rules.included) == 1 and not rules.excluded and _is_plain(rules.included[0]):
+        fewest, most = character_counts(rules.included[0])
+        if fewest >= rules.minimum and (rules.maximum is None or (most is not None and most <= rules.maximum)):
+            return rules.included[0]
+    if any(isinstance(node, Reference) for pattern in rules.included + rules.excluded for node in nodes_of(pattern)):
+        raise place.refusal(
+            "A format that contains itself cannot be combined with other rules", keyword="format", remedy="Drop one."
+        )
+    return _scanned(rules, place)
+
+
+_NO_RULES = Rules((), (), 0, None)
+
+
+def _is_plain(pattern: Pattern) -> bool:
+    return not any(isinstance(node, Boundary | Lookahead) for node in nodes_of(pattern))
+
+
+_SCANS: dict[tuple[object, ...], tuple[Rules, Scan | None]] = {}
+
+
+def _scanned(rules: Rules, place: Place) -> Scan:
+    """Return the automaton of the texts that keep some rules; the same for the same ones."""
+    key = (*map(id, rules.included), None, *map(id, rules.excluded), rules.minimum, rules.maximum)
+    if key not in _SCANS:
+        if len(_SCANS) >= _MOST_KEPT:
+            _SCANS.clear()
+        try:
+            _SCANS[key] = rules, _scan(rules)
+        except PatternError as error:
+            raise place.refusal(error.problem, keyword="pattern", remedy=error.remedy) from error
+    found = _SCANS[key][1]
+    if found is None:
+        keyword = "pattern" if rules.included + rules.excluded else "minLength"
+        raise place.unsatisfiable("no text keeps all the rules", keyword=keyword)
+    return found
+
+
+def _scan(rules: Rules) -> Scan | None:
+    included: list[Language] = [PatternLanguage(pattern) for pattern in rules.included]
+    excluded = [PatternLanguage(pattern) for pattern in rules.excluded]
+    shown = rules.included
+    if rules.minimum > 0:
+        at_least = concat(repeat(ANY_CHARACTER, rules.minimum, rules.minimum), ANY_TEXT)
+        included.append(PatternLanguage(at_least))
+        shown = (*shown, at_least)
+    alone = len(included) == 1 and not excluded
+    automaton = explore(included[0] if alone else Together(tuple(included), tuple(excluded)))
+    if automaton is None or (rules.maximum is not None and fewest_characters(automaton)[0] > rules.maximum):
+        return None
+    longest = most_characters(automaton)
+    most = None if longest is not None and (rules.maximum is None or longest <= rules.maximum) else rules.maximum
+    return Scan(
+        automaton.arcs, automaton.accepting, most, tuple(map(escaped, shown)), tuple(map(escaped, rules.excluded))
+    )

@@ -1,20 +1,13 @@
 """The values that `const` and `enum` list enter; the pattern of their JSON texts leaves (validation §6.1.2, §6.1.3)."""
 
 import json
-import re
-from collections.abc import Callable, Iterable
-from functools import cache, partial
+from collections.abc import Iterable
 from typing import Any
-from urllib.parse import quote
 
-from structured.errors import SchemaError
 from structured.pattern import Pattern, alternation, concat, literal, words
 from structured.schema.assertions import ASSERTIONS
-from structured.schema.library import ROOT_URI
+from structured.schema.evaluation import allows
 from structured.schema.place import Place, Subschema, Subschemas
-from structured.schema.references import REFERENCES
-from structured.schema.resources import pointer_of
-from structured.schema.strings import SPECIFIED_FORMATS, UNSUPPORTED_FORMATS
 
 PYTHON_TYPES: dict[str, type | tuple[type, ...]] = {
     "array": list,
@@ -31,7 +24,20 @@ _LISTING = ("const", "enum")
 
 def listed_values(parts: Subschemas, types: frozenset[str]) -> Pattern:
     """Return the values that the first `const` or `enum` lists and all the other keywords allow."""
-    keyword, part = next((key, part) for part in parts for key in _LISTING if key in part.schema)
+    keyword, part = _listing(parts)
+    allowed = allowed_values(parts, types)
+    if set(map(type, allowed)).isdisjoint((list, dict)):
+        return words(spellings(allowed, part.place, keyword=keyword))
+    return alternation(*(written_value(value, part.place, keyword=keyword) for value in allowed))
+
+
+def _listing(parts: Subschemas) -> tuple[str, Subschema]:
+    return next((key, part) for part in parts for key in _LISTING if key in part.schema)
+
+
+def allowed_values(parts: Subschemas, types: frozenset[str]) -> list[Any]:
+    """Return those of the listed values that all the keywords allow; there is at least one."""
+    keyword, part = _listing(parts)
     values = [part.schema["const"]] if keyword == "const" else part.schema["enum"]
     kinds = set(map(type, values))
     allowed = values if kinds == {str} and "string" in types else [value for value in values if _has_type(value, types)]
@@ -39,13 +45,10 @@ def listed_values(parts: Subschemas, types: frozenset[str]) -> Pattern:
         raise part.place.unsatisfiable("there is no value of the type", keyword=keyword)
     others = [other for other in parts if _looks_further(other, types, keyword if other is part else "")]
     if others:
-        checks = [_check_of(other) for other in others]
-        allowed = [value for value in allowed if all(allows(value) for allows in checks)]
+        allowed = [value for value in allowed if all(allows(other, value) for other in others)]
     if not allowed:
         raise part.place.unsatisfiable("there is no value that the other keywords allow", keyword=keyword)
-    if kinds.isdisjoint((list, dict)):
-        return words(spellings(allowed, part.place, keyword=keyword))
-    return alternation(*(written_value(value, part.place, keyword=keyword) for value in allowed))
+    return list(allowed)
 
 
 def spellings(values: Iterable[object], place: Place, *, keyword: str) -> list[str]:
@@ -88,6 +91,19 @@ def written_value(value: Any, place: Place, *, keyword: str) -> Pattern:
     return concat(literal(opening), whitespace.opening(depth), *joined, whitespace.closing(depth), literal(closing))
 
 
+def identity(value: Any) -> str:
+    """Return a text that is the same for equal values (core §4.2.2): `1.0` → `1`, and keys in order."""
+    return json.dumps(_plain(value), sort_keys=True)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {name: _plain(member) for name, member in value.items()}
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 def type_of(value: object) -> str:
     """Return the narrowest type of a value: `True` → `"boolean"`, `2` → `"integer"`, `2.0` → `"integer"`."""
     if isinstance(value, bool):
@@ -106,69 +122,3 @@ def _looks_further(part: Subschema, types: frozenset[str], listed: str) -> bool:
     """Tell whether a schema says more of values than their type and, by one keyword, which they are."""
     asserting = any(not types.isdisjoint(ASSERTIONS[keyword]) for keyword in part.schema.keys() & ASSERTIONS.keys())
     return asserting or any(keyword in part.schema for keyword in _LISTING if keyword != listed)
-
-
-def _check_of(part: Subschema) -> Callable[[object], bool]:
-    """Return what tells whether a schema allows a value, in the place where it stands."""
-    from jsonschema.validators import validator_for
-
-    place = part.place
-    kind = validator_for({"$schema": place.draft.metaschema})
-    if not _refers(part.schema):
-        return lambda value: _allows(part, kind, kind(part.schema, format_checker=_format_checker()), value)
-    if place.scope.outer or place.compilation.library.is_dynamic:  # `jsonschema` takes any reference for dynamic
-        raise place.refusal(
-            "References beside listed values are not supported where names are dynamic",
-            remedy="Use $anchor in place of $dynamicAnchor, or remove what stands beside the listed values.",
-        )
-    there = f"{place.scope.resource.document or ROOT_URI}#{quote(pointer_of(place.path))}"
-    registry = place.compilation.library.registry
-    validator = kind({"$ref": there}, registry=registry, format_checker=_format_checker())
-    return lambda value: _allows(part, kind, validator, value)
-
-
-def _refers(value: object) -> bool:
-    """Tell whether there may be a reference in a schema."""
-    if isinstance(value, list):
-        return any(map(_refers, value))
-    return isinstance(value, dict) and (not value.keys().isdisjoint(REFERENCES) or any(map(_refers, value.values())))
-
-
-def _allows(part: Subschema, kind: Any, validator: Any, value: object) -> bool:
-    """Tell whether a schema allows a value."""
-    try:
-        kind.check_schema(part.schema)
-        return bool(validator.is_valid(value))
-    except SchemaError as error:
-        raise part.place.refusal(error.problem, keyword=error.keyword, remedy=error.remedy) from error
-    # Whatever is wrong with the schema or with one that it refers to comes out as an error of some kind.
-    except Exception as error:
-        raise part.place.refusal(
-            f"The schema is malformed, or refers to one that is: {str(error).partition(chr(10))[0]}",
-            remedy="Correct it, or remove what stands beside the listed values.",
-        ) from error
-
-
-@cache
-def _format_checker() -> Any:
-    """Return the formats as they are honoured elsewhere: those of `jsonschema` depend on what else is installed."""
-    from jsonschema import FormatChecker
-
-    checker = FormatChecker(formats=())
-    for name, pattern in SPECIFIED_FORMATS.items():
-        checker.checks(name)(partial(_has_format, re.compile(str(pattern))))
-    for name in UNSUPPORTED_FORMATS:
-        checker.checks(name)(partial(_refuse_format, name))
-    return checker
-
-
-def _has_format(pattern: re.Pattern[str], value: object) -> bool:
-    return not isinstance(value, str) or pattern.fullmatch(json.dumps(value, ensure_ascii=False)) is not None
-
-
-def _refuse_format(name: str, value: object) -> bool:
-    if isinstance(value, str):
-        raise SchemaError(
-            f"The format {name!r} of listed values is not supported yet", keyword="format", remedy="Remove it."
-        )
-    return True

@@ -1,0 +1,571 @@
+"""Patterns over characters enter, combined by intersection and complement; one deterministic automaton leaves.
+
+A `Language` is walked state by state: `arcs` says where every range of characters leads. That of a pattern keeps sets
+of *branches*, each the nodes still to be read (a stack, interned) and what must hold, or must not, of the rest of the
+text: that is how a lookahead is carried along (an alternating automaton: Chandra, Kozen & Stockmeyer, "Alternation",
+1981). Intersection and complement run side by side. `explore` is the one routine that makes any of them explicit.
+Derivatives of extended regular expressions (Brzozowski, 1964) were the alternative: the same states, under names that
+have to be kept in normal form.
+"""
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cache, partial
+from itertools import pairwise
+from typing import Any, Protocol
+
+from structured.errors import PatternError
+from structured.pattern.nodes import (
+    MAX_CODE_POINT,
+    Alternation,
+    Boundary,
+    CharSet,
+    Concat,
+    Literal,
+    Lookahead,
+    Pattern,
+    Repeat,
+    Scan,
+    Words,
+    nodes_of,
+    normalise,
+    repeat,
+)
+
+Arc = tuple[int, int, Any]
+"""The first and the last character of a range, and the state that they lead to."""
+
+MOST_STATES = 20_000
+"""States of one automaton that is made explicit."""
+
+
+class Language(Protocol):
+    """A set of texts, as a deterministic automaton over characters whose states are made when they are asked for."""
+
+    @property
+    def start(self) -> Hashable:
+        """The state before the first character; None if no text is in the language."""
+        ...
+
+    def arcs(self, state: Any) -> Sequence[Arc]:
+        """Return where the characters lead, in order; those of no range lead nowhere."""
+        ...
+
+    def accepts(self, state: Any) -> bool:
+        """Tell whether the text may end here."""
+        ...
+
+
+def overlay(layers: Sequence[Sequence[Arc]]) -> list[tuple[int, int, tuple[Any, ...]]]:
+    """Return the ranges of several lists of arcs cut so that none overlap, with the state in each, None for nowhere.
+
+    `[[(1, 5, "a")], [(3, 9, "b")]]` → `[(1, 2, ("a", None)), (3, 5, ("a", "b")), (6, 9, (None, "b"))]`
+    """
+    cuts = sorted({cut for arcs in layers for low, high, _ in arcs for cut in (low, high + 1)})
+    places = [0] * len(layers)
+    pieces = []
+    for low, end in pairwise(cuts):
+        states: list[Any] = []
+        for layer, arcs in enumerate(layers):
+            while places[layer] < len(arcs) and arcs[places[layer]][1] < low:
+                places[layer] += 1
+            place = places[layer]
+            inside = place < len(arcs) and arcs[place][0] <= low
+            states.append(arcs[place][2] if inside else None)
+        if any(state is not None for state in states):
+            pieces.append((low, end - 1, tuple(states)))
+    return pieces
+
+
+def joined(arcs: Iterable[Arc]) -> list[Arc]:
+    """Return the arcs with neighbouring ranges that lead to the same state made one."""
+    found: list[Arc] = []
+    for low, high, state in arcs:
+        if found and found[-1][2] == state and found[-1][1] + 1 == low:
+            found[-1] = (found[-1][0], high, state)
+        else:
+            found.append((low, high, state))
+    return found
+
+
+_EVERYTHING = normalise([(0, MAX_CODE_POINT)])
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """The texts that are in all of `included` and in none of `excluded`, each run beside the others."""
+
+    included: tuple[Language, ...]
+    excluded: tuple[Language, ...] = ()
+    start: Hashable = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "start", tuple(language.start for language in self.included + self.excluded))
+
+    def arcs(self, state: Any) -> list[Arc]:
+        """Return the arcs on which none of the included is lost."""
+        needed = len(self.included)
+        layers: list[Sequence[Arc]] = [
+            () if inner is None else language.arcs(inner)
+            for language, inner in zip(self.included + self.excluded, state, strict=True)
+        ]
+        if not needed:
+            layers.append([(low, high, True) for low, high in _EVERYTHING])
+        pieces = overlay(layers)
+        return joined(
+            (low, high, states[: needed + len(self.excluded)])
+            for low, high, states in pieces
+            if None not in states[:needed] and (needed or states[-1])
+        )
+
+    def accepts(self, state: Any) -> bool:
+        """Tell whether all of the included and none of the excluded accept."""
+        needed = len(self.included)
+        held = [
+            inner is not None and language.accepts(inner)
+            for language, inner in zip(self.included + self.excluded, state, strict=True)
+        ]
+        return all(held[:needed]) and not any(held[needed:])
+
+
+@dataclass(frozen=True, slots=True)
+class _Scanning:
+    """An automaton in a state, and the characters that it may still read."""
+
+    scan: Scan
+    state: int
+    left: int | None
+
+
+_Rest = tuple[Pattern, int] | None
+_Duty = tuple["PatternLanguage", Any, bool]
+"""A language, its state, and whether the rest of the text has to be in it or must not."""
+
+_END = 0
+
+
+class PatternLanguage:
+    """The texts of a pattern. A state is a set of branches, with what stands before if the pattern asks for that.
+
+    A branch is the number of a stack of nodes that are still to be read, and the duties of the rest of the text.
+    """
+
+    def __init__(self, pattern: Pattern, around: "PatternLanguage | None" = None, before: str = "start") -> None:
+        self._rests: list[_Rest] = [None]
+        self._numbers: dict[tuple[int, int], int] = {}
+        self._kept: dict[Any, Pattern] = {}
+        self._closures: dict[tuple[int, str], Any] = {}
+        self._arcs: dict[Any, list[Arc]] = {}
+        self._inner: dict[int, tuple[Pattern, PatternLanguage]] = {}
+        boundaries = [node for node in nodes_of(pattern) if isinstance(node, Boundary)]
+        kinds = {node.kind for node in boundaries}
+        self._word = next((node.word_characters for node in boundaries if node.word_characters), ())
+        self.looks_back: bool = bool(kinds - {"end"}) or (around is not None and around.looks_back)
+        self._looks_at_words = bool(self._word)
+        self._free = self.push(_ANY_TEXT, _END)
+        self.start = self.state_before([(self.push(pattern, _END), frozenset())], before)
+
+    def state_before(self, branches: Iterable[tuple[int, frozenset[_Duty]]], before: str) -> Any:
+        """Return the state of some branches, behind `"start"`, a `"word"` character or an `"other"` one."""
+        found = frozenset(branches)
+        if not found:
+            return None
+        if (self._free, frozenset()) in found:
+            found = frozenset({(self._free, frozenset())})
+        return found, before if self.looks_back else ""
+
+    def is_everything(self, state: Any) -> bool:
+        """Tell whether any text may follow; there may be other such states."""
+        return (self._free, frozenset()) in state[0]
+
+    def push(self, node: Pattern, rest: int) -> int:
+        """Return the number of the stack with one more node on top."""
+        key = (id(node), rest)
+        number = self._numbers.get(key)
+        if number is None:
+            number = self._numbers[key] = len(self._rests)
+            self._rests.append((node, rest))
+            self._kept[key] = node
+            if number > 40 * MOST_STATES:
+                raise too_large(node)
+        return number
+
+    def _made(self, key: Any, make: Any) -> Pattern:
+        """Return a node that is the same every time."""
+        node = self._kept.get(key)
+        if node is None:
+            node = self._kept[key] = make()
+        return node
+
+    def closure(self, rest: int, before: str) -> tuple[list[tuple[Any, int, frozenset[_Duty]]], list[frozenset[_Duty]]]:
+        """Return what a stack reads next (ranges, the stack after them, duties), and the duties under which it ends."""
+        key = (rest, before)
+        known = self._closures.get(key)
+        if known is not None:
+            return known  # type: ignore[no-any-return]
+        leaves: list[tuple[Any, int, frozenset[_Duty]]] = []
+        ends: list[frozenset[_Duty]] = []
+        seen: set[tuple[int, frozenset[_Duty]]] = set()
+        open_ends: list[tuple[int, frozenset[_Duty]]] = [(rest, frozenset())]
+        while open_ends:
+            here = open_ends.pop()
+            if here in seen:
+                continue
+            seen.add(here)
+            number, duties = here
+            top = self._rests[number]
+            if top is None:
+                ends.append(duties)
+                continue
+            for ranges, follower, more in self._unfolded(top[0], top[1], before):
+                if ranges is None:
+                    open_ends.append((follower, duties | more))
+                else:
+                    leaves.append((ranges, follower, duties | more))
+        self._closures[key] = leaves, ends
+        return leaves, ends
+
+    def _unfolded(  # noqa: C901  one case for each kind of node
+        self, node: Pattern, rest: int, before: str
+    ) -> list[tuple[Any, int, frozenset[_Duty]]]:
+        """Return what a node goes on with: a range of characters or None, the stack after it, and new duties."""
+        none: frozenset[_Duty] = frozenset()
+        match node:
+            case Literal(""):
+                return [(None, rest, none)]
+            case Literal(text):
+                after = self.push(self._made(("text", text[1:]), lambda: Literal(text[1:])), rest) if text[1:] else rest
+                return [(((ord(text[0]), ord(text[0])),), after, none)]
+            case Words(texts):
+                return [
+                    (None, self.push(self._made(("text", text), lambda text=text: Literal(text)), rest), none)
+                    for text in texts
+                ]
+            case CharSet(ranges):
+                return [(ranges, rest, none)]
+            case Concat(parts):
+                for part in reversed(parts):
+                    rest = self.push(part, rest)
+                return [(None, rest, none)]
+            case Alternation(options):
+                return [(None, self.push(option, rest), none) for option in options]
+            case Repeat():
+                return self._repeated(node, rest)
+            case Scan():
+                return self._scanned(node, 0, node.most, rest)
+            case _Scanning(scan, state, left):
+                return self._scanned(scan, state, left, rest)
+            case Boundary():
+                return self._bounded(node, rest, before)
+            case Lookahead(pattern, negated):
+                state, language = self._looked(pattern, before)
+                return [(None, rest, frozenset({(language, state, not negated)}))]
+        raise TypeError(f"{type(node).__name__} is no pattern of characters alone")
+
+    def _repeated(self, node: Repeat, rest: int) -> list[tuple[Any, int, frozenset[_Duty]]]:
+        fewer = None if node.maximum is None else node.maximum - 1
+        key = ("repeat", id(node.item), max(node.minimum - 1, 0), fewer)
+        after = rest
+        if fewer != 0:
+            left = self._made(key, lambda: Repeat(node.item, max(node.minimum - 1, 0), fewer))
+            after = self.push(left, rest)
+        self._kept[("item", id(node.item))] = node.item
+        ways: list[tuple[Any, int, frozenset[_Duty]]] = [(None, self.push(node.item, after), frozenset())]
+        return ways if node.minimum > 0 else [*ways, (None, rest, frozenset())]
+
+    def _scanned(self, scan: Scan, state: int, left: int | None, rest: int) -> list[tuple[Any, int, frozenset[_Duty]]]:
+        ways: list[tuple[Any, int, frozenset[_Duty]]] = []
+        if state in scan.accepting:
+            ways.append((None, rest, frozenset()))
+        if left == 0:
+            return ways
+        fewer = None if left is None else left - 1
+        for low, high, target in scan.arcs[state]:
+            make = partial(_Scanning, scan, target, fewer)
+            after = self._made(("scan", id(scan), target, fewer), make)
+            ways.append((((low, high),), self.push(after, rest), frozenset()))
+        return ways
+
+    def _bounded(self, node: Boundary, rest: int, before: str) -> list[tuple[Any, int, frozenset[_Duty]]]:
+        if node.kind == "start":
+            return [(None, rest, frozenset())] if before == "start" else []
+        if node.kind == "end":
+            state, language = self._looked(self._made("empty", lambda: Literal("")), before, whole=True)
+            return [(None, rest, frozenset({(language, state, True)}))]
+        state, language = self._looked(self._made("word", lambda: CharSet(node.word_characters)), before)
+        return [(None, rest, frozenset({(language, state, (before == "word") != (node.kind == "word"))}))]
+
+    def _looked(self, pattern: Pattern, before: str, *, whole: bool = False) -> tuple[Any, "PatternLanguage"]:
+        """Return the language of the texts that begin with a pattern, and its state behind what stands before."""
+        if id(pattern) not in self._inner:
+            ahead = pattern if whole else Concat((pattern, _ANY_TEXT))
+            self._inner[id(pattern)] = ahead, PatternLanguage(ahead, around=self)
+        ahead, language = self._inner[id(pattern)]
+        return language.state_before([(language.push(ahead, _END), frozenset())], before), language
+
+    def arcs(self, state: Any) -> list[Arc]:
+        """Return where every character leads."""
+        known = self._arcs.get(state)
+        if known is None:
+            known = self._arcs[state] = self._new_arcs(state)
+        return known
+
+    def _new_arcs(self, state: Any) -> list[Arc]:
+        branches, before = state
+        layers: list[Sequence[Arc]] = []
+        targets: list[tuple[int, list[_Duty]]] = []
+        watched: dict[_Duty, int] = {}
+        for rest, held in branches:
+            leaves, _ = self.closure(rest, before)
+            for ranges, after, more in leaves:
+                duties = list(held | more)
+                for duty in duties:
+                    if (duty[0], duty[1], True) not in watched:
+                        watched[duty[0], duty[1], True] = len(watched)
+                targets.append((after, duties))
+                layers.append([(low, high, True) for low, high in ranges])
+        count = len(layers)
+        layers += [language.arcs(inner) for language, inner, _ in watched]
+        if self._looks_at_words:
+            layers.append([(low, high, True) for low, high in self._word])
+        arcs = []
+        for low, high, found in overlay(layers):
+            following = [
+                (targets[leaf][0], duties)
+                for leaf in range(count)
+                if found[leaf]
+                for duties in [_kept_duties(targets[leaf][1], watched, found[count:])]
+                if duties is not None
+            ]
+            behind = "word" if self._looks_at_words and found[-1] else "other"
+            successor = self.state_before(following, behind)
+            if successor is not None:
+                arcs.append((low, high, successor))
+        return joined(arcs)
+
+    def contains(self, text: str) -> bool:
+        """Tell whether a text is in the language."""
+        state = self.start
+        for character in text:
+            state = next((to for low, high, to in self.arcs(state) if low <= ord(character) <= high), None)
+            if state is None:
+                return False
+        return self.accepts(state)
+
+    def accepts(self, state: Any) -> bool:
+        """Tell whether some branch ends here, with all its duties done."""
+        branches, before = state
+        return any(
+            all((inner is not None and language.accepts(inner)) == due for language, inner, due in held | duties)
+            for rest, held in branches
+            for duties in self.closure(rest, before)[1]
+        )
+
+
+def _kept_duties(duties: list[_Duty], watched: dict[_Duty, int], found: Sequence[Any]) -> frozenset[_Duty] | None:
+    """Return the duties after a character, those done dropped; None if one cannot be done any more."""
+    kept = []
+    for language, state, due in duties:
+        after = found[watched[language, state, True]]
+        if after is None:
+            if due:
+                return None
+        elif language.is_everything(after):
+            if not due:
+                return None
+        else:
+            kept.append((language, after, due))
+    return frozenset(kept)
+
+
+@dataclass(frozen=True, slots=True)
+class Automaton:
+    """A deterministic automaton over characters, all of it: from every state a text can end. State 0 is the start."""
+
+    arcs: tuple[tuple[tuple[int, int, int], ...], ...]
+    accepting: frozenset[int]
+
+
+Arcs = tuple[tuple[tuple[int, int, int], ...], ...]
+
+
+def fewest_characters(automaton: "Automaton | Scan") -> list[int]:
+    """Return for each state the characters of its shortest completion."""
+    before: list[set[int]] = [set() for _ in automaton.arcs]
+    for state, arcs in enumerate(automaton.arcs):
+        for _, _, target in arcs:
+            before[target].add(state)
+    found = dict.fromkeys(automaton.accepting, 0)
+    border = set(automaton.accepting)
+    size = 0
+    while border:
+        size += 1
+        border = {source for state in border for source in before[state]} - found.keys()
+        found.update(dict.fromkeys(border, size))
+    return [found[state] for state in range(len(automaton.arcs))]
+
+
+def most_characters(automaton: "Automaton | Scan") -> int | None:
+    """Return the characters of the longest text; None if there is no longest."""
+    targets = [{target for _, _, target in arcs} for arcs in automaton.arcs]
+    waiting = [0] * len(targets)
+    for inner in targets:
+        for target in inner:
+            waiting[target] += 1
+    longest = [0] * len(targets)
+    ready = [state for state, count in enumerate(waiting) if count == 0]
+    done = 0
+    while ready:
+        state = ready.pop()
+        done += 1
+        for target in targets[state]:
+            longest[target] = max(longest[target], longest[state] + 1)
+            waiting[target] -= 1
+            if waiting[target] == 0:
+                ready.append(target)
+    return max(longest) if done == len(targets) else None
+
+
+def character_counts(pattern: Pattern) -> tuple[int, int | None]:
+    """Return the fewest and the most characters of a pattern of characters; None where there is no most."""
+    match pattern:
+        case Literal(text):
+            return len(text), len(text)
+        case Words(texts):
+            return min(map(len, texts)), max(map(len, texts))
+        case CharSet():
+            return 1, 1
+        case Repeat(item, minimum, maximum):
+            fewest, most = character_counts(item)
+            return fewest * minimum, 0 if most == 0 else None if most is None or maximum is None else most * maximum
+        case Concat(parts):
+            counts = [character_counts(part) for part in parts]
+            most_of_all = [most for _, most in counts if most is not None]
+            return sum(fewest for fewest, _ in counts), sum(most_of_all) if len(most_of_all) == len(counts) else None
+        case Alternation(options):
+            counts = [character_counts(option) for option in options]
+            most_of_all = [most for _, most in counts if most is not None]
+            return min(fewest for fewest, _ in counts), max(most_of_all) if len(most_of_all) == len(counts) else None
+        case Scan():
+            return fewest_characters(pattern)[0], pattern.most
+    return 0, None
+
+
+def explore(language: Language) -> Automaton | None:
+    """Return the smallest automaton of a language; None if no text is in it."""
+    if language.start is None:
+        return None
+    accepting: set[int] = set()
+
+    def note(number: int, state: Any) -> None:
+        if language.accepts(state):
+            accepting.add(number)
+
+    return _smallest(_rows(language, note), accepting)
+
+
+def _rows(language: Language, note: Callable[[int, Any], None]) -> list[list[tuple[int, int, int]]]:
+    """Return the arcs of every state of a language, as numbers, after noting each state."""
+    numbers: dict[Any, int] = {language.start: 0}
+    states = [language.start]
+    rows: list[list[tuple[int, int, int]]] = []
+    for state in states:  # which grows on the way
+        note(len(rows), state)
+        row = []
+        for low, high, target in language.arcs(state):
+            if target not in numbers:
+                numbers[target] = len(states)
+                states.append(target)
+                if len(states) > MOST_STATES:
+                    raise too_large(None)
+            row.append((low, high, numbers[target]))
+        rows.append(row)
+    return rows
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """The texts of a language, sorted by which of some others they are in: for each kind, the states where it ends."""
+
+    rows: list[list[tuple[int, int, int]]]
+    kinds: dict[frozenset[int], set[int]]
+
+    def automaton(self, kinds: Iterable[frozenset[int]]) -> Automaton:
+        """Return the automaton of the texts of some kinds."""
+        found = _smallest(self.rows, {state for kind in kinds for state in self.kinds[kind]})
+        if found is None:
+            raise ValueError("no text is of such a kind")
+        return found
+
+
+def partition(base: Language, languages: Sequence[Language]) -> Partition:
+    """Return the texts of a language, sorted by which of the others they are in."""
+    beside = Together((base,), tuple(languages))
+    kinds: dict[frozenset[int], set[int]] = {}
+
+    def note(number: int, state: Any) -> None:
+        if base.accepts(state[0]):
+            held = zip(languages, state[1:], strict=True)
+            kind = frozenset(
+                index for index, (language, inner) in enumerate(held) if inner is not None and language.accepts(inner)
+            )
+            kinds.setdefault(kind, set()).add(number)
+
+    return Partition(_rows(beside, note), kinds)
+
+
+def too_large(pattern: Pattern | None) -> PatternError:
+    """Return the error that says that an automaton would not end."""
+    return PatternError(
+        f"An automaton needs more than {MOST_STATES:,} states",
+        pattern="" if pattern is None else str(pattern),
+        remedy="Repeat less, and combine fewer patterns and lengths.",
+    )
+
+
+def _smallest(rows: list[list[tuple[int, int, int]]], accepting: set[int]) -> Automaton | None:
+    """Return the automaton without states that lead nowhere, and with those that are alike made one (Moore, 1956)."""
+    live = _live(rows, accepting)
+    if 0 not in live:
+        return None
+    kept = [[arc for arc in row if arc[2] in live] if state in live else [] for state, row in enumerate(rows)]
+    block = [int(state in accepting) for state in range(len(rows))]
+    count = -1
+    while True:
+        names: dict[Any, int] = {}
+        refined = [0] * len(rows)
+        for state in sorted(live):
+            signature = block[state], tuple(joined((low, high, block[target]) for low, high, target in kept[state]))
+            refined[state] = names.setdefault(signature, len(names))
+        block = refined
+        if len(names) == count:
+            break
+        count = len(names)
+    chosen = {block[state]: state for state in sorted(live, reverse=True)}
+    arcs = tuple(
+        tuple(joined((low, high, block[target]) for low, high, target in kept[chosen[name]])) for name in range(count)
+    )
+    return Automaton(arcs, frozenset(block[state] for state in accepting & live))
+
+
+def _live(rows: list[list[tuple[int, int, int]]], accepting: set[int]) -> set[int]:
+    """Return the states from which a text can end."""
+    before: list[set[int]] = [set() for _ in rows]
+    for state, row in enumerate(rows):
+        for _, _, target in row:
+            before[target].add(state)
+    live = set(accepting)
+    border = set(accepting)
+    while border:
+        border = {source for state in border for source in before[state]} - live
+        live |= border
+    return live
+
+
+_ANY_TEXT = repeat(CharSet(_EVERYTHING), 0, None)
+
+
+@cache
+def everything() -> PatternLanguage:
+    """Return the language of all texts."""
+    return PatternLanguage(_ANY_TEXT)

@@ -1,0 +1,202 @@
+"""A schema and a value enter; whether the one allows the other leaves, by `jsonschema`.
+
+Formats and regular expressions are those that are honoured elsewhere: `jsonschema` takes what happens to be installed
+for the ones, and Python's `re` for the others.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from functools import cache, partial
+from typing import Any
+from urllib.parse import quote
+
+from structured.errors import PatternError, SchemaError
+from structured.pattern.languages import PatternLanguage
+from structured.pattern.regex import ECMA, regex_to_pattern
+from structured.schema.formats import SPECIFIED_FORMATS
+from structured.schema.library import ROOT_URI
+from structured.schema.place import Complement, Elsewhere, Place, Subschema
+from structured.schema.references import REFERENCES
+from structured.schema.resources import pointer_of
+
+
+def allows(part: Subschema, value: Any) -> bool:
+    """Tell whether a schema allows a value."""
+    schema, place = part.schema, part.place
+    if isinstance(schema, bool):
+        return schema
+    if isinstance(schema, Elsewhere):
+        return allows(Subschema(schema.schema, schema.place), value) != schema.is_denied
+    if isinstance(schema, Complement):
+        return _complement_allows(schema, place, value)
+    return _plainly_allows(schema, place, value)
+
+
+def _complement_allows(schema: Complement, place: Place, value: Any) -> bool:
+    """Tell the same for a schema of the compiler's own, whose type comes first."""
+    plain = {keyword: held for keyword, held in schema.items() if keyword not in _OWN and keyword not in _CONTAINS}
+    if not _plainly_allows(plain, place, value):
+        return False
+    if "contains" in schema and not _contains(schema, place, value):
+        return False
+    return all(_OWN[keyword](held, place, value) for keyword, held in schema.items() if keyword in _OWN)
+
+
+def _properties(held: Mapping[str, Any], place: Place, value: Any) -> bool:
+    if not isinstance(value, dict):
+        return True
+    return all(allows(Subschema(held[name], place), value[name]) for name in held.keys() & value.keys())
+
+
+def _prefix(held: list[Any], place: Place, value: Any) -> bool:
+    return not isinstance(value, list) or all(
+        allows(Subschema(one, place), item) for one, item in zip(held, value, strict=False)
+    )
+
+
+def _no_pattern(held: str, _place: Place, value: Any) -> bool:
+    return not isinstance(value, str) or not _language(held).contains(value)
+
+
+def _no_format(held: str, place: Place, value: Any) -> bool:
+    return not isinstance(value, str) or not _plainly_allows({"format": held}, place, value)
+
+
+def _no_multiple(held: Any, place: Place, value: Any) -> bool:
+    return not _is_number(value) or not _plainly_allows({"multipleOf": held}, place, value)
+
+
+def _no_integer(_held: bool, _place: Place, value: Any) -> bool:
+    return not _is_number(value) or value != int(value)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _none_of(held: list[Any], _place: Place, value: Any) -> bool:
+    return isinstance(value, bool) or value not in held
+
+
+def _not_unique(_held: bool, place: Place, value: Any) -> bool:
+    return not isinstance(value, list) or not _plainly_allows({"uniqueItems": True}, place, value)
+
+
+def _some_item(held: Any, place: Place, value: Any) -> bool:
+    return not isinstance(value, list) or any(
+        allows(Subschema(held.schema, place), item) for item in value[held.start :]
+    )
+
+
+def _some_property(held: Any, place: Place, value: Any) -> bool:
+    if not isinstance(value, dict):
+        return True
+    return any(_is_asked(held, place, name) and allows(Subschema(held.schema, place), value[name]) for name in value)
+
+
+def _is_asked(held: Any, place: Place, name: str) -> bool:
+    if name in held.other_names or any(_language(regex).contains(name) for regex in held.other_patterns):
+        return False
+    is_found = held.pattern is None or _language(held.pattern).contains(name)
+    return is_found and allows(Subschema(held.names, place), name)
+
+
+def _contains(schema: Complement, place: Place, value: Any) -> bool:
+    """Tell whether as many items as `contains` and the counts beside it ask for are there."""
+    if not isinstance(value, list):
+        return True
+    met = sum(allows(Subschema(schema["contains"], place), item) for item in value)
+    most = schema.get("maxContains")
+    return bool(schema.get("minContains", 1) <= met and (most is None or met <= most))
+
+
+_CONTAINS = frozenset({"contains", "maxContains", "minContains"})
+
+_OWN: Mapping[str, Callable[[Any, Place, Any], bool]] = {
+    "properties": _properties,
+    "prefixItems": _prefix,
+    "not pattern": _no_pattern,
+    "not format": _no_format,
+    "not multipleOf": _no_multiple,
+    "not integer": _no_integer,
+    "not enum": _none_of,
+    "not uniqueItems": _not_unique,
+    "some item": _some_item,
+    "some property": _some_property,
+}
+
+
+@cache
+def _language(regex: str) -> PatternLanguage:
+    return PatternLanguage(regex_to_pattern(regex, ECMA))
+
+
+def _plainly_allows(schema: Any, place: Place, value: Any) -> bool:
+    from jsonschema.validators import validator_for
+
+    validator = _with_own_patterns(validator_for({"$schema": place.draft.metaschema}))
+    library, checker = place.compilation.library, _format_checker()
+    try:
+        validator.check_schema(schema)
+        if not _refers(schema):
+            return bool(validator(schema, format_checker=checker).is_valid(value))
+        located = {"$ref": _address(schema, place)}
+        return bool(validator(located, registry=library.registry, format_checker=checker).is_valid(value))
+    except SchemaError as error:
+        raise place.refusal(error.problem, keyword=error.keyword, remedy=error.remedy) from error
+    except PatternError as error:
+        raise place.refusal(error.problem, keyword="pattern", remedy=error.remedy) from error
+    # Whatever is wrong with the schema or with one that it refers to comes out as an error of some kind.
+    except Exception as error:
+        raise place.refusal(
+            f"The schema is malformed, or refers to one that is: {str(error).partition(chr(10))[0]}",
+            remedy="Correct it, or remove what stands beside the listed values.",
+        ) from error
+
+
+def _refers(value: Any) -> bool:
+    """Tell whether there may be a reference in a schema."""
+    if isinstance(value, list):
+        return any(map(_refers, value))
+    return isinstance(value, Mapping) and (not value.keys().isdisjoint(REFERENCES) or any(map(_refers, value.values())))
+
+
+def _address(schema: Any, place: Place) -> str:
+    """Return the URI by which the registry finds a schema that refers to others."""
+    resource, library = place.scope.resource, place.compilation.library
+    if place.scope.outer or library.is_dynamic:  # `jsonschema` takes every reference to a dynamic name for dynamic
+        raise SchemaError(
+            "References beside listed values are not supported where names are dynamic",
+            remedy="Use $anchor in place of $dynamicAnchor, or remove what stands beside the listed values.",
+        )
+    if not library.holds(schema, resource.document, place.path):
+        raise SchemaError(
+            "References beside listed values are not supported here", remedy="Remove what stands beside the values."
+        )
+    return f"{resource.document or ROOT_URI}#{quote(pointer_of(place.path))}"
+
+
+@cache
+def _with_own_patterns(validator: Any) -> Any:
+    from jsonschema import ValidationError
+    from jsonschema.validators import extend
+
+    def pattern(_validator: Any, regex: str, value: Any, _schema: Any) -> Any:
+        if isinstance(value, str) and not _language(regex).contains(value):
+            yield ValidationError(f"{value!r} does not match {regex!r}")
+
+    return extend(validator, {"pattern": pattern})
+
+
+@cache
+def _format_checker() -> Any:
+    from jsonschema import FormatChecker
+
+    checker = FormatChecker(formats=())
+    for name, pattern in SPECIFIED_FORMATS.items():
+        checker.checks(name)(partial(_has_format, re.compile(str(pattern))))
+    return checker
+
+
+def _has_format(pattern: re.Pattern[str], value: object) -> bool:
+    return not isinstance(value, str) or pattern.fullmatch(value) is not None
