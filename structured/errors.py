@@ -28,7 +28,8 @@ class StructuredError(Exception):
 class SchemaError(StructuredError):
     """A type or schema that cannot be honoured exactly.
 
-    `schema_path` is a JSON Pointer into the JSON Schema ("" is its root); `keyword` is the keyword at fault, if one is.
+    `schema_path` is a JSON Pointer into the JSON Schema ("" is its root), after a URI and `#` where the schema refers
+    to another document; `keyword` is the keyword at fault, if one is.
     """
 
     def __init__(self, problem: str, *, schema_path: str = "", keyword: str | None = None, remedy: str) -> None:
@@ -36,7 +37,7 @@ class SchemaError(StructuredError):
         self.schema_path = schema_path
         self.keyword = keyword
         self.remedy = remedy
-        where = [f"at #{schema_path}"] if schema_path else []
+        where = [f"at #{schema_path}" if schema_path.startswith("/") else f"at {schema_path}"] if schema_path else []
         where += [f"keyword {keyword!r}"] if keyword else []
         super().__init__(f"{problem} ({', '.join(where)}). {remedy}" if where else f"{problem}. {remedy}")
 

@@ -1,5 +1,6 @@
 """A type or a JSON Schema enters; the pattern of the JSON texts that may be generated leaves."""
 
+from structured.schema.drafts import Draft
 from structured.schema.keywords import common_patterns, schema_to_pattern
 from structured.schema.output_type import OutputType, read_type, to_regex
 from structured.schema.place import Reading
@@ -7,6 +8,7 @@ from structured.schema.whitespace import DEFAULT_WHITESPACE, Whitespace, read_wh
 
 __all__ = [
     "DEFAULT_WHITESPACE",
+    "Draft",
     "OutputType",
     "Reading",
     "Whitespace",

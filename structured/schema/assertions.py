@@ -34,7 +34,7 @@ INTERNAL = frozenset(
 """Keywords of schemas that the compiler made; in those of others they mean nothing."""
 
 UNSUPPORTED: dict[str, frozenset[str]] = {
-    **dict.fromkeys(("$dynamicRef", "$recursiveRef", "disallow", "extends"), EVERY_TYPE | NUMBERS),
+    **dict.fromkeys(("disallow", "extends"), EVERY_TYPE | NUMBERS),
     **dict.fromkeys(("divisibleBy", "multipleOf", "not enum", "not multipleOf", "not integer"), NUMBERS),
 }
 """Keywords of the specification that are not honoured yet, with the types whose values they forbid some of."""

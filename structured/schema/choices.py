@@ -73,7 +73,7 @@ def dependencies(keyword: str) -> Callable[[Subschema, Subschemas], Options]:
 def _kept(part: Subschema, keyword: str, name: str, **keywords: Any) -> Complement:
     """Return a schema of the compiler's own, the same each time."""
     made: dict[Any, Any] = part.place.compilation.made
-    key = id(part.schema), keyword, name
+    key = part.identity, keyword, name
     if key not in made:
         made[key] = part.schema, Complement(keywords)
     found: Complement = made[key][1]

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 from structured.schema.assertions import EVERY_TYPE
 from structured.schema.emptiness import surely_empty
-from structured.schema.place import Complement, Elsewhere, Place, Subschema, Subschemas, check_shape
-from structured.schema.references import follow, ignores_siblings
+from structured.schema.place import Complement, Elsewhere, Subschema, Subschemas, check_shape
+from structured.schema.references import ignores_siblings, targets
 from structured.schema.strings import is_asserted
 from structured.schema.values import type_of
 
@@ -52,23 +52,22 @@ def ways_to_fail(part: Subschema) -> list[Subschemas]:
     if isinstance(schema, bool):
         return [] if schema else [[Subschema(True, place)]]
     check_shape(part)
-    known: dict[int, Any] = place.compilation.complements
-    if id(schema) not in known:
-        known[id(schema)] = schema, list(_ways(part))
-    return [
-        [Subschema(one.schema, Place(place.compilation, one.place.path, place.depth)) for one in way]
-        for way in known[id(schema)][1]
-    ]
+    known = place.compilation.complements
+    if part.identity not in known:
+        known[part.identity] = schema, list(_ways(part))
+    ways: list[Subschemas] = known[part.identity][1]
+    return [[Subschema(one.schema, one.place._replace(depth=place.depth)) for one in way] for way in ways]
 
 
 def _ways(part: Subschema) -> Ways:
     schema, place = part.schema, part.place
-    if "$ref" in schema:
-        target = follow(part)
+    for target in targets(part):
         yield [Subschema(Elsewhere(target.schema, target.place, is_denied=True), place)]
-        if ignores_siblings(place):
-            return
+    if "$ref" in schema and ignores_siblings(place):
+        return
     for keyword in schema:
+        if not place.draft.has(keyword):
+            continue
         ways = _WAYS.get(keyword)
         if ways is not None:
             yield from ways(part, keyword)
@@ -277,8 +276,7 @@ def _inner_not(part: Subschema, keyword: str) -> Ways:
     yield [_affirmed(part, keyword)]
 
 
-_UNDENIABLE = frozenset({"$dynamicRef", "$recursiveRef", "disallow", "extends", "unevaluatedItems",
-                         "unevaluatedProperties"})  # fmt: skip
+_UNDENIABLE = frozenset({"disallow", "extends", "unevaluatedItems", "unevaluatedProperties"})
 
 _WAYS: Mapping[str, Callable[[Subschema, str], Ways]] = {
     "type": _type,

@@ -158,12 +158,12 @@ class Needing:
     def _is_evaluated(self, scope: Subschema, position: int, held: tuple[bool, ...]) -> bool:
         """Tell whether an item was evaluated within a schema (core §11.2)."""
         for part, prefix in zip(self.parts, self.prefixes, strict=True):
-            if id(scope.schema) in part.scopes:
-                inner = part.schema is not scope.schema and "unevaluatedItems" in part.schema
+            if scope.identity in part.scopes:
+                inner = part.identity != scope.identity and "unevaluatedItems" in part.schema
                 if position < len(prefix) or evaluates_rest(part) or inner:
                     return True
         return any(
-            is_held and id(scope.schema) in need.part.scopes and "contains" in need.part.schema
+            is_held and scope.identity in need.part.scopes and "contains" in need.part.schema
             for need, is_held in zip(self.needs, held, strict=True)
         )
 
@@ -171,4 +171,4 @@ class Needing:
 def _here(schema: Elsewhere, place: Place) -> Subschema:
     if schema.is_denied:
         return Subschema(schema, place)
-    return Subschema(schema.schema, Place(place.compilation, schema.place.path, place.depth))
+    return Subschema(schema.schema, schema.place._replace(depth=place.depth))

@@ -10,8 +10,8 @@ from typing import Any
 from structured.errors import PatternError
 from structured.pattern.regex import ECMA
 from structured.schema.names import finds
-from structured.schema.place import Complement, Elsewhere, Subschema, Subschemas, check_shape
-from structured.schema.references import follow, ignores_siblings
+from structured.schema.place import Complement, Elsewhere, Identity, Subschema, Subschemas, check_shape
+from structured.schema.references import REFERENCES, ignores_siblings, targets
 from structured.schema.values import identity, type_of
 
 DEPTH = 6
@@ -27,7 +27,7 @@ def surely_empty(parts: Subschemas, context: Sequence[Subschema] = (), depth: in
     """
     try:
         known = list(_reached(context, set()))
-        new = list(_reached(parts, {id(part.schema) for part in known}))
+        new = list(_reached(parts, {part.identity for part in known}))
     except _Nothing:
         return True
     types = _type_set([*known, *new])
@@ -75,12 +75,12 @@ class _Nothing(Exception):  # noqa: N818  not an error, a result
     """A schema that nothing satisfies."""
 
 
-def _reached(parts: Sequence[Subschema], seen: set[int]) -> Iterator[Subschema]:
+def _reached(parts: Sequence[Subschema], seen: set[Identity]) -> Iterator[Subschema]:
     """Yield the schemas with those that their `$ref` and `allOf` lead to; of complements, those of listed values."""
     for part in parts:
         if part.schema is False:
             raise _Nothing
-        if part.schema is True or id(part.schema) in seen:
+        if part.schema is True or part.identity in seen:
             continue
         if isinstance(part.schema, Elsewhere):
             listed = _denied_values(part.schema.schema)
@@ -88,10 +88,10 @@ def _reached(parts: Sequence[Subschema], seen: set[int]) -> Iterator[Subschema]:
                 yield Subschema(Complement({"denied values": listed}), part.place)
             continue
         check_shape(part)
-        seen.add(id(part.schema))
-        if "$ref" in part.schema:
-            yield from _reached([follow(part)], seen)
-            if ignores_siblings(part.place):
+        seen.add(part.identity)
+        if not REFERENCES.keys().isdisjoint(part.schema):
+            yield from _reached(targets(part), seen)
+            if "$ref" in part.schema and ignores_siblings(part.place):
                 continue
         yield part
         yield from _reached([part.below("allOf", i) for i in range(len(part.schema.get("allOf", [])))], seen)

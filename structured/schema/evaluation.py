@@ -7,13 +7,17 @@ for the ones, and Python's `re` for the others.
 from collections.abc import Callable, Mapping
 from functools import cache, partial
 from typing import Any
+from urllib.parse import quote
 
 from structured.errors import PatternError, SchemaError
 from structured.pattern.languages import PatternLanguage
 from structured.pattern.regex import ECMA
 from structured.schema.formats import SPECIFIED_FORMATS
+from structured.schema.library import ROOT_URI
 from structured.schema.names import finds
 from structured.schema.place import Complement, Elsewhere, Place, Subschema
+from structured.schema.references import REFERENCES
+from structured.schema.resources import pointer_of
 
 
 def allows(part: Subschema, value: Any) -> bool:
@@ -123,14 +127,16 @@ _OWN: Mapping[str, Callable[[Any, Place, Any], bool]] = {
 
 
 def _plainly_allows(schema: Any, place: Place, value: Any) -> bool:
-    from jsonschema.validators import Draft202012Validator, validator_for
+    from jsonschema.validators import validator_for
 
-    root: Any = place.compilation.root
+    validator = _with_own_patterns(validator_for({"$schema": place.draft.metaschema}))
+    library, checker = place.compilation.library, _format_checker()
     try:
-        validator = _with_own_patterns(validator_for(root, default=Draft202012Validator))
         validator.check_schema(schema)
-        checked = validator(root, format_checker=_format_checker()).evolve(schema=schema)
-        return bool(checked.is_valid(value))
+        if not _refers(schema):
+            return bool(validator(schema, format_checker=checker).is_valid(value))
+        located = {"$ref": _address(schema, place)}
+        return bool(validator(located, registry=library.registry, format_checker=checker).is_valid(value))
     except SchemaError as error:
         raise place.refusal(error.problem, keyword=error.keyword, remedy=error.remedy) from error
     except PatternError as error:
@@ -141,6 +147,28 @@ def _plainly_allows(schema: Any, place: Place, value: Any) -> bool:
             f"The schema is malformed, or refers to one that is: {str(error).partition(chr(10))[0]}",
             remedy="Correct it, or remove what stands beside the listed values.",
         ) from error
+
+
+def _refers(value: Any) -> bool:
+    """Tell whether there may be a reference in a schema."""
+    if isinstance(value, list):
+        return any(map(_refers, value))
+    return isinstance(value, Mapping) and (not value.keys().isdisjoint(REFERENCES) or any(map(_refers, value.values())))
+
+
+def _address(schema: Any, place: Place) -> str:
+    """Return the URI by which the registry finds a schema that refers to others."""
+    resource, library = place.scope.resource, place.compilation.library
+    if place.scope.outer or library.is_dynamic:  # `jsonschema` takes every reference to a dynamic name for dynamic
+        raise SchemaError(
+            "References beside listed values are not supported where names are dynamic",
+            remedy="Use $anchor in place of $dynamicAnchor, or remove what stands beside the listed values.",
+        )
+    if not library.holds(schema, resource.document, place.path):
+        raise SchemaError(
+            "References beside listed values are not supported here", remedy="Remove what stands beside the values."
+        )
+    return f"{resource.document or ROOT_URI}#{quote(pointer_of(place.path))}"
 
 
 @cache

@@ -10,15 +10,15 @@ A definition is built once; inside itself it is a reference by name.
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from structured.errors import SchemaError
 from structured.pattern import Pattern, Reference, alternation, literal, productive_nodes, words
 from structured.schema.arrays import array
 from structured.schema.assertions import ASSERTIONS, EVERY_TYPE, INTERNAL, NUMBERS, UNEVALUATED, UNSUPPORTED
 from structured.schema.choices import CHOICES
-from structured.schema.complements import ways_to_fail
-from structured.schema.emptiness import surely_empty
+from structured.schema.conjunctions import SAYS_NOTHING, Conjunction
+from structured.schema.drafts import Draft
 from structured.schema.formats import PYDANTIC_FORMATS, SPECIFIED_FORMATS
 from structured.schema.numbers import integer, number
 from structured.schema.objects import Compilers, object_
@@ -26,7 +26,6 @@ from structured.schema.place import (
     ANNOTATIONS,
     Compilation,
     Complement,
-    Elsewhere,
     Place,
     Reading,
     Schema,
@@ -35,17 +34,15 @@ from structured.schema.place import (
     UnsatisfiableError,
     check_shape,
 )
-from structured.schema.references import follow, ignores_siblings
+from structured.schema.references import REFERENCES
 from structured.schema.strings import quoted, read_rules, string, text_of
 from structured.schema.values import allowed_values, listed_values
 from structured.schema.whitespace import DEFAULT_WHITESPACE, WHITESPACES, read_whitespace
 
-STRUCTURE = frozenset({"$defs", "$ref", "allOf", "const", "definitions", "else", "enum", "then", "type", *CHOICES})
+STRUCTURE = frozenset({"$defs", *REFERENCES, "allOf", "const", "definitions", "else", "enum", "then", "type", *CHOICES})
 """Keywords that are looked at before the type of a value is known."""
 
-_CHOOSING = frozenset(CHOICES)
-_GATHERED = _CHOOSING | UNEVALUATED | {"$ref", "allOf"}
-_SAYS_NOTHING = ANNOTATIONS | {"$defs", "$ref", "definitions"}
+_GATHERED = frozenset({*CHOICES, *UNEVALUATED, *REFERENCES, "allOf"})
 
 IN_A_VALIDATOR = "Remove it, or check the rule in a Pydantic validator: an answer that it rejects is generated again."
 REMEDIES = {
@@ -62,9 +59,6 @@ REMEDIES = {
 MOST_COMBINATIONS = 16_384
 """Branches of several choices that are combined with each other, in one schema."""
 
-_GLANCE = 3
-"""How deep options are looked at before they are tried."""
-
 MOST_OPEN = 40
 """Definitions being built inside each other; one that is deeper is built afterwards, as the stack of calls is short."""
 
@@ -72,23 +66,33 @@ MOST_DEFINITIONS = 10_000
 """Definitions, each set of those that hold together counted as one: there may be as many as sets."""
 
 
-def schema_to_pattern(
+def schema_to_pattern(  # noqa: PLR0913  the last four are keywords
     schema: Schema | bool,
     whitespace: str = DEFAULT_WHITESPACE,
     *,
     reading: Reading = Reading.TYPE,
     at: tuple[str | int, ...] = (),
+    documents: Mapping[str, Schema | bool] | None = None,
+    draft: Draft = Draft.DRAFT_2020_12,
 ) -> Pattern:
     r"""Return the pattern of the JSON texts of a JSON Schema, with the whitespace of the style of that name.
 
     `{"type": "array", "items": {"type": "boolean"}, "maxItems": 2}` → `\[(?:(?:true|false)(?:, (?:true|false))?)?\]`
 
-    `at` are the keys that lead to a part of it, to have the pattern of that part alone.
+    `at` are the keys that lead to a part of it, to have the pattern of that part alone. `documents` are schemas that it
+    may refer to, by their URIs, beside the metaschemas; `draft` is that of schemas without a `$schema`.
 
     Raises `SchemaError` where a keyword cannot be honoured exactly, or where nothing is valid.
     """
     root: Any = schema
-    compilation = Compilation(root if isinstance(root, Mapping) else {}, read_whitespace(whitespace), reading)
+    compilation = Compilation(
+        root if isinstance(root, Mapping) else {},
+        read_whitespace(whitespace),
+        reading,
+        documents=documents or {},
+        draft=draft,
+    )
+    compilation.library.check_vocabularies(compilation.library.start.resource)
     start = Subschema(root, Place(compilation)).below(*at)
     try:
         pattern = pattern_of([start])
@@ -112,7 +116,7 @@ def pattern_of(parts: Subschemas) -> Pattern:
     if len(parts) == 1 and isinstance(schema, dict) and _GATHERED.isdisjoint(schema):
         check_shape(parts[0])
         return _typed(parts, parts[0].place)
-    gathered = _Gathered()
+    gathered = Conjunction()
     for part in parts:
         gathered.add(part)
     place = parts[0].place
@@ -131,7 +135,7 @@ def pattern_of(parts: Subschemas) -> Pattern:
     return _defined(name, known, gathered, place)
 
 
-def _reference(name: str, gathered: "_Gathered", place: Place) -> Reference:
+def _reference(name: str, gathered: "Conjunction", place: Place) -> Reference:
     """Return a reference to a definition that is being built, or will be."""
     if place.whitespace.indent:
         raise place.refusal(
@@ -144,7 +148,7 @@ def _reference(name: str, gathered: "_Gathered", place: Place) -> Reference:
     return reference
 
 
-def _defined(name: str, known: str, gathered: "_Gathered", place: Place) -> Pattern:
+def _defined(name: str, known: str, gathered: "Conjunction", place: Place) -> Pattern:
     """Return the pattern of a definition, after building and keeping it."""
     compilation = place.compilation
     before = len(compilation.patterns)
@@ -160,134 +164,10 @@ def _defined(name: str, known: str, gathered: "_Gathered", place: Place) -> Patt
     return compilation.patterns[known]
 
 
-class _Choice(NamedTuple):
-    """Conjunctions of schemas of which one has to hold, and the keyword that says so.
-
-    Where they are the ways to fail a schema, that is `denied`.
-    """
-
-    part: Subschema
-    keyword: str
-    options: list[Subschemas]
-    denied: Subschema | None = None
-
-
-class _Gathered:
-    """The schemas that a value has to satisfy, with those that their `$ref` and `allOf` lead to, and the choices left.
-
-    `parts` are read without the keywords of `CHOICES`; `denied` are those that the value must fail.
-    """
-
-    __slots__ = ("choices", "denied", "followed", "parts", "seen")
-
-    def __init__(self) -> None:
-        self.parts: Subschemas = []
-        self.choices: list[_Choice] = []
-        self.followed: Subschemas = []
-        self.denied: dict[int, Subschema] = {}
-        self.seen: dict[int, frozenset[int]] = {}
-
-    def add(self, part: Subschema) -> None:
-        """Take a schema, and all that it leads to. Raises `UnsatisfiableError` if it contradicts what is there."""
-        schema, place, scopes = part
-        if isinstance(schema, Elsewhere):
-            self._deny(part, Subschema(schema.schema, Place(place.compilation, schema.place.path, place.depth)))
-            return
-        if schema is True or (id(schema) in self.seen and scopes <= self.seen[id(schema)]):
-            return
-        if schema is False:
-            raise place.unsatisfiable("nothing is allowed here", keyword=None)
-        check_shape(part)
-        if id(schema) in self.denied:
-            raise place.unsatisfiable("what has to hold must not", keyword="not")
-        is_new = id(schema) not in self.seen
-        if not is_new:
-            scopes |= self.seen[id(schema)]
-            self.parts = [one for one in self.parts if one.schema is not schema]
-            self.choices = [choice for choice in self.choices if choice.part.schema is not schema]
-        self.seen[id(schema)] = scopes
-        part = Subschema(schema, place, scopes | {id(schema)} if not UNEVALUATED.isdisjoint(schema) else scopes)
-        if "$ref" in schema:
-            target = follow(part)
-            self.followed.append(target)
-            self.add(target._replace(scopes=part.scopes))
-            if ignores_siblings(place):
-                return
-        if schema.keys() <= _SAYS_NOTHING:
-            return
-        self.parts.append(part)
-        for index in range(len(part.schema.get("allOf", []))):
-            self.add(part.below("allOf", index)._replace(scopes=part.scopes))
-        if not _CHOOSING.isdisjoint(schema):
-            for keyword in [keyword for keyword in CHOICES if keyword in schema]:
-                self._choose(part, keyword)
-
-    def _choose(self, part: Subschema, keyword: str) -> None:
-        """Take what a keyword leaves to choose; a choice of one is none."""
-        for options in CHOICES[keyword](part, self.parts):
-            chosen = [[one._replace(scopes=one.scopes | part.scopes) for one in option] for option in options]
-            if len(chosen) == 1:
-                for one in chosen[0]:
-                    self.add(one)
-            else:
-                self.choices.append(_Choice(part, keyword, chosen))
-
-    def _deny(self, part: Subschema, target: Subschema) -> None:
-        """Take a schema that the value must fail."""
-        if target.schema is False or id(target.schema) in self.denied:
-            return
-        if target.schema is True or id(target.schema) in self.seen:
-            raise target.place.unsatisfiable("what must not hold does", keyword="not")
-        self.denied[id(target.schema)] = target
-        if isinstance(target.schema, Mapping) and "$ref" in target.schema:
-            self.followed.append(target)
-        ways = ways_to_fail(target)
-        if not ways:
-            raise target.place.unsatisfiable("what must not hold always does", keyword="not")
-        if len(ways) == 1:
-            for one in ways[0]:
-                self.add(one)
-        else:
-            self.choices.append(_Choice(part, "not", ways, target))
-
-    def settle(self) -> None:
-        """Drop the choices that what is there has made, and the options that it has ruled out."""
-        settled = False
-        while not settled and self.choices:
-            settled = True
-            for choice in self.choices:
-                if choice.denied is not None and surely_empty([choice.denied], self.parts, _GLANCE):
-                    self.choices = [other for other in self.choices if other is not choice]
-                    continue
-                options = [option for option in choice.options if not surely_empty(option, self.parts, _GLANCE)]
-                if len(options) == len(choice.options):
-                    continue
-                if not options:
-                    raise choice.part.place.unsatisfiable("no branch is possible", keyword=choice.keyword)
-                fewer = choice._replace(options=options) if len(options) > 1 else None
-                self.choices = [other for other in self.choices if other is not choice]
-                if fewer is not None:
-                    self.choices.append(fewer)
-                if fewer is None:
-                    for one in options[0]:
-                        self.add(one)
-                    settled = False
-                    break
-
-    def with_option(self, option: Subschemas) -> "_Gathered":
-        """Return the same with the first choice made."""
-        chosen = _Gathered()
-        chosen.parts, chosen.choices = list(self.parts), self.choices[1:]
-        chosen.seen, chosen.denied = dict(self.seen), dict(self.denied)
-        for part in option:
-            chosen.add(part)
-        return chosen
-
-
-def _definition_name(gathered: _Gathered, place: Place) -> str:
+def _definition_name(gathered: Conjunction, place: Place) -> str:
     """Return the name by which what was gathered is known; the same schemas have the same one."""
     compilation = place.compilation
-    key = frozenset((id(part.schema), part.scopes) for part in [*gathered.parts, *gathered.denied.values()])
+    key = frozenset((part.identity, part.scopes) for part in [*gathered.parts, *gathered.denied.values()])
     if key not in compilation.names:
         if len(compilation.names) == MOST_DEFINITIONS:
             raise place.refusal(
@@ -302,7 +182,7 @@ def _definition_name(gathered: _Gathered, place: Place) -> str:
     return compilation.names[key]
 
 
-def _chosen(gathered: _Gathered, place: Place) -> Pattern:
+def _chosen(gathered: Conjunction, place: Place) -> Pattern:
     """Return the pattern of what was gathered: any option of the first choice, with all the rest."""
     if not gathered.choices:
         return _typed(gathered.parts, place)
@@ -326,7 +206,7 @@ def _chosen(gathered: _Gathered, place: Place) -> Pattern:
     return _any_of(lambda option: _chosen(gathered.with_option(option), place), options)
 
 
-def _is_alone(gathered: _Gathered) -> bool:
+def _is_alone(gathered: Conjunction) -> bool:
     """Tell whether there is nothing but one choice, of single schemas."""
     _, keyword, options, _ = gathered.choices[0]
     return (
@@ -339,18 +219,18 @@ def _is_alone(gathered: _Gathered) -> bool:
 
 def _says_more(part: Subschema, choice: str) -> bool:
     """Tell whether a schema says anything beside its choice."""
-    return bool(part.schema.keys() - _SAYS_NOTHING - {choice, "allOf", "discriminator"})
+    return bool(part.schema.keys() - SAYS_NOTHING - {choice, "allOf", "discriminator"})
 
 
 def names_of(parts: Subschemas) -> Pattern:
     """Return the pattern, of characters, of the strings that satisfy every one of some schemas."""
-    gathered = _Gathered()
+    gathered = Conjunction()
     for part in parts:
         gathered.add(part)
     return _chosen_names(gathered, parts[0].place)
 
 
-def _chosen_names(gathered: _Gathered, place: Place) -> Pattern:
+def _chosen_names(gathered: Conjunction, place: Place) -> Pattern:
     if gathered.choices:
         part, keyword, options, _ = gathered.choices[0]
         if not options:

@@ -223,9 +223,9 @@ class _Object:
     def _is_evaluated(self, scope: Subschema, evaluated: list[bool]) -> bool:
         """Tell whether a property was evaluated within a schema (core §11.3)."""
         return any(
-            is_evaluated or (part.schema is not scope.schema and "unevaluatedProperties" in part.schema)
+            is_evaluated or (part.identity != scope.identity and "unevaluatedProperties" in part.schema)
             for part, is_evaluated in zip(self.parts, evaluated, strict=True)
-            if id(scope.schema) in part.scopes
+            if scope.identity in part.scopes
         )
 
     def _rest(self) -> Rest:
@@ -270,7 +270,7 @@ class _Object:
         for kind in kinds.kinds:
             said = self._said_of_kind(kind, regexes)
             asked = frozenset(index for index in kind if index >= len(regexes))
-            groups.setdefault((asked, *((id(one.schema), one.place.path) for one in said)), []).append(kind)
+            groups.setdefault((asked, *((one.identity, one.place.path) for one in said)), []).append(kind)
         return list(groups.values())
 
     def _said_of_kind(self, kind: frozenset[int], regexes: list[str]) -> Subschemas:

@@ -1,14 +1,17 @@
 """Where the compilation of a schema stands, what all of it shares, and the errors that are raised there."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, NamedTuple
 
 from structured.errors import SchemaError
 from structured.pattern import Pattern, Reference
+from structured.schema.drafts import Draft
 from structured.schema.hidden import VALIDATORS
+from structured.schema.library import Library
+from structured.schema.resources import Path, Resource, Scope, keys_of, longer
 from structured.schema.whitespace import Whitespace
 
 Schema = Mapping[str, Any]
@@ -19,8 +22,8 @@ ANNOTATIONS = frozenset(
 )
 """Keywords that allow and forbid nothing (validation §9, and the note of `hidden.py`)."""
 
-Path = tuple["Path", str | int] | None
-"""The keys that lead to a schema, the last one first: `(((None, "properties"), "a"), "items")`."""
+Identity = tuple[int, Scope | None]
+"""The identity of an object in memory, and the scope of its references."""
 
 
 class Reading(Enum):
@@ -47,41 +50,64 @@ class Compilation:
     `postponed` will be. `names` tells the name by the identities of the schemas that it stands for. `references` are
     those made to definitions from inside them, and where each stands. `combinations` counts branches combined with
     other branches. `complements` are the ways in which a value can fail a schema, by its identity, and
-    `made` are other schemas of the compiler's own.
+    `made` are other schemas of the compiler's own. `documents` are those that references may lead to, by URI, and
+    `draft` is that of schemas that name none; `library` finds what references lead to.
     """
 
     root: Schema
     whitespace: Whitespace
     reading: Reading
     patterns: dict[str, Pattern] = field(default_factory=dict)
-    names: dict[frozenset[tuple[int, frozenset[int]]], str] = field(default_factory=dict)
+    names: dict[frozenset[tuple[Identity, frozenset[Identity]]], str] = field(default_factory=dict)
     namesakes: Counter[str] = field(default_factory=Counter)
     open_names: set[str] = field(default_factory=set)
     references: list[tuple[Reference, "Place"]] = field(default_factory=list)
     postponed: dict[str, Any] = field(default_factory=dict)
     combinations: int = 0
-    complements: dict[int, Any] = field(default_factory=dict)
+    complements: dict[Identity, Any] = field(default_factory=dict)
     made: dict[Any, Any] = field(default_factory=dict)
+    documents: Mapping[str, Any] = field(default_factory=dict)
+    draft: Draft = Draft.DRAFT_2020_12
+    library: Library = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.library = Library(self.root, self.documents, self.draft)
 
 
 class Place(NamedTuple):
-    """A schema's position in the document, and the number of brackets open around its text."""
+    """A schema's position in its document, and the number of brackets open around its text.
+
+    `entered` is the scope of the references there; None is that of the root.
+    """
 
     compilation: Compilation
     path: Path = None
     depth: int = 0
+    entered: Scope | None = None
 
     def at(self, *keys: str | int) -> "Place":
         """Return the place of a subschema whose text stands at the same depth."""
-        return Place(self.compilation, _longer(self.path, keys), self.depth)
+        return Place(self.compilation, longer(self.path, keys), self.depth, self.entered)
 
     def inside(self, *keys: str | int) -> "Place":
         """Return the place of a subschema whose text stands inside one more pair of brackets."""
-        return Place(self.compilation, _longer(self.path, keys), self.depth + 1)
+        return Place(self.compilation, longer(self.path, keys), self.depth + 1, self.entered)
 
-    def at_pointer(self, keys: tuple[str | int, ...]) -> "Place":
-        """Return the place of the schema that some keys lead to from the root, its text standing here."""
-        return Place(self.compilation, _longer(None, keys), self.depth)
+    def led_to(self, path: Path, resource: Resource) -> "Place":
+        """Return the place of the schema that a path leads to in the document of a resource, its text standing here."""
+        library = self.compilation.library
+        scope = library.entered(self.scope, resource)
+        return Place(self.compilation, path, self.depth, None if scope == library.start else scope)
+
+    @property
+    def scope(self) -> Scope:
+        """The resource that the schema lies in, and those passed through."""
+        return self.entered or self.compilation.library.start
+
+    @property
+    def draft(self) -> Draft:
+        """The draft that the schema is written for."""
+        return self.scope.resource.draft
 
     @property
     def whitespace(self) -> Whitespace:
@@ -96,12 +122,12 @@ class Place(NamedTuple):
     @property
     def keys(self) -> tuple[str | int, ...]:
         """The keys that lead here from the root of the document."""
-        return tuple(_keys(self.path))[::-1]
+        return keys_of(self.path)
 
     @property
     def pointer(self) -> str:
-        """The same as a JSON Pointer (RFC 6901)."""
-        return "".join("/" + str(key).replace("~", "~0").replace("/", "~1") for key in self.keys)
+        """The same as a JSON Pointer (RFC 6901), after the URI of the document if it is not the first."""
+        return self.scope.resource.address(self.path)
 
     def refusal(self, problem: str, *, keyword: str | None = None, remedy: str) -> SchemaError:
         """Return the error that says what cannot be honoured here."""
@@ -135,7 +161,12 @@ class Subschema(NamedTuple):
 
     schema: Any
     place: Place
-    scopes: frozenset[int] = frozenset()
+    scopes: frozenset[Identity] = frozenset()
+
+    @property
+    def identity(self) -> Identity:
+        """The same for two schemas only if they are the same and their references lead to the same."""
+        return id(self.schema), self.place.entered
 
     def below(self, *keys: str | int) -> "Subschema":
         """Return the subschema that some keys lead to, its text standing at the same depth."""
@@ -171,7 +202,7 @@ LONGEST = 1 << 30
 SHAPES: dict[str, tuple[type, str]] = {
     **dict.fromkeys(("$defs", "definitions", "patternProperties", "properties"), (Mapping, "an object of schemas")),
     **dict.fromkeys(("allOf", "anyOf", "oneOf", "prefixItems"), (list, "a list of schemas")),
-    **dict.fromkeys(("$ref", "format", "pattern"), (str, "a string")),
+    **dict.fromkeys(("$dynamicRef", "$recursiveRef", "$ref", "format", "pattern"), (str, "a string")),
     "enum": (list, "a list of values"),
     "required": (list, "a list of names"),
 }
@@ -221,22 +252,16 @@ def counts(parts: Subschemas, at_least: str, at_most: str) -> tuple[int, int | N
 
 
 def _arrived(schema: Any, place: Place) -> Subschema:
-    """Return a subschema; one from elsewhere keeps the path of its own, and has the depth of here."""
+    """Return a subschema, inside a resource of its own if it has an identifier.
+
+    One from elsewhere keeps the path of its own, and has the depth of here.
+    """
     if isinstance(schema, Elsewhere) and not schema.is_denied:
-        return Subschema(schema.schema, Place(place.compilation, schema.place.path, place.depth))
+        return Subschema(schema.schema, schema.place._replace(depth=place.depth))
+    if (type(schema) is dict or isinstance(schema, Mapping)) and ("$id" in schema or "id" in schema):
+        resource = place.compilation.library.resource_of(schema, place.scope.resource, place.path)
+        place = place.led_to(place.path, resource)
     return Subschema(schema, place)
-
-
-def _longer(path: Path, keys: tuple[str | int, ...]) -> Path:
-    for key in keys:
-        path = (path, key)
-    return path
-
-
-def _keys(path: Path) -> Iterator[str | int]:
-    while path is not None:
-        path, key = path
-        yield key
 
 
 def _followed(schema: Any, keys: tuple[str | int, ...]) -> Any:

@@ -1,70 +1,66 @@
-"""A `$ref` enters; the schema that it names leaves, from the same document and no other (core §8.2.3).
+"""A reference enters; the schema that it names leaves (core §8.2.3, RFC 6901).
 
-Nothing is ever fetched: a schema from elsewhere has to be put into the document.
+It may lead to any place of a document, by a JSON Pointer, and to any schema in one that has a name or a URI. A dynamic
+one means the first schema with its name among the resources that were passed through on the way (core §8.2.3.2).
 """
 
-from collections.abc import Mapping
-from typing import Any
 from urllib.parse import unquote
 
-from structured.schema.place import Place, Subschema
+from structured.schema.drafts import Draft
+from structured.schema.library import joined
+from structured.schema.place import Place, Subschema, Subschemas
+from structured.schema.resources import Resource
 
-_SIBLINGS_IGNORED = ("draft-03", "draft-04", "draft-05", "draft-06", "draft-07")
+REFERENCES = {
+    "$ref": frozenset(Draft),
+    "$recursiveRef": frozenset({Draft.DRAFT_2019_09}),
+    "$dynamicRef": frozenset({Draft.DRAFT_2020_12}),
+}
+"""The keywords that lead elsewhere, with the drafts that have them."""
+
+
+def targets(part: Subschema) -> Subschemas:
+    """Return the schemas that a value has to satisfy as well, because a schema refers to them."""
+    return [_followed(part, keyword) for keyword in REFERENCES if keyword in part.schema]
 
 
 def follow(part: Subschema) -> Subschema:
     """Return the schema that the `$ref` of a schema leads to, its text standing in the same place."""
-    reference, place = part.schema["$ref"], part.place
-    root = place.compilation.root
-    identifier = root.get("$id", root.get("id", ""))
-    pointer = reference.removeprefix(identifier.rstrip("#")) if isinstance(identifier, str) else reference
-    if not pointer.startswith("#"):
-        raise place.refusal(
-            f"The reference {reference!r} leads out of the schema, and nothing is ever fetched",
-            keyword="$ref",
-            remedy="Put what it names under $defs, and refer to it there.",
-        )
-    if _has_own_base(place):
-        raise place.refusal(
-            "A reference inside a schema with an $id of its own is not supported yet",
-            keyword="$ref",
-            remedy="Remove the inner $id, and refer from the root: #/$defs/Name.",
-        )
-    target: Any = root
-    keys: list[str | int] = []
-    for key in pointer.split("/")[1:]:
-        name: str | int = unquote(key).replace("~1", "/").replace("~0", "~")
-        if isinstance(target, list) and str(name).isdecimal() and int(name) < len(target):
-            name = int(name)
-        elif not isinstance(target, Mapping) or name not in target:
-            raise _nowhere(reference, place)
-        target = target[name]
-        keys.append(name)
-    if pointer != "#" and not keys:
-        raise _nowhere(reference, place)
-    return Subschema(target, place.at_pointer(tuple(keys)))
+    return _followed(part, "$ref")
 
 
 def ignores_siblings(place: Place) -> bool:
     """Tell whether what stands beside a `$ref` is ignored, as up to draft 7 (draft-handrews-json-schema-01 §8.3)."""
-    return any(draft in str(place.compilation.root.get("$schema")) for draft in _SIBLINGS_IGNORED)
+    return place.draft.ignores_siblings
 
 
-def _has_own_base(place: Place) -> bool:
-    """Tell whether a schema on the way here, other than the root, has an identifier."""
-    here: Any = place.compilation.root
-    for key in place.keys:
-        here = here[key]
-        if isinstance(here, Mapping):
-            identifier = here.get("$id", here.get("id"))
-            if isinstance(identifier, str) and not identifier.startswith("#"):
-                return True
-    return False
+def _followed(part: Subschema, keyword: str) -> Subschema:
+    reference, place = part.schema[keyword], part.place
+    if place.draft not in REFERENCES[keyword]:
+        raise place.refusal(
+            f"{keyword!r} is no keyword of this draft",
+            keyword=keyword,
+            remedy="Name the draft by $schema, or use $ref.",
+        )
+    try:
+        resource, name = _holder(reference, keyword, place)
+        schema, path, resource = place.compilation.library.located(resource, name)
+    except LookupError as error:
+        raise place.refusal(
+            f"The reference {reference!r} leads nowhere: {error.args[0]}",
+            keyword=keyword,
+            remedy="Write the definition under $defs and refer to it as #/$defs/Name.",
+        ) from error
+    return Subschema(schema, place.led_to(path, resource))
 
 
-def _nowhere(reference: object, place: Place) -> Exception:
-    return place.refusal(
-        f"The reference {reference!r} leads nowhere",
-        keyword="$ref",
-        remedy="Write the definition under $defs and refer to it as #/$defs/Name.",
-    )
+def _holder(reference: str, keyword: str, place: Place) -> tuple[Resource, str]:
+    """Return the resource that a reference leads into, and the fragment that says where in it."""
+    library, scope = place.compilation.library, place.scope
+    uri, _, fragment = reference.partition("#")
+    target = library.find(joined(scope.resource.uri, uri)) if uri else scope.resource
+    name = unquote(fragment)
+    if keyword == "$ref" or name not in library.looked_through(target).dynamic:
+        return target, name
+    passed = {**dict.fromkeys(library.looked_through(scope.resource).dynamic, scope.resource), **dict(scope.outer)}
+    return passed.get(name, target), name
