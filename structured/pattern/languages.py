@@ -35,7 +35,7 @@ from structured.pattern.nodes import (
 Arc = tuple[int, int, Any]
 """The first and the last character of a range, and the state that they lead to."""
 
-MOST_STATES = 20_000
+MOST_STATES = 8_000
 """States of one automaton that is made explicit."""
 
 

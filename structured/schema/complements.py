@@ -219,7 +219,7 @@ def _properties(part: Subschema, _keyword: str) -> Ways:
 
 def _pattern_properties(part: Subschema, keyword: str) -> Ways:
     for regex in part.schema[keyword]:
-        denied = part.elsewhere(keyword, regex, is_denied=True)
+        denied = _all_if_denied(part.elsewhere(keyword, regex, is_denied=True))
         yield _made(part, "object", **{"some property": SomeProperty(denied, regex)})
 
 
@@ -227,9 +227,14 @@ def _additional_properties(part: Subschema, keyword: str) -> Ways:
     if part.schema[keyword] is not True:
         names = tuple(part.schema.get("properties", ()))
         patterns = tuple(part.schema.get("patternProperties", ()))
-        denied = part.elsewhere(keyword, is_denied=True)
+        denied = _all_if_denied(part.elsewhere(keyword, is_denied=True))
         witness = SomeProperty(denied, other_names=names, other_patterns=patterns)
         yield _made(part, "object", **{"some property": witness})
+
+
+def _all_if_denied(schema: Elsewhere) -> Elsewhere | bool:
+    """Return True for the complement of False."""
+    return True if schema.is_denied and schema.schema is False else schema
 
 
 def _property_names(part: Subschema, keyword: str) -> Ways:
