@@ -205,14 +205,18 @@ def _contains(part: Subschema, _keyword: str) -> Ways:
 
 
 def _required(part: Subschema, keyword: str) -> Ways:
+    """Deny that a property is there; one of which more is said may be there and fail that, in the same way."""
     if isinstance(part.schema[keyword], list):
+        properties = part.schema.get("properties", ())
         for name in part.schema[keyword]:
-            yield _made(part, "object", properties={name: False})
+            denied = part.elsewhere("properties", name, is_denied=True) if name in properties else False
+            yield _made(part, "object", properties={name: denied})
 
 
 def _properties(part: Subschema, _keyword: str) -> Ways:
+    required = part.schema.get("required", ())
     for name, inside in part.schema["properties"].items():
-        if inside is not True:
+        if inside is not True and name not in (required if isinstance(required, list) else ()):
             denied = part.elsewhere("properties", name, is_denied=True)
             yield _made(part, "object", required=[name], properties={name: denied})
 
