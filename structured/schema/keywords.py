@@ -238,7 +238,7 @@ def names_of(parts: Subschemas) -> Pattern:
 
 def _chosen_names(gathered: Conjunction, place: Place) -> Pattern:
     if not gathered.choices and lists_values(gathered.parts):
-        return words(allowed_values(gathered.parts, _ALONE["string"], list(gathered.denied.values())))
+        return words(allowed_values(gathered.parts, _ALONE["string"]))
     if gathered.choices:
         part, keyword, options, _ = gathered.choices[0]
         if not options:
