@@ -17,6 +17,11 @@ from structured.schema.whitespace import Whitespace
 Schema = Mapping[str, Any]
 """A JSON Schema that is an object."""
 
+
+class Complement(dict[str, Any]):
+    """A schema made by the compiler: it has keywords of its own."""
+
+
 ANNOTATIONS = frozenset(
     {"$comment", "default", "deprecated", "description", "examples", "readOnly", "title", VALIDATORS, "writeOnly"}
 )
