@@ -18,10 +18,6 @@ Schema = Mapping[str, Any]
 """A JSON Schema that is an object."""
 
 
-class Complement(dict[str, Any]):
-    """A schema made by the compiler: it has keywords of its own."""
-
-
 ANNOTATIONS = frozenset(
     {"$comment", "default", "deprecated", "description", "examples", "readOnly", "title", VALIDATORS, "writeOnly"}
 )
