@@ -2,12 +2,26 @@
 
 from structured.pattern import Pattern
 from structured.schema.numbers.bounds import BOUNDS, DIVISORS, Rules, rules_of
+from structured.schema.numbers.multiples import is_multiple
+from structured.schema.numbers.of_decimals import DECIMAL, decimal_text
 from structured.schema.numbers.of_specification import specified_integer, specified_number
 from structured.schema.numbers.of_types import FLOAT_DIGITS, INTEGER_DIGITS, PLACES, typed_integer, typed_number
 from structured.schema.numbers.ranges import integer_range
 from structured.schema.place import Place, Subschemas
 
-__all__ = ["BOUNDS", "DIVISORS", "FLOAT_DIGITS", "INTEGER_DIGITS", "PLACES", "integer", "integer_range", "number"]
+__all__ = [
+    "BOUNDS",
+    "DECIMAL",
+    "DIVISORS",
+    "FLOAT_DIGITS",
+    "INTEGER_DIGITS",
+    "PLACES",
+    "decimal_text",
+    "integer",
+    "integer_range",
+    "is_multiple",
+    "number",
+]
 
 
 def integer(parts: Subschemas, place: Place) -> Pattern:

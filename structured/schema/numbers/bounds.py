@@ -15,6 +15,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import NamedTuple
 
+from structured.schema.drafts import Draft
 from structured.schema.numbers.multiples import common_multiple
 from structured.schema.place import Complement, Place, Subschema, Subschemas
 
@@ -39,11 +40,19 @@ class Interval(NamedTuple):
     @property
     def integers(self) -> tuple[int | None, int | None]:
         """The first and the last integer."""
+        first, last = self.rounded(0)
+        return None if first is None else int(first), None if last is None else int(last)
+
+    def rounded(self, places: int) -> tuple[Fraction | None, Fraction | None]:
+        """Return the first and the last decimal with so many places."""
+        scale = 10**places
         first = last = None
         if self.low is not None:
-            first = math.floor(self.low) + 1 if self.low_is_strict else math.ceil(self.low)
+            low = self.low * scale
+            first = Fraction(math.floor(low) + 1 if self.low_is_strict else math.ceil(low), scale)
         if self.high is not None:
-            last = math.ceil(self.high) - 1 if self.high_is_strict else math.floor(self.high)
+            high = self.high * scale
+            last = Fraction(math.ceil(high) - 1 if self.high_is_strict else math.floor(high), scale)
         return first, last
 
     @property
@@ -93,14 +102,16 @@ class Rules(NamedTuple):
 
 def rules_of(parts: Subschemas) -> Rules:
     """Return what some schemas say of a number together."""
-    divisors = [_divisor(part, keyword) for part in parts for keyword in sorted(part.schema.keys() & DIVISORS)]
+    divisors = [_divisor(part, keyword) for part in parts for keyword in part.schema.keys() & DIVISORS]
     common = None
     for divisor in divisors:
         common = divisor if common is None else common_multiple(common, divisor)
     complements = [part for part in parts if isinstance(part.schema, Complement)]
     not_divisors = [_divisor(part, "not multipleOf") for part in complements if "not multipleOf" in part.schema]
     not_divisors += [Fraction(1) for part in complements if part.schema.get("not integer")]
-    values = [Fraction(str(value)) for part in complements for value in part.schema.get("not enum", [])]
+    values = [
+        Fraction(str(value)) for part in complements for value in part.schema.get("not enum", []) if is_number(value)
+    ]
     keywords = sorted(key for part in parts for key in part.schema.keys() & (BOUNDS | DIVISORS))
     return Rules(_interval(parts).without(values), common, not_divisors, keywords[0] if keywords else None)
 
@@ -125,11 +136,15 @@ def _ends(part: Subschema, plain: str, exclusive: str) -> Iterator[tuple[Fractio
         yield _number(part, exclusive), True
 
 
+def is_number(value: object) -> bool:
+    """Tell whether a value is a number, which flags are not."""
+    return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+
+
 def _number(part: Subschema, keyword: str) -> Fraction:
     """Return the decimal value that the keyword shows: 0.1 is a tenth, not the double nearest to it."""
     number = part.schema[keyword]
-    is_number = isinstance(number, int | float | Decimal) and not isinstance(number, bool)
-    if not is_number or not abs(number) <= sys.float_info.max:
+    if not is_number(number) or not abs(number) <= sys.float_info.max:
         problem = f"{number!r} is no {'divisor' if 'Of' in keyword or 'By' in keyword else 'bound'} of a number"
         raise part.place.refusal(problem, keyword=keyword, remedy="Use a finite number.")
     return Fraction(str(number))
@@ -155,9 +170,8 @@ def _at_least(bound: Fraction, *, strict: bool) -> Fraction | None:
 
 
 def has_whole_floats(place: Place) -> bool:
-    """Tell whether 1.0 is an integer, as it is from draft 6 on."""
-    draft = str(place.compilation.root.get("$schema", ""))
-    return "draft-03" not in draft and "draft-04" not in draft
+    """Tell whether 1.0 is an integer, as it is from draft 6 on (draft-wright-json-schema-01 §4.2)."""
+    return place.draft > Draft.DRAFT_4
 
 
 def _shown(value: Fraction) -> str:

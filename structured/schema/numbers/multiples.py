@@ -8,7 +8,7 @@ language says holds of any text that is a number; that a text is one is for anot
 
 from collections.abc import Hashable, Sequence
 from fractions import Fraction
-from math import gcd, lcm
+from math import gcd, inf, lcm
 from typing import Any
 
 from structured.errors import PatternError
@@ -34,6 +34,11 @@ def common_multiple(left: Fraction, right: Fraction) -> Fraction:
     """Return the least number that is a multiple of both: 2.5 and 1 → 5."""
     scale = lcm(left.denominator, right.denominator)
     return Fraction(lcm(int(left * scale), int(right * scale)), scale)
+
+
+def is_multiple(value: float, divisor: float) -> bool:
+    """Tell whether one decimal is a multiple of another, each being what Python writes of it: 19.99 and 0.01."""
+    return abs(value) < inf and Fraction(str(value)) % Fraction(str(divisor)) == 0
 
 
 def factor_and_power(divisor: Fraction) -> tuple[int, int]:
@@ -204,10 +209,20 @@ class ScientificMultiples:
         return isinstance(state[0], PatternLanguage) and state[0].accepts(state[1])
 
 
-def scan(pattern: Pattern, languages: Sequence[Language], place: Place, *, most: int | None = None) -> Pattern | None:
-    """Return the texts of a pattern that are in all of some languages and no longer than `most`; None for none."""
+def scan(
+    pattern: Pattern,
+    included: Sequence[Language],
+    place: Place,
+    *,
+    excluded: Sequence[Language] = (),
+    most: int | None = None,
+) -> Pattern | None:
+    """Return the texts of a pattern that are in all of some languages and in none of others; None if there are none.
+
+    They are no longer than `most`.
+    """
     try:
-        automaton = explore(Together((PatternLanguage(pattern), *languages)))
+        automaton = explore(Together((PatternLanguage(pattern), *included), tuple(excluded)))
     except PatternError as error:
         raise place.refusal(
             "The multiples take more states than are made at once",

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable
 from fractions import Fraction
 
 from structured.pattern import Pattern, alternation, chars, concat, literal, optional, repeat
-from structured.pattern.languages import Language
 from structured.schema.numbers.bounds import Interval, Rules, has_whole_floats
 from structured.schema.numbers.multiples import (
     MOST_SCIENTIFIC,
@@ -25,6 +24,7 @@ from structured.schema.numbers.ranges import (
     NOT_ZERO,
     WHOLE,
     Style,
+    decimal_places,
     either_sign,
     magnitudes,
     power_of_ten,
@@ -59,7 +59,7 @@ def specified_integer(rules: Rules, place: Place) -> Pattern | None:
     plain = _either(_bare_integers(interval) for interval in rules.intervals)
     if plain is None or (rules.divisor is None and not rules.not_divisors):
         return plain
-    return scan(plain, _plain_languages(rules), place)
+    return _plain_scan(plain, rules._replace(divisor=rules.divisor or Fraction(1)), place)
 
 
 def specified_number(rules: Rules, place: Place) -> Pattern | None:
@@ -71,7 +71,7 @@ def specified_number(rules: Rules, place: Place) -> Pattern | None:
     places = None if rules.divisor is None else _places(rules.divisor)
     if not rules.not_divisors and (rules.divisor is None or places is not None):
         return _either(_numbers(interval, places) for interval in rules.intervals)
-    return _either([_plain_scan(rules, place), _scientific_scan(rules, place)])
+    return _either([_plain_scan(_plain(rules), rules, place), _scientific_scan(rules, place)])
 
 
 def _places(divisor: Fraction) -> int | None:
@@ -113,21 +113,27 @@ def _bare_integers(interval: Interval) -> Pattern | None:
     return either_sign(first, last, lambda low, high: magnitudes(low, high, WHOLE), minus_zero=True)
 
 
-def _plain_languages(rules: Rules) -> list[Language]:
-    """Return the languages of the plain decimals that are multiples of the one and of none of the others."""
-    multiples = [] if rules.divisor is None else [Multiples(rules.divisor)]
-    return [*multiples, *map(OtherNumbers, rules.not_divisors)]
-
-
-def _plain_scan(rules: Rules, place: Place) -> Pattern | None:
-    """Return the plain decimals that keep the rules."""
+def _plain(rules: Rules) -> Pattern | None:
+    """Return the plain decimals between the bounds, with as many places as the divisor has."""
     style = Style()
     if rules.divisor is not None:
-        style = Style(max(0, -factor_and_power(rules.divisor)[1]), zeros=True, loose=False)
-    plain = _either(
+        style = Style(decimal_places(rules.divisor), zeros=True, loose=False)
+    return _either(
         _with_integers(interval, lambda low, high: magnitudes(low, high, style)) for interval in rules.intervals
     )
-    return None if plain is None else scan(plain, _plain_languages(rules), place)
+
+
+def _plain_scan(plain: Pattern | None, rules: Rules, place: Place) -> Pattern | None:
+    """Return the plain decimals that are multiples of the one divisor and of none of the others.
+
+    What is known to be an integer may be told by its digits. Of other numbers, the double matters.
+    """
+    if plain is None or rules.divisor is None:
+        return plain and scan(plain, [OtherNumbers(divisor) for divisor in rules.not_divisors], place)
+    multiples = Multiples(rules.divisor)
+    if rules.divisor.denominator == 1:
+        return scan(plain, [multiples], place, excluded=[Multiples(divisor) for divisor in rules.not_divisors])
+    return scan(plain, [multiples, *map(OtherNumbers, rules.not_divisors)], place)
 
 
 def _scientific_scan(rules: Rules, place: Place) -> Pattern | None:
@@ -158,7 +164,7 @@ def _scientific_part(rules: Rules, least: Fraction, most: Fraction, place: Place
     wanted = [] if rules.divisor is None or (rules.divisor == 1 and least > 1) else [rules.divisor]
     if numbers is None or any(factor_and_power(each)[0] > MOST_SCIENTIFIC for each in wanted + rules.not_divisors):
         return None
-    languages: list[Language] = [ScientificMultiples(divisor) for divisor in wanted]
+    languages = [ScientificMultiples(divisor) for divisor in wanted]
     languages += [ScientificMultiples(divisor, negated=True) for divisor in rules.not_divisors]
     return scan(numbers, languages, place) if languages else numbers
 
