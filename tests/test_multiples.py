@@ -78,15 +78,15 @@ def is_kept(schema, text):
     """Tell whether a text is valid as a decimal, and so is the double nearest to it, but for divisors."""
     mantissa, _, exponent = text.lower().partition("e")
     text = f"{mantissa}e{max(-5000, min(int(exponent), 5000))}" if exponent else text
-    value = json.loads(text)
-    rounded = {keyword: bound for keyword, bound in schema.items() if keyword in BOUNDS}
-    doubles = {keyword: float(bound) for keyword, bound in rounded.items()}
-    nearest = Fraction(float(value)) if abs(float(value)) < math.inf else Fraction(text)
-    return (
-        keeps(schema, Fraction(text))
-        and (isinstance(value, int) or all(BOUNDS[key](value, bound) for key, bound in rounded.items()))
-        and all(BOUNDS[key](float(value), bound) for key, bound in doubles.items() if abs(float(value)) < math.inf)
-        and not (schema.get("not integer") and nearest.denominator == 1)
+    value, double = json.loads(text), float(text)
+    bounds = {keyword: bound for keyword, bound in schema.items() if keyword in BOUNDS}
+    return keeps(schema, Fraction(text)) and (
+        abs(double) == math.inf
+        or (
+            (isinstance(value, int) or all(BOUNDS[keyword](double, bound) for keyword, bound in bounds.items()))
+            and all(BOUNDS[keyword](double, float(bound)) for keyword, bound in bounds.items())
+            and not (schema.get("not integer") and double.is_integer())
+        )
     )
 
 

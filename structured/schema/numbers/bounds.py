@@ -127,7 +127,7 @@ def _interval(parts: Subschemas) -> Interval:
 
 def _ends(part: Subschema, plain: str, exclusive: str) -> Iterator[tuple[Fraction, bool]]:
     """Yield the bounds of one side, and whether they are strict."""
-    schema, place = part
+    schema, place = part.schema, part.place
     # In draft 4, `"exclusiveMinimum": true` makes the minimum beside it exclusive.
     is_flag = isinstance(schema.get(exclusive), bool) and not place.is_type
     if plain in schema:

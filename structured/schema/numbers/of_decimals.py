@@ -28,7 +28,7 @@ CONTEXT_DIGITS = 28
 
 def decimal_text(part: Subschema) -> Pattern:
     """Return the texts of the decimals that a schema with the format `decimal` allows, without quotation marks."""
-    schema, place = part
+    schema, place = part.schema, part.place
     rules = schema.get(DECIMAL, {})
     interval = _interval(rules)
     divisor = Fraction(rules["multiple_of"]) if "multiple_of" in rules else None

@@ -10,8 +10,8 @@ from fractions import Fraction
 from structured.pattern import Pattern, alternation, concat
 from structured.schema.numbers.ranges import Style, exponents, mantissas, power_of_ten
 
-LEAST_EXPONENT, GREATEST_EXPONENT = -324, 307
-"""Those of doubles, but for the greatest, which not every mantissa may have."""
+LEAST_EXPONENT, GREATEST_EXPONENT = -324, 308
+"""Those of doubles."""
 
 FROM, UP_TO = 16, -5
 """`repr` turns to scientific notation from the first exponent up, and from the second down."""
@@ -19,7 +19,8 @@ FROM, UP_TO = 16, -5
 MANTISSA_PLACES = 16
 """No double needs more than 17 digits."""
 
-LARGEST = power_of_ten(GREATEST_EXPONENT + 1) - power_of_ten(GREATEST_EXPONENT - MANTISSA_PLACES)
+LARGEST = 17 * power_of_ten(GREATEST_EXPONENT - 1)
+"""A little less than the greatest double, which has many digits."""
 
 
 def exponent_of(value: Fraction) -> int:
