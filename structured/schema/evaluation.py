@@ -15,6 +15,7 @@ from structured.pattern.regex import ECMA
 from structured.schema.formats import SPECIFIED_FORMATS
 from structured.schema.library import ROOT_URI
 from structured.schema.names import finds
+from structured.schema.numbers import DIVISORS, is_multiple
 from structured.schema.place import Complement, Elsewhere, Place, Subschema
 from structured.schema.references import REFERENCES
 from structured.schema.resources import pointer_of
@@ -203,7 +204,11 @@ def _with_own_patterns(validator: Any) -> Any:
         if isinstance(value, str) and not finds(regex, ECMA, value):
             yield ValidationError(f"{value!r} does not match {regex!r}")
 
-    return extend(validator, {"pattern": pattern})
+    def multiple(_validator: Any, divisor: Any, value: Any, _schema: Any) -> Any:
+        if _is_number(value) and not is_multiple(value, divisor):
+            yield ValidationError(f"{value!r} is not a multiple of {divisor!r}")
+
+    return extend(validator, {"pattern": pattern, **dict.fromkeys(DIVISORS & validator.VALIDATORS.keys(), multiple)})
 
 
 @cache

@@ -17,6 +17,7 @@ from structured.schema.whitespace import Whitespace
 Schema = Mapping[str, Any]
 """A JSON Schema that is an object."""
 
+
 ANNOTATIONS = frozenset(
     {"$comment", "default", "deprecated", "description", "examples", "readOnly", "title", VALIDATORS, "writeOnly"}
 )
