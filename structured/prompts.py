@@ -13,7 +13,7 @@ from typing import Any
 TASK = "Fill in the type from the text, as JSON. Where the text states no value, write null if the type allows it."
 
 _PLAIN_NAME = re.compile(r"[^\W\d]\w*")
-_FORMAT_NAMES = {"date": "date", "date-time": "datetime"}
+_FORMAT_NAMES = {"decimal": "decimal", "date": "date", "date-time": "datetime"}
 
 JsonSchema = Mapping[str, Any]
 Example = tuple[str, str]
@@ -133,6 +133,7 @@ def _bounds(schema: JsonSchema) -> str:
             ("exclusiveMinimum", ">", ""),
             ("maximum", "<=", ""),
             ("exclusiveMaximum", "<", ""),
+            ("multipleOf", "a multiple of", ""),
             ("minLength", ">=", " characters"),
             ("maxLength", "<=", " characters"),
             ("minItems", ">=", " items"),

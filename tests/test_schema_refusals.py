@@ -2,7 +2,7 @@
 
 import datetime as dt
 import enum
-from typing import Annotated, Literal, Unpack
+from typing import Annotated, Literal
 
 import annotated_types
 import pydantic
@@ -63,7 +63,6 @@ def in_model(output_type):
         (Annotated[dict[str, int], Field(min_length=2)], "minProperties"),
         (set[Plain], "unhashable"),
         (set[tuple[list[int], ...]], "unhashable"),
-        (tuple[int, Unpack[tuple[str, ...]], bool], "suffixItems"),
         (pydantic.FilePath, "function"),
         (pydantic.NewPath, "function"),
         (pydantic.ImportString, "function"),
@@ -182,7 +181,7 @@ def test_the_unsatisfiable_is_refused(schema, keyword):
         (
             in_model(Annotated[int, annotated_types.Interval(ge=5, lt=5)]),
             (
-                "Unsatisfiable: no integer is at least 5 and at most 4 (at #/properties/total, "
+                "Unsatisfiable: no integer is at least 5 and less than 5 (at #/properties/total, "
                 "keyword 'exclusiveMaximum'). Allow at least one value."
             ),
         ),

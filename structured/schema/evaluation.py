@@ -15,9 +15,14 @@ from structured.pattern.regex import ECMA
 from structured.schema.formats import SPECIFIED_FORMATS
 from structured.schema.library import ROOT_URI
 from structured.schema.names import finds
+from structured.schema.numbers import DIVISORS, is_multiple
 from structured.schema.place import Complement, Elsewhere, Place, Subschema
 from structured.schema.references import REFERENCES
 from structured.schema.resources import pointer_of
+
+
+class NotEvaluatedError(SchemaError):
+    """Whether a schema allows a value cannot be told for the references in it."""
 
 
 def allows(part: Subschema, value: Any) -> bool:
@@ -135,6 +140,8 @@ _OWN: Mapping[str, Callable[[Any, Place, Any], bool]] = {
 def _plainly_allows(schema: Any, place: Place, value: Any) -> bool:
     try:
         return bool(_validator(schema, place).is_valid(value))
+    except NotEvaluatedError as error:
+        raise NotEvaluatedError(error.problem, schema_path=place.pointer, remedy=error.remedy) from error
     except SchemaError as error:
         raise place.refusal(error.problem, keyword=error.keyword, remedy=error.remedy) from error
     except PatternError as error:
@@ -177,12 +184,12 @@ def _address(schema: Any, place: Place) -> str:
     """Return the URI by which the registry finds a schema that refers to others."""
     resource, library = place.scope.resource, place.compilation.library
     if place.scope.outer or library.is_dynamic:  # `jsonschema` takes every reference to a dynamic name for dynamic
-        raise SchemaError(
+        raise NotEvaluatedError(
             "References beside listed values are not supported where names are dynamic",
             remedy="Use $anchor in place of $dynamicAnchor, or remove what stands beside the listed values.",
         )
     if not library.holds(schema, resource.document, place.path):
-        raise SchemaError(
+        raise NotEvaluatedError(
             "References beside listed values are not supported here", remedy="Remove what stands beside the values."
         )
     return f"{resource.document or ROOT_URI}#{quote(pointer_of(place.path))}"
@@ -197,7 +204,11 @@ def _with_own_patterns(validator: Any) -> Any:
         if isinstance(value, str) and not finds(regex, ECMA, value):
             yield ValidationError(f"{value!r} does not match {regex!r}")
 
-    return extend(validator, {"pattern": pattern})
+    def multiple(_validator: Any, divisor: Any, value: Any, _schema: Any) -> Any:
+        if _is_number(value) and not is_multiple(value, divisor):
+            yield ValidationError(f"{value!r} is not a multiple of {divisor!r}")
+
+    return extend(validator, {"pattern": pattern, **dict.fromkeys(DIVISORS & validator.VALIDATORS.keys(), multiple)})
 
 
 @cache

@@ -9,16 +9,18 @@ A definition is built once; inside itself it is a reference by name.
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
 from structured.errors import SchemaError
-from structured.pattern import Pattern, Reference, alternation, literal, productive_nodes, words
+from structured.pattern import Concat, Pattern, Reference, alternation, literal, productive_nodes, words
 from structured.schema.arrays import array
 from structured.schema.assertions import ASSERTIONS, EVERY_TYPE, HIDDEN, INTERNAL, NUMBERS, UNEVALUATED, UNSUPPORTED
 from structured.schema.choices import CHOICES
 from structured.schema.conjunctions import SAYS_NOTHING, Conjunction
 from structured.schema.drafts import Draft
+from structured.schema.evaluation import NotEvaluatedError
 from structured.schema.formats import PYDANTIC_FORMATS, SPECIFIED_FORMATS
 from structured.schema.numbers import integer, number
 from structured.schema.objects import Compilers, object_
@@ -53,7 +55,6 @@ PROBLEMS = {
     "extras_keys": "The names of additional members are of the kind {value!r}",
     "format": "The format {value!r} is not supported here yet",
     "function": "No format says what {value} accepts",
-    "suffixItems": "Items behind a part of any length are not supported",
     "unhashable": "An item of the kind {value!r} may be what no set can hold",
     "unreadable_values": "Pydantic does not find these values in JSON: {value}",
 }
@@ -69,7 +70,6 @@ REMEDIES = {
     "format": "Use str or float, and convert it in a Pydantic validator.",
     "function": "Use str or a type without that check: whether it holds is known only when it is run.",
     "prefixItems": "Use a model with named fields in place of the tuple.",
-    "suffixItems": "Put them in front, or use a model with named fields.",
     "unhashable": "Use list in place of set, or items that have a hash: frozen models, tuples, plain values.",
     "uniqueItems": "Use list in place of set, and remove what is repeated in a Pydantic validator.",
     "unreadable_values": "Use strings or small integers.",
@@ -121,7 +121,8 @@ def schema_to_pattern(  # noqa: PLR0913  the last four are keywords
             name, (gathered, place) = compilation.postponed.popitem()
             if name not in compilation.patterns:
                 _defined(name, name, gathered, place)
-        productive = productive_nodes(pattern) if compilation.references else set()
+        defined = compilation.patterns.values() if compilation.references else ()  # some only inside strings
+        productive = productive_nodes(Concat((pattern, *defined)))
         for reference, place in compilation.references:
             target = compilation.patterns.get(reference.name)
             if target is not None and id(target) not in productive:
@@ -209,7 +210,8 @@ def _chosen(gathered: Conjunction, place: Place) -> Pattern:
     if not gathered.choices:
         return _typed(gathered.parts, place)
     if not place.is_type and lists_values(gathered.parts):
-        return listed_values(gathered.parts, _types(gathered.parts), list(gathered.denied.values()))
+        with suppress(NotEvaluatedError):
+            return listed_values(gathered.parts, _types(gathered.parts), list(gathered.denied.values()))
     alone = _is_alone(gathered)
     if not alone:
         gathered.settle()
@@ -255,8 +257,8 @@ def names_of(parts: Subschemas) -> Pattern:
 
 
 def _chosen_names(gathered: Conjunction, place: Place) -> Pattern:
-    if lists_values(gathered.parts):
-        return words(allowed_values(gathered.parts, _ALONE["string"], list(gathered.denied.values())))
+    if not gathered.choices and lists_values(gathered.parts):
+        return words(allowed_values(gathered.parts, _ALONE["string"]))
     if gathered.choices:
         part, keyword, options, _ = gathered.choices[0]
         if not options:

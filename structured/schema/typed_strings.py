@@ -17,6 +17,7 @@ from structured.pattern.nodes import ANY_CHARACTER, ANY_TEXT
 from structured.pattern.regex import PYTHON, RUST, Dialect
 from structured.schema.formats import PYDANTIC_FORMATS, multi_host_url, url
 from structured.schema.formats.bounded import dates, datetimes, durations, times
+from structured.schema.numbers import DECIMAL, decimal_text
 from structured.schema.place import Subschema
 
 _ASCII = repeat(char_set((0, 0x7F)), 0, None)
@@ -86,6 +87,9 @@ _MEANT_FOR = {
 def _format(part: Subschema, name: str) -> Iterator[Pattern]:
     if name in ("uri", "multi-host-uri"):
         yield _locator(part)
+        return
+    if name == DECIMAL:
+        yield decimal_text(part)
         return
     if name not in PYDANTIC_FORMATS:
         raise part.place.refusal(

@@ -114,8 +114,10 @@ class CompleteJsonSchema(GenerateJsonSchema):
         return super().timedelta_schema(schema) | _present(schema, *_BOUNDS)
 
     def decimal_schema(self, schema: core_schema.DecimalSchema) -> JsonSchemaValue:
-        """Add the format: of Pydantic's strings, most are no decimal; of its numbers, some have too many digits."""
-        return super().decimal_schema(schema) | {"format": "decimal"}
+        """Let it be a string, as Pydantic writes it, and keep what is said of its value: floats would lose digits."""
+        rules = _present(schema, *_BOUNDS, "multiple_of", "max_digits", "decimal_places")
+        shown = {name: rule if name in {"max_digits", "decimal_places"} else str(rule) for name, rule in rules.items()}
+        return {"type": "string", "format": "decimal"} | ({"decimal": shown} if shown else {})
 
     def fraction_schema(self, schema: Any) -> JsonSchemaValue:
         """Leave out the strings where there are bounds, since those are of numbers, and round these inwards."""
@@ -171,16 +173,6 @@ class CompleteJsonSchema(GenerateJsonSchema):
         if "schema" not in schema or inner(schema["schema"])["type"] == "any":
             return {"type": "string", "format": "json-string"}
         return super().json_schema(schema)
-
-    def tuple_schema(self, schema: core_schema.TupleSchema) -> JsonSchemaValue:
-        """Add `suffixItems` where items stand behind those of any number; none of those before is optional."""
-        shown = super().tuple_schema(schema)
-        first = schema.get("variadic_item_index")
-        if first is None:
-            return shown
-        if first + 1 < len(schema["items_schema"]):
-            shown["suffixItems"] = len(schema["items_schema"]) - first - 1
-        return shown | ({"minItems": max(first, shown.get("minItems", 0))} if first else {})
 
     def set_schema(self, schema: core_schema.SetSchema) -> JsonSchemaValue:
         """Add `unhashable` where an item may be what no set holds."""

@@ -1,0 +1,44 @@
+"""The keywords of numbers (JSON Schema validation §6.2) enter; the pattern of JSON numbers (RFC 8259 §6) leaves."""
+
+from structured.pattern import Pattern
+from structured.schema.numbers.bounds import BOUNDS, DIVISORS, Rules, rules_of
+from structured.schema.numbers.multiples import is_multiple
+from structured.schema.numbers.of_decimals import DECIMAL, decimal_text
+from structured.schema.numbers.of_specification import specified_integer, specified_number
+from structured.schema.numbers.of_types import FLOAT_DIGITS, INTEGER_DIGITS, PLACES, typed_integer, typed_number
+from structured.schema.numbers.ranges import integer_range
+from structured.schema.place import Place, Subschemas
+
+__all__ = [
+    "BOUNDS",
+    "DECIMAL",
+    "DIVISORS",
+    "FLOAT_DIGITS",
+    "INTEGER_DIGITS",
+    "PLACES",
+    "decimal_text",
+    "integer",
+    "integer_range",
+    "is_multiple",
+    "number",
+]
+
+
+def integer(parts: Subschemas, place: Place) -> Pattern:
+    """Return the integers that satisfy some schemas."""
+    rules = rules_of(parts)
+    found = (typed_integer if place.is_type else specified_integer)(rules, place)
+    return _satisfiable(found, rules, place, "integer")
+
+
+def number(parts: Subschemas, place: Place) -> Pattern:
+    """Return the numbers that satisfy some schemas."""
+    rules = rules_of(parts)
+    found = (typed_number if place.is_type else specified_number)(rules, place)
+    return _satisfiable(found, rules, place, "number")
+
+
+def _satisfiable(found: Pattern | None, rules: Rules, place: Place, name: str) -> Pattern:
+    if found is None:
+        raise place.unsatisfiable(f"no {name} is {rules}", keyword=rules.keyword)
+    return found
