@@ -9,13 +9,15 @@ from fractions import Fraction
 from typing import Annotated
 
 import pytest
-from doubles import accepted
+from doubles import accepted, read
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
-from structured.automata import RegularAutomaton
+from structured.automata import DEAD, RegularAutomaton
 from structured.errors import SchemaError
+from structured.index import Index
+from structured.masks import unpack
 from structured.schema import Reading, read_type, schema_to_pattern, to_regex
 from structured.schema.place import Complement, UnsatisfiableError
 
@@ -262,6 +264,40 @@ def test_divisors_that_take_too_many_states_are_refused():
     """With a way out, and soon."""
     with pytest.raises(SchemaError, match="more states"):
         specified({"type": "integer", "multipleOf": 0.123456789})
+
+
+class Bill(BaseModel):
+    count: Annotated[int, Field(multiple_of=7)]
+    price: Annotated[Decimal, Field(max_digits=6, decimal_places=2, multiple_of=Decimal("0.05"))]
+    share: Annotated[float, Field(multiple_of=0.05, ge=0, le=1)]
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 2**32))
+def test_masks_are_those_of_all_tokens(vocabulary, seed):
+    """Inside numbers whose digits an automaton counts, and each way home is as long as it was said to be."""
+    automaton = RegularAutomaton(schema_to_pattern(read_type(Bill).schema, "compact"))
+    index = Index(automaton, vocabulary)
+    source, state, data = random.Random(seed), automaton.start, b""
+    for _ in range(60):
+        allowed = unpack(index.mask(state), vocabulary.size).tolist()
+        reached = {}
+        for token_id, token in enumerate(vocabulary.tokens):
+            target = read(automaton, data + token) if token else DEAD
+            if target != DEAD:
+                reached[token_id] = token
+            ends = token_id in vocabulary.end_token_ids and automaton.accepts(state)
+            assert allowed[token_id] == (target != DEAD or ends)
+        if not reached:
+            break
+        data += reached[source.choice(list(reached))]
+        state = read(automaton, data)
+    while not automaton.accepts(state):
+        steps = {byte: automaton.step(state, byte) for byte in range(256)}
+        byte = min((byte for byte in steps if steps[byte] != DEAD), key=lambda byte: automaton.distances[steps[byte]])
+        assert automaton.distances[steps[byte]] == automaton.distances[state] - 1
+        data, state = data + bytes([byte]), steps[byte]
+    Bill.model_validate_json(data)
 
 
 @pytest.mark.parametrize("divisor", [2, 3, 4, 5, 100, 0.05, 0.2])

@@ -55,6 +55,7 @@ PROBLEMS = {
     "extras_keys": "The names of additional members are of the kind {value!r}",
     "format": "The format {value!r} is not supported here yet",
     "function": "No format says what {value} accepts",
+    "length": "The length is that of a value that is no longer the text",
     "unhashable": "An item of the kind {value!r} may be what no set can hold",
     "unreadable_values": "Pydantic does not find these values in JSON: {value}",
 }
@@ -69,6 +70,7 @@ REMEDIES = {
     "extras_keys": "Use str for them.",
     "format": "Use str or float, and convert it in a Pydantic validator.",
     "function": "Use str or a type without that check: whether it holds is known only when it is run.",
+    "length": "Use str, bytes or a collection, or check the length in a Pydantic validator.",
     "prefixItems": "Use a model with named fields in place of the tuple.",
     "unhashable": "Use list in place of set, or items that have a hash: frozen models, tuples, plain values.",
     "uniqueItems": "Use list in place of set, and remove what is repeated in a Pydantic validator.",
@@ -258,6 +260,8 @@ def names_of(parts: Subschemas) -> Pattern:
 
 def _chosen_names(gathered: Conjunction, place: Place) -> Pattern:
     if not gathered.choices and lists_values(gathered.parts):
+        for part in gathered.parts if place.is_type else ():
+            _check_keywords(part, _ALONE["string"])
         return words(allowed_values(gathered.parts, _ALONE["string"]))
     if gathered.choices:
         part, keyword, options, _ = gathered.choices[0]
@@ -420,7 +424,13 @@ def common_patterns() -> tuple[Pattern, ...]:
     ]
     formats = [PYDANTIC_FORMATS[name] for name in ("date", "date-time", "time")]
     formats += [SPECIFIED_FORMATS[name] for name in ("date", "date-time", "time", "uuid", "ipv4")]
-    return (*anything, *map(quoted, formats))
+    numbers = [
+        TYPES[kind]([Subschema(schema, place)], place)
+        for reading in Reading
+        for place in [Place(Compilation({}, read_whitespace(DEFAULT_WHITESPACE), reading))]
+        for kind, schema in (("number", {}), ("integer", {}), ("integer", {"minimum": 0}), ("integer", {"minimum": 1}))
+    ]
+    return (*anything, *numbers, *map(quoted, formats))
 
 
 def null(_parts: Subschemas, _place: Place) -> Pattern:

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from zoneinfo import available_timezones
 
+from pydantic import ByteSize
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaValue, JsonSchemaWarningKind
 from pydantic_core import SchemaError as CoreSchemaError
 from pydantic_core import SchemaValidator, ValidationError, core_schema
 
 from structured.schema.hidden.claims import contradicts, has_claims, is_open, without_claims
-from structured.schema.hidden.functions import FUNCTION, VALIDATORS, noted, said_of
+from structured.schema.hidden.functions import VALIDATORS, noted, said_of
 from structured.schema.hidden.inspection import CoreSchema, has_hash, inner, length_unit
 from structured.schema.hidden.spellings import Spelling
 
@@ -66,9 +67,14 @@ class CompleteJsonSchema(GenerateJsonSchema):
         self._check_claim(truth, json_schema)
 
     def definitions_schema(self, schema: core_schema.DefinitionsSchema) -> JsonSchemaValue:
-        """Remember what the definitions are."""
+        """Remember what the definitions are, and read them as Pydantic does: as the outermost model is configured."""
         self._core_definitions |= {definition["ref"]: definition for definition in schema["definitions"]}
-        return super().definitions_schema(schema)
+        outermost = inner(schema["schema"])
+        if outermost["type"] == "definition-ref":
+            outermost = inner(self._core_definitions[outermost["schema_ref"]])
+        config = getattr(outermost.get("cls"), "model_config", None)
+        with self._config_wrapper_stack.push(config):
+            return super().definitions_schema(schema)
 
     def str_schema(self, schema: core_schema.StringSchema) -> JsonSchemaValue:
         """Add `ascii_only`, `strip_whitespace` and `regex_engine`; the flags of a pattern are written into it."""
@@ -89,7 +95,7 @@ class CompleteJsonSchema(GenerateJsonSchema):
         name = {"utf8": "binary", "base64": "base64url"}.get(self._config.val_json_bytes, "hex")
         lengths = _present(schema, "min_length", "max_length")
         is_decoded = name != "binary" and lengths
-        return {"type": "string", "format": name} | ({FUNCTION: "length"} if is_decoded else lengths)
+        return {"type": "string", "format": name} | ({"length": "bytes"} if is_decoded else lengths)
 
     def float_schema(self, schema: core_schema.FloatSchema) -> JsonSchemaValue:
         """Add the infinite bounds, which Pydantic drops."""
@@ -238,13 +244,15 @@ class CompleteJsonSchema(GenerateJsonSchema):
         return noted(super().function_before_schema(schema), said_of(schema["function"]["function"]))
 
     def function_after_schema(self, schema: core_schema.AfterValidatorFunctionSchema) -> JsonSchemaValue:
-        """Say what is known of the function."""
+        """Say what is known of the function; of `ByteSize`, whose pattern promises too much, name the format."""
         shown = super().function_after_schema(schema)
         function: Any = schema["function"]["function"]
+        if getattr(function, "__func__", None) is ByteSize._validate.__func__:  # type: ignore[attr-defined]
+            shown = {"anyOf": [{"type": "string", "format": "byte-size"}, {"type": "integer", "minimum": 0}]}
         said = said_of(function)
         if function.__class__.__module__ == "functools" and said.keys() & {"min_length", "max_length"}:
             unit = length_unit(schema["schema"])
-            said = {"items": {}, "bytes": said}.get(unit or "", {FUNCTION: "length"})
+            said = {"items": {}, "bytes": said}.get(unit or "", {"length": inner(schema["schema"])["type"]})
             shown = {key: value for key, value in shown.items() if unit != "bytes" or key not in _MEASURING}
         return noted(shown, said)
 

@@ -1,7 +1,7 @@
 """The keywords of numbers (JSON Schema validation §6.2) enter; the pattern of JSON numbers (RFC 8259 §6) leaves."""
 
 from structured.pattern import Pattern
-from structured.schema.numbers.bounds import BOUNDS, DIVISORS, Rules, rules_of
+from structured.schema.numbers.bounds import BOUNDS, DIVISORS, Rules, has_whole_floats, rules_of, too_many_states
 from structured.schema.numbers.multiples import is_multiple
 from structured.schema.numbers.of_decimals import DECIMAL, decimal_text
 from structured.schema.numbers.of_specification import specified_integer, specified_number
@@ -27,14 +27,19 @@ __all__ = [
 def integer(parts: Subschemas, place: Place) -> Pattern:
     """Return the integers that satisfy some schemas."""
     rules = rules_of(parts)
-    found = (typed_integer if place.is_type else specified_integer)(rules, place)
+    with too_many_states(place, "multipleOf"):
+        if place.is_type:
+            found = typed_integer(rules)
+        else:
+            found = specified_integer(rules, may_have_point=has_whole_floats(place))
     return _satisfiable(found, rules, place, "integer")
 
 
 def number(parts: Subschemas, place: Place) -> Pattern:
     """Return the numbers that satisfy some schemas."""
     rules = rules_of(parts)
-    found = (typed_number if place.is_type else specified_number)(rules, place)
+    with too_many_states(place, "multipleOf"):
+        found = typed_number(rules) if place.is_type else specified_number(rules)
     return _satisfiable(found, rules, place, "number")
 
 

@@ -11,10 +11,12 @@ rejected: the patterns of strict bounds would be shorter, and most doubles could
 import math
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from decimal import Decimal
 from fractions import Fraction
 from typing import NamedTuple
 
+from structured.errors import PatternError
 from structured.schema.drafts import Draft
 from structured.schema.numbers.multiples import common_multiple
 from structured.schema.place import Complement, Place, Subschema, Subschemas
@@ -22,6 +24,10 @@ from structured.schema.place import Complement, Place, Subschema, Subschemas
 BOUNDS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"})
 DIVISORS = frozenset({"divisibleBy", "multipleOf"})
 """The first is the name in draft 3."""
+
+
+FEW = 64
+"""So many values are listed one by one."""
 
 
 class Interval(NamedTuple):
@@ -83,10 +89,10 @@ class Rules(NamedTuple):
     `keyword` is one of those that say so, to blame it.
     """
 
-    intervals: list[Interval]
+    intervals: tuple[Interval, ...]
     divisor: Fraction | None
-    not_divisors: list[Fraction]
-    keyword: str | None
+    not_divisors: tuple[Fraction, ...] = ()
+    keyword: str | None = None
 
     def __str__(self) -> str:
         words = [str(interval) for interval in self.intervals if interval != Interval()]
@@ -94,10 +100,24 @@ class Rules(NamedTuple):
         is_none = [f"no multiple of {_shown(divisor)}" for divisor in self.not_divisors]
         return " and ".join([*([" or ".join(words)] if words else []), *is_one, *is_none])
 
+    def few_values(self) -> list[Fraction] | None:
+        """Return the values, if there is a divisor and they are `FEW` at most."""
+        found: list[Fraction] = []
+        for low, high, low_is_strict, high_is_strict in self.intervals:
+            if self.divisor is None or low is None or high is None or high - low > FEW * self.divisor:
+                return None
+            scaled = Interval(low / self.divisor, high / self.divisor, low_is_strict, high_is_strict)
+            first, last = scaled.rounded(0)
+            assert first is not None
+            assert last is not None
+            found += [count * self.divisor for count in range(int(first), int(last) + 1)]
+        kept = [value for value in found if all(value % divisor for divisor in self.not_divisors)]
+        return kept if len(kept) <= FEW else None
+
     @property
     def are_none(self) -> bool:
         """Whether any number will do."""
-        return self.intervals == [Interval()] and self.divisor is None and not self.not_divisors
+        return self.intervals == (Interval(),) and self.divisor is None and not self.not_divisors
 
 
 def rules_of(parts: Subschemas) -> Rules:
@@ -113,7 +133,8 @@ def rules_of(parts: Subschemas) -> Rules:
         Fraction(str(value)) for part in complements for value in part.schema.get("not enum", []) if is_number(value)
     ]
     keywords = sorted(key for part in parts for key in part.schema.keys() & (BOUNDS | DIVISORS))
-    return Rules(_interval(parts).without(values), common, not_divisors, keywords[0] if keywords else None)
+    intervals = tuple(_interval(parts).without(values))
+    return Rules(intervals, common, tuple(dict.fromkeys(not_divisors)), keywords[0] if keywords else None)
 
 
 def _interval(parts: Subschemas) -> Interval:
@@ -167,6 +188,19 @@ def _at_least(bound: Fraction, *, strict: bool) -> Fraction | None:
     if strict or Fraction(nearest) < bound:
         nearest = math.nextafter(nearest, math.inf)
     return max(bound, Fraction(repr(nearest))) if math.isfinite(nearest) else None
+
+
+@contextmanager
+def too_many_states(place: Place, keyword: str) -> Iterator[None]:
+    """Refuse what takes too many states, at a place."""
+    try:
+        yield
+    except PatternError as error:
+        raise place.refusal(
+            "The multiples take more states than are made at once",
+            keyword=keyword,
+            remedy="Use a divisor of fewer digits, or check it afterwards.",
+        ) from error
 
 
 def has_whole_floats(place: Place) -> bool:

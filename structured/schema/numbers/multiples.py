@@ -11,12 +11,10 @@ from fractions import Fraction
 from math import gcd, inf, lcm
 from typing import Any
 
-from structured.errors import PatternError
 from structured.pattern import Pattern, Scan
 from structured.pattern.languages import Arc, Language, PatternLanguage, Together, explore, joined
 from structured.schema.numbers.ranges import decimal_places, exponents
 from structured.schema.numbers.scientific import GREATEST_EXPONENT, LEAST_EXPONENT, MANTISSA_PLACES
-from structured.schema.place import Place
 
 SURE_DIGITS = 15
 """No two decimals of so many digits are rounded to the same double."""
@@ -210,23 +208,11 @@ class ScientificMultiples:
 
 
 def scan(
-    pattern: Pattern,
-    included: Sequence[Language],
-    place: Place,
-    *,
-    excluded: Sequence[Language] = (),
-    most: int | None = None,
+    pattern: Pattern, included: Sequence[Language], *, excluded: Sequence[Language] = (), most: int | None = None
 ) -> Pattern | None:
     """Return the texts of a pattern that are in all of some languages and in none of others; None if there are none.
 
-    They are no longer than `most`.
+    They are no longer than `most`. Raises `PatternError` if that takes too many states.
     """
-    try:
-        automaton = explore(Together((PatternLanguage(pattern), *included), tuple(excluded)))
-    except PatternError as error:
-        raise place.refusal(
-            "The multiples take more states than are made at once",
-            keyword="multipleOf",
-            remedy="Use a divisor of fewer digits, or check it afterwards.",
-        ) from error
+    automaton = explore(Together((PatternLanguage(pattern), *included), tuple(excluded)))
     return None if automaton is None else Scan(automaton.arcs, automaton.accepting, most)

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from structured.pattern import Pattern, alternation, concat, literal, repeat
-from structured.schema.numbers.bounds import Interval
+from structured.schema.numbers.bounds import Interval, too_many_states
 from structured.schema.numbers.multiples import Multiples, scan
 from structured.schema.numbers.of_types import INTEGER_DIGITS, PLACES
 from structured.schema.numbers.ranges import Style, either_sign, magnitudes, power_of_ten
@@ -35,7 +35,8 @@ def decimal_text(part: Subschema) -> Pattern:
     pieces = [] if interval is None else _pieces(rules, interval, divisor)
     plain = alternation(*pieces) if pieces else None
     if plain is not None and divisor is not None:
-        plain = scan(plain, [Multiples(divisor)], place)
+        with too_many_states(place, DECIMAL):
+            plain = scan(plain, [Multiples(divisor)])
     if plain is None:
         raise place.unsatisfiable(f"no decimal keeps {rules}", keyword=DECIMAL)
     return plain

@@ -7,9 +7,11 @@ the scientific notation of `structured.schema.numbers.scientific`. Multiples of 
 
 from collections.abc import Callable, Iterable
 from fractions import Fraction
+from functools import lru_cache
+from math import lcm
 
 from structured.pattern import Pattern, alternation, chars, concat, literal, optional, repeat
-from structured.schema.numbers.bounds import Interval, Rules, has_whole_floats
+from structured.schema.numbers.bounds import Interval, Rules
 from structured.schema.numbers.multiples import (
     MOST_SCIENTIFIC,
     Multiples,
@@ -32,13 +34,12 @@ from structured.schema.numbers.ranges import (
 from structured.schema.numbers.scientific import (
     FROM,
     LARGEST,
-    LEAST_EXPONENT,
+    LEAST,
     MANTISSA_PLACES,
     UP_TO,
     scientific,
     scientific_multiples,
 )
-from structured.schema.place import Place
 
 _ANY_MAGNITUDE = concat(
     alternation(literal("0"), concat(NOT_ZERO, repeat(DIGIT, 0, None))),
@@ -48,30 +49,43 @@ _ANY_MAGNITUDE = concat(
 _ANY_NUMBER = concat(optional(literal("-")), _ANY_MAGNITUDE)
 _ANY_INTEGER = concat(optional(literal("-")), alternation(literal("0"), concat(NOT_ZERO, repeat(DIGIT, 0, None))))
 
+_ONE = (Fraction(1),)
+
 _Numbers = Callable[[Fraction, Fraction | None], Pattern | None]
 
 
-def specified_integer(rules: Rules, place: Place) -> Pattern | None:
+@lru_cache(maxsize=1024)
+def specified_integer(rules: Rules, *, may_have_point: bool) -> Pattern | None:
     """Return the integers that keep the rules; None if there are none. From draft 6 on `1.0` is one."""
-    if has_whole_floats(place):
-        divisor = Fraction(1) if rules.divisor is None else common_multiple(rules.divisor, Fraction(1))
-        return specified_number(rules._replace(divisor=divisor), place)
+    divisor = Fraction(1) if rules.divisor is None else common_multiple(rules.divisor, Fraction(1))
+    if may_have_point:
+        return specified_number(rules._replace(divisor=divisor))
     plain = _either(_bare_integers(interval) for interval in rules.intervals)
-    if plain is None or (rules.divisor is None and not rules.not_divisors):
+    if divisor == 1 and not rules.not_divisors:
         return plain
-    return _plain_scan(plain, rules._replace(divisor=rules.divisor or Fraction(1)), place)
+    return _plain_scan(plain, rules._replace(divisor=divisor))
 
 
-def specified_number(rules: Rules, place: Place) -> Pattern | None:
-    """Return the numbers that keep the rules; None if there are none."""
+@lru_cache(maxsize=1024)
+def specified_number(rules: Rules) -> Pattern | None:
+    """Return the numbers that keep the rules; None if there are none.
+
+    What is no multiple of an integer is another integer, or none.
+    """
     if rules.are_none:
         return _ANY_NUMBER
-    if rules.not_divisors:
-        rules = rules._replace(intervals=[piece for each in rules.intervals for piece in each.without([Fraction(0)])])
     places = None if rules.divisor is None else _places(rules.divisor)
     if not rules.not_divisors and (rules.divisor is None or places is not None):
         return _either(_numbers(interval, places) for interval in rules.intervals)
-    return _either([_plain_scan(_plain(rules), rules, place), _scientific_scan(rules, place)])
+    values = rules.few_values()
+    if values is not None:
+        return _either(_numbers(Interval(value, value), None) for value in values)
+    if rules.divisor is None and rules.not_divisors != _ONE and all(n.denominator == 1 for n in rules.not_divisors):
+        others = specified_number(rules._replace(not_divisors=_ONE))
+        return (
+            others if 1 in rules.not_divisors else _either([specified_number(rules._replace(divisor=_ONE[0])), others])
+        )
+    return _either([_plain_scan(_plain(rules), rules), _scientific_scan(rules)])
 
 
 def _places(divisor: Fraction) -> int | None:
@@ -114,29 +128,28 @@ def _bare_integers(interval: Interval) -> Pattern | None:
 
 
 def _plain(rules: Rules) -> Pattern | None:
-    """Return the plain decimals between the bounds, with as many places as the divisor has."""
-    style = Style()
+    """Return the plain decimals between the bounds, with as many places as the divisor has; without 0, if it is one."""
+    style, no_zero = Style(), [Fraction(0)] if rules.not_divisors else []
     if rules.divisor is not None:
         style = Style(decimal_places(rules.divisor), zeros=True, loose=False)
-    return _either(
-        _with_integers(interval, lambda low, high: magnitudes(low, high, style)) for interval in rules.intervals
-    )
+    pieces = [piece for interval in rules.intervals for piece in interval.without(no_zero)]
+    return _either(_with_integers(piece, lambda low, high: magnitudes(low, high, style)) for piece in pieces)
 
 
-def _plain_scan(plain: Pattern | None, rules: Rules, place: Place) -> Pattern | None:
+def _plain_scan(plain: Pattern | None, rules: Rules) -> Pattern | None:
     """Return the plain decimals that are multiples of the one divisor and of none of the others.
 
     What is known to be an integer may be told by its digits. Of other numbers, the double matters.
     """
     if plain is None or rules.divisor is None:
-        return plain and scan(plain, [OtherNumbers(divisor) for divisor in rules.not_divisors], place)
+        return plain and scan(plain, [OtherNumbers(divisor) for divisor in rules.not_divisors])
     multiples = Multiples(rules.divisor)
     if rules.divisor.denominator == 1:
-        return scan(plain, [multiples], place, excluded=[Multiples(divisor) for divisor in rules.not_divisors])
-    return scan(plain, [multiples, *map(OtherNumbers, rules.not_divisors)], place)
+        return scan(plain, [multiples], excluded=[Multiples(divisor) for divisor in rules.not_divisors])
+    return scan(plain, [multiples, *map(OtherNumbers, rules.not_divisors)])
 
 
-def _scientific_scan(rules: Rules, place: Place) -> Pattern | None:
+def _scientific_scan(rules: Rules) -> Pattern | None:
     """Return the numbers that keep the rules and for which `repr` has scientific notation.
 
     The large ones are integers, and an integer is a multiple of 3/4 if it is one of 3.
@@ -144,29 +157,30 @@ def _scientific_scan(rules: Rules, place: Place) -> Pattern | None:
     large = Rules(
         rules.intervals,
         None if rules.divisor is None else Fraction(rules.divisor.numerator),
-        [Fraction(divisor.numerator) for divisor in rules.not_divisors],
+        tuple(Fraction(divisor.numerator) for divisor in rules.not_divisors),
         rules.keyword,
     )
-    found = [_scientific_part(large, power_of_ten(FROM), LARGEST, place)]
+    found = [_scientific_part(large, power_of_ten(FROM), LARGEST)]
     divisors = [*([] if rules.divisor is None else [rules.divisor]), *rules.not_divisors]
     most = power_of_ten(UP_TO + 1)
     if min(divisors) < most:
-        found.append(_scientific_part(rules, power_of_ten(LEAST_EXPONENT), most, place))
+        found.append(_scientific_part(rules, LEAST, most))
     elif rules.divisor is None:
-        found += [_scientific(interval, Fraction(0), min(divisors) / 2, Style()) for interval in rules.intervals]
+        found += [_scientific(interval, LEAST, min(divisors) / 2, Style()) for interval in rules.intervals]
     return _either(found)
 
 
-def _scientific_part(rules: Rules, least: Fraction, most: Fraction, place: Place) -> Pattern | None:
+def _scientific_part(rules: Rules, least: Fraction, most: Fraction) -> Pattern | None:
     """Return the numbers in scientific notation that keep the rules and whose magnitude is from `least` to `most`."""
     style = Style(MANTISSA_PLACES)
     numbers = _either(_scientific(interval, least, most, style) for interval in rules.intervals)
     wanted = [] if rules.divisor is None or (rules.divisor == 1 and least > 1) else [rules.divisor]
-    if numbers is None or any(factor_and_power(each)[0] > MOST_SCIENTIFIC for each in wanted + rules.not_divisors):
+    factors = [factor_and_power(divisor)[0] for divisor in (*wanted, *rules.not_divisors)]
+    if numbers is None or lcm(*factors) > MOST_SCIENTIFIC:
         return None
     languages = [ScientificMultiples(divisor) for divisor in wanted]
     languages += [ScientificMultiples(divisor, negated=True) for divisor in rules.not_divisors]
-    return scan(numbers, languages, place) if languages else numbers
+    return scan(numbers, languages) if languages else numbers
 
 
 def _scientific(interval: Interval, least: Fraction, most: Fraction, style: Style) -> Pattern | None:

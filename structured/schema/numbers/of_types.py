@@ -8,9 +8,10 @@ are given up.
 
 import sys
 from fractions import Fraction
+from functools import lru_cache
 
-from structured.pattern import Pattern, alternation, chars, concat, literal, optional, repeat
-from structured.schema.numbers.bounds import Rules
+from structured.pattern import Pattern, alternation, chars, concat, literal, optional, repeat, words
+from structured.schema.numbers.bounds import Interval, Rules
 from structured.schema.numbers.multiples import Multiples, common_multiple, factor_and_power, scan
 from structured.schema.numbers.ranges import (
     DIGIT,
@@ -21,7 +22,6 @@ from structured.schema.numbers.ranges import (
     integer_range,
     power_of_ten,
 )
-from structured.schema.place import Place
 
 INTEGER_DIGITS = 18
 """Digits of an integer that has no bound; with one bound, ten times the bound is still allowed."""
@@ -42,7 +42,8 @@ _UNBOUNDED_FLOAT = concat(
 )
 
 
-def typed_integer(rules: Rules, place: Place) -> Pattern | None:
+@lru_cache(maxsize=1024)
+def typed_integer(rules: Rules) -> Pattern | None:
     """Return the integers that keep the rules: no leading zeros, no `-0`, no `1.0`; None if there are none."""
     (interval,) = rules.intervals
     first, last = interval.integers
@@ -56,11 +57,14 @@ def typed_integer(rules: Rules, place: Place) -> Pattern | None:
     factor, zeros = factor_and_power(Fraction(divisor))
     if factor == 1:
         return _with_zeros(low, high, "0" * zeros)
+    values = rules._replace(divisor=Fraction(divisor)).few_values()
+    if values is not None:
+        return words(str(value) for value in values)
     if first is not None and last is not None:
-        return scan(integer_range(low * divisor, high * divisor), [Multiples(Fraction(divisor))], place)
+        return scan(integer_range(low * divisor, high * divisor), [Multiples(Fraction(divisor))])
     # Where there is no end, digits are counted beside the automaton and not in it, whose states would be as many times.
     most = len(str(limit)) + (first is None or first < 0)
-    return scan(integer_range(first, last), [Multiples(Fraction(divisor))], place, most=most)
+    return scan(integer_range(first, last), [Multiples(Fraction(divisor))], most=most)
 
 
 def _with_zeros(low: int, high: int, zeros: str) -> Pattern:
@@ -71,7 +75,8 @@ def _with_zeros(low: int, high: int, zeros: str) -> Pattern:
     return alternation(literal("0"), *(concat(integer_range(*pair), literal(zeros)) for pair in ends))
 
 
-def typed_number(rules: Rules, place: Place) -> Pattern | None:
+@lru_cache(maxsize=1024)
+def typed_number(rules: Rules) -> Pattern | None:
     """Return the numbers whose double keeps the rules; None if there are none."""
     if rules.are_none:
         return _UNBOUNDED_FLOAT
@@ -83,14 +88,24 @@ def typed_number(rules: Rules, place: Place) -> Pattern | None:
     if rules.divisor is None:
         return decimal_range(low, high, FLOATS)
     reach = _reach(rules.divisor)
-    return multiples_between(max(low, -reach), min(high, reach), rules.divisor, place)
+    return multiples_between(max(low, -reach), min(high, reach), rules.divisor)
 
 
-def multiples_between(low: Fraction, high: Fraction, divisor: Fraction, place: Place) -> Pattern | None:
+def multiples_between(low: Fraction, high: Fraction, divisor: Fraction) -> Pattern | None:
     """Return the multiples of a divisor, without zeros after them; None if there are none."""
     factor, power = factor_and_power(divisor)
     decimals = decimal_range(low, high, Style(max(0, -power), loose=False))
-    return decimals if decimals is None or (factor == 1 and power <= 0) else scan(decimals, [Multiples(divisor)], place)
+    if decimals is None or (factor == 1 and power <= 0):
+        return decimals
+    values = Rules((Interval(low, high),), divisor).few_values()
+    return scan(decimals, [Multiples(divisor)]) if values is None else _listed(values, max(0, -power))
+
+
+def _listed(values: list[Fraction], places: int) -> Pattern | None:
+    """Return some values, with so many places or fewer."""
+    found = [decimal_range(value, value, Style(places, loose=False)) for value in values]
+    kept = [pattern for pattern in found if pattern is not None]
+    return alternation(*kept) if kept else None
 
 
 def _limited(low: Fraction | None, high: Fraction | None) -> tuple[Fraction, Fraction]:

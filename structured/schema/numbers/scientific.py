@@ -13,6 +13,9 @@ from structured.schema.numbers.ranges import Style, exponents, mantissas, power_
 LEAST_EXPONENT, GREATEST_EXPONENT = -324, 308
 """Those of doubles."""
 
+LEAST = 5 * power_of_ten(LEAST_EXPONENT)
+"""The least double above 0."""
+
 FROM, UP_TO = 16, -5
 """`repr` turns to scientific notation from the first exponent up, and from the second down."""
 
