@@ -3,8 +3,10 @@
 import collections
 import dataclasses
 import datetime as dt
+import decimal
 import enum
 import fractions
+import importlib.util
 import ipaddress
 import pathlib
 import re
@@ -23,6 +25,9 @@ from pydantic.alias_generators import to_camel
 from strategies import CHARACTERS, PLAIN_FLOATS, TEXTS, Typed, offsets, subsets
 
 UTC = dt.timezone.utc  # noqa: UP017  as Pydantic's examples have it
+
+
+Names = typing_extensions.TypeAliasType("Names", list[str])
 
 
 class Priority(enum.Enum):
@@ -116,6 +121,29 @@ class Forbidding(pydantic.BaseModel, extra="forbid", validate_by_name=True):
 
 class ByName(pydantic.BaseModel, validate_by_alias=False, validate_by_name=True):
     name: str = Field(alias="theName")
+
+
+class Shown(pydantic.BaseModel, extra="allow", validate_by_name=True):
+    """An additional member called `name` would be read as the field."""
+
+    name: int = Field(alias="shown name")
+
+
+class Short(pydantic.BaseModel, str_max_length=2):
+    """Its configuration holds for the definition that both fields share."""
+
+    first: "Names"
+    second: "Names"
+
+
+class Documented(pydantic.BaseModel, json_schema_mode_override="serialization"):
+    """Whatever its JSON Schema is meant for, answers are validated."""
+
+    size: Annotated[int, pydantic.PlainSerializer(str)] = Field(alias="theSize", serialization_alias="size")
+
+
+class Added(pydantic.BaseModel):
+    name: str = Field(json_schema_extra={"minLength": 3, "examples": ["abc"]})
 
 
 class Camel(pydantic.BaseModel, alias_generator=to_camel):
@@ -224,6 +252,11 @@ STRING = {  # name → type, values
 }
 
 NUMBER = {
+    "Decimal": (decimal.Decimal, st.decimals(-(10**9), 10**9, places=3)),
+    "condecimal": (pydantic.condecimal(max_digits=6, decimal_places=2, ge=0), st.decimals(0, 999, places=2)),
+    "Decimal, multiple_of": (bounded(decimal.Decimal, multiple_of=decimal.Decimal("0.25"), lt=100), None),
+    "int, multiple_of": (bounded(int, multiple_of=5, ge=-20), st.integers(-4, 99).map(lambda count: 5 * count)),
+    "float, multiple_of": (bounded(float, multiple_of=0.5), None),
     "bool": (bool, st.booleans()),
     "int": (int, st.integers(1 - 10**18, 10**18 - 1)),
     "int, bounds": (bounded(int, ge=-3, lt=10**30), st.integers(-3, 10**30 - 1)),
@@ -300,7 +333,7 @@ PLACE = {
 
 CHOICE = {
     "None": (None, st.none()),
-    "Literal": (Literal["a", 'b"', 1, True, None, -2], st.sampled_from(["a", 'b"', 1, True, None, -2])),
+    "Literal": (Literal["a", 'b"', 1, True, -2] | None, st.sampled_from(["a", 'b"', 1, True, None, -2])),
     "Enum": (Priority, st.sampled_from(Priority)),
     "IntEnum": (Size, st.sampled_from(Size)),
     "StrEnum": (Color, st.sampled_from(Color)),
@@ -308,7 +341,7 @@ CHOICE = {
     "Literal of an Enum": (Literal[Color.RED], st.just(Color.RED)),
     "Any": (Any, TEXTS | st.integers(0, 9) | st.lists(st.booleans(), max_size=2)),
     "object": (object, st.none() | TEXTS),
-    "Hashable": (typing.Hashable, TEXTS | st.booleans()),  # noqa: UP006
+    "Hashable": (typing.Hashable, TEXTS | st.booleans()),
     "SkipValidation": (pydantic.SkipValidation[int], st.integers(0, 9)),
 }
 
@@ -333,17 +366,19 @@ COLLECTION = {
         st.dictionaries(st.integers(1, 20), TEXTS, min_size=1, max_size=2),
     ),
     "dict[int | bool, int]": (dict[int | bool, int], None),
+    "dict[Fraction, int]": (dict[bounded(fractions.Fraction, gt=fractions.Fraction(1, 3)), int], None),
     "dict[IPv4Address, int]": (dict[ipaddress.IPv4Address, int], None),
     "Mapping": (Mapping[str, int], st.dictionaries(TEXTS, st.integers(0, 9), max_size=2)),
-    "Counter": (typing.Counter[str], st.dictionaries(TEXTS, st.integers(0, 9), max_size=2).map(collections.Counter)),  # noqa: UP006
-    "OrderedDict": (typing.OrderedDict[str, int], None),  # noqa: UP006
-    "defaultdict": (typing.DefaultDict[int, list[int]], None),  # noqa: UP006
+    "Counter": (typing.Counter[str], st.dictionaries(TEXTS, st.integers(0, 9), max_size=2).map(collections.Counter)),
+    "OrderedDict": (typing.OrderedDict[str, int], None),
+    "defaultdict": (collections.defaultdict[int, list[int]], None),
     "set": (set, st.sets(TEXTS | st.booleans(), max_size=2)),
     "set[int]": (set[int], st.sets(st.integers(0, 99), max_size=3)),
     "set[Literal], lengths": (
         bounded(set[Literal["a", "b", "c"]], min_length=2, max_length=3),
         st.sets(st.sampled_from("abc"), min_size=2),
     ),
+    "set of equal values": (bounded(set[Literal[1, 2] | bool], min_length=2), None),
     "frozenset of tuples": (frozenset[tuple[int, str]], None),
     "set[Frozen]": (set[Frozen], None),
     "frozenset, one": (
@@ -365,7 +400,8 @@ COLLECTION = {
 MODEL = {
     made.__name__: (made, None)
     for made in (
-        *(Frozen, Even, Strict, Stripped, Searched, Encoded, Kept, Counted, Forbidding, ByName, Camel),
+        *(Frozen, Even, Strict, Stripped, Searched, Encoded, Kept, Counted, Forbidding, ByName, Camel, Shown, Short),
+        *(Documented, Added),
         *(Open, Partial, Closed, Record, Loose, Point, Cat),
     )
 } | {
@@ -384,8 +420,14 @@ MODEL = {
     "Tree": (RootModel[dict[str, Node]], None),
 }
 
+if importlib.util.find_spec("email_validator") is not None:
+    STRING |= {
+        "EmailStr": (pydantic.EmailStr, st.just("ana.diaz@example.com")),
+        "NameEmail": (pydantic.NameEmail, None),
+    }
+
 KINDS = STRING | NUMBER | TIME | PLACE | CHOICE | COLLECTION | MODEL
-"""Every kind that is written, by a name: the type, and a strategy for values that come back from JSON, if there is one."""
+"""Every kind that is written, by a name: the type, and a strategy for values that come back from JSON, if any."""
 
 
 def composed(*, with_values: bool = False) -> st.SearchStrategy[Typed]:
@@ -402,8 +444,8 @@ def larger(inner: st.SearchStrategy[Typed]) -> st.SearchStrategy[Typed]:
     return st.one_of(
         inner.map(lambda drawn: Typed(Optional[drawn.type], st.none() | drawn.values)),  # noqa: UP045
         st.tuples(inner, inner).map(
-            lambda pair: Typed(Union[pair[0].type, pair[1].type], pair[0].values | pair[1].values)
-        ),  # noqa: UP007
+            lambda pair: Typed(Union[pair[0].type, pair[1].type], pair[0].values | pair[1].values)  # noqa: UP007
+        ),
         lists(inner),
         inner.map(lambda drawn: Typed(dict[str, drawn.type], st.dictionaries(TEXTS, drawn.values, max_size=2))),
         st.tuples(inner, inner).map(
@@ -485,3 +527,97 @@ def tables(draw: st.DrawFn, inner: st.SearchStrategy[Typed]) -> Typed:
 
 def wrappers() -> st.SearchStrategy[Any]:
     return st.sampled_from([typing_extensions.Required, typing_extensions.NotRequired])
+
+
+class Plain(pydantic.BaseModel):
+    name: str
+
+
+class Unhashable(pydantic.BaseModel, frozen=True):
+    names: list[str]
+
+
+class Shared(pydantic.BaseModel):
+    first: int = Field(validation_alias=AliasChoices("x", "y"))
+    second: str = Field(validation_alias=AliasChoices("x", "z"))
+
+
+class Preferred(pydantic.BaseModel):
+    first: int = Field(validation_alias=AliasChoices(AliasPath("second", 0), "first"))
+    second: list[str]
+
+
+class Deep(pydantic.BaseModel):
+    name: str = Field(validation_alias=AliasPath("names", 0))
+
+
+class Rewritten(pydantic.BaseModel, json_schema_extra=lambda schema: schema.pop("required")):
+    name: str
+
+
+class Contradicted(pydantic.BaseModel):
+    name: int = Field(json_schema_extra={"type": "string"})
+
+
+class Unknown(pydantic.BaseModel, json_schema_extra={"mask": "###"}):
+    name: str
+
+
+class Keyed(pydantic.BaseModel, extra="allow"):
+    __pydantic_extra__: dict[bounded(str, max_length=2), int]
+
+
+class Counting(enum.Enum):
+    ONE = 1
+
+
+class Hex(pydantic.BaseModel, val_json_bytes="hex"):
+    data: bytes
+
+
+Guessed = Annotated[
+    Annotated[Cat, pydantic.Tag("a")] | Annotated[Dog, pydantic.Tag("b")], pydantic.Discriminator(lambda _: "a")
+]
+
+REFUSED = {  # type → keyword at fault, reason
+    "set, min_length": (bounded(set[int], min_length=2), "uniqueItems", "what was written before is not remembered"),
+    "dict, min_length": (bounded(dict[str, int], min_length=2), "minProperties", "the same, of keys"),
+    "set of models": (set[Plain], "unhashable", "Pydantic's set rejects what has no hash"),
+    "set of frozen models of lists": (set[Unhashable], "unhashable", "the same, of what it consists of"),
+    "set of tuples of anything": (set[tuple[Any, ...]], "unhashable", "the same, of what it may consist of"),
+    "dict of tuples": (dict[tuple[int, int], int], "type", "a key is a string, and read as no tuple"),
+    "dict of None": (dict[None, int], "type", "no key is read as None"),
+    "dict of numbers in an Enum": (dict[Counting, int], "unreadable_values", "keys are not looked up as numbers"),
+    "dict of Json": (dict[pydantic.Json[int], int], "contentSchema", "keys that hold JSON are not built"),
+    "Literal[bytes]": (Literal[b"a"], "unreadable_values", "JSON has no bytes"),
+    "Enum of dates": (enum.Enum("Days", {"FIRST": dt.date(2020, 1, 1)}), "unreadable_values", "JSON has no dates"),
+    "FilePath": (pydantic.FilePath, "function", "whether a file exists is asked when the answer is read"),
+    "DirectoryPath": (pydantic.DirectoryPath, "function", "the same"),
+    "NewPath": (pydantic.NewPath, "function", "the same"),
+    "SocketPath": (pydantic.SocketPath, "function", "the same"),
+    "ImportString": (pydantic.ImportString, "function", "it runs what it names"),
+    "PaymentCardNumber": (pydantic.types.PaymentCardNumber, "function", "its check digit is a sum over all others"),
+    "Base64Bytes, max_length": (bounded(pydantic.Base64Bytes, max_length=3), "length", "of the decoded value"),
+    "HttpUrl, max_length": (bounded(pydantic.HttpUrl, max_length=600), "length", "of what the parser makes of it"),
+    "Path, max_length": (bounded(pathlib.Path, max_length=9), "length", "a path has no length"),
+    "UrlConstraints, short": (
+        Annotated[pydantic.AnyUrl, pydantic.UrlConstraints(max_length=40)],
+        "max_length",
+        "a host may be longer",
+    ),
+    "bytes as hex": (Hex, "format", "no pattern of it is built"),
+    "Discriminator": (Guessed, "discriminator_function", "a function chooses the branch"),
+    "one alias for two": (Shared, "ambiguous_aliases", "one value would be read for both"),
+    "an alias inside another field": (Preferred, "ambiguous_aliases", "the other field's value would be preferred"),
+    "AliasPath": (Deep, "validation_alias", "what it lies in is described nowhere"),
+    "json_schema_extra, less": (Rewritten, "claimed", "the JSON Schema allows what is rejected"),
+    "json_schema_extra, other": (Contradicted, "claimed", "the same"),
+    "WithJsonSchema": (Annotated[int, pydantic.WithJsonSchema({"type": "string"})], "claimed", "the same"),
+    "json_schema_extra, unknown": (Unknown, "mask", "it may be a rule"),
+    "names of additional members": (Keyed, "extras_keys", "they would have to differ from fields and keep a rule"),
+    "Callable": (typing.Callable, None, "no JSON value is one"),
+    "type": (type[int], None, "no JSON value is one"),
+    "Never": (typing.Never, None, "nothing is one"),
+    "timezone": (dt.timezone, None, "Pydantic does not describe it"),
+}
+"""Every kind that is refused, by a name: the type, the keyword at fault, and why."""

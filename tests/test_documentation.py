@@ -276,7 +276,8 @@ def test_the_readme_tells_which_types_are_supported(heading: str, supported: boo
     """Every type in the first column of the two tables is compiled, or refused with a SchemaError."""
     namespace: dict[str, Any] = {}
     exec("from datetime import *; from decimal import *; from enum import *; from typing import *", namespace)  # noqa: S102
-    exec("from uuid import *; from pydantic import *; from typing_extensions import TypedDict", namespace)  # noqa: S102
+    exec("from uuid import *; from ipaddress import *; from pathlib import *", namespace)  # noqa: S102
+    exec("from pydantic import *; from typing_extensions import TypedDict", namespace)  # noqa: S102
     exec(textwrap.dedent(_TYPES_OF_THE_TABLES), namespace)  # noqa: S102
     cells = re.findall(r"^\| (.+?) \|", _section(README, heading), flags=re.MULTILINE)
     types = [code for cell in cells for code in re.findall(r"`([^`]+)`", cell)]

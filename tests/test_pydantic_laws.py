@@ -1,7 +1,6 @@
 """Every type that Pydantic describes: what is written for it validates, or it is refused by name."""
 
 import random
-import warnings
 from typing import Any
 
 import numpy as np
@@ -9,7 +8,8 @@ import pytest
 from doubles import accepted
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from pydantic_types import KINDS, composed
+from pydantic import create_model
+from pydantic_types import KINDS, REFUSED, composed
 from strategies import Typed
 
 from structured.automata import DEAD, RegularAutomaton
@@ -66,6 +66,17 @@ def test_an_instance_of_a_kind_can_be_written(name: str, data: st.DataObject) ->
     output_type, values = KINDS[name]
     text = read_type(output_type).adapter.dump_json(data.draw(values), by_alias=True)
     assert accepted(_known_automaton(name), text), text
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_refused_is_refused_by_name(name: str) -> None:
+    """Alone and inside a model, with the keyword at fault and a way out."""
+    output_type, keyword, _ = REFUSED[name]
+    for refused in (output_type, create_model("Holder", held=(list[output_type], ...))) if keyword else (output_type,):
+        with pytest.raises(SchemaError) as caught:
+            automaton_of(refused)
+        assert caught.value.keyword == keyword
+        assert caught.value.remedy
 
 
 def _known_automaton(name: str) -> RegularAutomaton:

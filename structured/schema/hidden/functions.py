@@ -73,6 +73,11 @@ def changes_length(function: Any) -> bool:
     return _qualified_name(function.func if isinstance(function, partial) else function) in _CHANGES_LENGTH
 
 
+def reads_byte_sizes(function: Any) -> bool:
+    """Tell whether a function is that of Pydantic's `ByteSize`."""
+    return _library(function) == "pydantic" and _qualified_name(function) == "ByteSize._validate"
+
+
 def noted(shown: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
     """Return a schema with what is said of a function, the names of validators added to those that are there."""
     names = [*shown.get(VALIDATORS, []), *said.get(VALIDATORS, [])]

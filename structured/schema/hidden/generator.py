@@ -7,13 +7,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from zoneinfo import available_timezones
 
-from pydantic import ByteSize
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaValue, JsonSchemaWarningKind
 from pydantic_core import SchemaError as CoreSchemaError
 from pydantic_core import SchemaValidator, ValidationError, core_schema
 
 from structured.schema.hidden.claims import contradicts, has_claims, is_open, without_claims
-from structured.schema.hidden.functions import VALIDATORS, noted, said_of
+from structured.schema.hidden.functions import VALIDATORS, noted, reads_byte_sizes, said_of
 from structured.schema.hidden.inspection import CoreSchema, has_hash, inner, length_unit
 from structured.schema.hidden.spellings import Spelling
 
@@ -247,7 +246,7 @@ class CompleteJsonSchema(GenerateJsonSchema):
         """Say what is known of the function; of `ByteSize`, whose pattern promises too much, name the format."""
         shown = super().function_after_schema(schema)
         function: Any = schema["function"]["function"]
-        if getattr(function, "__func__", None) is ByteSize._validate.__func__:  # type: ignore[attr-defined]
+        if reads_byte_sizes(function):
             shown = {"anyOf": [{"type": "string", "format": "byte-size"}, {"type": "integer", "minimum": 0}]}
         said = said_of(function)
         if function.__class__.__module__ == "functools" and said.keys() & {"min_length", "max_length"}:
