@@ -130,10 +130,23 @@ class Shown(pydantic.BaseModel, extra="allow", validate_by_name=True):
 
 
 class Short(pydantic.BaseModel, str_max_length=2):
-    """Its configuration holds for the definition that both fields share."""
+    """Its configuration holds for the definition that both fields share, unless another model is built around it."""
 
     first: "Names"
     second: "Names"
+
+
+class Inheriting(pydantic.BaseModel, str_max_length=2):
+    """Its configuration holds for the plain dataclass inside it, too."""
+
+    record: "Record"
+
+
+class Sharing(pydantic.BaseModel, str_max_length=2):
+    """As above, but the dataclass is a definition."""
+
+    first: "Record"
+    second: "Record"
 
 
 class Documented(pydantic.BaseModel, json_schema_mode_override="serialization"):
@@ -400,8 +413,8 @@ COLLECTION = {
 MODEL = {
     made.__name__: (made, None)
     for made in (
-        *(Frozen, Even, Strict, Stripped, Searched, Encoded, Kept, Counted, Forbidding, ByName, Camel, Shown, Short),
-        *(Documented, Added),
+        *(Frozen, Even, Strict, Stripped, Searched, Encoded, Kept, Counted, Forbidding, ByName, Camel, Shown),
+        *(Documented, Added, Inheriting),
         *(Open, Partial, Closed, Record, Loose, Point, Cat),
     )
 } | {
@@ -606,6 +619,8 @@ REFUSED = {  # type → keyword at fault, reason
         "a host may be longer",
     ),
     "bytes as hex": (Hex, "format", "no pattern of it is built"),
+    "configuration of an alias": (Short, "configured_alias", "which configuration holds depends on Pydantic's state"),
+    "configuration of a shared dataclass": (Sharing, "configured_alias", "the same"),
     "Discriminator": (Guessed, "discriminator_function", "a function chooses the branch"),
     "one alias for two": (Shared, "ambiguous_aliases", "one value would be read for both"),
     "an alias inside another field": (Preferred, "ambiguous_aliases", "the other field's value would be preferred"),

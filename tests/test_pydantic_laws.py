@@ -8,7 +8,7 @@ import pytest
 from doubles import accepted
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from pydantic import create_model
+from pydantic import ValidationError, create_model
 from pydantic_types import KINDS, REFUSED, composed
 from strategies import Typed
 
@@ -49,6 +49,20 @@ def check_texts(output_type: Any, count: int, source: random.Random, whitespace:
     for _ in range(count):
         adapter.validate_json(random_json(automaton, source, source.choice((0, 20, LONG))))
     return count
+
+
+def check_instance(output_type: Any, value: Any) -> None:
+    """Find what Pydantic writes for an instance among the texts, if Pydantic reads that itself.
+
+    It does not always: for `ZoneInfo | Base64Bytes` it writes bytes as their representation.
+    """
+    adapter = read_type(output_type).adapter
+    text = adapter.dump_json(value, by_alias=True)
+    try:
+        adapter.validate_json(text)
+    except ValidationError:
+        return
+    assert accepted(automaton_of(output_type), text), text
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -108,10 +122,7 @@ def test_what_is_written_for_composed_types_validates(drawn: Typed, source: rand
 @given(drawn=composed(with_values=True), data=st.data())
 def test_an_instance_of_a_composed_type_can_be_written(drawn: Typed, data: st.DataObject) -> None:
     """What Pydantic writes for an instance of a composed type, if it reads that itself, is among the texts."""
-    output_type = read_type(drawn.type)
-    value = data.draw(drawn.values)
-    text = output_type.adapter.dump_json(value, by_alias=True)
-    assert accepted(automaton_of(drawn.type), text), text
+    check_instance(drawn.type, data.draw(drawn.values))
 
 
 @pytest.mark.slow
@@ -137,5 +148,4 @@ def test_much_that_is_written_for_composed_types_validates(
 @given(drawn=composed(with_values=True), data=st.data())
 def test_many_instances_of_composed_types_can_be_written(drawn: Typed, data: st.DataObject) -> None:
     """The same as above, for more types and instances."""
-    text = read_type(drawn.type).adapter.dump_json(data.draw(drawn.values), by_alias=True)
-    assert accepted(automaton_of(drawn.type), text), text
+    check_instance(drawn.type, data.draw(drawn.values))

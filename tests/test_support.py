@@ -31,7 +31,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import *
 from pydantic import UUID4, IPvAnyInterface, PostgresDsn, UrlConstraints
-from typing_extensions import TypedDict
+from typing_extensions import TypeAliasType, TypedDict
 
 class Person(BaseModel):
     name: str
@@ -56,6 +56,12 @@ class Deep(BaseModel):
 class Shared(BaseModel):
     first: int = Field(alias="name")
     second: str = Field(alias="name")
+
+Names = TypeAliasType("Names", list[str])
+
+class Short(BaseModel, str_max_length=2):
+    first: Names
+    second: Names
 
 @dataclass
 class Record:

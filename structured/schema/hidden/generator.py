@@ -13,7 +13,14 @@ from pydantic_core import SchemaValidator, ValidationError, core_schema
 
 from structured.schema.hidden.claims import contradicts, has_claims, is_open, without_claims
 from structured.schema.hidden.functions import VALIDATORS, noted, reads_byte_sizes, said_of
-from structured.schema.hidden.inspection import CoreSchema, has_hash, inner, length_unit
+from structured.schema.hidden.inspection import (
+    CoreSchema,
+    has_hash,
+    inner,
+    lacks_configuration,
+    length_unit,
+    restrictions,
+)
 from structured.schema.hidden.spellings import Spelling
 
 Field = core_schema.ModelField | core_schema.DataclassField | core_schema.TypedDictField
@@ -29,6 +36,8 @@ class CompleteJsonSchema(GenerateJsonSchema):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self._core_definitions: dict[str, CoreSchema] = {}
+        self._unconfigured: list[str] = []
+        self._is_restricted = False
 
     @property
     def mode(self) -> JsonSchemaMode:
@@ -61,19 +70,25 @@ class CompleteJsonSchema(GenerateJsonSchema):
             shown["claimed"] = True
 
     def _update_class_schema(self, json_schema: JsonSchemaValue, cls: type[Any], config: Any) -> None:
+        self._is_restricted = self._is_restricted or bool(restrictions(config))
         truth = dict(json_schema)
         super()._update_class_schema(json_schema, cls, config)
         self._check_claim(truth, json_schema)
 
     def definitions_schema(self, schema: core_schema.DefinitionsSchema) -> JsonSchemaValue:
-        """Remember what the definitions are, and read them as Pydantic does: as the outermost model is configured."""
+        """Remember what the definitions are."""
         self._core_definitions |= {definition["ref"]: definition for definition in schema["definitions"]}
-        outermost = inner(schema["schema"])
-        if outermost["type"] == "definition-ref":
-            outermost = inner(self._core_definitions[outermost["schema_ref"]])
-        config = getattr(outermost.get("cls"), "model_config", None)
-        with self._config_wrapper_stack.push(config):
-            return super().definitions_schema(schema)
+        self._unconfigured += [
+            one["ref"].partition(":")[0] for one in schema["definitions"] if lacks_configuration(one)
+        ]
+        return super().definitions_schema(schema)
+
+    def generate(self, schema: Any, mode: JsonSchemaMode = "validation") -> JsonSchemaValue:
+        """Add `configured_alias` where a model's configuration may hold for a definition without one, or may not."""
+        shown = super().generate(schema, mode)
+        return shown | (
+            {"configured_alias": self._unconfigured[0]} if self._unconfigured and self._is_restricted else {}
+        )
 
     def str_schema(self, schema: core_schema.StringSchema) -> JsonSchemaValue:
         """Add `ascii_only`, `strip_whitespace` and `regex_engine`; the flags of a pattern are written into it."""
@@ -278,7 +293,8 @@ class CompleteJsonSchema(GenerateJsonSchema):
 
     def typed_dict_schema(self, schema: core_schema.TypedDictSchema) -> JsonSchemaValue:
         """Add the same."""
-        return super().typed_dict_schema(schema) | self._said_of_names(schema["fields"].items(), schema)
+        with self._config_wrapper_stack.push(_inherited(schema)):
+            return super().typed_dict_schema(schema) | self._said_of_names(schema["fields"].items(), schema)
 
     def _said_of_names(self, fields: Iterable[tuple[str, Any]], schema: Any) -> JsonSchemaValue:
         """Return `reserved_names`, which other members may not have, and `ambiguous_aliases`."""
@@ -334,13 +350,19 @@ class CompleteJsonSchema(GenerateJsonSchema):
     def dataclass_schema(self, schema: core_schema.DataclassSchema) -> JsonSchemaValue:
         """Name `__post_init__`, where there is one."""
         named = [f"{schema['cls'].__name__}.__post_init__"] if schema.get("post_init") else []
-        return noted(super().dataclass_schema(schema), {VALIDATORS: named})
+        with self._config_wrapper_stack.push(_inherited(schema)):
+            return noted(super().dataclass_schema(schema), {VALIDATORS: named})
 
 
 _BOUNDS = ("ge", "gt", "le", "lt")
 _MEASURING = frozenset({"maxLength", "minLength", "pattern"})
 _SAID_OF_MEMBERS = frozenset({"additionalProperties", "patternProperties", "propertyNames"})
 _FLAGS = {"a": re.ASCII, "i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL, "x": re.VERBOSE}
+
+
+def _inherited(schema: Any) -> Any:
+    """Return what the configuration of a model says of the strings of a type inside it that has none."""
+    return restrictions(schema.get("config", {})) or None
 
 
 def _present(schema: Mapping[str, Any], *keys: str) -> dict[str, Any]:

@@ -69,6 +69,29 @@ def _parts(schema: CoreSchema) -> Iterable[CoreSchema]:
     return [schema["schema"]] if "schema" in schema else []
 
 
+_RESTRICTING = ("regex_engine", "str_max_length", "str_min_length", "str_strip_whitespace", "val_json_bytes")
+
+
+def lacks_configuration(definition: Any) -> bool:
+    """Tell whether a definition has strings or bytes, and no configuration of its own: an alias, a plain dataclass.
+
+    By which model's configuration those are read depends on which validators Pydantic has built before.
+    """
+    if isinstance(definition, list | tuple):
+        return any(map(lacks_configuration, definition))
+    if not isinstance(definition, dict):
+        return False
+    kind = definition.get("type")
+    if kind in ("enum", "model") or getattr(definition.get("cls"), "__pydantic_config__", None) is not None:
+        return False
+    return kind in ("bytes", "str") or any(map(lacks_configuration, definition.values()))
+
+
+def restrictions(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a configuration says of the strings and bytes that are valid."""
+    return {name: config[name] for name in _RESTRICTING if config.get(name)}
+
+
 def length_unit(schema: CoreSchema) -> str | None:
     """Return what the length of a value counts: `"bytes"`, or `"items"` as the JSON Schema has them; None if neither.
 
