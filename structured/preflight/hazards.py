@@ -14,6 +14,10 @@ HAZARDS = {
     "anything": ("May be any JSON value, however large.", "Name the type: str, list[str], a model."),
     "whitespace": ("Blanks may follow blanks between any two values.", 'whitespace="spaced"'),
     "list": ("A list without a limit: items may be added until the budget is spent.", "Field(max_length=...)"),
+    "dictionary": (
+        "A dictionary without a limit: entries may be added until the budget is spent.",
+        "Field(max_length=...)",
+    ),
     "string": (
         "A text without a limit: it may go on until the budget is spent.",
         "Field(max_length=...), or Literal[...] where the values are known.",
@@ -40,6 +44,8 @@ def hazards_of(schema: object) -> Iterator[str]:
         return
     if "array" in types and "maxItems" not in schema:
         yield "list"
+    if "object" in types and "maxProperties" not in schema and schema.get("additionalProperties", False) is not False:
+        yield "dictionary"
     if "string" in types and not schema.keys() & {"format", "maxLength", "pattern"}:
         yield "string"
     if types & {"integer", "number"} and not (schema.keys() & _LOWER and schema.keys() & _UPPER):

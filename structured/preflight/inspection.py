@@ -10,6 +10,7 @@ from structured.pattern import Pattern, nodes_of, text_lengths
 from structured.preflight.report import Cost, Report
 from structured.preflight.survey import Part, Survey
 from structured.schema import DEFAULT_WHITESPACE, read_type, schema_to_pattern
+from structured.schema.keywords import part_to_pattern
 from structured.schema.place import Schema, UnsatisfiableError
 
 
@@ -43,7 +44,7 @@ def inspect_schema(schema: Schema, *, name: str, whitespace: str = DEFAULT_WHITE
     try:
         cost = _cost(schema_to_pattern(schema, whitespace))
     except SchemaError:
-        for error in _refusals(survey.root, schema, whitespace).values():
+        for error in _refusals(survey.root).values():
             survey.refuse(error)
     return Report(name, whitespace, survey.fields(), survey.hazards(), survey.choices, cost)
 
@@ -58,14 +59,14 @@ _Refusals = dict[tuple[str, str | None, str], SchemaError]
 """By place, keyword and problem, so that the same one is told once."""
 
 
-def _refusals(part: Part, schema: Schema, whitespace: str) -> _Refusals:
+def _refusals(part: Part) -> _Refusals:
     """Return why a part has no pattern, and why those below it have none; nothing if it has one."""
     try:
-        schema_to_pattern(schema, whitespace, at=part.place.keys)
+        part_to_pattern(part.schema)
     except SchemaError as error:
         found: _Refusals = {(error.schema_path, error.keyword, error.problem): error}
         for below in part.below:
-            inner = _refusals(below, schema, whitespace)
+            inner = _refusals(below)
             if not _is_left_out(below, inner, error):
                 found |= {key: found.get(key, value) for key, value in inner.items()}
         return found

@@ -22,7 +22,7 @@ from structured.schema.whitespace import read_whitespace
 class Part:
     """A schema that was walked through, and those below it; `is_branch` tells that it is one of several to choose."""
 
-    place: Place
+    schema: Subschema
     below: "list[Part]" = field(default_factory=list)
     is_branch: bool = False
 
@@ -97,7 +97,7 @@ class Survey:
     def _part(self, part: Subschema, path: str, found: _Field) -> Part:
         """Walk through a schema, in which the value of a field at a path is described."""
         pointer = part.place.pointer
-        walked = Part(part.place)
+        walked = Part(part)
         if pointer in found.pointers:
             return walked
         found.pointers.add(pointer)

@@ -66,12 +66,11 @@ MOST_DEFINITIONS = 10_000
 """Definitions, each set of those that hold together counted as one: there may be as many as sets."""
 
 
-def schema_to_pattern(  # noqa: PLR0913  the last four are keywords
+def schema_to_pattern(
     schema: Schema | bool,
     whitespace: str = DEFAULT_WHITESPACE,
     *,
     reading: Reading = Reading.TYPE,
-    at: tuple[str | int, ...] = (),
     documents: Mapping[str, Schema | bool] | None = None,
     draft: Draft = Draft.DRAFT_2020_12,
 ) -> Pattern:
@@ -79,8 +78,8 @@ def schema_to_pattern(  # noqa: PLR0913  the last four are keywords
 
     `{"type": "array", "items": {"type": "boolean"}, "maxItems": 2}` → `\[(?:(?:true|false)(?:, (?:true|false))?)?\]`
 
-    `at` are the keys that lead to a part of it, to have the pattern of that part alone. `documents` are schemas that it
-    may refer to, by their URIs, beside the metaschemas; `draft` is that of schemas without a `$schema`.
+    `documents` are schemas that it may refer to, by their URIs, beside the metaschemas; `draft` is that of schemas
+    without a `$schema`.
 
     Raises `SchemaError` where a keyword cannot be honoured exactly, or where nothing is valid.
     """
@@ -93,7 +92,16 @@ def schema_to_pattern(  # noqa: PLR0913  the last four are keywords
         draft=draft,
     )
     compilation.library.check_vocabularies(compilation.library.start.resource)
-    start = Subschema(root, Place(compilation)).below(*at)
+    return _pattern_at(Subschema(root, Place(compilation)))
+
+
+def part_to_pattern(part: Subschema) -> Pattern:
+    """Return the pattern of a part of a schema alone, as if it stood at the root. Raises `SchemaError` as the whole."""
+    return _pattern_at(part._replace(place=part.place._replace(compilation=part.place.compilation.afresh())))
+
+
+def _pattern_at(start: Subschema) -> Pattern:
+    compilation = start.place.compilation
     try:
         pattern = pattern_of([start])
         while compilation.postponed:

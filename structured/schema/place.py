@@ -73,6 +73,12 @@ class Compilation:
     def __post_init__(self) -> None:
         self.library = Library(self.root, self.documents, self.draft)
 
+    def afresh(self) -> "Compilation":
+        """Return a compilation of the same in which nothing has been compiled yet."""
+        fresh = Compilation(self.root, self.whitespace, self.reading, documents=self.documents, draft=self.draft)
+        fresh.library = self.library  # the resources in scopes are its own
+        return fresh
+
 
 class Place(NamedTuple):
     """A schema's position in its document, and the number of brackets open around its text.
