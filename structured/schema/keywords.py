@@ -26,6 +26,7 @@ from structured.schema.place import (
     ANNOTATIONS,
     Compilation,
     Complement,
+    Optionals,
     Place,
     Reading,
     Schema,
@@ -83,16 +84,16 @@ def schema_to_pattern(
 
     Raises `SchemaError` where a keyword cannot be honoured exactly, or where nothing is valid.
     """
-    root: Any = schema
-    compilation = Compilation(
-        root if isinstance(root, Mapping) else {},
-        read_whitespace(whitespace),
-        reading,
-        documents=documents or {},
-        draft=draft,
+    optional: Optionals = "written" if reading is Reading.TYPE else "schema"
+    return compiled(
+        Compilation(schema, read_whitespace(whitespace), reading, optional, documents=documents or {}, draft=draft)
     )
+
+
+def compiled(compilation: Compilation) -> Pattern:
+    """Return the pattern of the whole schema of a compilation. Raises `SchemaError` as `schema_to_pattern` does."""
     compilation.library.check_vocabularies(compilation.library.start.resource)
-    return _pattern_at(Subschema(root, Place(compilation)))
+    return _pattern_at(Subschema(compilation.root, Place(compilation)))
 
 
 def part_to_pattern(part: Subschema) -> Pattern:
@@ -351,20 +352,22 @@ def any_value(place: Place) -> Pattern:
             remedy='Say what type it has, or choose another whitespace: "spaced", "compact", "flexible" or "any".',
         )
     inside = compilation.patterns.get(_ANY)
-    return _any_value(place.whitespace.name, place.is_type) if inside is None else inside
+    return _any_value(place.whitespace.name, place.limits_digits) if inside is None else inside
 
 
 _ANY = "any value"
 
 
 @cache
-def _any_value(whitespace: str, is_type: bool) -> Pattern:
-    """Return any value, the same node every time; as a type, numbers have bounded digits."""
+def _any_value(whitespace: str, limits_digits: bool) -> Pattern:
+    """Return any value, the same node every time."""
     style = read_whitespace(whitespace)
     patterns: dict[str, Pattern] = {}
     patterns[_ANY] = Reference(_ANY, patterns)  # what is inside refers to it
-    place = Place(Compilation({}, style, Reading.TYPE if is_type else Reading.SPECIFICATION, patterns))
-    anything = [Subschema({}, Place(Compilation({}, style, Reading.SPECIFICATION, patterns)))]
+    place = Place(
+        Compilation({}, style, Reading.SPECIFICATION, limits_digits=limits_digits, patterns=patterns)
+    )
+    anything = [Subschema({}, place)]
     patterns[_ANY] = alternation(*(TYPES[kind](anything, place) for kind in TYPES if kind != "integer"))
     return patterns[_ANY]
 
@@ -373,10 +376,10 @@ def _any_value(whitespace: str, is_type: bool) -> Pattern:
 def common_patterns() -> tuple[Pattern, ...]:
     """Return patterns that many schemas contain, so that they can be prepared once."""
     anything = [
-        _any_value(style.name, is_type)
+        _any_value(style.name, limits_digits)
         for style in WHITESPACES.values()
         if not style.indent
-        for is_type in (True, False)
+        for limits_digits in (True, False)
     ]
     formats = [PYDANTIC_FORMATS[name] for name in ("date", "date-time", "time")]
     formats += [SPECIFIED_FORMATS[name] for name in ("date", "date-time", "time", "uuid", "ipv4")]

@@ -4,10 +4,11 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from structured.errors import SchemaError
 from structured.pattern import Pattern, Reference
+from structured.pattern.nodes import Endings
 from structured.schema.drafts import Draft
 from structured.schema.hidden import VALIDATORS
 from structured.schema.library import Library
@@ -38,6 +39,11 @@ class Reading(Enum):
     is forbidden, and what is not known to the specification is an annotation."""
 
 
+Optionals = Literal["written", "omittable", "schema"]
+"""What becomes of the properties of an object that need not be there: all that can be are written, and no others unless
+something is said of others; or those that are listed may be left out; or, besides, whatever is allowed may be added."""
+
+
 class UnsatisfiableError(SchemaError):
     """Nothing is valid. Where there is a choice, another branch may be."""
 
@@ -50,13 +56,18 @@ class Compilation:
     `postponed` will be. `names` tells the name by the identities of the schemas that it stands for. `references` are
     those made to definitions from inside them, and where each stands. `combinations` counts branches combined with
     other branches. `complements` are the ways in which a value can fail a schema, by its identity, and
-    `made` are other schemas of the compiler's own. `documents` are those that references may lead to, by URI, and
-    `draft` is that of schemas that name none; `library` finds what references lead to.
+    `made` are other schemas of the compiler's own, and `endings` what is known of patterns. `documents` are those that references may lead to, by URI, and
+    `draft` is that of schemas that name none; `library` finds what references lead to. Where the schema is read by the
+    specification, `asserts_formats` tells whether formats forbid anything, and `limits_digits` whether numbers have a
+    limited number of digits, as those of types always do.
     """
 
-    root: Schema
+    root: Schema | bool
     whitespace: Whitespace
     reading: Reading
+    optional: Optionals = "schema"
+    asserts_formats: bool = True
+    limits_digits: bool = False
     patterns: dict[str, Pattern] = field(default_factory=dict)
     names: dict[frozenset[tuple[Identity, frozenset[Identity]]], str] = field(default_factory=dict)
     namesakes: Counter[str] = field(default_factory=Counter)
@@ -66,6 +77,7 @@ class Compilation:
     combinations: int = 0
     complements: dict[Identity, Any] = field(default_factory=dict)
     made: dict[Any, Any] = field(default_factory=dict)
+    endings: Endings = field(default_factory=dict)
     documents: Mapping[str, Any] = field(default_factory=dict)
     draft: Draft = Draft.DRAFT_2020_12
     library: Library = field(init=False)
@@ -75,7 +87,16 @@ class Compilation:
 
     def afresh(self) -> "Compilation":
         """Return a compilation of the same in which nothing has been compiled yet."""
-        fresh = Compilation(self.root, self.whitespace, self.reading, documents=self.documents, draft=self.draft)
+        fresh = Compilation(
+            self.root,
+            self.whitespace,
+            self.reading,
+            self.optional,
+            self.asserts_formats,
+            self.limits_digits,
+            documents=self.documents,
+            draft=self.draft,
+        )
         fresh.library = self.library  # the resources in scopes are its own
         return fresh
 
@@ -124,6 +145,11 @@ class Place(NamedTuple):
     def is_type(self) -> bool:
         """Whether the schema is read as the description of a type."""
         return self.compilation.reading is Reading.TYPE
+
+    @property
+    def limits_digits(self) -> bool:
+        """Whether numbers have a limited number of digits."""
+        return self.is_type or self.compilation.limits_digits
 
     @property
     def keys(self) -> tuple[str | int, ...]:
