@@ -63,6 +63,8 @@ def _escaped(pattern: Pattern, known: dict[int, Pattern]) -> Pattern:  # noqa: C
             return Boundary("opening")
         case Boundary("end"):
             return Lookahead(Literal('"'))
+        case Boundary():
+            return pattern
         case Lookahead(inside, negated):
             return Lookahead(escaped(inside, known), negated)
         case Scan():

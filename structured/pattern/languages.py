@@ -25,6 +25,7 @@ from structured.pattern.nodes import (
     Literal,
     Lookahead,
     Pattern,
+    Range,
     Repeat,
     Scan,
     Words,
@@ -35,7 +36,7 @@ from structured.pattern.nodes import (
 Arc = tuple[int, int, Any]
 """The first and the last character of a range, and the state that they lead to."""
 
-MOST_STATES = 20_000
+MOST_STATES = 8_000
 """States of one automaton that is made explicit."""
 
 
@@ -152,6 +153,66 @@ _Duty = tuple["PatternLanguage", Any, bool]
 _END = 0
 
 
+def _first(arc: Arc) -> int:
+    return arc[0]
+
+
+class _Alphabet:
+    """The characters, cut where a pattern tells them apart; a block of the pieces is an integer, one bit for each."""
+
+    def __init__(self, pattern: Pattern) -> None:
+        cuts = {0, MAX_CODE_POINT + 1}
+        for node in nodes_of(pattern):
+            cuts.update(cut for low, high in _ranges_of(node) for cut in (low, high + 1))
+        self._starts = sorted(cuts)
+        self._pieces = {start: index for index, start in enumerate(self._starts)}
+        self._blocks: dict[Any, int] = {}
+        self._ranges: dict[int, list[Range]] = {}
+        self.everything = (1 << len(self._starts) - 1) - 1
+
+    def block(self, ranges: tuple[Range, ...]) -> int:
+        """Return the block of the characters of some ranges, which the pattern has."""
+        block = self._blocks.get(ranges)
+        if block is None:
+            block = 0
+            for low, high in ranges:
+                block |= (1 << self._pieces[high + 1]) - (1 << self._pieces[low])
+            self._blocks[ranges] = block
+        return block
+
+    def ranges(self, block: int) -> list[Range]:
+        """Return the ranges of the characters of a block."""
+        found = self._ranges.get(block)
+        if found is None:
+            found = []
+            piece = 0
+            rest = block
+            while rest:
+                skipped = (rest & -rest).bit_length() - 1
+                rest >>= skipped
+                taken = (~rest & (rest + 1)).bit_length() - 1
+                piece += skipped
+                found.append((self._starts[piece], self._starts[piece + taken] - 1))
+                piece += taken
+                rest >>= taken
+            self._ranges[block] = found
+        return found
+
+
+def _ranges_of(node: Pattern) -> Iterable[Range]:
+    """Yield the ranges of characters that a node tells from others."""
+    match node:
+        case Literal(text):
+            return [(ord(character), ord(character)) for character in text]
+        case Words(texts):
+            return [(point, point) for point in {ord(character) for text in texts for character in text}]
+        case CharSet(ranges):
+            return ranges
+        case Scan(arcs):
+            return [(low, high) for row in arcs for low, high, _ in row]
+    return ()
+
+
 class PatternLanguage:
     """The texts of a pattern. A state is a set of branches, with what stands before if the pattern asks for that.
 
@@ -159,6 +220,7 @@ class PatternLanguage:
     """
 
     def __init__(self, pattern: Pattern, around: "PatternLanguage | None" = None, before: str = "start") -> None:
+        self._alphabet = _Alphabet(pattern)
         self._rests: list[_Rest] = [None]
         self._numbers: dict[tuple[int, int], int] = {}
         self._kept: dict[Any, Pattern] = {}
@@ -320,36 +382,54 @@ class PatternLanguage:
 
     def _new_arcs(self, state: Any) -> list[Arc]:
         branches, before = state
-        layers: list[Sequence[Arc]] = []
-        targets: list[tuple[int, list[_Duty]]] = []
-        watched: dict[_Duty, int] = {}
+        following: dict[Any, dict[tuple[int, frozenset[_Duty]], None]] = {}
+        watched: dict[tuple[PatternLanguage, Any], int] = {}
         for rest, held in branches:
-            leaves, _ = self.closure(rest, before)
-            for ranges, after, more in leaves:
-                duties = list(held | more)
-                for duty in duties:
-                    if (duty[0], duty[1], True) not in watched:
-                        watched[duty[0], duty[1], True] = len(watched)
-                targets.append((after, duties))
-                layers.append([(low, high, True) for low, high in ranges])
-        count = len(layers)
-        layers += [language.arcs(inner) for language, inner, _ in watched]
+            for ranges, after, more in self.closure(rest, before)[0]:
+                duties = held | more if more else held
+                following.setdefault(ranges, {})[after, duties] = None
+                for language, inner, _ in duties:
+                    watched.setdefault((language, inner), len(watched))
+        if not watched and not self._looks_at_words:
+            return self._plain_arcs(following)
+        layers: list[Sequence[Arc]] = [[(low, high, True) for low, high in ranges] for ranges in following]
+        layers += [language.arcs(inner) for language, inner in watched]
         if self._looks_at_words:
             layers.append([(low, high, True) for low, high in self._word])
+        targets = list(following.values())
         arcs = []
         for low, high, found in overlay(layers):
-            following = [
-                (targets[leaf][0], duties)
-                for leaf in range(count)
-                if found[leaf]
-                for duties in [_kept_duties(targets[leaf][1], watched, found[count:])]
-                if duties is not None
-            ]
+            kept = {
+                (after, left)
+                for index, leaves in enumerate(targets)
+                if found[index]
+                for after, duties in leaves
+                for left in [_kept_duties(duties, watched, found[len(targets) :]) if duties else duties]
+                if left is not None
+            }
             behind = "word" if self._looks_at_words and found[-1] else "other"
-            successor = self.state_before(following, behind)
+            successor = self.state_before(kept, behind)
             if successor is not None:
                 arcs.append((low, high, successor))
         return joined(arcs)
+
+    def _plain_arcs(self, following: dict[Any, dict[tuple[int, frozenset[_Duty]], None]]) -> list[Arc]:
+        """Return the arcs where there are no duties, by splitting the alphabet into blocks that lead to the same."""
+        blocks: list[tuple[int, list[Any]]] = [(self._alphabet.everything, [])]
+        for ranges, leaves in following.items():
+            inside = self._alphabet.block(ranges)
+            blocks = [
+                piece
+                for block, found in blocks
+                for piece in ((block & inside, [*found, leaves]), (block & ~inside, found))
+                if piece[0]
+            ]
+        arcs = []
+        for block, found in blocks:
+            successor = self.state_before((leaf for leaves in found for leaf in leaves), "other")
+            if successor is not None:
+                arcs += [(low, high, successor) for low, high in self._alphabet.ranges(block)]
+        return joined(sorted(arcs, key=_first))
 
     def contains(self, text: str) -> bool:
         """Tell whether a text is in the language."""
@@ -370,11 +450,13 @@ class PatternLanguage:
         )
 
 
-def _kept_duties(duties: list[_Duty], watched: dict[_Duty, int], found: Sequence[Any]) -> frozenset[_Duty] | None:
+def _kept_duties(
+    duties: frozenset[_Duty], watched: dict[tuple[PatternLanguage, Any], int], found: Sequence[Any]
+) -> frozenset[_Duty] | None:
     """Return the duties after a character, those done dropped; None if one cannot be done any more."""
     kept = []
     for language, state, due in duties:
-        after = found[watched[language, state, True]]
+        after = found[watched[language, state]]
         if after is None:
             if due:
                 return None

@@ -205,21 +205,25 @@ def _contains(part: Subschema, _keyword: str) -> Ways:
 
 
 def _required(part: Subschema, keyword: str) -> Ways:
+    """Deny that a property is there; one of which more is said may be there and fail that, in the same way."""
     if isinstance(part.schema[keyword], list):
+        properties = part.schema.get("properties", ())
         for name in part.schema[keyword]:
-            yield _made(part, "object", properties={name: False})
+            denied = part.elsewhere("properties", name, is_denied=True) if name in properties else False
+            yield _made(part, "object", properties={name: denied})
 
 
 def _properties(part: Subschema, _keyword: str) -> Ways:
+    required = part.schema.get("required", ())
     for name, inside in part.schema["properties"].items():
-        if inside is not True:
+        if inside is not True and name not in (required if isinstance(required, list) else ()):
             denied = part.elsewhere("properties", name, is_denied=True)
             yield _made(part, "object", required=[name], properties={name: denied})
 
 
 def _pattern_properties(part: Subschema, keyword: str) -> Ways:
     for regex in part.schema[keyword]:
-        denied = part.elsewhere(keyword, regex, is_denied=True)
+        denied = _all_if_denied(part.elsewhere(keyword, regex, is_denied=True))
         yield _made(part, "object", **{"some property": SomeProperty(denied, regex)})
 
 
@@ -227,9 +231,14 @@ def _additional_properties(part: Subschema, keyword: str) -> Ways:
     if part.schema[keyword] is not True:
         names = tuple(part.schema.get("properties", ()))
         patterns = tuple(part.schema.get("patternProperties", ()))
-        denied = part.elsewhere(keyword, is_denied=True)
+        denied = _all_if_denied(part.elsewhere(keyword, is_denied=True))
         witness = SomeProperty(denied, other_names=names, other_patterns=patterns)
         yield _made(part, "object", **{"some property": witness})
+
+
+def _all_if_denied(schema: Elsewhere) -> Elsewhere | bool:
+    """Return True for the complement of False."""
+    return True if schema.is_denied and schema.schema is False else schema
 
 
 def _property_names(part: Subschema, keyword: str) -> Ways:

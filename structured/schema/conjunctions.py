@@ -120,7 +120,7 @@ class Conjunction:
         """Drop the choices that what is there has made, and the options that it has ruled out."""
         is_settled = False
         while not is_settled:
-            is_settled = not any([self._settle(choice) for choice in self.choices])
+            is_settled = not sum(map(self._settle, self.choices))  # each, not only up to the first
 
     def _settle(self, choice: Choice) -> bool:
         """Do so with one choice; tell whether that added a schema, which may settle others."""

@@ -35,6 +35,7 @@ class Need:
 
 
 def read_needs(parts: Subschemas) -> Iterator[Need]:
+    """Yield what some schemas ask for."""
     for part in parts:
         if "contains" in part.schema:
             least, most = part.length("minContains"), part.length("maxContains")

@@ -54,12 +54,10 @@ def _has_no_option(known: Subschemas, new: Subschemas, index: int, depth: int) -
 def _lacks_property(parts: Subschemas, depth: int) -> bool:
     """Tell whether a property that must be there cannot be."""
     for name in {name for part in parts for name in part.schema.get("required", ())}:
-        said = [
-            one for part in parts for one in _said_of(part, name)
-        ]  # fmt: skip
-        if len(said) > 1 or any(one.schema is False for one in said):
-            if surely_empty(said, depth=depth - 1):
-                return True
+        said = [one for part in parts for one in _said_of(part, name)]
+        is_telling = len(said) > 1 or any(one.schema is False for one in said)
+        if is_telling and surely_empty(said, depth=depth - 1):
+            return True
     return False
 
 

@@ -34,8 +34,14 @@ def allows(part: Subschema, value: Any) -> bool:
 
 def _complement_allows(schema: Complement, place: Place, value: Any) -> bool:
     """Tell the same for a schema of the compiler's own, whose type comes first."""
-    plain = {keyword: held for keyword, held in schema.items() if keyword not in _OWN and keyword not in _CONTAINS}
-    if not _plainly_allows(plain, place, value):
+    made = place.compilation.made
+    key = "plain", id(schema)
+    if key not in made:
+        made[key] = (
+            schema,
+            {name: held for name, held in schema.items() if name not in _OWN and name not in _CONTAINS},
+        )
+    if not _plainly_allows(made[key][1], place, value):
         return False
     if "contains" in schema and not _contains(schema, place, value):
         return False
@@ -127,16 +133,8 @@ _OWN: Mapping[str, Callable[[Any, Place, Any], bool]] = {
 
 
 def _plainly_allows(schema: Any, place: Place, value: Any) -> bool:
-    from jsonschema.validators import validator_for
-
-    validator = _with_own_patterns(validator_for({"$schema": place.draft.metaschema}))
-    library, checker = place.compilation.library, _format_checker()
     try:
-        validator.check_schema(schema)
-        if not _refers(schema):
-            return bool(validator(schema, format_checker=checker).is_valid(value))
-        located = {"$ref": _address(schema, place)}
-        return bool(validator(located, registry=library.registry, format_checker=checker).is_valid(value))
+        return bool(_validator(schema, place).is_valid(value))
     except SchemaError as error:
         raise place.refusal(error.problem, keyword=error.keyword, remedy=error.remedy) from error
     except PatternError as error:
@@ -147,6 +145,25 @@ def _plainly_allows(schema: Any, place: Place, value: Any) -> bool:
             f"The schema is malformed, or refers to one that is: {str(error).partition(chr(10))[0]}",
             remedy="Correct it, or remove what stands beside the listed values.",
         ) from error
+
+
+def _validator(schema: Any, place: Place) -> Any:
+    """Return what validates by a schema; the same each time, since to make it is most of the work."""
+    from jsonschema.validators import validator_for
+
+    made = place.compilation.made
+    key = "validator", id(schema), place.entered, place.path
+    if key not in made:
+        validator = _with_own_patterns(validator_for({"$schema": place.draft.metaschema}))
+        validator.check_schema(schema)
+        library, checker = place.compilation.library, _format_checker()
+        if _refers(schema):
+            located = {"$ref": _address(schema, place)}
+            found = validator(located, registry=library.registry, format_checker=checker)
+        else:
+            found = validator(schema, format_checker=checker)
+        made[key] = schema, found
+    return made[key][1]
 
 
 def _refers(value: Any) -> bool:

@@ -9,6 +9,7 @@ PatternOf = Callable[[Subschemas], Pattern]
 
 
 def bracketed(filled: Pattern, place: Place, *, may_be_empty: bool) -> Pattern:
+    """Return an array of some items, or none."""
     whitespace, depth = place.whitespace, place.depth
     filled = concat(whitespace.opening(depth), filled, whitespace.closing(depth))
     if may_be_empty:

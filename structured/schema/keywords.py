@@ -37,7 +37,7 @@ from structured.schema.place import (
 )
 from structured.schema.references import REFERENCES
 from structured.schema.strings import quoted, read_rules, string, text_of
-from structured.schema.values import allowed_values, listed_values
+from structured.schema.values import allowed_values, listed_values, lists_values
 from structured.schema.whitespace import DEFAULT_WHITESPACE, WHITESPACES, read_whitespace
 
 STRUCTURE = frozenset({"$defs", *REFERENCES, "allOf", "const", "definitions", "else", "enum", "then", "type", *CHOICES})
@@ -57,7 +57,7 @@ REMEDIES = {
 }
 """What to do about a keyword that is refused, where there is something better than `IN_A_VALIDATOR`."""
 
-MOST_COMBINATIONS = 16_384
+MOST_COMBINATIONS = 4096
 """Branches of several choices that are combined with each other, in one schema."""
 
 MOST_OPEN = 40
@@ -129,7 +129,7 @@ def pattern_of(parts: Subschemas) -> Pattern:
     for part in parts:
         gathered.add(part)
     place = parts[0].place
-    if not gathered.followed:
+    if not gathered.followed and (not gathered.choices or _is_alone(gathered)):
         return _chosen(gathered, place)
     name = _definition_name(gathered, place)
     known = f"{name} at {place.depth}" if place.whitespace.indent else name
@@ -153,7 +153,7 @@ def _reference(name: str, gathered: "Conjunction", place: Place) -> Reference:
             remedy='Choose another whitespace: "spaced", "compact", "flexible" or "any".',
         )
     reference = Reference(name, place.compilation.patterns)
-    place.compilation.references.append((reference, gathered.followed[0].place))
+    place.compilation.references.append((reference, gathered.followed[0].place if gathered.followed else place))
     return reference
 
 
@@ -176,7 +176,7 @@ def _defined(name: str, known: str, gathered: "Conjunction", place: Place) -> Pa
 def _definition_name(gathered: Conjunction, place: Place) -> str:
     """Return the name by which what was gathered is known; the same schemas have the same one."""
     compilation = place.compilation
-    key = frozenset((part.identity, part.scopes) for part in [*gathered.parts, *gathered.denied.values()])
+    key = frozenset((part.identity, part.scopes) for part in gathered.parts), frozenset(gathered.denied)
     if key not in compilation.names:
         if len(compilation.names) == MOST_DEFINITIONS:
             raise place.refusal(
@@ -184,7 +184,8 @@ def _definition_name(gathered: Conjunction, place: Place) -> str:
                 keyword="$ref",
                 remedy="Let fewer of them hold together, with allOf or beside each other.",
             )
-        name = " and ".join(part.place.pointer.rpartition("/")[2] or "#" for part in gathered.followed)
+        named = gathered.followed or gathered.parts
+        name = " and ".join(part.place.pointer.rpartition("/")[2] or "#" for part in named)
         compilation.namesakes[name] += 1
         count = compilation.namesakes[name]
         compilation.names[key] = name if count == 1 else f"{name} ({count})"
@@ -195,6 +196,8 @@ def _chosen(gathered: Conjunction, place: Place) -> Pattern:
     """Return the pattern of what was gathered: any option of the first choice, with all the rest."""
     if not gathered.choices:
         return _typed(gathered.parts, place)
+    if not place.is_type and lists_values(gathered.parts):
+        return listed_values(gathered.parts, _types(gathered.parts), list(gathered.denied.values()))
     alone = _is_alone(gathered)
     if not alone:
         gathered.settle()
@@ -240,18 +243,17 @@ def names_of(parts: Subschemas) -> Pattern:
 
 
 def _chosen_names(gathered: Conjunction, place: Place) -> Pattern:
+    if lists_values(gathered.parts):
+        return words(allowed_values(gathered.parts, _ALONE["string"], list(gathered.denied.values())))
     if gathered.choices:
         part, keyword, options, _ = gathered.choices[0]
         if not options:
             raise part.place.unsatisfiable("there is no branch", keyword=keyword)
         return _any_of(lambda option: _chosen_names(gathered.with_option(option), place), options)
-    types = _types(gathered.parts)
-    if "string" not in types:
+    if "string" not in _types(gathered.parts):
         raise place.unsatisfiable("a name is a string", keyword="type")
     for part in gathered.parts:
         _check_keywords(part, _ALONE["string"])
-    if any("enum" in part.schema or "const" in part.schema for part in gathered.parts):
-        return words(allowed_values(gathered.parts, _ALONE["string"]))
     return text_of(read_rules(gathered.parts), place)
 
 
@@ -275,11 +277,9 @@ def _typed(parts: Subschemas, place: Place) -> Pattern:
     if not types:
         named = next(part for part in reversed(parts) if "type" in part.schema)
         raise named.place.unsatisfiable("no value is of all the types", keyword="type")
-    listed = False
     for part in parts:
         _check_keywords(part, types)
-        listed = listed or "enum" in part.schema or "const" in part.schema
-    if listed:
+    if lists_values(parts):
         return listed_values(parts, types)
     if types == EVERY_TYPE:
         asserting = next((part for part in parts if part.schema.keys() & ASSERTIONS.keys()), None)

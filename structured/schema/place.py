@@ -69,7 +69,9 @@ class Compilation:
     asserts_formats: bool = True
     limits_digits: bool = False
     patterns: dict[str, Pattern] = field(default_factory=dict)
-    names: dict[frozenset[tuple[Identity, frozenset[Identity]]], str] = field(default_factory=dict)
+    names: dict[tuple[frozenset[tuple[Identity, frozenset[Identity]]], frozenset[Identity]], str] = field(
+        default_factory=dict
+    )
     namesakes: Counter[str] = field(default_factory=Counter)
     open_names: set[str] = field(default_factory=set)
     references: list[tuple[Reference, "Place"]] = field(default_factory=list)

@@ -1,11 +1,11 @@
 """The values that `const` and `enum` list enter; the pattern of their JSON texts leaves (validation §6.1.2, §6.1.3)."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from structured.pattern import Pattern, alternation, concat, literal, words
-from structured.schema.assertions import ASSERTIONS
+from structured.schema.assertions import ASSERTIONS, UNEVALUATED
 from structured.schema.evaluation import allows
 from structured.schema.place import Place, Subschema, Subschemas
 
@@ -20,12 +20,21 @@ PYTHON_TYPES: dict[str, type | tuple[type, ...]] = {
 """What Python reads the values of each type as; `bool` is told apart before, since it is an `int`."""
 
 _LISTING = ("const", "enum")
+_CHOOSING = frozenset(
+    {"anyOf", "dependencies", "dependentRequired", "dependentSchemas", "if", "not", "oneOf", *UNEVALUATED}
+)
+"""Keywords that may forbid values of any type."""
 
 
-def listed_values(parts: Subschemas, types: frozenset[str]) -> Pattern:
+def lists_values(parts: Subschemas) -> bool:
+    """Tell whether a schema says one by one which values it allows."""
+    return any(keyword in part.schema for part in parts for keyword in _LISTING)
+
+
+def listed_values(parts: Subschemas, types: frozenset[str], denied: Sequence[Subschema] = ()) -> Pattern:
     """Return the values that the first `const` or `enum` lists and all the other keywords allow."""
     keyword, part = _listing(parts)
-    allowed = allowed_values(parts, types)
+    allowed = allowed_values(parts, types, denied)
     if set(map(type, allowed)).isdisjoint((list, dict)):
         return words(spellings(allowed, part.place, keyword=keyword))
     return alternation(*(written_value(value, part.place, keyword=keyword) for value in allowed))
@@ -35,8 +44,8 @@ def _listing(parts: Subschemas) -> tuple[str, Subschema]:
     return next((key, part) for part in parts for key in _LISTING if key in part.schema)
 
 
-def allowed_values(parts: Subschemas, types: frozenset[str]) -> list[Any]:
-    """Return those of the listed values that all the keywords allow; there is at least one."""
+def allowed_values(parts: Subschemas, types: frozenset[str], denied: Sequence[Subschema] = ()) -> list[Any]:
+    """Return those of the listed values that all the schemas allow and none that is denied; there is at least one."""
     keyword, part = _listing(parts)
     values = [part.schema["const"]] if keyword == "const" else part.schema["enum"]
     kinds = set(map(type, values))
@@ -44,8 +53,12 @@ def allowed_values(parts: Subschemas, types: frozenset[str]) -> list[Any]:
     if not allowed:
         raise part.place.unsatisfiable("there is no value of the type", keyword=keyword)
     others = [other for other in parts if _looks_further(other, types, keyword if other is part else "")]
-    if others:
-        allowed = [value for value in allowed if all(allows(other, value) for other in others)]
+    if others or denied:
+        allowed = [
+            value
+            for value in allowed
+            if all(allows(other, value) for other in others) and not any(allows(other, value) for other in denied)
+        ]
     if not allowed:
         raise part.place.unsatisfiable("there is no value that the other keywords allow", keyword=keyword)
     return list(allowed)
@@ -121,4 +134,8 @@ def _has_type(value: object, types: frozenset[str]) -> bool:
 def _looks_further(part: Subschema, types: frozenset[str], listed: str) -> bool:
     """Tell whether a schema says more of values than their type and, by one keyword, which they are."""
     asserting = any(not types.isdisjoint(ASSERTIONS[keyword]) for keyword in part.schema.keys() & ASSERTIONS.keys())
-    return asserting or any(keyword in part.schema for keyword in _LISTING if keyword != listed)
+    return (
+        asserting
+        or not _CHOOSING.isdisjoint(part.schema)
+        or any(keyword in part.schema for keyword in _LISTING if keyword != listed)
+    )
