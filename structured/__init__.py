@@ -27,7 +27,7 @@ from structured.errors import (
 from structured.extraction import Extractor, Options, extract, extract_batch, structured
 from structured.models import load_model
 from structured.preflight import inspect_type
-from structured.schema import to_regex
+from structured.schema import JsonSchema, to_regex
 
 __all__ = [
     "BatchError",
@@ -36,6 +36,7 @@ __all__ = [
     "DemonstrationWarning",
     "Extractor",
     "GenerationError",
+    "JsonSchema",
     "ModelError",
     "Options",
     "PatternError",

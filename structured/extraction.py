@@ -8,9 +8,7 @@ import typing
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, ParamSpec, TypedDict, TypeVar, Unpack, cast, overload
-
-from pydantic import ValidationError
+from typing import Any, Generic, ParamSpec, TypedDict, TypeVar, Unpack, cast, get_args, overload
 
 from structured.compiler import compile_type, keep, known_type, type_to_pattern
 from structured.decoding import Generation, generate
@@ -27,7 +25,8 @@ from structured.guide import Guide
 from structured.models import ModelSource, load_model
 from structured.prompts import chat_messages, completion_prompt
 from structured.sampling import Sampler
-from structured.schema import DEFAULT_WHITESPACE
+from structured.schema import DEFAULT_WHITESPACE, JsonSchema, Optionals
+from structured.sketches import part_to_sketch
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -48,6 +47,9 @@ class Options(TypedDict, total=False):
     """What to do, put before the document."""
     examples: Sequence[tuple[str, Any]]
     """Documents with the right answers, each an instance of the type, shown to the model."""
+    optional: Optionals
+    """What becomes of fields that need not be there: "written" (default) has all of them filled in, with null where the
+    type allows it; "omittable" lets them be left out; "schema" lets be added, besides, whatever a JsonSchema allows."""
     whitespace: str
     """"spaced" (default), "compact", "indented", "flexible" or "any"; see `to_regex`."""
     temperature: float
@@ -72,9 +74,11 @@ class Extractor(Generic[T]):
     """
 
     @overload
+    def __init__(self: "Extractor[Any]", output_type: JsonSchema, **options: Unpack[Options]) -> None: ...
+    @overload
     def __init__(self, output_type: type[T], **options: Unpack[Options]) -> None: ...
     @overload
-    def __init__(self, output_type: object, **options: Unpack[Options]) -> None: ...
+    def __init__(self: "Extractor[Any]", output_type: object, **options: Unpack[Options]) -> None: ...
     def __init__(self, output_type: object, **options: Unpack[Options]) -> None:
         unknown = options.keys() - Options.__annotations__.keys()
         if unknown:
@@ -82,16 +86,26 @@ class Extractor(Generic[T]):
             raise TypeError(f"Unknown option {', '.join(sorted(unknown))}. The options are {known}.")
         self.output_type = known_type(output_type)
         self.whitespace = options.get("whitespace", DEFAULT_WHITESPACE)
+        self.optional = _one_of(get_args(Optionals), "optional", options.get("optional", "written"))
         self.instructions = options.get("instructions")
         self.sampler = Sampler(options.get("temperature", 0.0), options.get("seed"))
         self.max_tokens = _at_least(1, "max_tokens", options.get("max_tokens", MAX_TOKENS))
         self.retries = _at_least(0, "retries", options.get("retries", 3))
         self.batch_size = _at_least(1, "batch_size", options.get("batch_size", 8))
         self.examples = [(document, self._to_json(value)) for document, value in options.get("examples", ())]
-        type_to_pattern(self.output_type, whitespace=self.whitespace)  # a type is refused before a model is loaded
+        self.sketch = part_to_sketch(self.output_type.root(self.whitespace, self.optional))
+        type_to_pattern(
+            self.output_type, whitespace=self.whitespace, optional=self.optional
+        )  # before a model is loaded
         self.model = load_model(options.get("model"))
         self.cache = options.get("cache", True)
-        self.index = compile_type(self.output_type, self.model.vocabulary, whitespace=self.whitespace, cache=self.cache)
+        self.index = compile_type(
+            self.output_type,
+            self.model.vocabulary,
+            whitespace=self.whitespace,
+            optional=self.optional,
+            cache=self.cache,
+        )
 
     def __repr__(self) -> str:
         return f"Extractor({self.output_type.name}, model={self.model.name!r})"
@@ -120,7 +134,7 @@ class Extractor(Generic[T]):
     def prompt(self, document: str) -> str | list[dict[str, str]]:
         """Return what the model is given for a document: chat messages if it has a chat template, else plain text."""
         build = chat_messages if self.model.has_chat_template else completion_prompt
-        return build(self.output_type.schema, document, instructions=self.instructions, examples=self.examples)
+        return build(self.sketch, document, instructions=self.instructions, examples=self.examples)
 
     def _run(self, documents: list[str]) -> tuple[list[Any], dict[int, StructuredError]]:
         items = [self._prepare(position, document) for position, document in enumerate(documents)]
@@ -170,7 +184,7 @@ class Extractor(Generic[T]):
     def _accept(self, item: "_Item", generation: Generation, results: list[Any]) -> bool:
         try:
             results[item.position] = self.output_type.validate_json(generation.text)
-        except ValidationError as error:
+        except ValueError as error:
             item.attempts.append(Attempt(generation.text, error))
             return False
         if generation.shortened:
@@ -187,7 +201,7 @@ class Extractor(Generic[T]):
         adapter = self.output_type.adapter
         try:
             plain = adapter.dump_python(adapter.validate_python(value), mode="json", by_alias=True)
-        except ValidationError as error:
+        except ValueError as error:
             raise PromptError(
                 f"The answer of an example, {value!r}, is no {self.output_type.name}: {error}. Correct the example."
             ) from error
@@ -208,6 +222,8 @@ class _Item:
 
 
 @overload
+def extract(output_type: JsonSchema, prompt: str, **options: Unpack[Options]) -> Any: ...
+@overload
 def extract(output_type: type[T], prompt: str, **options: Unpack[Options]) -> T: ...
 @overload
 def extract(output_type: object, prompt: str, **options: Unpack[Options]) -> Any: ...
@@ -216,14 +232,18 @@ def extract(output_type: object, prompt: str, **options: Unpack[Options]) -> Any
 
     `extract(Person, "Jason is 25 years old.")` → `Person(name='Jason', age=25)`
 
-    `output_type` is a Pydantic model, dataclass, TypedDict, `Literal`, `int`, `list[Model]` …; `options` are those of
-    `Options`. Raises SchemaError if the type has a part that cannot be honoured exactly, PromptError for an empty or
-    too long prompt, BudgetError if `max_tokens` is less than the shortest answer, ModelError if the model cannot be
-    used, and GenerationError if the type's own validators rejected every attempt.
+    `output_type` is a Pydantic model, dataclass, TypedDict, `Literal`, `int`, `list[Model]` …, or a `JsonSchema`;
+    `options` are those of `Options`.
+
+    Raises SchemaError if the type has a part that cannot be honoured exactly, PromptError for an empty or too long
+    prompt, BudgetError if `max_tokens` is less than the shortest answer, ModelError if the model cannot be used, and
+    GenerationError if the type's own validators rejected every attempt.
     """
     return Extractor[Any](output_type, **options)(prompt)
 
 
+@overload
+def extract_batch(output_type: JsonSchema, documents: Iterable[str], **options: Unpack[Options]) -> list[Any]: ...
 @overload
 def extract_batch(output_type: type[T], documents: Iterable[str], **options: Unpack[Options]) -> list[T]: ...
 @overload
@@ -305,6 +325,12 @@ def _docstring_template(function: Callable[..., Any], signature: inspect.Signatu
             f"it lacks {missing or 'none'}, and {extra or 'none'} of its fields are no parameters."
         )
     return template
+
+
+def _one_of(names: tuple[Optionals, ...], option: str, name: Optionals) -> Optionals:
+    if name not in names:
+        raise ValueError(f"{option} is {name!r}; it must be one of {', '.join(map(repr, names))}.")
+    return name
 
 
 def _at_least(minimum: int, name: str, value: int) -> int:

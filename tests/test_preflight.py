@@ -14,12 +14,12 @@ import pytest
 import test_schema_refusals as refusals
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from pydantic import AfterValidator, BaseModel, Field, create_model, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, Field, TypeAdapter, create_model, field_validator, model_validator
 from strategies import WHITESPACES, output_types
 
 from structured import SchemaError, inspect_type
-from structured.preflight import Cost, inspect_schema, report_to_dict
-from structured.schema import read_type, schema_to_pattern
+from structured.preflight import Cost, inspect_output_type, report_to_dict
+from structured.schema import OutputType, read_type, schema_to_pattern
 
 RANDOM_TYPES = settings(
     max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
@@ -95,9 +95,10 @@ def facts(error):
 
 
 def check_agreement(output_type, whitespace="spaced"):
-    schema = output_type if isinstance(output_type, dict) else read_type(output_type).schema
-    error = compiler_error(schema, whitespace)
-    report = inspect_schema(schema, name="Drawn", whitespace=whitespace)
+    is_schema = isinstance(output_type, dict)
+    known = OutputType("Drawn", TypeAdapter(Any), output_type) if is_schema else read_type(output_type)
+    error = compiler_error(known.schema, whitespace)
+    report = inspect_output_type(known, whitespace=whitespace)
     assert bool(report.refusals) == (error is not None) == (report.cost is None)
     assert any(field.status == "refused" for field in report.fields) == (error is not None)
     if error is not None:

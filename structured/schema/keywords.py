@@ -93,7 +93,10 @@ def schema_to_pattern(
 def compiled(compilation: Compilation) -> Pattern:
     """Return the pattern of the whole schema of a compilation. Raises `SchemaError` as `schema_to_pattern` does."""
     compilation.library.check_vocabularies(compilation.library.start.resource)
-    return _pattern_at(Subschema(compilation.root, Place(compilation)))
+    root, place = compilation.root, Place(compilation)
+    if compilation.optional == "written" and not place.is_type and not isinstance(root, bool):
+        root = {"$ref": "#"}  # inside of itself, the root is then written as it is outside
+    return _pattern_at(Subschema(root, place))
 
 
 def part_to_pattern(part: Subschema) -> Pattern:
@@ -364,9 +367,7 @@ def _any_value(whitespace: str, limits_digits: bool) -> Pattern:
     style = read_whitespace(whitespace)
     patterns: dict[str, Pattern] = {}
     patterns[_ANY] = Reference(_ANY, patterns)  # what is inside refers to it
-    place = Place(
-        Compilation({}, style, Reading.SPECIFICATION, limits_digits=limits_digits, patterns=patterns)
-    )
+    place = Place(Compilation({}, style, Reading.SPECIFICATION, limits_digits=limits_digits, patterns=patterns))
     anything = [Subschema({}, place)]
     patterns[_ANY] = alternation(*(TYPES[kind](anything, place) for kind in TYPES if kind != "integer"))
     return patterns[_ANY]

@@ -52,14 +52,16 @@ class UnsatisfiableError(SchemaError):
 class Compilation:
     """What all places of one compilation share.
 
+    `optional` tells what is written of the properties that need not be there. Where the schema is read by the
+    specification, `asserts_formats` tells whether formats forbid anything, and `limits_digits` whether numbers have a
+    limited number of digits, as those of types always do. `documents` are those that references may lead to, by URI,
+    and `draft` is that of schemas that name none; `library` finds what references lead to.
+
     `patterns` keeps the pattern of each definition, by name; those of `open_names` are being built, those that are
     `postponed` will be. `names` tells the name by the identities of the schemas that it stands for. `references` are
     those made to definitions from inside them, and where each stands. `combinations` counts branches combined with
-    other branches. `complements` are the ways in which a value can fail a schema, by its identity, and
-    `made` are other schemas of the compiler's own, and `endings` what is known of patterns. `documents` are those that references may lead to, by URI, and
-    `draft` is that of schemas that name none; `library` finds what references lead to. Where the schema is read by the
-    specification, `asserts_formats` tells whether formats forbid anything, and `limits_digits` whether numbers have a
-    limited number of digits, as those of types always do.
+    other branches. `complements` are the ways in which a value can fail a schema, by its identity, `made` are other
+    schemas of the compiler's own, and `endings` tells of patterns whether they end alone.
     """
 
     root: Schema | bool
