@@ -1,5 +1,6 @@
 """What stands in for the world in the tests: a byte tokenizer, scripted models, random patterns and texts."""
 
+import itertools
 import json
 import random
 from collections.abc import Callable, Iterable, Sequence
@@ -24,6 +25,7 @@ from structured.pattern import (
     Pattern,
     Reference,
     Repeat,
+    Scan,
     Unlike,
     Words,
     alternation,
@@ -306,7 +308,7 @@ def _repeat_of(item: Pattern, counts: tuple[int, int | None]) -> Pattern:
     return repeat(item, minimum, None if more is None else minimum + more)
 
 
-def sample(pattern: Pattern, rng: random.Random) -> str:
+def sample(pattern: Pattern, rng: random.Random) -> str:  # noqa: C901  one case for each kind of node
     """Return a text that matches, by a random walk down the pattern: no automaton, no `re`."""
     match pattern:
         case Literal():
@@ -330,6 +332,9 @@ def sample(pattern: Pattern, rng: random.Random) -> str:
             return next(text for text in tried if text not in pattern.texts)
         case Members():
             return _sample_members(pattern, rng)
+        case Scan():
+            return _sample_scan(pattern, rng)
+    raise TypeError(f"{pattern!r} matches no text of its own")
 
 
 SHORT_TEXTS = tuple(first + second for first in CHARACTERS for second in CHARACTERS)
@@ -342,6 +347,26 @@ def _sample_members(pattern: Members, rng: random.Random) -> str:
         written += [pattern.rest] * rng.randint(0, 2) if pattern.rest else []
     texts = [sample(member, rng) for member in written]
     return texts[0] + "".join(sample(pattern.separator, rng) + text for text in texts[1:])
+
+
+def _sample_scan(pattern: Scan, rng: random.Random) -> str:
+    """Walk the automaton at random, home by the shortest way after a few characters."""
+    left = dict.fromkeys(pattern.accepting, 0)
+    while len(left) < len(pattern.arcs):
+        left |= {
+            state: 1 + min(left[target] for _, _, target in arcs if target in left)
+            for state, arcs in enumerate(pattern.arcs)
+            if state not in left and any(target in left for _, _, target in arcs)
+        }
+    state, text = 0, ""
+    for count in itertools.count():
+        most = 10**9 if pattern.most is None else pattern.most - count
+        arcs = [arc for arc in pattern.arcs[state] if left[arc[2]] < most]
+        if state in pattern.accepting and (not arcs or rng.random() < 0.3 or count > 5):
+            return json.dumps(text, ensure_ascii=False)[1:-1]
+        low, high, state = min(arcs, key=lambda arc: left[arc[2]]) if count > 5 else rng.choice(arcs)
+        text += chr(rng.choice([low, high, rng.randint(low, high)]))
+    raise AssertionError
 
 
 def mutated(text: str, rng: random.Random) -> str:

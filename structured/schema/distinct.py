@@ -3,10 +3,13 @@
 Each set of values that are used up is a state, so there can only be few.
 """
 
+import json
+
 from structured.pattern import EMPTY, Alternation, Literal, Pattern, Reference, Words, alternation, concat, literal
 from structured.schema.contains import read_needs
 from structured.schema.items import PatternOf, bracketed, items_of
 from structured.schema.place import Place, Subschema, Subschemas
+from structured.schema.values import identity
 
 MOST_DISTINCT = 10
 """Values that items may have."""
@@ -74,10 +77,11 @@ class _Distinct:
 
 
 def _texts(pattern: Pattern) -> tuple[str, ...] | None:
-    """Return the texts of a pattern that lists them; None of another."""
+    """Return the texts of a pattern that lists them, one for each value; None of another."""
     if isinstance(pattern, Alternation):
         parts = [_texts(option) for option in pattern.options]
         return None if None in parts else tuple(text for part in parts if part is not None for text in part)
     if isinstance(pattern, Literal | Words):
-        return pattern.texts if isinstance(pattern, Words) else (pattern.text,)
+        texts = pattern.texts if isinstance(pattern, Words) else (pattern.text,)
+        return tuple({identity(json.loads(text)): text for text in reversed(texts)}.values())[::-1]
     return None

@@ -20,6 +20,10 @@ from structured.schema.references import REFERENCES
 from structured.schema.resources import pointer_of
 
 
+class NotEvaluatedError(SchemaError):
+    """Whether a schema allows a value cannot be told for the references in it."""
+
+
 def allows(part: Subschema, value: Any) -> bool:
     """Tell whether a schema allows a value."""
     schema, place = part.schema, part.place
@@ -135,6 +139,8 @@ _OWN: Mapping[str, Callable[[Any, Place, Any], bool]] = {
 def _plainly_allows(schema: Any, place: Place, value: Any) -> bool:
     try:
         return bool(_validator(schema, place).is_valid(value))
+    except NotEvaluatedError as error:
+        raise NotEvaluatedError(error.problem, schema_path=place.pointer, remedy=error.remedy) from error
     except SchemaError as error:
         raise place.refusal(error.problem, keyword=error.keyword, remedy=error.remedy) from error
     except PatternError as error:
@@ -198,12 +204,12 @@ def _address(schema: Any, place: Place) -> str:
     """Return the URI by which the registry finds a schema that refers to others."""
     resource, library = place.scope.resource, place.compilation.library
     if place.scope.outer or library.is_dynamic:  # `jsonschema` takes every reference to a dynamic name for dynamic
-        raise SchemaError(
+        raise NotEvaluatedError(
             "References beside listed values are not supported where names are dynamic",
             remedy="Use $anchor in place of $dynamicAnchor, or remove what stands beside the listed values.",
         )
     if not library.holds(schema, resource.document, place.path):
-        raise SchemaError(
+        raise NotEvaluatedError(
             "References beside listed values are not supported here", remedy="Remove what stands beside the values."
         )
     return f"{resource.document or ROOT_URI}#{quote(pointer_of(place.path))}"

@@ -9,6 +9,7 @@ A definition is built once; inside itself it is a reference by name.
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
@@ -19,6 +20,7 @@ from structured.schema.assertions import ASSERTIONS, EVERY_TYPE, INTERNAL, NUMBE
 from structured.schema.choices import CHOICES
 from structured.schema.conjunctions import SAYS_NOTHING, Conjunction
 from structured.schema.drafts import Draft
+from structured.schema.evaluation import NotEvaluatedError
 from structured.schema.formats import PYDANTIC_FORMATS, SPECIFIED_FORMATS
 from structured.schema.numbers import integer, number
 from structured.schema.objects import Compilers, object_
@@ -200,7 +202,8 @@ def _chosen(gathered: Conjunction, place: Place) -> Pattern:
     if not gathered.choices:
         return _typed(gathered.parts, place)
     if not place.is_type and lists_values(gathered.parts):
-        return listed_values(gathered.parts, _types(gathered.parts), list(gathered.denied.values()))
+        with suppress(NotEvaluatedError):
+            return listed_values(gathered.parts, _types(gathered.parts), list(gathered.denied.values()))
     alone = _is_alone(gathered)
     if not alone:
         gathered.settle()
@@ -246,8 +249,8 @@ def names_of(parts: Subschemas) -> Pattern:
 
 
 def _chosen_names(gathered: Conjunction, place: Place) -> Pattern:
-    if lists_values(gathered.parts):
-        return words(allowed_values(gathered.parts, _ALONE["string"], list(gathered.denied.values())))
+    if not gathered.choices and lists_values(gathered.parts):
+        return words(allowed_values(gathered.parts, _ALONE["string"]))
     if gathered.choices:
         part, keyword, options, _ = gathered.choices[0]
         if not options:

@@ -237,6 +237,7 @@ LONGEST = 1 << 30
 
 SHAPES: dict[str, tuple[type, str]] = {
     **dict.fromkeys(("$defs", "definitions", "patternProperties", "properties"), (Mapping, "an object of schemas")),
+    **dict.fromkeys(("dependencies", "dependentRequired", "dependentSchemas"), (Mapping, "an object of rules")),
     **dict.fromkeys(("allOf", "anyOf", "oneOf", "prefixItems"), (list, "a list of schemas")),
     **dict.fromkeys(("$dynamicRef", "$recursiveRef", "$ref", "format", "pattern"), (str, "a string")),
     "enum": (list, "a list of values"),

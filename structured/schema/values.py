@@ -31,12 +31,13 @@ def lists_values(parts: Subschemas) -> bool:
     return any(keyword in part.schema for part in parts for keyword in _LISTING)
 
 
-def listed_values(parts: Subschemas, types: frozenset[str], denied: Sequence[Subschema] = ()) -> Pattern:
-    """Return the values that the first `const` or `enum` lists and all the other keywords allow."""
+def listed_values(parts: Subschemas, types: frozenset[str], denied: Sequence[Subschema] | None = None) -> Pattern:
+    """Return the values that the first `const` or `enum` lists and all else allows; see `allowed_values`."""
     keyword, part = _listing(parts)
     allowed = allowed_values(parts, types, denied)
     if set(map(type, allowed)).isdisjoint((list, dict)):
-        return words(spellings(allowed, part.place, keyword=keyword))
+        others = [] if part.place.is_type else [text for value in allowed for text in _other_spellings(value)]
+        return words([*spellings(allowed, part.place, keyword=keyword), *others])
     return alternation(*(written_value(value, part.place, keyword=keyword) for value in allowed))
 
 
@@ -44,20 +45,28 @@ def _listing(parts: Subschemas) -> tuple[str, Subschema]:
     return next((key, part) for part in parts for key in _LISTING if key in part.schema)
 
 
-def allowed_values(parts: Subschemas, types: frozenset[str], denied: Sequence[Subschema] = ()) -> list[Any]:
-    """Return those of the listed values that all the schemas allow and none that is denied; there is at least one."""
+def allowed_values(parts: Subschemas, types: frozenset[str], denied: Sequence[Subschema] | None = None) -> list[Any]:
+    """Return those of the listed values that all the schemas allow; there is at least one.
+
+    Where choices are still open, `denied` are the schemas that must not allow them; None says that all are made.
+    """
     keyword, part = _listing(parts)
     values = [part.schema["const"]] if keyword == "const" else part.schema["enum"]
     kinds = set(map(type, values))
     allowed = values if kinds == {str} and "string" in types else [value for value in values if _has_type(value, types)]
     if not allowed:
         raise part.place.unsatisfiable("there is no value of the type", keyword=keyword)
-    others = [other for other in parts if _looks_further(other, types, keyword if other is part else "")]
+    others = [
+        other
+        for other in parts
+        if _looks_further(other, types, keyword if other is part else "")
+        or (denied is not None and not _CHOOSING.isdisjoint(other.schema))
+    ]
     if others or denied:
         allowed = [
             value
             for value in allowed
-            if all(allows(other, value) for other in others) and not any(allows(other, value) for other in denied)
+            if all(allows(other, value) for other in others) and not any(allows(other, value) for other in denied or ())
         ]
     if not allowed:
         raise part.place.unsatisfiable("there is no value that the other keywords allow", keyword=keyword)
@@ -85,10 +94,23 @@ def spelling(value: object, place: Place, *, keyword: str) -> str:
     return spellings([value], place, keyword=keyword)[0]
 
 
+def _other_spellings(value: object) -> list[str]:
+    """Return other ways in which a whole number may be written, as the same number (core §4.2.1): `1` → `["1.0"]`."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) >= _LONG or value != int(value):
+        return []
+    whole = int(value)
+    return ["0", "0.0", "-0", "-0.0"] if whole == 0 else [str(whole), f"{whole}.0"]
+
+
+_LONG = 10**16
+"""From here on `json.dumps` writes floats with an exponent."""
+
+
 def written_value(value: Any, place: Place, *, keyword: str) -> Pattern:
     """Return the pattern of a value with the whitespace of the place; an object's keys are in the order given."""
     if not isinstance(value, list | dict):
-        return literal(spelling(value, place, keyword=keyword))
+        others = [] if place.is_type else _other_spellings(value)
+        return words([spelling(value, place, keyword=keyword), *others])
     opening, closing = "[]" if isinstance(value, list) else "{}"
     whitespace, depth = place.whitespace, place.depth
     if not value:
@@ -134,8 +156,4 @@ def _has_type(value: object, types: frozenset[str]) -> bool:
 def _looks_further(part: Subschema, types: frozenset[str], listed: str) -> bool:
     """Tell whether a schema says more of values than their type and, by one keyword, which they are."""
     asserting = any(not types.isdisjoint(ASSERTIONS[keyword]) for keyword in part.schema.keys() & ASSERTIONS.keys())
-    return (
-        asserting
-        or not _CHOOSING.isdisjoint(part.schema)
-        or any(keyword in part.schema for keyword in _LISTING if keyword != listed)
-    )
+    return asserting or any(keyword in part.schema for keyword in _LISTING if keyword != listed)
