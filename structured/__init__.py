@@ -24,7 +24,7 @@ from structured.errors import (
     StructuredWarning,
     VocabularyError,
 )
-from structured.extraction import Extractor, Options, extract, extract_batch, structured
+from structured.extraction import Extraction, Extractor, Options, extract, extract_batch, structured
 from structured.models import load_model
 from structured.preflight import inspect_type
 from structured.schema import JsonSchema, to_regex
@@ -34,6 +34,7 @@ __all__ = [
     "BudgetError",
     "BudgetWarning",
     "DemonstrationWarning",
+    "Extraction",
     "Extractor",
     "GenerationError",
     "JsonSchema",

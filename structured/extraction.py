@@ -8,7 +8,9 @@ import typing
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, ParamSpec, TypedDict, TypeVar, Unpack, cast, get_args, overload
+from typing import Any, Generic, ParamSpec, TypedDict, TypeVar, Unpack, cast, get_args, get_origin, overload
+
+from pydantic import ValidationError
 
 from structured.compiler import compile_type, keep, known_type, type_to_pattern
 from structured.decoding import Generation, generate
@@ -25,10 +27,13 @@ from structured.guide import Guide
 from structured.models import ModelSource, load_model
 from structured.prompts import chat_messages, completion_prompt
 from structured.sampling import Sampler
-from structured.schema import DEFAULT_WHITESPACE, JsonSchema, Optionals
+from structured.schema import DEFAULT_WHITESPACE, Absent, JsonSchema, Optionals
+from structured.schema.missing import is_all_missing, stated
+from structured.schema.paths import steps_to_path
 from structured.sketches import part_to_sketch
 
 T = TypeVar("T")
+U = TypeVar("U")
 P = ParamSpec("P")
 
 MAX_TOKENS = 1024
@@ -67,24 +72,49 @@ class Options(TypedDict, total=False):
     """Whether what is learned about the type is kept on disk for later processes, as it is by default."""
 
 
+@dataclass(frozen=True, slots=True)
+class Extraction(Generic[T]):
+    """What a text says, where it may not say everything.
+
+    `value` is the instance; None if something is missing that the type requires. `data` is what was stated, as plain
+    JSON values. `missing` are the paths of the fields that were not stated, such as `"lines[2].price"`; of those, the
+    type's defaults stand in `value`.
+    """
+
+    value: T | None
+    data: Any
+    missing: tuple[str, ...]
+
+
 class Extractor(Generic[T]):
     """A type and a model made ready: call it with a prompt, or its `batch` with documents.
+
+    With `absent`, the answers are `Extraction`.
 
     Raises SchemaError, VocabularyError or ModelError at once if they cannot work together.
     """
 
+    @overload
+    def __init__(
+        self: "Extractor[Extraction[U]]", output_type: type[U], *, absent: Absent, **options: Unpack[Options]
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: "Extractor[Extraction[Any]]", output_type: object, *, absent: Absent, **options: Unpack[Options]
+    ) -> None: ...
     @overload
     def __init__(self: "Extractor[Any]", output_type: JsonSchema, **options: Unpack[Options]) -> None: ...
     @overload
     def __init__(self, output_type: type[T], **options: Unpack[Options]) -> None: ...
     @overload
     def __init__(self: "Extractor[Any]", output_type: object, **options: Unpack[Options]) -> None: ...
-    def __init__(self, output_type: object, **options: Unpack[Options]) -> None:
+    def __init__(self, output_type: object, *, absent: Absent | None = None, **options: Unpack[Options]) -> None:
         unknown = options.keys() - Options.__annotations__.keys()
         if unknown:
             known = ", ".join(Options.__annotations__)
             raise TypeError(f"Unknown option {', '.join(sorted(unknown))}. The options are {known}.")
-        self.output_type = known_type(output_type)
+        self.output_type = known_type(output_type, absent)
+        self.absent = absent
         self.whitespace = options.get("whitespace", DEFAULT_WHITESPACE)
         self.optional = _one_of(get_args(Optionals), "optional", options.get("optional", "written"))
         self.instructions = options.get("instructions")
@@ -183,7 +213,7 @@ class Extractor(Generic[T]):
 
     def _accept(self, item: "_Item", generation: Generation, results: list[Any]) -> bool:
         try:
-            results[item.position] = self.output_type.validate_json(generation.text)
+            results[item.position] = self._read(generation.text)
         except ValueError as error:
             item.attempts.append(Attempt(generation.text, error))
             return False
@@ -195,6 +225,22 @@ class Extractor(Generic[T]):
                 stacklevel=5,
             )
         return True
+
+    def _read(self, text: str) -> Any:
+        """Return what an answer says. Raises ValueError if the type's validators reject it."""
+        if self.absent is None:
+            return self.output_type.validate_json(text)
+        left, missing = stated(self.output_type.root(), text)
+        if missing == ((),):
+            return Extraction(None, None, ("",))
+        data = json.loads(left)
+        value = None
+        try:
+            value = self.output_type.validate_json(left)
+        except ValidationError as error:
+            if not is_all_missing(error.errors(), data, missing):
+                raise
+        return Extraction(value, data, tuple(map(steps_to_path, missing)))
 
     def _to_json(self, value: object) -> str:
         """Return an example's answer as the model would have to write it."""
@@ -222,12 +268,16 @@ class _Item:
 
 
 @overload
+def extract(output_type: type[T], prompt: str, *, absent: Absent, **options: Unpack[Options]) -> Extraction[T]: ...
+@overload
+def extract(output_type: object, prompt: str, *, absent: Absent, **options: Unpack[Options]) -> Extraction[Any]: ...
+@overload
 def extract(output_type: JsonSchema, prompt: str, **options: Unpack[Options]) -> Any: ...
 @overload
 def extract(output_type: type[T], prompt: str, **options: Unpack[Options]) -> T: ...
 @overload
 def extract(output_type: object, prompt: str, **options: Unpack[Options]) -> Any: ...
-def extract(output_type: object, prompt: str, **options: Unpack[Options]) -> Any:
+def extract(output_type: object, prompt: str, *, absent: Absent | None = None, **options: Unpack[Options]) -> Any:
     """Return what a text says, as a validated instance of a type.
 
     `extract(Person, "Jason is 25 years old.")` → `Person(name='Jason', age=25)`
@@ -235,25 +285,45 @@ def extract(output_type: object, prompt: str, **options: Unpack[Options]) -> Any
     `output_type` is a Pydantic model, dataclass, TypedDict, `Literal`, `int`, `list[Model]` …, or a `JsonSchema`;
     `options` are those of `Options`.
 
+    With `absent`, fields that the text does not state need not be invented, and the result is an `Extraction`, which
+    lists what is missing. `absent` is True for every field that cannot say itself that there is nothing (as null, or as
+    a list without items), or the paths of some fields: `["age", "lines[].price"]`, as `inspect_type` tells them.
+
     Raises SchemaError if the type has a part that cannot be honoured exactly, PromptError for an empty or too long
     prompt, BudgetError if `max_tokens` is less than the shortest answer, ModelError if the model cannot be used, and
     GenerationError if the type's own validators rejected every attempt.
     """
-    return Extractor[Any](output_type, **options)(prompt)
+    return _extractor(output_type, absent, options)(prompt)
 
 
+@overload
+def extract_batch(
+    output_type: type[T], documents: Iterable[str], *, absent: Absent, **options: Unpack[Options]
+) -> list[Extraction[T]]: ...
+@overload
+def extract_batch(
+    output_type: object, documents: Iterable[str], *, absent: Absent, **options: Unpack[Options]
+) -> list[Extraction[Any]]: ...
 @overload
 def extract_batch(output_type: JsonSchema, documents: Iterable[str], **options: Unpack[Options]) -> list[Any]: ...
 @overload
 def extract_batch(output_type: type[T], documents: Iterable[str], **options: Unpack[Options]) -> list[T]: ...
 @overload
 def extract_batch(output_type: object, documents: Iterable[str], **options: Unpack[Options]) -> list[Any]: ...
-def extract_batch(output_type: object, documents: Iterable[str], **options: Unpack[Options]) -> list[Any]:
+def extract_batch(
+    output_type: object, documents: Iterable[str], *, absent: Absent | None = None, **options: Unpack[Options]
+) -> list[Any]:
     """Return what each of many documents says, in their order; as `extract`, but several go through the model at once.
 
     If validators rejected every attempt at some document, the rest is finished all the same, and BatchError holds it.
     """
-    return Extractor[Any](output_type, **options).batch(documents)
+    return _extractor(output_type, absent, options).batch(documents)
+
+
+def _extractor(output_type: object, absent: Absent | None, options: Options) -> Extractor[Any]:
+    if absent is None:
+        return Extractor[Any](output_type, **options)
+    return Extractor(output_type, absent=absent, **options)
 
 
 @overload
@@ -263,7 +333,8 @@ def structured(**options: Unpack[Options]) -> Callable[[Callable[P, T]], Callabl
 def structured(function: Callable[..., Any] | None = None, /, **options: Unpack[Options]) -> Any:
     """Turn a function into a prompt: its docstring, with the arguments filled in, asks for its return annotation.
 
-    Used bare or with the options of `Options`. The function's body is never run.
+    Used bare or with the options of `Options`. The function's body is never run. Where it is annotated to return
+    `Extraction[Person]`, what the text does not state may be missing.
 
         @structured
         def people(text: str) -> list[Person]:
@@ -295,7 +366,10 @@ def _decorate(function: Callable[..., Any], *, options: Options) -> Callable[...
 
     @functools.cache
     def extractor() -> Extractor[Any]:
-        return Extractor(typing.get_type_hints(function, include_extras=True)["return"], **options)
+        returned = typing.get_type_hints(function, include_extras=True)["return"]
+        if get_origin(returned) is Extraction:
+            return _extractor(get_args(returned)[0], True, options)
+        return _extractor(returned, None, options)
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:

@@ -6,12 +6,13 @@ path of that is noted, so that a type in which all models mention each other has
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from json import dumps
 
 from structured.errors import SchemaError
-from structured.preflight.hazards import HAZARDS, can_be_absent, hazards_of
+from structured.preflight.hazards import HAZARDS, hazards_of
 from structured.preflight.report import FieldReport, Hazard
+from structured.schema.absence import can_be_absent
 from structured.schema.hidden import VALIDATORS
+from structured.schema.paths import branch, branches, entry, member
 from structured.schema.place import Schema, Subschema
 from structured.schema.references import follow
 from structured.sketches import kinds
@@ -114,8 +115,8 @@ class Survey:
         if "$ref" in part.schema:
             yield from self._definition(part, path, found)
         for keyword in ("anyOf", "oneOf"):
-            for branch, label in _branches(part, keyword):
-                walked = self._part(branch, f"{path} ({label})".lstrip() if label else path, found)
+            for option, label in branches(part, keyword):
+                walked = self._part(option, branch(path, label), found)
                 walked.is_branch = True
                 yield walked
         for keys in [("then",), ("else",), *(("allOf", index) for index in range(len(_list(part.schema, "allOf"))))]:
@@ -133,7 +134,7 @@ class Survey:
             if isinstance(schema.get(keyword), Mapping):
                 yield self._part(part.below(keyword), f"{path}[]", found)
         if isinstance(schema.get("additionalProperties"), Mapping):
-            yield self._part(part.below("additionalProperties"), _member(path, "*"), found)
+            yield self._part(part.below("additionalProperties"), entry(path), found)
         if isinstance(schema.get("properties"), Mapping):
             yield from self._properties(part, path, found)
 
@@ -162,24 +163,7 @@ class Survey:
         self._told[pointer] = path
         for name in part.schema["properties"]:
             inside = part.below("properties", name)
-            there = _member(path, name if name.isidentifier() else dumps(name))
-            yield self._field(inside, path=there, kind=self._kind(inside))
-
-
-def _member(path: str, name: str) -> str:
-    return f"{path}.{name}" if path else name
-
-
-def _branches(part: Subschema, keyword: str) -> Iterator[tuple[Subschema, str]]:
-    """Yield the branches of a choice, each with the name that tells it apart, if there are several beside null."""
-    branches = [part.below(keyword, index) for index in range(len(_list(part.schema, keyword)))]
-    several = sum(branch.schema != {"type": "null"} for branch in branches) > 1
-    tags = {reference: tag for tag, reference in part.schema.get("discriminator", {}).get("mapping", {}).items()}
-    for branch in branches:
-        schema = branch.schema if isinstance(branch.schema, Mapping) else {}
-        reference = str(schema.get("$ref", ""))
-        name = reference.rpartition("/")[2] or schema.get("type", "value")
-        yield branch, str(tags.get(reference, name)) if several else ""
+            yield self._field(inside, path=member(path, name), kind=self._kind(inside))
 
 
 def _list(schema: Schema, keyword: str) -> "list[object]":

@@ -1,5 +1,6 @@
 """A type or a JSON Schema enters; the pattern of the JSON texts that may be generated leaves."""
 
+from structured.schema.absence import Absent
 from structured.schema.drafts import Draft
 from structured.schema.json_schema import JsonSchema
 from structured.schema.keywords import common_patterns, schema_to_pattern
@@ -9,6 +10,7 @@ from structured.schema.whitespace import DEFAULT_WHITESPACE, Whitespace, read_wh
 
 __all__ = [
     "DEFAULT_WHITESPACE",
+    "Absent",
     "Draft",
     "JsonSchema",
     "Optionals",

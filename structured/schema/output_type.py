@@ -1,13 +1,14 @@
 """A Python type enters; what the library needs to know of it leaves: its schema, its validator and its name."""
 
 import types
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Generic, Literal, TypeVar, Union, get_args, get_origin
 
 from pydantic import TypeAdapter
 
 from structured.errors import SchemaError
 from structured.pattern import Reference, nodes_of
+from structured.schema.absence import Absent, with_absence
 from structured.schema.hidden import CompleteJsonSchema
 from structured.schema.json_schema import JsonSchema, PlainData
 from structured.schema.keywords import compiled
@@ -41,6 +42,15 @@ class OutputType(Generic[T]):
         if self.source is not None:
             return self.source.compilation(whitespace, optional)
         return Compilation(self.schema, read_whitespace(whitespace), Reading.TYPE, optional)
+
+    def with_absence(self, absent: Absent) -> "OutputType[T]":
+        """Return the type with a schema in which chosen fields may be null; see `structured.schema.absence`."""
+        if self.source is not None:
+            raise SchemaError(
+                f"{self.name} is a JsonSchema, which says itself what may be missing",
+                remedy="Allow null in the schema.",
+            )
+        return replace(self, schema=with_absence(self.root(), absent))
 
     def root(self, whitespace: str = DEFAULT_WHITESPACE, optional: Optionals = "written") -> Subschema:
         """Return the schema with its place, to walk through it."""

@@ -10,7 +10,7 @@ from structured.errors import SchemaError
 from structured.pattern import Pattern, Reference
 from structured.pattern.nodes import Endings
 from structured.schema.drafts import Draft
-from structured.schema.hidden import VALIDATORS
+from structured.schema.hidden import NOT_STATED, VALIDATORS
 from structured.schema.library import Library
 from structured.schema.resources import Path, Resource, Scope, keys_of, longer
 from structured.schema.whitespace import Whitespace
@@ -19,9 +19,12 @@ Schema = Mapping[str, Any]
 """A JSON Schema that is an object."""
 
 ANNOTATIONS = frozenset(
-    {"$comment", "default", "deprecated", "description", "examples", "readOnly", "title", VALIDATORS, "writeOnly"}
+    {
+        *("$comment", "default", "deprecated", "description", "examples", "readOnly", "title", "writeOnly"),
+        *(NOT_STATED, VALIDATORS),
+    }
 )
-"""Keywords that allow and forbid nothing (validation §9, and the note of `hidden.py`)."""
+"""Keywords that allow and forbid nothing (validation §9, and the notes of `hidden.py`)."""
 
 Identity = tuple[int, Scope | None]
 """The identity of an object in memory, and the scope of its references."""
