@@ -231,14 +231,12 @@ class Extractor(Generic[T]):
         if self.absent is None:
             return self.output_type.validate_json(text)
         left, missing = stated(self.output_type.root(), text)
-        if missing == ((),):
-            return Extraction(None, None, ("",))
         data = json.loads(left)
         value = None
         try:
             value = self.output_type.validate_json(left)
         except ValidationError as error:
-            if not is_all_missing(error.errors(), data, missing):
+            if () not in missing and not is_all_missing(error.errors(), data, missing):
                 raise
         return Extraction(value, data, tuple(map(steps_to_path, missing)))
 

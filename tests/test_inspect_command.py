@@ -84,6 +84,15 @@ def test_a_type_is_found_in_a_module_or_a_file(target):
     assert lines(result)[0] == "Bill  6 fields: 5 enforced, 1 checked"
 
 
+def test_a_file_may_hold_a_json_schema(shop):
+    """Which has a report, called by its title or by the name of the file."""
+    (shop / "size.json").write_text('{"enum": [1, 2]}', encoding="utf-8")
+    assert lines(run("size.json"))[0] == "size  1 field: 1 enforced"
+    (shop / "size.json").write_text('{"enum": [1, 2], "title": "Size"}', encoding="utf-8")
+    assert lines(run("size.json"))[0] == "Size  1 field: 1 enforced"
+    assert run("size.json", "--regex").stdout == "1|2\n"
+
+
 def test_the_report_is_a_page():
     """The whole of it."""
     result = run("shop_types:Bill")
@@ -192,6 +201,7 @@ def test_a_missing_regular_expression_is_explained(name, reason):
         (["shop_types"], 2, "'shop_types' names no type. Write module:Type, or path/to/file.py:Type."),
         (["no_such_module:Bill"], 2, "ModuleNotFoundError: No module named 'no_such_module'"),
         (["no/such/file.py:Bill"], 2, "There is no file 'no/such/file.py'."),
+        (["no/such/file.json"], 2, "There is no file 'no/such/file.json'."),
         (["shop_types:Bil"], 2, "There is no 'Bil' in 'shop_types'. Is it Bill?"),
         (["shop_types:Outer.Iner"], 2, "There is no 'Iner' in 'shop_types'. Is it Inner?"),
         (["broken.py:Bill"], 2, "'broken.py' cannot be imported: ZeroDivisionError: division by zero"),

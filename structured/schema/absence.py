@@ -135,9 +135,8 @@ class _Everywhere:
         self.tags = set(_tags(root, set()))
 
     def schema(self) -> Schema:
-        found = self._inside(self.root)
-        permitted: Schema = found if can_be_absent(self.root) else _permitted(self.root, found)
-        return permitted
+        found: Schema = self._permitted(self.root, self._inside(self.root))
+        return found
 
     def _inside(self, part: Subschema) -> Any:
         schema = part.schema
@@ -145,10 +144,12 @@ class _Everywhere:
             inner = part.below(*keys)
             inside = self._inside(inner)
             if keys[0] == "properties" and inner.identity not in self.tags:
-                is_asked = can_be_null(inner) or not can_be_absent(inner)
-                inside = _permitted(inner, inside) if is_asked else inside
+                inside = self._permitted(inner, inside)
             schema = _replaced(schema, keys, inside)
         return schema
+
+    def _permitted(self, part: Subschema, schema: Any) -> Any:
+        return _permitted(part, schema) if can_be_null(part) or not can_be_absent(part) else schema
 
 
 class _AtPaths:

@@ -66,7 +66,7 @@ class JsonSchema:
         )
 
     def compilation(self, whitespace: str = DEFAULT_WHITESPACE, optional: Optionals = "written") -> Compilation:
-        """Return what compiles it: numbers have a limited number of digits, so that no model may run on."""
+        """Return what compiles it: numbers are plain, so that no model may run on with digits."""
         assert not isinstance(self.schema, str), "it is read when it is made"
         return Compilation(
             self.schema,
@@ -74,7 +74,7 @@ class JsonSchema:
             Reading.SPECIFICATION,
             optional,
             self.assert_formats,
-            limits_digits=True,
+            plain_numbers=True,
             documents=self.documents,
             draft=self.draft,
         )

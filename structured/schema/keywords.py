@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any
 
 from structured.errors import SchemaError
-from structured.pattern import Pattern, Reference, alternation, literal, productive_nodes, words
+from structured.pattern import Pattern, Reference, alternation, literal, nodes_of, productive_nodes, words
 from structured.schema.arrays import array
 from structured.schema.assertions import ASSERTIONS, EVERY_TYPE, INTERNAL, NUMBERS, UNEVALUATED, UNSUPPORTED
 from structured.schema.choices import CHOICES
@@ -114,14 +114,20 @@ def _pattern_at(start: Subschema) -> Pattern:
             name, (gathered, place) = compilation.postponed.popitem()
             if name not in compilation.patterns:
                 _defined(name, name, gathered, place)
-        productive = productive_nodes(pattern) if compilation.references else set()
-        for reference, place in compilation.references:
-            target = compilation.patterns.get(reference.name)
-            if target is not None and id(target) not in productive:
-                raise place.unsatisfiable(f"{reference.name} has to contain itself, without end", keyword="$ref")
+        if compilation.references:
+            _check_ends(pattern, compilation)
     except RecursionError as error:
         raise start.place.refusal("The schema is nested too deeply", remedy="Nest it less.") from error
     return pattern
+
+
+def _check_ends(pattern: Pattern, compilation: Compilation) -> None:
+    """Refuse a definition in a pattern that has to contain itself; others were left out with what refers to them."""
+    left, productive = set(map(id, nodes_of(pattern))), productive_nodes(pattern)
+    for reference, place in compilation.references:
+        target = id(compilation.patterns.get(reference.name))
+        if target in left and target not in productive:
+            raise place.unsatisfiable(f"{reference.name} has to contain itself, without end", keyword="$ref")
 
 
 def pattern_of(parts: Subschemas) -> Pattern:
@@ -358,19 +364,19 @@ def any_value(place: Place) -> Pattern:
             remedy='Say what type it has, or choose another whitespace: "spaced", "compact", "flexible" or "any".',
         )
     inside = compilation.patterns.get(_ANY)
-    return _any_value(place.whitespace.name, place.limits_digits) if inside is None else inside
+    return _any_value(place.whitespace.name, place.plain_numbers) if inside is None else inside
 
 
 _ANY = "any value"
 
 
 @cache
-def _any_value(whitespace: str, limits_digits: bool) -> Pattern:
+def _any_value(whitespace: str, plain_numbers: bool) -> Pattern:
     """Return any value, the same node every time."""
     style = read_whitespace(whitespace)
     patterns: dict[str, Pattern] = {}
     patterns[_ANY] = Reference(_ANY, patterns)  # what is inside refers to it
-    place = Place(Compilation({}, style, Reading.SPECIFICATION, limits_digits=limits_digits, patterns=patterns))
+    place = Place(Compilation({}, style, Reading.SPECIFICATION, plain_numbers=plain_numbers, patterns=patterns))
     anything = [Subschema({}, place)]
     patterns[_ANY] = alternation(*(TYPES[kind](anything, place) for kind in TYPES if kind != "integer"))
     return patterns[_ANY]
@@ -380,10 +386,10 @@ def _any_value(whitespace: str, limits_digits: bool) -> Pattern:
 def common_patterns() -> tuple[Pattern, ...]:
     """Return patterns that many schemas contain, so that they can be prepared once."""
     anything = [
-        _any_value(style.name, limits_digits)
+        _any_value(style.name, plain_numbers)
         for style in WHITESPACES.values()
         if not style.indent
-        for limits_digits in (True, False)
+        for plain_numbers in (True, False)
     ]
     formats = [PYDANTIC_FORMATS[name] for name in ("date", "date-time", "time")]
     formats += [SPECIFIED_FORMATS[name] for name in ("date", "date-time", "time", "uuid", "ipv4")]

@@ -55,7 +55,7 @@ _UNBOUNDED_FLOAT = concat(
 def integer(parts: Subschemas, place: Place) -> Pattern:
     """Return the integers within the bounds: no leading zeros, no `-0`, no `1.0`."""
     bounds = _bounds(parts)
-    if not bounds and not place.limits_digits:
+    if not bounds and not place.plain_numbers:
         return _ANY_INTEGER
     at_least = [math.ceil(bounds["minimum"])] if "minimum" in bounds else []
     at_least += [math.floor(bounds["exclusiveMinimum"]) + 1] if "exclusiveMinimum" in bounds else []
@@ -73,7 +73,7 @@ def number(parts: Subschemas, place: Place) -> Pattern:
     """Return the numbers whose double lies within the bounds; see the docstring of the module."""
     bounds = {keyword: float(bound) for keyword, bound in _bounds(parts).items()}
     if not bounds:
-        return _UNBOUNDED_FLOAT if place.limits_digits else _ANY_NUMBER
+        return _UNBOUNDED_FLOAT if place.plain_numbers else _ANY_NUMBER
     low = bounds.get("minimum", -math.inf)
     high = bounds.get("maximum", math.inf)
     if "exclusiveMinimum" in bounds:

@@ -56,8 +56,8 @@ class Compilation:
     """What all places of one compilation share.
 
     `optional` tells what is written of the properties that need not be there. Where the schema is read by the
-    specification, `asserts_formats` tells whether formats forbid anything, and `limits_digits` whether numbers have a
-    limited number of digits, as those of types always do. `documents` are those that references may lead to, by URI,
+    specification, `asserts_formats` tells whether formats forbid anything, and `plain_numbers` whether numbers are
+    written as those of types always are: with a limited number of digits, and 1 not as 1.0. `documents` are those that references may lead to, by URI,
     and `draft` is that of schemas that name none; `library` finds what references lead to.
 
     `patterns` keeps the pattern of each definition, by name; those of `open_names` are being built, those that are
@@ -72,7 +72,7 @@ class Compilation:
     reading: Reading
     optional: Optionals = "schema"
     asserts_formats: bool = True
-    limits_digits: bool = False
+    plain_numbers: bool = False
     patterns: dict[str, Pattern] = field(default_factory=dict)
     names: dict[tuple[frozenset[tuple[Identity, frozenset[Identity]]], frozenset[Identity]], str] = field(
         default_factory=dict
@@ -100,7 +100,7 @@ class Compilation:
             self.reading,
             self.optional,
             self.asserts_formats,
-            self.limits_digits,
+            self.plain_numbers,
             documents=self.documents,
             draft=self.draft,
         )
@@ -154,9 +154,9 @@ class Place(NamedTuple):
         return self.compilation.reading is Reading.TYPE
 
     @property
-    def limits_digits(self) -> bool:
-        """Whether numbers have a limited number of digits."""
-        return self.is_type or self.compilation.limits_digits
+    def plain_numbers(self) -> bool:
+        """Whether numbers have a limited number of digits, and those that are listed one spelling."""
+        return self.is_type or self.compilation.plain_numbers
 
     @property
     def keys(self) -> tuple[str | int, ...]:
