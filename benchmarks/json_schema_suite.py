@@ -8,6 +8,7 @@ greatest. What is not right is listed in a file beside the tests, so that nothin
 import argparse
 import hashlib
 import json
+import re
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -25,6 +26,7 @@ SUITE = ROOT.parent / "shared" / "json-schema-test-suite" / "suite.zip"
 """Kept beside the repository."""
 
 BASELINE = ROOT / "tests" / "json_schema_suite.txt"
+SUPPORT = ROOT / "docs" / "support.md"
 
 DRAFTS = {
     "draft4": Draft.DRAFT_4,
@@ -80,6 +82,7 @@ def main() -> None:
     grades = {place: grade for group in groups(arguments.zip) for place, grade in graded(group).items()}
     if arguments.update:
         BASELINE.write_text(faults_to_text(faults(grades), edition(arguments.zip)), encoding="utf-8")
+        SUPPORT.write_text(with_figures(SUPPORT.read_text(encoding="utf-8"), grades), encoding="utf-8")
     print(table(grades, by_keyword if arguments.by_keyword else by_draft))
 
 
@@ -220,6 +223,22 @@ def table(grades: Mapping[Place, str], row: Callable[[str], str]) -> str:
         numbers = [found.total(), *(found[grade] for grade in GRADES)]
         lines.append(f"| {name} | {' | '.join(map(str, numbers))} | {supported:.1%} |")
     return "\n".join(lines)
+
+
+def with_figures(page: str, grades: Mapping[Place, str]) -> str:
+    """Return the page of what is supported with the figures of each file of the suite that it names up to date.
+
+    A row ends in the name of a file, and before it, once it is filled in, how many of its tests are right.
+    """
+    counts: dict[str, Counter[str]] = {}
+    for (file, _, _), grade in grades.items():
+        counts.setdefault(by_keyword(file), Counter())[grade] += 1
+
+    def figures(row: re.Match[str]) -> str:
+        found = counts.get(row["file"])
+        return row[0] if found is None else f"| {found[RIGHT]} of {found.total()}, {row['file']} |"
+
+    return re.sub(r"\| (?:\d+ of \d+, )?(?P<file>[-\w/]+) \|$", figures, page, flags=re.MULTILINE)
 
 
 def by_draft(file: str) -> str:

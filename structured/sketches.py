@@ -17,7 +17,7 @@ from structured.schema.place import Compilation, Identity, Place, Schema, Subsch
 from structured.schema.references import REFERENCES, ignores_siblings, targets
 
 _PLAIN_NAME = re.compile(r"[^\W\d]\w*")
-_FORMAT_NAMES = {"date": "date", "date-time": "datetime"}
+_FORMAT_NAMES = {"decimal": "decimal", "date": "date", "date-time": "datetime"}
 _ANYTHING = "any"
 
 
@@ -218,12 +218,16 @@ def _comment(schema: object) -> str:
     return f"  // {' '.join(description.split())}" if isinstance(description, str) and description.strip() else ""
 
 
+_SIGNS = {"min": ">=", "exclusiveMin": ">", "max": "<=", "exclusiveMax": "<"}
+
+
 def _bounds(schema: Schema, suffix: str, unit: str) -> str:
     """Return the limits of a value as ` (>= 0, < 10)`, or nothing where there are none."""
-    signs = {"min": ">=", "exclusiveMin": ">", "max": "<=", "exclusiveMax": "<"}
+    signs = {f"{prefix}{suffix}": sign for prefix, sign in _SIGNS.items()}
+    signs |= {"multipleOf": "a multiple of"} if suffix == "imum" else {}
     limits = [
-        f"{sign} {schema[prefix + suffix]}{unit}"
-        for prefix, sign in signs.items()
-        if prefix + suffix in schema and not isinstance(schema[prefix + suffix], bool)  # a flag of draft 4
+        f"{sign} {schema[keyword]}{unit}"
+        for keyword, sign in signs.items()
+        if keyword in schema and not isinstance(schema[keyword], bool)  # a flag of draft 4
     ]
     return f" ({', '.join(limits)})" if limits else ""

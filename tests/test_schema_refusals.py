@@ -64,8 +64,6 @@ def in_model(output_type):
         (Annotated[str, Field(pattern="a+")], "pattern"),
         (Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)], "strip_whitespace"),
         (Annotated[str, StringConstraints(ascii_only=True)], "ascii_only"),
-        (Annotated[int, Field(multiple_of=2)], "multipleOf"),
-        (Annotated[float, Field(multiple_of=0.5)], "multipleOf"),
         (Annotated[float, Field(gt=float("inf"))], "gt"),
         (Annotated[float, Field(gt=float("nan"))], "exclusiveMinimum"),
         (Annotated[int | float, Field(ge=3)], "ge"),
@@ -81,7 +79,6 @@ def in_model(output_type):
         (dt.timedelta, "format"),
         (bytes, "format"),
         (complex, "format"),
-        (decimal.Decimal, "format"),
         (pydantic.AnyUrl, "format"),
         (pydantic.UUID4, "format"),
         (pydantic.Json, "contentMediaType"),
@@ -116,7 +113,7 @@ def test_unsupported_types_are_refused(output_type, keyword):
     [
         (in_model(bytes), "/properties/total"),
         (in_model(in_model(bytes)), "/$defs/Order/properties/total"),
-        (in_model(Annotated[decimal.Decimal, Field(ge=0)]), "/properties/total"),
+        (in_model(Annotated[decimal.Decimal, Field(gt=0, lt=0)]), "/properties/total"),
         (in_model(Stripped), "/$defs/Stripped/properties/name"),
         (in_model(Deep), "/$defs/Deep/properties/name"),
         (in_model(list[Node]), "/$defs/Node/properties/children/items"),
@@ -204,7 +201,7 @@ def test_the_unsatisfiable_is_refused(schema, keyword):
         (
             in_model(Annotated[int, annotated_types.Interval(ge=5, lt=5)]),
             (
-                "Unsatisfiable: no integer is at least 5 and at most 4 (at #/properties/total, "
+                "Unsatisfiable: no integer is at least 5 and less than 5 (at #/properties/total, "
                 "keyword 'exclusiveMaximum'). Allow at least one value."
             ),
         ),

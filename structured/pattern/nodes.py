@@ -175,7 +175,8 @@ class Scan:
     `arcs[state]` are triples of the first and the last character and the state that they lead to; `accepting` are the
     states in which the text may end, and from every state one of them can be reached. State 0 is the start. The
     spelling is that of `json.dumps`. The text is every one of `included` and none of `excluded`, which are spelled
-    likewise; that, and the quotation mark that follows, is what the printed pattern says.
+    likewise; that, and the quotation mark that follows, is what the printed pattern says. Where there are none, the
+    text may as well be a number, and the printed pattern is the `expression` of the automaton.
     """
 
     arcs: tuple[tuple[tuple[int, int, int], ...], ...]
@@ -185,9 +186,23 @@ class Scan:
     excluded: "tuple[Pattern, ...]" = field(repr=False, default=())
 
     def __str__(self) -> str:
+        if not self.included and not self.excluded:
+            expression = self.expression
+            return f"(?&automaton of {len(self.arcs)} states)" if expression is None else expression
         ahead = [f'(?={_grouped(pattern)}")' for pattern in self.included]
         ahead += [f'(?!{_grouped(pattern)}")' for pattern in self.excluded]
         return f"{''.join(ahead)}(?:{CharSet(UNESCAPED_RANGES)}|{Words(PLAIN_ESCAPES)}){_quantifier(0, self.most)}"
+
+    @property
+    def expression(self) -> str | None:
+        """The automaton as a regular expression of a text that no character of it follows; None if that is too long."""
+        from structured.pattern.elimination import expression
+
+        found = expression(self.arcs, self.accepting)
+        if found is None or self.most is None:
+            return None if found is None else _grouped(found)
+        character = CharSet(normalise((low, high) for arcs in self.arcs for low, high, _ in arcs))
+        return f"(?={character}{{0,{self.most}}}(?!{character})){_grouped(found)}"
 
 
 Pattern = (

@@ -246,9 +246,7 @@ class _Parser:
         return repeat(atom, low, high)
 
     def quantifier_follows(self) -> bool:
-        """Tell whether there is one more quantifier, which only Rust allows."""
-        if self.dialect.name == "Rust":
-            return False
+        """Tell whether there is one more quantifier, which Rust alone would allow."""
         before = self.position
         found = self.quantifier() is not None
         self.position = before
@@ -350,7 +348,7 @@ class _Parser:
         end = self.text.find(mark, self.position)
         if end < 0:
             raise self.error("A group is not closed")
-        return end + 1
+        return end + len(mark)
 
     def _flagged(self) -> Pattern:
         """Read flags and the group that they are for; without a group they are for the rest of this one."""
@@ -531,7 +529,7 @@ class _Parser:
         negated = self.take("^")
         start = self.position
         self.position = self._end_of(":]")
-        name = self.text[start : self.position - 1]
+        name = self.text[start : self.position - 2]
         if name not in characters.POSIX:
             raise self.error(f"No class is called {name!r}")
         ranges = normalise(characters.POSIX[name])

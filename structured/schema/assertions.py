@@ -1,6 +1,6 @@
 """The keywords of the specification that forbid something, and of which types they forbid some values."""
 
-from structured.schema.numbers import BOUNDS
+from structured.schema.numbers import BOUNDS, DIVISORS
 
 EVERY_TYPE = frozenset({"array", "boolean", "null", "number", "object", "string"})
 """An integer is a number."""
@@ -12,9 +12,9 @@ UNEVALUATED = frozenset({"unevaluatedItems", "unevaluatedProperties"})
 """Keywords that ask what the others in the same place have evaluated (core §11)."""
 
 ASSERTIONS: dict[str, frozenset[str]] = {
-    **dict.fromkeys((*BOUNDS, "multipleOf", "not integer", "not multipleOf"), NUMBERS),
+    **dict.fromkeys((*BOUNDS, *DIVISORS, "not integer", "not multipleOf"), NUMBERS),
     "not enum": NUMBERS | _STRING,
-    **dict.fromkeys(("format", "maxLength", "minLength", "not format", "not pattern", "pattern"), _STRING),
+    **dict.fromkeys(("decimal", "format", "maxLength", "minLength", "not format", "not pattern", "pattern"), _STRING),
     **dict.fromkeys(("additionalItems", "items", "maxItems", "minItems", "prefixItems"), _ARRAY),
     **dict.fromkeys(
         ("contains", "maxContains", "minContains", "some item", "unevaluatedItems", "uniqueItems", "not uniqueItems"),
@@ -35,6 +35,5 @@ INTERNAL = frozenset(
 
 UNSUPPORTED: dict[str, frozenset[str]] = {
     **dict.fromkeys(("disallow", "extends"), EVERY_TYPE | NUMBERS),
-    **dict.fromkeys(("divisibleBy", "multipleOf", "not enum", "not multipleOf", "not integer"), NUMBERS),
 }
 """Keywords of the specification that are not honoured yet, with the types whose values they forbid some of."""

@@ -15,6 +15,7 @@ from structured.pattern.regex import ECMA
 from structured.schema.formats import SPECIFIED_FORMATS
 from structured.schema.library import ROOT_URI
 from structured.schema.names import finds
+from structured.schema.numbers import DIVISORS, is_multiple
 from structured.schema.place import Complement, Elsewhere, Place, Subschema
 from structured.schema.references import REFERENCES
 from structured.schema.resources import pointer_of
@@ -217,7 +218,6 @@ def _address(schema: Any, place: Place) -> str:
 
 @cache
 def _with_own_patterns(validator: Any) -> Any:
-    from attrs import fields
     from jsonschema import ValidationError
     from jsonschema.validators import extend
 
@@ -225,7 +225,11 @@ def _with_own_patterns(validator: Any) -> Any:
         if isinstance(value, str) and not finds(regex, ECMA, value):
             yield ValidationError(f"{value!r} does not match {regex!r}")
 
-    own = extend(validator, {"pattern": pattern})
+    def multiple(_validator: Any, divisor: Any, value: Any, _schema: Any) -> Any:
+        if _is_number(value) and not is_multiple(value, divisor):
+            yield ValidationError(f"{value!r} is not a multiple of {divisor!r}")
+
+    own = extend(validator, {"pattern": pattern, **dict.fromkeys(DIVISORS & validator.VALIDATORS.keys(), multiple)})
     evolve = own.evolve
 
     def evolved(self: Any, **changes: Any) -> Any:
@@ -234,7 +238,9 @@ def _with_own_patterns(validator: Any) -> Any:
         if type(found) is own:
             return found
         other: Any = type(found)
-        return _with_own_patterns(other)(**{one.alias: getattr(found, one.name) for one in fields(other) if one.init})
+        return _with_own_patterns(other)(
+            **{one.alias: getattr(found, one.name) for one in other.__attrs_attrs__ if one.init}
+        )
 
     own.evolve = evolved
     return own

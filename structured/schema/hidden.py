@@ -55,8 +55,10 @@ class CompleteJsonSchema(GenerateJsonSchema):
         return super().datetime_schema(schema) | _present(schema, "ge", "gt", "le", "lt", "now_op", "tz_constraint")
 
     def decimal_schema(self, schema: core_schema.DecimalSchema) -> JsonSchemaValue:
-        """Add the format: of Pydantic's strings, most are no decimal; of its numbers, some have too many digits."""
-        return super().decimal_schema(schema) | {"format": "decimal"}
+        """Let it be a string, as Pydantic writes it, and keep what is said of its value: floats would lose digits."""
+        rules = _present(schema, "ge", "gt", "le", "lt", "multiple_of", "max_digits", "decimal_places")
+        shown = {name: rule if name in {"max_digits", "decimal_places"} else str(rule) for name, rule in rules.items()}
+        return {"type": "string", "format": "decimal"} | ({"decimal": shown} if shown else {})
 
     def complex_schema(self, schema: core_schema.ComplexSchema) -> JsonSchemaValue:
         """Add the format: no other string is a complex number."""

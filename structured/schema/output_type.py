@@ -7,7 +7,7 @@ from typing import Annotated, Any, Generic, Literal, TypeVar, Union, get_args, g
 from pydantic import TypeAdapter
 
 from structured.errors import SchemaError
-from structured.pattern import Reference, nodes_of
+from structured.pattern import Reference, Scan, nodes_of
 from structured.schema.absence import Absent, with_absence
 from structured.schema.hidden import CompleteJsonSchema
 from structured.schema.json_schema import JsonSchema, PlainData
@@ -113,6 +113,13 @@ def to_regex(output_type: object, *, whitespace: str = DEFAULT_WHITESPACE) -> st
         raise SchemaError(
             f"{names[0]} contains itself, and no regular expression can",
             schema_path=f"/$defs/{names[0]}",
+            remedy="Extract it as it is: only the regular expression is missing, and nothing else needs it.",
+        )
+    scans = [node for node in nodes_of(pattern) if isinstance(node, Scan) and not node.included and not node.excluded]
+    if any(scan.expression is None for scan in scans):
+        raise SchemaError(
+            "The multiples of a number take too long a regular expression",
+            keyword="multipleOf",
             remedy="Extract it as it is: only the regular expression is missing, and nothing else needs it.",
         )
     return str(pattern)

@@ -18,6 +18,7 @@ from structured.schema.whitespace import Whitespace
 Schema = Mapping[str, Any]
 """A JSON Schema that is an object."""
 
+
 ANNOTATIONS = frozenset(
     {
         *("$comment", "default", "deprecated", "description", "examples", "readOnly", "title", "writeOnly"),
@@ -57,8 +58,8 @@ class Compilation:
 
     `optional` tells what is written of the properties that need not be there. Where the schema is read by the
     specification, `asserts_formats` tells whether formats forbid anything, and `plain_numbers` whether numbers are
-    written as those of types always are: with a limited number of digits, and 1 not as 1.0. `documents` are those that references may lead to, by URI,
-    and `draft` is that of schemas that name none; `library` finds what references lead to.
+    written as those of types always are: with a limited number of digits, and 1 not as 1.0. `documents` are those that
+    references may lead to, by URI, and `draft` is that of schemas that name none; `library` finds what they lead to.
 
     `patterns` keeps the pattern of each definition, by name; those of `open_names` are being built, those that are
     `postponed` will be. `names` tells the name by the identities of the schemas that it stands for. `references` are

@@ -36,6 +36,7 @@ from structured.pattern.languages import (
 from structured.pattern.nodes import ANY_CHARACTER, ANY_TEXT, UNESCAPED_RANGES, Boundary, Lookahead, Scan, words
 from structured.pattern.regex import ECMA, RUST, regex_to_pattern
 from structured.schema.formats import PYDANTIC_FORMATS, SPECIFIED_FORMATS
+from structured.schema.numbers import DECIMAL, decimal_text
 from structured.schema.place import Complement, Place, Subschema, Subschemas, counts
 
 _HEX = chars("0123456789ABCDEFabcdef")
@@ -79,6 +80,8 @@ class Rules:
 
 def string(parts: Subschemas, place: Place) -> Pattern:
     """Return the quoted strings that some schemas allow (JSON Schema validation §6.3, §7.3)."""
+    if place.is_type and len(parts) == 1 and parts[0].schema.get("format") == DECIMAL:
+        return concat(literal('"'), decimal_text(parts[0]), literal('"'))
     rules = read_rules(parts)
     if not rules.included and not rules.excluded:
         if rules.minimum == 0 and rules.maximum is None:

@@ -96,7 +96,7 @@ def spelling(value: object, place: Place, *, keyword: str) -> str:
 
 def _other_spellings(value: object) -> list[str]:
     """Return other ways in which a whole number may be written, as the same number (core §4.2.1): `1` → `["1.0"]`."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) >= _LONG or value != int(value):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < _LONG or value != int(value):
         return []
     whole = int(value)
     return ["0", "0.0", "-0", "-0.0"] if whole == 0 else [str(whole), f"{whole}.0"]
