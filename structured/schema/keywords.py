@@ -393,7 +393,13 @@ def common_patterns() -> tuple[Pattern, ...]:
     ]
     formats = [PYDANTIC_FORMATS[name] for name in ("date", "date-time", "time")]
     formats += [SPECIFIED_FORMATS[name] for name in ("date", "date-time", "time", "uuid", "ipv4")]
-    return (*anything, *map(quoted, formats))
+    numbers = [
+        TYPES[kind]([Subschema(schema, place)], place)
+        for reading in Reading
+        for place in [Place(Compilation({}, read_whitespace(DEFAULT_WHITESPACE), reading))]
+        for kind, schema in (("number", {}), ("integer", {}), ("integer", {"minimum": 0}), ("integer", {"minimum": 1}))
+    ]
+    return (*anything, *numbers, *map(quoted, formats))
 
 
 def null(_parts: Subschemas, _place: Place) -> Pattern:

@@ -29,6 +29,9 @@ from structured.schema.names import finds, language_of
 from structured.schema.place import Complement, Place, Subschema, Subschemas, UnsatisfiableError, counts
 from structured.schema.values import spellings
 
+_COMBINING = frozenset({"patternProperties", "unevaluatedProperties"})
+"""Keywords by which more is said of a listed property than is listed."""
+
 MOST_ASKED = 4
 """Properties of an open object that are asked for, each by a rule of its own: they may be the same, in any order."""
 
@@ -123,6 +126,7 @@ class _Object:
         self.fewest, self.most = counts(parts, "minProperties", "maxProperties")
         self.required = dict.fromkeys(name for part in parts for name in part.schema.get("required", ()))
         self.listed = _listed(parts)
+        self.is_simple = len(parts) == 1 and _COMBINING.isdisjoint(parts[0].schema)
         self.is_closed = False
         self.asked = [part for part in parts if _is_asked(part, is_other=True)]
         self.own = [name for name in self.listed if any(_is_own(part, name) for part in parts)]
@@ -230,6 +234,8 @@ class _Object:
 
     def _said(self, name: str | None, found: Callable[[Subschema], Iterable[str]]) -> Subschemas:
         """Return what the schemas say of a property, by its name if it is listed and the regexes found in it."""
+        if name is not None and self.is_simple and name in self.parts[0].schema.get("properties", ()):
+            return [self.parts[0].within("properties", name)]
         said: Subschemas = []
         evaluated: list[bool] = []
         for part in self.parts:
@@ -261,7 +267,7 @@ class _Object:
         regexes = list(dict.fromkeys(regex for part in self.parts for regex in _regexes(part)))
         if not regexes and self.names is None and not self.asked:
             spelled = spellings(self.listed, self.place, keyword="properties")
-            return Rest(self._member(Unlike(tuple(name[1:-1] for name in spelled)), self._said(None, lambda _: ())))
+            return Rest(self._member(Unlike(tuple(name[1:-1] for name in spelled)), self._said(None, _none)))
         try:
             return self._sorted_rest(regexes)
         except PatternError as error:
@@ -400,6 +406,10 @@ def _ordered_partitions(items: list[int]) -> Iterator[list[list[int]]]:
             yield [*blocks[:index], [first, *blocks[index]], *blocks[index + 1 :]]
         for index in range(len(blocks) + 1):
             yield [*blocks[:index], [first], *blocks[index:]]
+
+
+def _none(_part: Subschema) -> tuple[str, ...]:
+    return ()
 
 
 def _regexes(part: Subschema) -> Iterator[str]:

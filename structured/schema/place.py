@@ -64,8 +64,9 @@ class Compilation:
     `patterns` keeps the pattern of each definition, by name; those of `open_names` are being built, those that are
     `postponed` will be. `names` tells the name by the identities of the schemas that it stands for. `references` are
     those made to definitions from inside them, and where each stands. `combinations` counts branches combined with
-    other branches. `complements` are the ways in which a value can fail a schema, by its identity, `made` are other
-    schemas of the compiler's own, and `endings` tells of patterns whether they end alone.
+    other branches. `complements` are the ways in which a value can fail a schema, by its identity, and `made` are other
+    schemas of the compiler's own. `checked` are those that hold what they should, by identity, and `endings` tells of
+    patterns whether they end alone.
     """
 
     root: Schema | bool
@@ -85,6 +86,7 @@ class Compilation:
     combinations: int = 0
     complements: dict[Identity, Any] = field(default_factory=dict)
     made: dict[Any, Any] = field(default_factory=dict)
+    checked: set[int] = field(default_factory=set)
     endings: Endings = field(default_factory=dict)
     documents: Mapping[str, Any] = field(default_factory=dict)
     draft: Draft = Draft.DRAFT_2020_12
@@ -253,6 +255,8 @@ SHAPES: dict[str, tuple[type, str]] = {
 def check_shape(part: Subschema) -> None:
     """Refuse what is not a schema, and a keyword that does not hold what it should."""
     schema, place = part.schema, part.place
+    if id(schema) in place.compilation.checked:
+        return
     if not isinstance(schema, Mapping):
         raise place.refusal(f"{schema!r} is not a schema", remedy="Use an object, true or false.")
     for keyword, value in schema.items():
@@ -260,11 +264,13 @@ def check_shape(part: Subschema) -> None:
         if shape is not None and not isinstance(value, shape[0]):
             raise place.refusal(f"{value!r} is not {shape[1]}", keyword=keyword, remedy="See the specification.")
     for keyword in ("required", "type"):
-        names = schema.get(keyword, [])
+        names = schema.get(keyword, "")
         if isinstance(names, list) and not all(isinstance(name, str) for name in names):
             raise place.refusal(f"{names!r} is not a list of names", keyword=keyword, remedy="List strings.")
-    if not isinstance(schema.get("type", ""), str | list):
+    if not isinstance(schema.get("type", ""), (str, list)):
         raise place.refusal(f"{schema['type']!r} is not a type", keyword="type", remedy="Name it by a string.")
+    if not isinstance(schema, Complement):  # one of which may be gone while its identity is still known
+        place.compilation.checked.add(id(schema))
 
 
 Subschemas = list[Subschema]
@@ -297,9 +303,12 @@ def _arrived(schema: Any, place: Place) -> Subschema:
 
     One from elsewhere keeps the path of its own, and has the depth of here.
     """
-    if isinstance(schema, Elsewhere) and not schema.is_denied:
+    if type(schema) is dict:
+        if "$id" not in schema and "id" not in schema:
+            return Subschema(schema, place)
+    elif isinstance(schema, Elsewhere) and not schema.is_denied:
         return Subschema(schema.schema, schema.place._replace(depth=place.depth))
-    if (type(schema) is dict or isinstance(schema, Mapping)) and ("$id" in schema or "id" in schema):
+    if isinstance(schema, Mapping) and ("$id" in schema or "id" in schema):
         resource = place.compilation.library.resource_of(schema, place.scope.resource, place.path)
         place = place.led_to(place.path, resource)
     return Subschema(schema, place)

@@ -171,15 +171,22 @@ def text_of(rules: Rules, place: Place) -> Pattern:
     """Return the pattern, of characters, of the texts that keep some rules."""
     if not rules.included and not rules.excluded:
         return ANY_TEXT if rules == _NO_RULES else repeat(ANY_CHARACTER, rules.minimum, rules.maximum)
-    if len(rules.included) == 1 and not rules.excluded and _is_plain(rules.included[0]):
-        fewest, most = character_counts(rules.included[0])
-        if fewest >= rules.minimum and (rules.maximum is None or (most is not None and most <= rules.maximum)):
-            return rules.included[0]
+    alone = len(rules.included) == 1 and not rules.excluded and _is_plain(rules.included[0])
+    if alone and _has_length(rules.included[0], rules):
+        return rules.included[0]
     if any(isinstance(node, Reference) for pattern in rules.included + rules.excluded for node in nodes_of(pattern)):
         raise place.refusal(
             "A format that contains itself cannot be combined with other rules", keyword="format", remedy="Drop one."
         )
     return _scanned(rules, place)
+
+
+def _has_length(pattern: Pattern, rules: Rules) -> bool:
+    """Tell whether the texts of a pattern are as long as they have to be."""
+    if rules.minimum == 0 and rules.maximum is None:
+        return True
+    fewest, most = character_counts(pattern)
+    return fewest >= rules.minimum and (rules.maximum is None or (most is not None and most <= rules.maximum))
 
 
 _NO_RULES = Rules((), (), 0, None)

@@ -128,6 +128,8 @@ def written_value(value: Any, place: Place, *, keyword: str) -> Pattern:
 
 def identity(value: Any) -> str:
     """Return a text that is the same for equal values (core §4.2.2): `1.0` → `1`, and keys in order."""
+    if isinstance(value, str):  # which is most of the time
+        return f"text {value}"
     return json.dumps(_plain(value), sort_keys=True)
 
 

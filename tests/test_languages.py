@@ -1,0 +1,143 @@
+"""Languages of characters: what is combined, explored and written into a JSON string is what was meant."""
+
+import json
+import re
+
+import pytest
+from doubles import read
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from structured.automata import DEAD, RegularAutomaton
+from structured.errors import PatternError
+from structured.pattern import Pattern, Scan, concat, literal, text_lengths
+from structured.pattern.escaping import escaped
+from structured.pattern.languages import (
+    Automaton,
+    PatternLanguage,
+    Together,
+    character_counts,
+    explore,
+    fewest_characters,
+    most_characters,
+    partition,
+)
+from structured.pattern.regex import ECMA, regex_to_pattern
+
+REGEXES = (
+    "a",
+    "^a",
+    "b$",
+    "^[ab]*$",
+    "^(?!a)",
+    "ab|ba",
+    "^.{2,4}$",
+    "^(a|b)*a(a|b)$",
+    "é",
+    r"\bb",
+    '["\\\\\n]',
+    "^$",
+    "",
+)
+TEXTS = st.text('abé"\\\n ', max_size=6)
+
+
+def pattern(regex: str) -> Pattern:
+    return regex_to_pattern(regex, ECMA)
+
+
+def finds(regex: str, text: str) -> bool:
+    """Say what Python says, with ECMA's end of text and its ASCII words."""
+    return re.search(regex.replace("$", r"\Z"), text, re.ASCII) is not None
+
+
+def accepts(automaton: Automaton, text: str) -> bool:
+    state: int | None = 0
+    for character in text:
+        arcs = automaton.arcs[state] if state is not None else ()
+        state = next((target for low, high, target in arcs if low <= ord(character) <= high), None)
+    return state in automaton.accepting
+
+
+@settings(max_examples=300)
+@given(
+    st.lists(st.sampled_from(REGEXES), max_size=3),
+    st.lists(st.sampled_from(REGEXES), max_size=2),
+    st.lists(TEXTS, min_size=1, max_size=10),
+)
+def test_together_is_intersection_and_difference(included: list[str], excluded: list[str], texts: list[str]) -> None:
+    """And None is what no text is in."""
+    beside = Together(
+        tuple(PatternLanguage(pattern(regex)) for regex in included),
+        tuple(PatternLanguage(pattern(regex)) for regex in excluded),
+    )
+    automaton = explore(beside)
+    for text in texts:
+        is_in = all(finds(regex, text) for regex in included) and not any(finds(regex, text) for regex in excluded)
+        assert (automaton is not None and accepts(automaton, text)) == is_in, text
+
+
+@given(st.lists(st.sampled_from(REGEXES), min_size=1, max_size=3), st.lists(TEXTS, min_size=1, max_size=10))
+def test_a_partition_has_each_text_in_one_kind(regexes: list[str], texts: list[str]) -> None:
+    """That of the languages that it is in."""
+    languages = [PatternLanguage(pattern(regex)) for regex in regexes]
+    kinds = partition(PatternLanguage(pattern("")), languages)
+    automata = {kind: kinds.automaton([kind]) for kind in kinds.kinds}
+    for text in texts:
+        held = [kind for kind, automaton in automata.items() if accepts(automaton, text)]
+        assert held == [frozenset(index for index, regex in enumerate(regexes) if finds(regex, text))]
+
+
+@pytest.mark.parametrize(
+    ("regex", "states"), [("^a{3}$", 4), ("admin", 6), ("^(a|b)*a(a|b)$", 4), ("^[ab]*$", 1), ("^(?!a)b$", 2)]
+)
+def test_automata_are_as_small_as_may_be(regex: str, states: int) -> None:
+    """Numbers of states from the textbook."""
+    automaton = explore(PatternLanguage(pattern(regex)))
+    assert automaton is not None
+    assert len(automaton.arcs) == states
+
+
+def test_what_is_excluded_does_not_multiply() -> None:
+    """A text in which an excluded word was found is given up at once, so five words cost their sum."""
+    words = ("admin", "designer", "customer", "maker", "operator")
+    languages = [PatternLanguage(pattern(word)) for word in words]
+    automaton = explore(Together((languages[0],), tuple(languages[1:])))
+    assert automaton is not None
+    assert len(automaton.arcs) < 2 * sum(map(len, words))
+
+
+def test_what_grows_too_large_is_an_error() -> None:
+    """The automaton has to know the last fifteen characters."""
+    with pytest.raises(PatternError, match="more than 8,000 states"):
+        explore(PatternLanguage(pattern("^(a|b)*a(a|b){15}$")))
+
+
+@settings(max_examples=200)
+@given(st.sampled_from(REGEXES), st.none() | st.integers(0, 5), st.lists(TEXTS, min_size=1, max_size=10))
+def test_a_scan_reads_a_json_string(regex: str, most: int | None, texts: list[str]) -> None:
+    """Escaped as `json.dumps` does; and its printed form says the same, but where words begin and end."""
+    automaton = explore(PatternLanguage(pattern(regex)))
+    assert automaton is not None
+    fewest, longest = fewest_characters(automaton), most_characters(automaton)
+    if most is not None and fewest > most:
+        return
+    scan = Scan(automaton.arcs, automaton.accepting, most, (escaped(pattern(regex)),))
+    node = concat(literal('"'), scan, literal('"'))
+    machine = RegularAutomaton(node)
+    for text in texts:
+        is_in = finds(regex, text) and (most is None or len(text) <= most)
+        written = json.dumps(text, ensure_ascii=False)
+        state = read(machine, written.encode())
+        assert (state != DEAD and machine.accepts(state)) == is_in, text
+        if r"\b" not in regex:
+            assert (re.fullmatch(str(node), written) is not None) == is_in, text
+        assert not is_in or (fewest <= len(text) and (longest is None or len(text) <= longest))
+    assert machine.distances[machine.start] == text_lengths(node).shortest
+
+
+@given(st.sampled_from([regex for regex in REGEXES if not re.search(r"\\b|\(\?", regex)]), TEXTS)
+def test_characters_are_counted(regex: str, text: str) -> None:
+    """The counts of a pattern hold for each of its texts."""
+    fewest, most = character_counts(pattern(regex))
+    assert not finds(regex, text) or (fewest <= len(text) and (most is None or len(text) <= most))
