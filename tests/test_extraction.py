@@ -38,6 +38,7 @@ MODELS = {
 }
 
 
+Distinct = Annotated[set[str], Field(min_length=2)]
 Texts = Annotated[list[Annotated[str, Field(min_length=5)]], Field(min_length=3)]
 
 
@@ -219,9 +220,9 @@ def test_a_decorator_refuses_what_cannot_work():
         (lambda: extract_batch(Person, ["a", 3], model=MODELS["uniform"]), PromptError, "Document 1 is int, not text"),
         (lambda: extract_batch(Person, "a", model=MODELS["uniform"]), PromptError, "Pass a list"),
         (lambda: extract(3, "a", model=MODELS["uniform"]), SchemaError, "not a type"),
-        (lambda: extract(dict[str, int], "a", model="no/model"), SchemaError, "additionalProperties"),
+        (lambda: extract(Distinct, "a", model="no/model"), SchemaError, "uniqueItems"),
         (lambda: extract(int, "a", model=MODELS["uniform"], examples=[("b", "x")]), PromptError, "'x', is no int"),
-        (lambda: extract(dict[str, int], "a", model=MODELS["uniform"]), SchemaError, "additionalProperties"),
+        (lambda: extract(Distinct, "a", model=MODELS["uniform"]), SchemaError, "uniqueItems"),
         (lambda: extract(Person, "a", model=MODELS["uniform"], whitespace="loose"), ValueError, "compact"),
         (lambda: extract(Person, "a", model=MODELS["uniform"], temperature=-1), ValueError, "temperature is -1"),
         (lambda: extract(Person, "a", model=MODELS["uniform"], max_tokens=0), ValueError, "max_tokens is 0"),

@@ -22,6 +22,9 @@ from pydantic_core import SchemaValidator, ValidationError, core_schema
 VALIDATORS = "validators"
 """The keyword under which the names of the functions stand that are run on a finished value."""
 
+NOT_STATED = "not stated"
+"""The keyword that marks a field which may be null because the text may not state it; see `absence.py`."""
+
 _Field = core_schema.ModelField | core_schema.DataclassField | core_schema.TypedDictField
 
 
