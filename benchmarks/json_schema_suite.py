@@ -129,9 +129,15 @@ def _is_writable(value: object) -> bool:
 
 def _automaton(group: Group) -> RegularAutomaton | None:
     """Return the automaton of a group's schema; None if nothing is valid."""
-    reading, documents, draft = Reading.SPECIFICATION, group.documents, DRAFTS[group.draft]
     try:
-        pattern = schema_to_pattern(group.schema, "compact", reading=reading, documents=documents, draft=draft)
+        pattern = schema_to_pattern(
+            group.schema,
+            "compact",
+            reading=Reading.SPECIFICATION,
+            documents=group.documents,
+            draft=DRAFTS[group.draft],
+            assert_formats=kind_of(group.file) != "required",  # where they are annotations, says the suite
+        )
         return RegularAutomaton(pattern)
     except UnsatisfiableError:
         return None
