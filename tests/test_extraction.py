@@ -10,7 +10,7 @@ import pytest
 from doubles import ByteTokenizer, json_hating_logits, random_logits
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from pydantic import AfterValidator, BaseModel, Field, TypeAdapter
+from pydantic import AfterValidator, BaseModel, Field, ImportString, TypeAdapter
 from strategies import WHITESPACES, output_types
 
 from structured import (
@@ -220,9 +220,9 @@ def test_a_decorator_refuses_what_cannot_work():
         (lambda: extract_batch(Person, ["a", 3], model=MODELS["uniform"]), PromptError, "Document 1 is int, not text"),
         (lambda: extract_batch(Person, "a", model=MODELS["uniform"]), PromptError, "Pass a list"),
         (lambda: extract(3, "a", model=MODELS["uniform"]), SchemaError, "not a type"),
-        (lambda: extract(Distinct, "a", model="no/model"), SchemaError, "uniqueItems"),
+        (lambda: extract(ImportString, "a", model="no/model"), SchemaError, "import_string"),
         (lambda: extract(int, "a", model=MODELS["uniform"], examples=[("b", "x")]), PromptError, "'x', is no int"),
-        (lambda: extract(Distinct, "a", model=MODELS["uniform"]), SchemaError, "uniqueItems"),
+        (lambda: extract(ImportString, "a", model=MODELS["uniform"]), SchemaError, "import_string"),
         (lambda: extract(Person, "a", model=MODELS["uniform"], whitespace="loose"), ValueError, "compact"),
         (lambda: extract(Person, "a", model=MODELS["uniform"], temperature=-1), ValueError, "temperature is -1"),
         (lambda: extract(Person, "a", model=MODELS["uniform"], max_tokens=0), ValueError, "max_tokens is 0"),

@@ -263,7 +263,6 @@ def test_locators_may_need_a_host() -> None:
             "jdbc:x",
             "data:text/plain,hello%20there",
             "tel:+1-816-555-1212",
-            "https://ex.am/a|b",
         ),
     ],
 )

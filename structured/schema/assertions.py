@@ -1,6 +1,7 @@
 """The keywords of the specification that forbid something, and of which types they forbid some values."""
 
 from structured.schema.numbers import BOUNDS, DIVISORS
+from structured.schema.typed_strings import HIDDEN_RULES
 
 EVERY_TYPE = frozenset({"array", "boolean", "null", "number", "object", "string"})
 """An integer is a number."""
@@ -24,6 +25,9 @@ ASSERTIONS: dict[str, frozenset[str]] = {
     **dict.fromkeys(("properties", "propertyNames", "required", "some property", "unevaluatedProperties"), _OBJECT),
 }
 """The keywords that are honoured, with the types whose values they forbid some of."""
+
+HIDDEN: dict[str, frozenset[str]] = {**dict.fromkeys(HIDDEN_RULES, _STRING), "reserved_names": _OBJECT}
+"""Those of the rules that only the description of a type has."""
 
 INTERNAL = frozenset(
     {

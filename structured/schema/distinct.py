@@ -51,29 +51,42 @@ class _Distinct:
         self.minimum, self.maximum = limits
         self.comma = place.whitespace.comma(place.depth)
         self.definitions: dict[str, Pattern] = {}
-        self.known: dict[frozenset[str], Pattern | None] = {}
+        self.known: dict[frozenset[object], Pattern | None] = {}
+        self.value_of = _python_value if place.is_type else _json_value
 
-    def after(self, used: frozenset[str]) -> Pattern | None:
+    def after(self, used: frozenset[object]) -> Pattern | None:
         """Return what may follow when some values are used up; None if too few are left."""
         if used not in self.known:
             options = self.options(used)
-            name = " ".join(sorted(used))
+            name = " ".join(sorted(map(repr, used)))
             if options:
                 self.definitions[name] = alternation(*options)
             self.known[used] = Reference(name, self.definitions) if options else None
         return self.known[used]
 
-    def options(self, used: frozenset[str]) -> list[Pattern]:
+    def options(self, used: frozenset[object]) -> list[Pattern]:
         """Return an end, if there may be one, and each item that may be next with what follows it."""
         position = len(used)
         options: list[Pattern] = [EMPTY] if position >= self.minimum else []
         if position == self.maximum or (position >= self.first and self.first == len(self.texts)):
             return options
         for text in self.texts[min(position, len(self.texts) - 1)]:
-            follower = None if text in used else self.after(used | {text})
+            value = self.value_of(text)
+            follower = None if value in used else self.after(used | {value})
             if follower is not None:
                 options.append(concat(*([self.comma] if position else []), literal(text), follower))
         return options
+
+
+def _json_value(text: str) -> object:
+    """Return what is the same for texts of the same value (core §4.2.2)."""
+    return identity(json.loads(text))
+
+
+def _python_value(text: str) -> object:
+    """Return what is the same for texts of which a set of Python holds one: `1`, `1.0`, `true`."""
+    value = json.loads(text)
+    return value if isinstance(value, bool | int | float) else _json_value(text)
 
 
 def _texts(pattern: Pattern) -> tuple[str, ...] | None:

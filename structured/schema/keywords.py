@@ -16,7 +16,7 @@ from typing import Any
 from structured.errors import SchemaError
 from structured.pattern import Pattern, Reference, alternation, literal, nodes_of, productive_nodes, words
 from structured.schema.arrays import array
-from structured.schema.assertions import ASSERTIONS, EVERY_TYPE, INTERNAL, NUMBERS, UNEVALUATED, UNSUPPORTED
+from structured.schema.assertions import ASSERTIONS, EVERY_TYPE, HIDDEN, INTERNAL, NUMBERS, UNEVALUATED, UNSUPPORTED
 from structured.schema.choices import CHOICES
 from structured.schema.conjunctions import SAYS_NOTHING, Conjunction
 from structured.schema.drafts import Draft
@@ -48,13 +48,34 @@ STRUCTURE = frozenset({"$defs", *REFERENCES, "allOf", "const", "definitions", "e
 _GATHERED = frozenset({*CHOICES, *UNEVALUATED, *REFERENCES, "allOf"})
 
 IN_A_VALIDATOR = "Remove it, or check the rule in a Pydantic validator: an answer that it rejects is generated again."
+PROBLEMS = {
+    "ambiguous_aliases": "The same name may be read for two fields: {value}",
+    "chain": "A step of a chain is of the kind {value!r}",
+    "claimed": "The JSON Schema that the author gives contradicts what Pydantic validates",
+    "discriminator_function": "What chooses the branch cannot be seen in the schema: {value}",
+    "extras_keys": "The names of additional members are of the kind {value!r}",
+    "format": "The format {value!r} is not supported here yet",
+    "function": "No format says what {value} accepts",
+    "length": "The length is that of a value that is no longer the text",
+    "unhashable": "An item of the kind {value!r} may be what no set can hold",
+    "unreadable_values": "Pydantic does not find these values in JSON: {value}",
+}
+"""What is wrong where a keyword is refused, with the keyword and its value."""
+
 REMEDIES = {
     "additionalProperties": "Use a model with named fields, or a list of models in place of the dictionary.",
+    "ambiguous_aliases": "Give each field an alias of its own.",
+    "chain": "Use one type, and check the rest in a Pydantic validator.",
+    "claimed": "Remove it, or give a JSON Schema that only adds rules.",
+    "discriminator_function": "Name a field as the discriminator, or use a plain union.",
+    "extras_keys": "Use str for them.",
     "format": "Use str or float, and convert it in a Pydantic validator.",
+    "function": "Use str or a type without that check: whether it holds is known only when it is run.",
+    "length": "Use str, bytes or a collection, or check the length in a Pydantic validator.",
     "prefixItems": "Use a model with named fields in place of the tuple.",
-    "tz_constraint": "Use datetime, and check the time zone in a Pydantic validator.",
+    "unhashable": "Use list in place of set, or items that have a hash: frozen models, tuples, plain values.",
     "uniqueItems": "Use list in place of set, and remove what is repeated in a Pydantic validator.",
-    "unreadable_values": "Use strings or small integers: Pydantic does not find these values in JSON.",
+    "unreadable_values": "Use strings or small integers.",
     "validation_alias": "Give the field an alias that is a plain name.",
 }
 """What to do about a keyword that is refused, where there is something better than `IN_A_VALIDATOR`."""
@@ -256,17 +277,41 @@ def names_of(parts: Subschemas) -> Pattern:
 
 def _chosen_names(gathered: Conjunction, place: Place) -> Pattern:
     if not gathered.choices and lists_values(gathered.parts):
+        for part in gathered.parts if place.is_type else ():
+            _check_keywords(part, _ALONE["string"])
         return words(allowed_values(gathered.parts, _ALONE["string"]))
     if gathered.choices:
         part, keyword, options, _ = gathered.choices[0]
         if not options:
             raise part.place.unsatisfiable("there is no branch", keyword=keyword)
         return _any_of(lambda option: _chosen_names(gathered.with_option(option), place), options)
-    if "string" not in _types(gathered.parts):
+    types = _types(gathered.parts)
+    if place.is_type and "string" not in types:
+        return _spelled_names(gathered.parts, types, place)
+    if "string" not in types:
         raise place.unsatisfiable("a name is a string", keyword="type")
     for part in gathered.parts:
         _check_keywords(part, _ALONE["string"])
+        if place.is_type and "contentSchema" in part.schema:
+            raise part.place.refusal(
+                "A key that holds JSON is not supported", keyword="contentSchema", remedy="Use str for the keys."
+            )
     return text_of(read_rules(gathered.parts), place)
+
+
+SPELLED_IN_KEYS = frozenset({"boolean", "integer", "number"})
+"""Types of which Pydantic reads a key as it reads a value."""
+
+
+def _spelled_names(parts: Subschemas, types: frozenset[str], place: Place) -> Pattern:
+    """Return the keys that spell a number or a truth value, as a dictionary of a type has them."""
+    if not types <= SPELLED_IN_KEYS:
+        raise place.refusal(
+            f"No key of a JSON object is of the type {min(types - SPELLED_IN_KEYS)!r}",
+            keyword="type",
+            remedy="Use a list of pairs in place of the dictionary.",
+        )
+    return _typed(parts, place)
 
 
 def _any_of(pattern: Callable[[Any], Pattern], options: list[Any]) -> Pattern:
@@ -344,14 +389,17 @@ def _check_keywords(part: Subschema, types: frozenset[str]) -> None:
             continue
         applies = ASSERTIONS.get(keyword) if keyword not in INTERNAL or isinstance(schema, Complement) else None
         if place.is_type:
+            applies = applies or HIDDEN.get(keyword)
             known = not types.isdisjoint(applies) if applies else keyword == "discriminator" and "oneOf" in schema
         else:
             known = keyword not in UNSUPPORTED or types.isdisjoint(UNSUPPORTED[keyword])
             known = known or schema[keyword] in _HARMLESS.get(keyword, ())
         if not known:
-            shown = f"The format {schema[keyword]!r}" if keyword == "format" else repr(keyword)
+            problem = PROBLEMS.get(keyword, "{keyword!r} is not supported here yet")
             raise place.refusal(
-                f"{shown} is not supported here yet", keyword=keyword, remedy=REMEDIES.get(keyword, IN_A_VALIDATOR)
+                problem.format(keyword=keyword, value=schema[keyword]),
+                keyword=keyword,
+                remedy=REMEDIES.get(keyword, IN_A_VALIDATOR),
             )
 
 
@@ -419,7 +467,7 @@ TYPES: dict[str, Callable[[Subschemas, Place], Pattern]] = {
     "null": null,
     "number": number,
     "object": lambda parts, place: object_(parts, place, Compilers(pattern_of, names_of)),
-    "string": string,
+    "string": lambda parts, place: string(parts, place, pattern_of),
 }
 
 _ALONE = {name: frozenset({name}) for name in TYPES}

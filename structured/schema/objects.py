@@ -126,6 +126,7 @@ class _Object:
         self.fewest, self.most = counts(parts, "minProperties", "maxProperties")
         self.required = dict.fromkeys(name for part in parts for name in part.schema.get("required", ()))
         self.listed = _listed(parts)
+        self.reserved = list(self.listed)
         self.is_simple = len(parts) == 1 and _COMBINING.isdisjoint(parts[0].schema)
         self.is_closed = False
         self.asked = [part for part in parts if _is_asked(part, is_other=True)]
@@ -154,6 +155,8 @@ class _Object:
             raise self.parts[0].place.refusal(
                 "Nothing is said of the properties", keyword="type", remedy="Use a model with named fields, or a dict."
             )
+        reserved = [name for part in self.parts for name in part.schema.get("reserved_names", ())]
+        self.reserved = [*dict.fromkeys([*self.listed, *reserved])]
         if self.place.compilation.optional == "written":
             self.required = dict.fromkeys(self.listed)
         self.is_closed = keywords.isdisjoint(("additionalProperties", "patternProperties"))
@@ -266,7 +269,7 @@ class _Object:
         """Return the members by other names."""
         regexes = list(dict.fromkeys(regex for part in self.parts for regex in _regexes(part)))
         if not regexes and self.names is None and not self.asked:
-            spelled = spellings(self.listed, self.place, keyword="properties")
+            spelled = spellings(self.reserved, self.place, keyword="properties")
             return Rest(self._member(Unlike(tuple(name[1:-1] for name in spelled)), self._said(None, _none)))
         try:
             return self._sorted_rest(regexes)
@@ -285,7 +288,7 @@ class _Object:
         """Return the members by other names, sorted by the regular expressions found in them and what is asked for."""
         base = Together(
             (PatternLanguage(ANY_TEXT if self.names is None else self.names),),
-            (PatternLanguage(words(self.listed)),) if self.listed else (),
+            (PatternLanguage(words(self.reserved)),) if self.reserved else (),
         )
         tests: list[Language] = [language_of(regex, self.dialect) for regex in regexes]
         tests += [self._asked_names(part) for part in self.asked]
@@ -371,7 +374,7 @@ class _Object:
         """Return the names of some kinds as a pattern that looks ahead, to be printed."""
         quote = literal('"')
         ahead = [Lookahead(concat(escaped(self.names), quote))] if self.names is not None else []
-        ahead += [Lookahead(concat(escaped(words(self.listed)), quote), negated=True)] if self.listed else []
+        ahead += [Lookahead(concat(escaped(words(self.reserved)), quote), negated=True)] if self.reserved else []
         patterns = [escaped(regex_to_pattern(regex, self.dialect)) for regex in regexes]
         options = [
             concat(*(Lookahead(concat(one, quote), index not in kind) for index, one in enumerate(patterns)))

@@ -23,6 +23,7 @@ from structured.pattern import (
     nodes_of,
     repeat,
 )
+from structured.pattern.embedding import embedded
 from structured.pattern.escaping import escaped
 from structured.pattern.languages import (
     Language,
@@ -34,10 +35,11 @@ from structured.pattern.languages import (
     most_characters,
 )
 from structured.pattern.nodes import ANY_CHARACTER, ANY_TEXT, UNESCAPED_RANGES, Boundary, Lookahead, Scan, words
-from structured.pattern.regex import ECMA, RUST, regex_to_pattern
+from structured.pattern.regex import ECMA, regex_to_pattern
 from structured.schema.formats import PYDANTIC_FORMATS, SPECIFIED_FORMATS
-from structured.schema.numbers import DECIMAL, decimal_text
+from structured.schema.items import PatternOf
 from structured.schema.place import Complement, Place, Subschema, Subschemas, counts
+from structured.schema.typed_strings import dialect_of, hidden_rules
 
 _HEX = chars("0123456789ABCDEFabcdef")
 UNESCAPED = char_set(*UNESCAPED_RANGES)
@@ -78,16 +80,31 @@ class Rules:
     maximum: int | None
 
 
-def string(parts: Subschemas, place: Place) -> Pattern:
+def string(parts: Subschemas, place: Place, pattern_of: PatternOf) -> Pattern:
     """Return the quoted strings that some schemas allow (JSON Schema validation §6.3, §7.3)."""
-    if place.is_type and len(parts) == 1 and parts[0].schema.get("format") == DECIMAL:
-        return concat(literal('"'), decimal_text(parts[0]), literal('"'))
     rules = read_rules(parts)
+    content = [part.below("contentSchema") for part in parts if place.is_type and "contentSchema" in part.schema]
+    if content:
+        return _holding(content, rules, place, pattern_of)
     if not rules.included and not rules.excluded:
         if rules.minimum == 0 and rules.maximum is None:
             return _ANY_STRING
         return concat(literal('"'), repeat(CHARACTER, rules.minimum, rules.maximum), literal('"'))
     return quoted(text_of(rules, place))
+
+
+def _holding(content: Subschemas, rules: Rules, place: Place, pattern_of: PatternOf) -> Pattern:
+    """Return the strings whose text is JSON that some schemas allow."""
+    if rules != NO_RULES:
+        raise place.refusal(
+            "A JSON text inside a string cannot be combined with other rules",
+            keyword="contentSchema",
+            remedy="Drop them.",
+        )
+    try:
+        return concat(literal('"'), embedded(pattern_of(content)), literal('"'))
+    except PatternError as error:
+        raise place.refusal(error.problem, keyword="contentSchema", remedy=error.remedy) from error
 
 
 def quoted(text: Pattern) -> Pattern:
@@ -110,7 +127,10 @@ def read_rules(parts: Subschemas) -> Rules:
     for part in parts:
         if "pattern" in part.schema:
             _note(included, _regex(part, "pattern"))
-        if "format" in part.schema and is_asserted(part.place, part.schema["format"]):
+        if part.place.is_type:
+            for rule in hidden_rules(part):
+                _note(included, rule)
+        elif "format" in part.schema and is_asserted(part.place, part.schema["format"]):
             _note(included, _format(part, "format"))
         if isinstance(part.schema, Complement):
             if "not pattern" in part.schema:
@@ -135,7 +155,7 @@ def _words(texts: tuple[str, ...]) -> Pattern:
 def _regex(part: Subschema, keyword: str) -> Pattern:
     """Return the texts in which a regular expression is found: Pydantic's are Rust's."""
     try:
-        return regex_to_pattern(part.schema[keyword], RUST if part.place.is_type else ECMA)
+        return regex_to_pattern(part.schema[keyword], dialect_of(part) if part.place.is_type else ECMA)
     except PatternError as error:
         raise part.place.refusal(error.problem, keyword="pattern", remedy=error.remedy) from error
     except RecursionError as error:
@@ -170,7 +190,7 @@ def _format(part: Subschema, keyword: str) -> Pattern:
 def text_of(rules: Rules, place: Place) -> Pattern:
     """Return the pattern, of characters, of the texts that keep some rules."""
     if not rules.included and not rules.excluded:
-        return ANY_TEXT if rules == _NO_RULES else repeat(ANY_CHARACTER, rules.minimum, rules.maximum)
+        return ANY_TEXT if rules == NO_RULES else repeat(ANY_CHARACTER, rules.minimum, rules.maximum)
     alone = len(rules.included) == 1 and not rules.excluded and _is_plain(rules.included[0])
     if alone and _has_length(rules.included[0], rules):
         return rules.included[0]
@@ -189,7 +209,7 @@ def _has_length(pattern: Pattern, rules: Rules) -> bool:
     return fewest >= rules.minimum and (rules.maximum is None or (most is not None and most <= rules.maximum))
 
 
-_NO_RULES = Rules((), (), 0, None)
+NO_RULES = Rules((), (), 0, None)
 
 
 def _is_plain(pattern: Pattern) -> bool:

@@ -4,8 +4,8 @@ Pydantic's parser is lenient and rewrites what it reads. The pattern has what it
 characters, the address of a host without odd forms. The schemes that the standard calls special always have a host,
 which has to be a domain in ASCII or an address; the port is at most 65535; `file` has neither user nor port. A last
 label that begins with a digit would be read as a number, so none does. Domains beyond ASCII, A-labels, characters that
-the standard leaves alone though RFC 3986 has them encoded (but for `[`, `]`, `^` and `|` after the host), and stray
-percent signs are given up.
+the standard leaves alone though RFC 3986 has them encoded, which a strict parser rejects, and stray percent signs are
+given up.
 """
 
 from functools import partial
@@ -46,7 +46,7 @@ _ONE_HOST = _user_host_port(user_character=both(UNRESERVED, SUB_DELIMITERS))
 _OF_SEVERAL_HOSTS = _user_host_port(user_character=less(both(UNRESERVED, SUB_DELIMITERS), ","))
 _SEVERAL_HOSTS = concat(_OF_SEVERAL_HOSTS, repeat(concat(literal(","), _OF_SEVERAL_HOSTS), 0, None))
 
-_PLAIN = both(UNRESERVED, SUB_DELIMITERS, chars(":@/?[]^|"))
+_PLAIN = both(UNRESERVED, SUB_DELIMITERS, chars(":@/?"))
 
 
 def url(
