@@ -18,8 +18,9 @@ from typing import Any
 
 from structured.automata import DEAD, RegularAutomaton
 from structured.errors import PatternError, SchemaError
-from structured.schema import Draft, Reading, schema_to_pattern
-from structured.schema.place import UnsatisfiableError
+from structured.schema import Draft, Reading, read_whitespace
+from structured.schema.keywords import compiled
+from structured.schema.place import Compilation, UnsatisfiableError
 
 ROOT = Path(__file__).parent.parent
 SUITE = ROOT.parent / "shared" / "json-schema-test-suite" / "suite.zip"
@@ -129,10 +130,17 @@ def _is_writable(value: object) -> bool:
 
 def _automaton(group: Group) -> RegularAutomaton | None:
     """Return the automaton of a group's schema; None if nothing is valid."""
-    reading, documents, draft = Reading.SPECIFICATION, group.documents, DRAFTS[group.draft]
     try:
-        pattern = schema_to_pattern(group.schema, "compact", reading=reading, documents=documents, draft=draft)
-        return RegularAutomaton(pattern)
+        compilation = Compilation(
+            group.schema,
+            read_whitespace("compact"),
+            Reading.SPECIFICATION,
+            optional="schema",
+            asserts_formats=kind_of(group.file) != "required",  # where they are annotations, says the suite
+            documents=group.documents,
+            draft=DRAFTS[group.draft],
+        )
+        return RegularAutomaton(compiled(compilation))
     except UnsatisfiableError:
         return None
 

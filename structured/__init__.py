@@ -24,18 +24,20 @@ from structured.errors import (
     StructuredWarning,
     VocabularyError,
 )
-from structured.extraction import Extractor, Options, extract, extract_batch, structured
+from structured.extraction import Extraction, Extractor, Options, extract, extract_batch, structured
 from structured.models import load_model
 from structured.preflight import inspect_type
-from structured.schema import to_regex
+from structured.schema import JsonSchema, to_regex
 
 __all__ = [
     "BatchError",
     "BudgetError",
     "BudgetWarning",
     "DemonstrationWarning",
+    "Extraction",
     "Extractor",
     "GenerationError",
+    "JsonSchema",
     "ModelError",
     "Options",
     "PatternError",

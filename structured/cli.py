@@ -8,6 +8,7 @@ import sys
 import time
 import warnings
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from types import ModuleType
@@ -28,7 +29,7 @@ from structured.errors import DemonstrationWarning, StructuredError
 from structured.extraction import Extractor
 from structured.models import DEMONSTRATION, load_model
 from structured.preflight import FieldReport, Report, inspect_type, report_to_dict
-from structured.schema import DEFAULT_WHITESPACE, read_type, read_whitespace, to_regex
+from structured.schema import DEFAULT_WHITESPACE, JsonSchema, read_type, read_whitespace, to_regex
 from structured.showcases import SHOWCASES, Showcase
 
 app = typer.Typer(help=__doc__, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
@@ -77,7 +78,11 @@ def _known_whitespace(name: str) -> str:
 @app.command("inspect")
 def inspect_(
     target: Annotated[
-        str, typer.Argument(metavar="MODULE:TYPE", help="Such as shop.types:Invoice, or shop.py:Invoice.")
+        str,
+        typer.Argument(
+            metavar="MODULE:TYPE",
+            help="Such as shop.types:Invoice, or shop.py:Invoice; or a JSON Schema, invoice.json.",
+        ),
     ],
     *,
     whitespace: Annotated[
@@ -87,8 +92,8 @@ def inspect_(
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON instead.")] = False,
 ) -> None:
     """Tell what a type lets a model write, before any model is loaded. Exits with 1 if a field is refused."""
-    output_type = _load(target)
     try:
+        output_type = _load_schema(Path(target)) if target.endswith(".json") else _load(target)
         if regex:
             typer.echo(to_regex(output_type, whitespace=whitespace))
             return
@@ -102,6 +107,14 @@ def inspect_(
         Console().print(Group(*_shown_report(report)))
     if report.refusals:
         raise typer.Exit(1)
+
+
+def _load_schema(path: Path) -> JsonSchema:
+    """Return the output type of a file with a JSON Schema."""
+    if not path.is_file():
+        raise typer.BadParameter(f"There is no file {str(path)!r}.")
+    schema = JsonSchema(path.read_text(encoding="utf-8"))
+    return schema if isinstance(schema.schema, dict) and "title" in schema.schema else replace(schema, name=path.stem)
 
 
 def _load(target: str) -> object:

@@ -9,7 +9,8 @@ from structured.cache import default_cache, load_index, load_layout, save_index
 from structured.index import Index
 from structured.masks import MaskTable
 from structured.pattern import Pattern
-from structured.schema import OutputType, read_type, schema_to_pattern
+from structured.schema import Absent, Optionals, OutputType, read_type
+from structured.schema.keywords import compiled
 from structured.vocabulary import Vocabulary
 
 KEPT_INDEXES = 64
@@ -19,35 +20,47 @@ WORTH_SAVING = 8
 """New masks, and a quarter of those saved before: so many more are written to disk."""
 
 
-def known_type(output_type: object) -> OutputType[Any]:
-    """Return what is known of a type; the same object every time, if the type can be told from others by its hash."""
+def known_type(output_type: object, absent: Absent | None = None) -> OutputType[Any]:
+    """Return what is known of a type; the same object every time, if the type can be told from others by its hash.
+
+    With `absent`, its schema lets the fields be null that a text may not state.
+    """
+    paths = absent if absent is None or absent is True or isinstance(absent, str) else tuple(absent)
     try:
         hash(output_type)
     except TypeError:
-        return read_type(output_type)
-    return _read_once(output_type)
+        return _read(output_type, paths)
+    return _read_once(output_type, paths)
+
+
+def _read(output_type: object, absent: Absent | None) -> OutputType[Any]:
+    known = read_type(output_type)
+    return known if absent is None else known.with_absence(absent)
+
+
+_read_once = lru_cache(maxsize=KEPT_INDEXES)(_read)
 
 
 @lru_cache(maxsize=KEPT_INDEXES)
-def _read_once(output_type: object) -> OutputType[Any]:
-    return read_type(output_type)
-
-
-@lru_cache(maxsize=KEPT_INDEXES)
-def type_to_pattern(output_type: OutputType[Any], *, whitespace: str) -> Pattern:
+def type_to_pattern(output_type: OutputType[Any], *, whitespace: str, optional: Optionals = "written") -> Pattern:
     """Return the pattern of a type. Raises SchemaError where it cannot be honoured; that needs no model."""
-    return schema_to_pattern(output_type.schema, whitespace)
+    return compiled(output_type.compilation(whitespace, optional))
 
 
 @lru_cache(maxsize=KEPT_INDEXES)
 def compile_type(
-    output_type: OutputType[Any], vocabulary: Vocabulary, *, whitespace: str, cache: bool = False
+    output_type: OutputType[Any],
+    vocabulary: Vocabulary,
+    *,
+    whitespace: str,
+    optional: Optionals = "written",
+    cache: bool = False,
 ) -> Index:
     """Return the index of a type over a vocabulary; what it learns while texts are written serves the next call.
 
     With `cache`, it also starts with what other processes have learned.
     """
-    automaton = RegularAutomaton(type_to_pattern(output_type, whitespace=whitespace))
+    automaton = RegularAutomaton(type_to_pattern(output_type, whitespace=whitespace, optional=optional))
     index = Index(automaton, vocabulary, table=_mask_table(vocabulary))
     disk = default_cache() if cache else None
     if disk is not None:

@@ -8,7 +8,7 @@ import typing
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, ParamSpec, TypedDict, TypeVar, Unpack, cast, overload
+from typing import Any, Generic, ParamSpec, TypedDict, TypeVar, Unpack, cast, get_args, get_origin, overload
 
 from pydantic import ValidationError
 
@@ -27,9 +27,13 @@ from structured.guide import Guide
 from structured.models import ModelSource, load_model
 from structured.prompts import chat_messages, completion_prompt
 from structured.sampling import Sampler
-from structured.schema import DEFAULT_WHITESPACE
+from structured.schema import DEFAULT_WHITESPACE, Absent, JsonSchema, Optionals
+from structured.schema.missing import is_all_missing, stated
+from structured.schema.paths import steps_to_path
+from structured.sketches import part_to_sketch
 
 T = TypeVar("T")
+U = TypeVar("U")
 P = ParamSpec("P")
 
 MAX_TOKENS = 1024
@@ -48,6 +52,9 @@ class Options(TypedDict, total=False):
     """What to do, put before the document."""
     examples: Sequence[tuple[str, Any]]
     """Documents with the right answers, each an instance of the type, shown to the model."""
+    optional: Optionals
+    """What becomes of fields that need not be there: "written" (default) has all of them filled in, with null where the
+    type allows it; "omittable" lets them be left out; "schema" lets be added, besides, whatever a JsonSchema allows."""
     whitespace: str
     """"spaced" (default), "compact", "indented", "flexible" or "any"; see `to_regex`."""
     temperature: float
@@ -65,33 +72,70 @@ class Options(TypedDict, total=False):
     """Whether what is learned about the type is kept on disk for later processes, as it is by default."""
 
 
+@dataclass(frozen=True, slots=True)
+class Extraction(Generic[T]):
+    """What a text says, where it may not say everything.
+
+    `value` is the instance; None if something is missing that the type requires. `data` is what was stated, as plain
+    JSON values. `missing` are the paths of the fields that were not stated, such as `"lines[2].price"`; of those, the
+    type's defaults stand in `value`.
+    """
+
+    value: T | None
+    data: Any
+    missing: tuple[str, ...]
+
+
 class Extractor(Generic[T]):
     """A type and a model made ready: call it with a prompt, or its `batch` with documents.
+
+    With `absent`, the answers are `Extraction`.
 
     Raises SchemaError, VocabularyError or ModelError at once if they cannot work together.
     """
 
     @overload
+    def __init__(
+        self: "Extractor[Extraction[U]]", output_type: type[U], *, absent: Absent, **options: Unpack[Options]
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: "Extractor[Extraction[Any]]", output_type: object, *, absent: Absent, **options: Unpack[Options]
+    ) -> None: ...
+    @overload
+    def __init__(self: "Extractor[Any]", output_type: JsonSchema, **options: Unpack[Options]) -> None: ...
+    @overload
     def __init__(self, output_type: type[T], **options: Unpack[Options]) -> None: ...
     @overload
-    def __init__(self, output_type: object, **options: Unpack[Options]) -> None: ...
-    def __init__(self, output_type: object, **options: Unpack[Options]) -> None:
+    def __init__(self: "Extractor[Any]", output_type: object, **options: Unpack[Options]) -> None: ...
+    def __init__(self, output_type: object, *, absent: Absent | None = None, **options: Unpack[Options]) -> None:
         unknown = options.keys() - Options.__annotations__.keys()
         if unknown:
             known = ", ".join(Options.__annotations__)
             raise TypeError(f"Unknown option {', '.join(sorted(unknown))}. The options are {known}.")
-        self.output_type = known_type(output_type)
+        self.output_type = known_type(output_type, absent)
+        self.absent = absent
         self.whitespace = options.get("whitespace", DEFAULT_WHITESPACE)
+        self.optional = _one_of(get_args(Optionals), "optional", options.get("optional", "written"))
         self.instructions = options.get("instructions")
         self.sampler = Sampler(options.get("temperature", 0.0), options.get("seed"))
         self.max_tokens = _at_least(1, "max_tokens", options.get("max_tokens", MAX_TOKENS))
         self.retries = _at_least(0, "retries", options.get("retries", 3))
         self.batch_size = _at_least(1, "batch_size", options.get("batch_size", 8))
         self.examples = [(document, self._to_json(value)) for document, value in options.get("examples", ())]
-        type_to_pattern(self.output_type, whitespace=self.whitespace)  # a type is refused before a model is loaded
+        self.sketch = part_to_sketch(self.output_type.root(self.whitespace, self.optional))
+        type_to_pattern(
+            self.output_type, whitespace=self.whitespace, optional=self.optional
+        )  # before a model is loaded
         self.model = load_model(options.get("model"))
         self.cache = options.get("cache", True)
-        self.index = compile_type(self.output_type, self.model.vocabulary, whitespace=self.whitespace, cache=self.cache)
+        self.index = compile_type(
+            self.output_type,
+            self.model.vocabulary,
+            whitespace=self.whitespace,
+            optional=self.optional,
+            cache=self.cache,
+        )
 
     def __repr__(self) -> str:
         return f"Extractor({self.output_type.name}, model={self.model.name!r})"
@@ -120,7 +164,7 @@ class Extractor(Generic[T]):
     def prompt(self, document: str) -> str | list[dict[str, str]]:
         """Return what the model is given for a document: chat messages if it has a chat template, else plain text."""
         build = chat_messages if self.model.has_chat_template else completion_prompt
-        return build(self.output_type.schema, document, instructions=self.instructions, examples=self.examples)
+        return build(self.sketch, document, instructions=self.instructions, examples=self.examples)
 
     def _run(self, documents: list[str]) -> tuple[list[Any], dict[int, StructuredError]]:
         items = [self._prepare(position, document) for position, document in enumerate(documents)]
@@ -169,8 +213,8 @@ class Extractor(Generic[T]):
 
     def _accept(self, item: "_Item", generation: Generation, results: list[Any]) -> bool:
         try:
-            results[item.position] = self.output_type.validate_json(generation.text)
-        except ValidationError as error:
+            results[item.position] = self._read(generation.text)
+        except ValueError as error:
             item.attempts.append(Attempt(generation.text, error))
             return False
         if generation.shortened:
@@ -182,12 +226,26 @@ class Extractor(Generic[T]):
             )
         return True
 
+    def _read(self, text: str) -> Any:
+        """Return what an answer says. Raises ValueError if the type's validators reject it."""
+        if self.absent is None:
+            return self.output_type.validate_json(text)
+        left, missing = stated(self.output_type.root(), text)
+        data = json.loads(left)
+        value = None
+        try:
+            value = self.output_type.validate_json(left)
+        except ValidationError as error:
+            if () not in missing and not is_all_missing(error.errors(), data, missing):
+                raise
+        return Extraction(value, data, tuple(map(steps_to_path, missing)))
+
     def _to_json(self, value: object) -> str:
         """Return an example's answer as the model would have to write it."""
         adapter = self.output_type.adapter
         try:
             plain = adapter.dump_python(adapter.validate_python(value), mode="json", by_alias=True)
-        except ValidationError as error:
+        except ValueError as error:
             raise PromptError(
                 f"The answer of an example, {value!r}, is no {self.output_type.name}: {error}. Correct the example."
             ) from error
@@ -208,32 +266,62 @@ class _Item:
 
 
 @overload
+def extract(output_type: type[T], prompt: str, *, absent: Absent, **options: Unpack[Options]) -> Extraction[T]: ...
+@overload
+def extract(output_type: object, prompt: str, *, absent: Absent, **options: Unpack[Options]) -> Extraction[Any]: ...
+@overload
+def extract(output_type: JsonSchema, prompt: str, **options: Unpack[Options]) -> Any: ...
+@overload
 def extract(output_type: type[T], prompt: str, **options: Unpack[Options]) -> T: ...
 @overload
 def extract(output_type: object, prompt: str, **options: Unpack[Options]) -> Any: ...
-def extract(output_type: object, prompt: str, **options: Unpack[Options]) -> Any:
+def extract(output_type: object, prompt: str, *, absent: Absent | None = None, **options: Unpack[Options]) -> Any:
     """Return what a text says, as a validated instance of a type.
 
     `extract(Person, "Jason is 25 years old.")` → `Person(name='Jason', age=25)`
 
-    `output_type` is a Pydantic model, dataclass, TypedDict, `Literal`, `int`, `list[Model]` …; `options` are those of
-    `Options`. Raises SchemaError if the type has a part that cannot be honoured exactly, PromptError for an empty or
-    too long prompt, BudgetError if `max_tokens` is less than the shortest answer, ModelError if the model cannot be
-    used, and GenerationError if the type's own validators rejected every attempt.
+    `output_type` is a Pydantic model, dataclass, TypedDict, `Literal`, `int`, `list[Model]` …, or a `JsonSchema`;
+    `options` are those of `Options`.
+
+    With `absent`, fields that the text does not state need not be invented, and the result is an `Extraction`, which
+    lists what is missing. `absent` is True for every field that cannot say itself that there is nothing (as null, or as
+    a list without items), or the paths of some fields: `["age", "lines[].price"]`, as `inspect_type` tells them.
+
+    Raises SchemaError if the type has a part that cannot be honoured exactly, PromptError for an empty or too long
+    prompt, BudgetError if `max_tokens` is less than the shortest answer, ModelError if the model cannot be used, and
+    GenerationError if the type's own validators rejected every attempt.
     """
-    return Extractor[Any](output_type, **options)(prompt)
+    return _extractor(output_type, absent, options)(prompt)
 
 
+@overload
+def extract_batch(
+    output_type: type[T], documents: Iterable[str], *, absent: Absent, **options: Unpack[Options]
+) -> list[Extraction[T]]: ...
+@overload
+def extract_batch(
+    output_type: object, documents: Iterable[str], *, absent: Absent, **options: Unpack[Options]
+) -> list[Extraction[Any]]: ...
+@overload
+def extract_batch(output_type: JsonSchema, documents: Iterable[str], **options: Unpack[Options]) -> list[Any]: ...
 @overload
 def extract_batch(output_type: type[T], documents: Iterable[str], **options: Unpack[Options]) -> list[T]: ...
 @overload
 def extract_batch(output_type: object, documents: Iterable[str], **options: Unpack[Options]) -> list[Any]: ...
-def extract_batch(output_type: object, documents: Iterable[str], **options: Unpack[Options]) -> list[Any]:
+def extract_batch(
+    output_type: object, documents: Iterable[str], *, absent: Absent | None = None, **options: Unpack[Options]
+) -> list[Any]:
     """Return what each of many documents says, in their order; as `extract`, but several go through the model at once.
 
     If validators rejected every attempt at some document, the rest is finished all the same, and BatchError holds it.
     """
-    return Extractor[Any](output_type, **options).batch(documents)
+    return _extractor(output_type, absent, options).batch(documents)
+
+
+def _extractor(output_type: object, absent: Absent | None, options: Options) -> Extractor[Any]:
+    if absent is None:
+        return Extractor[Any](output_type, **options)
+    return Extractor(output_type, absent=absent, **options)
 
 
 @overload
@@ -243,7 +331,8 @@ def structured(**options: Unpack[Options]) -> Callable[[Callable[P, T]], Callabl
 def structured(function: Callable[..., Any] | None = None, /, **options: Unpack[Options]) -> Any:
     """Turn a function into a prompt: its docstring, with the arguments filled in, asks for its return annotation.
 
-    Used bare or with the options of `Options`. The function's body is never run.
+    Used bare or with the options of `Options`. The function's body is never run. Where it is annotated to return
+    `Extraction[Person]`, what the text does not state may be missing.
 
         @structured
         def people(text: str) -> list[Person]:
@@ -275,7 +364,10 @@ def _decorate(function: Callable[..., Any], *, options: Options) -> Callable[...
 
     @functools.cache
     def extractor() -> Extractor[Any]:
-        return Extractor(typing.get_type_hints(function, include_extras=True)["return"], **options)
+        returned = typing.get_type_hints(function, include_extras=True)["return"]
+        if get_origin(returned) is Extraction:
+            return _extractor(get_args(returned)[0], True, options)
+        return _extractor(returned, None, options)
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -305,6 +397,12 @@ def _docstring_template(function: Callable[..., Any], signature: inspect.Signatu
             f"it lacks {missing or 'none'}, and {extra or 'none'} of its fields are no parameters."
         )
     return template
+
+
+def _one_of(names: tuple[Optionals, ...], option: str, name: Optionals) -> Optionals:
+    if name not in names:
+        raise ValueError(f"{option} is {name!r}; it must be one of {', '.join(map(repr, names))}.")
+    return name
 
 
 def _at_least(minimum: int, name: str, value: int) -> int:

@@ -38,6 +38,7 @@ MODELS = {
 }
 
 
+Distinct = Annotated[set[str], Field(min_length=2)]
 Texts = Annotated[list[Annotated[str, Field(min_length=5)]], Field(min_length=3)]
 
 

@@ -15,8 +15,8 @@ MODULES = sorted(HOUSE.rglob("*.py"))
 
 ROOMS = (
     *("errors", "pattern", "schema", "trie", "automata", "vocabulary", "kernels", "masks", "walks", "completions"),
-    *("index", "cache", "compiler", "guide", "sampling", "models", "device", "decoding", "prompts"),
-    *("preflight", "extraction", "showcases", "cli"),
+    *("index", "cache", "compiler", "guide", "sampling", "models", "device", "decoding", "sketches"),
+    *("prompts", "preflight", "extraction", "showcases", "cli"),
 )
 """In the order in which data walks through them; a module imports only from rooms before its own, or from its own."""
 

@@ -3,6 +3,7 @@
 import dataclasses
 import datetime as dt
 import json
+import math
 import re
 import subprocess
 import sys
@@ -13,23 +14,22 @@ import pytest
 import test_schema_refusals as refusals
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from pydantic import AfterValidator, BaseModel, Field, ImportString, create_model, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, Field, TypeAdapter, create_model, field_validator, model_validator
 from strategies import WHITESPACES, output_types
 
 from structured import SchemaError, inspect_type
-from structured.preflight import Cost, inspect_schema, report_to_dict
-from structured.schema import read_type, schema_to_pattern
+from structured.preflight import Cost, inspect_output_type, report_to_dict
+from structured.schema import OutputType, read_type, schema_to_pattern
 
 RANDOM_TYPES = settings(
     max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
-REFUSED = (
-    ImportString,
-    Annotated[set[int], Field(min_length=2)],
-    dict[tuple[int, int], str],
-    Annotated[int | str, Field(ge=3)],
-    Annotated[int, Field(ge=3, le=2)],
-)
+Distinct = Annotated[set[str], Field(min_length=2)]
+"""No regular language: which strings may follow depends on all that were written."""
+
+NotANumber = Annotated[float, Field(gt=math.nan)]
+Nothing = Annotated[int, Field(ge=3, le=2)]
+REFUSED = (Distinct, dict[str, Distinct], NotANumber, tuple[int, Distinct], Nothing)
 
 
 class Address(BaseModel):
@@ -65,7 +65,7 @@ class Cat(BaseModel):
 
 class Dog(BaseModel):
     kind: Literal["dog"]
-    food: list[ImportString]
+    food: list[Distinct]
 
 
 class Node(BaseModel):
@@ -95,9 +95,10 @@ def facts(error):
 
 
 def check_agreement(output_type, whitespace="spaced"):
-    schema = output_type if isinstance(output_type, dict) else read_type(output_type).schema
-    error = compiler_error(schema, whitespace)
-    report = inspect_schema(schema, name="Drawn", whitespace=whitespace)
+    is_schema = isinstance(output_type, dict)
+    known = OutputType("Drawn", TypeAdapter(Any), output_type) if is_schema else read_type(output_type)
+    error = compiler_error(known.schema, whitespace)
+    report = inspect_output_type(known, whitespace=whitespace)
     assert bool(report.refusals) == (error is not None) == (report.cost is None)
     assert any(field.status == "refused" for field in report.fields) == (error is not None)
     if error is not None:
@@ -149,8 +150,9 @@ def test_refusals_are_told_with_their_fields():
     """Several in one answer, some inside others, and one that stops the compiler before it sees the rest."""
 
     class Basket(BaseModel):
-        weight: Annotated[int, Field(ge=5, le=4)]
-        prices: dict[str, ImportString]
+        weight: Nothing
+        prices: Annotated[dict[str, NotANumber], Field(min_length=1)]
+        names: Distinct
         pet: Annotated[Cat | Dog, Field(discriminator="kind")]
         name: str
 
@@ -158,23 +160,23 @@ def test_refusals_are_told_with_their_fields():
     assert found == {
         "": [],
         "weight": ["maximum"],
-        "prices": ["function"],
+        "prices": ["exclusiveMinimum"],
+        "names": ["uniqueItems"],
         "pet": [],
         "pet (cat).kind": [],
         "pet (cat).lives": [],
         "pet (dog).kind": [],
-        "pet (dog).food": ["function"],
+        "pet (dog).food": ["uniqueItems"],
         "name": [],
     }
 
 
 def test_a_branch_that_nothing_satisfies_is_no_refusal():
     """The compiler leaves it out; what it refuses is the other."""
-    nothing = Annotated[int, Field(ge=3, le=2)]
-    assert not inspect_type(create_model("Kept", a=(nothing | str, ...))).refusals
-    report = inspect_type(create_model("Refused", a=(nothing | ImportString, ...)))
-    assert [error.keyword for error in report.refusals] == ["function"]
-    assert [error.keyword for error in inspect_type(nothing | None).refusals] == []
+    assert not inspect_type(create_model("Kept", a=(Nothing | str, ...))).refusals
+    report = inspect_type(create_model("Refused", a=(Nothing | Distinct, ...)))
+    assert [error.keyword for error in report.refusals] == ["uniqueItems"]
+    assert [error.keyword for error in inspect_type(Nothing | None).refusals] == []
 
 
 def test_fields_have_the_kinds_of_the_sketch():
@@ -200,7 +202,7 @@ def test_validators_are_told_where_they_run():
     assert fields["customer"].status == "enforced"
     items = by_path(inspect_type(create_model("Items", a=(list[Annotated[int, AfterValidator(abs)]], ...))))
     assert items["a"].validators == ("abs",)
-    both = by_path(inspect_type(create_model("Both", a=(Annotated[ImportString, AfterValidator(len)], ...))))
+    both = by_path(inspect_type(create_model("Both", a=(Annotated[Distinct, AfterValidator(len)], ...))))
     assert (both["a"].status, both["a"].validators) == ("refused", ("len",))
     orders = by_path(inspect_type(create_model("Orders", a=(list[Order], ...), b=(Order, ...))))
     assert orders["a"].validators == orders["b"].validators == ("Order.adds_up",)
@@ -286,7 +288,7 @@ def test_hazards_tell_their_paths():
     assert paths_of(report, "invention") == ("number", "customer.street", "lines[].price")
     assert paths_of(inspect_type(Node), "recursion") == ("children[]",)
     assert paths_of(inspect_type(Node), "list") == ("children",)
-    assert not inspect_type(create_model("Model", a=(Annotated[set[str], Field(min_length=2)], ...))).hazards
+    assert not inspect_type(create_model("Model", a=(Distinct, ...))).hazards
 
 
 def test_any_whitespace_is_a_hazard():
@@ -314,13 +316,13 @@ def test_costs_are_counted_on_the_pattern():
     assert report.choices == 2
     assert inspect_type(bool).cost == Cost(nodes=1, shortest=4, longest=5)
     assert inspect_type(list[bool]).cost.longest is None
-    assert inspect_type(ImportString).cost is None
+    assert inspect_type(Distinct).cost is None
 
 
 def test_reports_say_what_they_hold():
     """In one line."""
     assert repr(inspect_type(Order)) == "Report(Order, fields=9, checked=2, hazards=3)"
-    assert repr(inspect_type(list[ImportString])) == "Report(list[ImportString], fields=1, refused=1, hazards=0)"
+    assert repr(inspect_type(list[Distinct])) == "Report(list[set[str]], fields=1, refused=1, hazards=0)"
 
 
 def test_what_is_no_type_is_an_error():
@@ -333,7 +335,7 @@ def layers(depth):
     """Return a model in which every model has two fields of the next: 2 ** depth paths."""
     model = create_model("Layer0", a=(str, ...))
     for number in range(1, depth):
-        model = create_model(f"Layer{number}", a=(model, ...), b=(model | None, ...), c=(ImportString | None, ...))
+        model = create_model(f"Layer{number}", a=(model, ...), b=(model | None, ...), c=(Distinct | None, ...))
     return model
 
 
@@ -352,7 +354,7 @@ def test_deep_types_are_reported():
     for _ in range(60):
         deep = list[deep]
     check_agreement(deep)
-    deep: Any = ImportString
+    deep = Distinct
     for _ in range(60):
         deep = list[deep]
     assert [error.schema_path for error in check_agreement(deep).refusals] == ["/items" * 60]
@@ -366,3 +368,10 @@ def test_nothing_is_built():
     )
     printed = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
     assert re.fullmatch(r"Cost\(nodes=\d+, shortest=2, longest=None\)\nset\(\)\n", printed)
+
+
+def test_a_dictionary_without_a_limit_is_a_hazard():
+    """As a list is; one with a greatest number of entries is none."""
+    limited = Annotated[dict[str, bool], Field(max_length=3)]
+    report = inspect_type(create_model("Model", a=(dict[str, bool], ...), b=(limited, ...)))
+    assert paths_of(report, "dictionary") == ("a",)

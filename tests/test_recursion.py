@@ -17,8 +17,8 @@ from structured.guide import Guide
 from structured.index import Index
 from structured.masks import unpack
 from structured.pattern import Reference, alternation, concat, literal, optional, productive_nodes, repeat
-from structured.prompts import schema_to_sketch
 from structured.schema import read_type, schema_to_pattern, to_regex
+from structured.sketches import schema_to_sketch
 from structured.vocabulary import Vocabulary
 
 

@@ -17,7 +17,9 @@ from pydantic import (
     model_validator,
 )
 
-from structured.schema import read_type, schema_to_pattern, to_regex
+from structured.schema import Reading, read_type, read_whitespace, schema_to_pattern, to_regex
+from structured.schema.keywords import part_to_pattern
+from structured.schema.place import Compilation, Place, Subschema
 
 
 def even(value):
@@ -117,7 +119,7 @@ def test_validators_leave_the_pattern_as_it_is(plain):
 def test_a_part_of_a_schema_has_a_pattern_of_its_own():
     """References are followed from the root, and places are told from there."""
     schema = read_type(list[Adult]).schema
-    assert str(schema_to_pattern(schema, at=("items",))) == to_regex(Adult)
-    assert schema_to_pattern(schema, at=("$defs", "Adult", "properties", "age")) == schema_to_pattern(
-        read_type(int).schema
-    )
+    root = Subschema(schema, Place(Compilation(schema, read_whitespace("spaced"), Reading.TYPE)))
+    assert str(part_to_pattern(root.below("items"))) == to_regex(Adult)
+    age = root.below("$defs", "Adult", "properties", "age")
+    assert part_to_pattern(age) == schema_to_pattern(read_type(int).schema)

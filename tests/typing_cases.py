@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, assert_type
 
 from pydantic import BaseModel, Field
 
-from structured import Extractor, extract, extract_batch, structured
+from structured import Extraction, Extractor, JsonSchema, extract, extract_batch, structured
 
 
 class Person(BaseModel):
@@ -35,6 +35,16 @@ assert_type(Extractor(Person)("text"), Person)
 assert_type(Extractor(Person).batch(["text"]), list[Person])
 assert_type(people("text", limit=2), list[Person])
 assert_type(one("text"), Person)
+assert_type(extract(JsonSchema({"type": "integer"}), "text"), Any)
+assert_type(extract_batch(JsonSchema('{"type": "integer"}'), ["text"]), list[Any])
+assert_type(Extractor(JsonSchema(True)).batch(["text"]), list[Any])
+assert_type(extract(Person, "text", optional="omittable"), Person)
+extract(Person, "text", optional="never")  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
+assert_type(extract(Person, "text", absent=True), Extraction[Person])
+assert_type(extract(Person, "text", absent=["age"]).value, Person | None)
+assert_type(extract(Literal["a"], "text", absent=True), Extraction[Any])
+assert_type(extract_batch(Person, ["text"], absent=True), list[Extraction[Person]])
+assert_type(Extractor(Person, absent=["age"])("text"), Extraction[Person])
 anything: Any = extract(Literal["a", "b"], "text")
 optional: Person | None = extract(Annotated[Person | None, Field(description="whoever it is")], "text")
 decorated: Callable[[str], Person] = one

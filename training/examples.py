@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.prompts import completion_prompt
+from structured.sketches import schema_to_sketch
 from training.generate import Sample, samples
 from training.words import Split
 
@@ -35,7 +36,7 @@ def prompt_and_answer(sample: Sample, rng: random.Random) -> tuple[str, str]:
     document, instructions = sample.document, sample.instructions
     if instructions is not None and rng.random() < PREFIXED:
         document, instructions = f"{instructions.rstrip('.:')}: {document}", None
-    prompt = completion_prompt(sample.schema, document, instructions=instructions)
+    prompt = completion_prompt(schema_to_sketch(sample.schema), document, instructions=instructions)
     return prompt, answer_text(sample.answer, _style(rng))
 
 

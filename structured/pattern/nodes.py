@@ -339,6 +339,19 @@ def productive_nodes(pattern: Pattern) -> set[int]:
     return productive
 
 
+Endings = dict[int, tuple[Pattern, bool]]
+"""Nodes by their identity, with what `ends_alone` says of each."""
+
+
+def ends_alone(pattern: Pattern, known: Endings) -> bool:
+    """Tell whether some text matches a pattern and nothing in it has to be referred to; what is found is kept."""
+    if id(pattern) not in known:
+        parts = [] if isinstance(pattern, Reference) else parts_of(pattern)
+        ended = {id(part) for part in parts if ends_alone(part, known)}
+        known[id(pattern)] = pattern, not isinstance(pattern, Reference) and _ends(pattern, ended)
+    return known[id(pattern)][1]
+
+
 def _ends(node: Pattern, productive: set[int]) -> bool:
     """Tell whether a text matches a node, given the nodes below of which that is known."""
     if isinstance(node, Repeat) and node.minimum == 0:

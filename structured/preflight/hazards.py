@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 
-from structured.errors import SchemaError
+from structured.schema.absence import types_of
 from structured.schema.numbers import FLOAT_DIGITS, INTEGER_DIGITS, PLACES
-from structured.schema.place import ANNOTATIONS, Subschema
-from structured.schema.references import follow
+from structured.schema.place import ANNOTATIONS
 
 _DIGITS = f"{INTEGER_DIGITS} of an int, {FLOAT_DIGITS} before and {PLACES} after the point of a float"
 
@@ -14,6 +13,10 @@ HAZARDS = {
     "anything": ("May be any JSON value, however large.", "Name the type: str, list[str], a model."),
     "whitespace": ("Blanks may follow blanks between any two values.", 'whitespace="spaced"'),
     "list": ("A list without a limit: items may be added until the budget is spent.", "Field(max_length=...)"),
+    "dictionary": (
+        "A dictionary without a limit: entries may be added until the budget is spent.",
+        "Field(max_length=...)",
+    ),
     "string": (
         "A text without a limit: it may go on until the budget is spent.",
         "Field(max_length=...), or Literal[...] where the values are known.",
@@ -35,40 +38,14 @@ def hazards_of(schema: object) -> Iterator[str]:
     if not isinstance(schema, Mapping) or schema.keys() <= ANNOTATIONS:
         yield "anything"
         return
-    types = _types(schema)
+    types = types_of(schema)
     if "enum" in schema or "const" in schema:
         return
     if "array" in types and "maxItems" not in schema:
         yield "list"
+    if "object" in types and "maxProperties" not in schema and schema.get("additionalProperties", False) is not False:
+        yield "dictionary"
     if "string" in types and not schema.keys() & {"format", "maxLength", "pattern"}:
         yield "string"
     if types & {"integer", "number"} and not (schema.keys() & _LOWER and schema.keys() & _UPPER):
         yield "number"
-
-
-def can_be_absent(part: Subschema, seen: frozenset[str] = frozenset()) -> bool:
-    """Tell whether a value can say that there is none: as null, or as a list without items.
-
-    So can a constant, which invents nothing, and an object, whose fields are looked at one by one.
-    """
-    schema, pointer = part.schema, part.place.pointer
-    if pointer in seen or not isinstance(schema, Mapping) or schema.keys() <= ANNOTATIONS:
-        return True
-    if "$ref" in schema:
-        try:
-            return can_be_absent(follow(part), seen | {pointer})
-        except SchemaError:
-            return True
-    for keyword in ("anyOf", "oneOf"):
-        if keyword in schema:
-            branches = (part.below(keyword, index) for index in range(len(schema[keyword])))
-            return any(can_be_absent(branch, seen | {pointer}) for branch in branches)
-    if "const" in schema or "enum" in schema:
-        return "const" in schema or None in schema["enum"] or len(schema["enum"]) == 1
-    types = _types(schema)
-    return not types or bool(types & {"null", "object"}) or ("array" in types and not schema.get("minItems"))
-
-
-def _types(schema: Mapping[str, object]) -> set[object]:
-    named = schema.get("type", [])
-    return set(named) if isinstance(named, list) else {named}

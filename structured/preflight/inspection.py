@@ -5,12 +5,15 @@ of the whole schema and, where there is none, for those of its parts. A table of
 would have to be kept in step. So was collecting errors inside the compiler, which does not know what to go on with.
 """
 
+from typing import Any
+
 from structured.errors import SchemaError
 from structured.pattern import Pattern, nodes_of, text_lengths
 from structured.preflight.report import Cost, Report
 from structured.preflight.survey import Part, Survey
-from structured.schema import DEFAULT_WHITESPACE, read_type, schema_to_pattern
-from structured.schema.place import Schema, UnsatisfiableError
+from structured.schema import DEFAULT_WHITESPACE, OutputType, read_type
+from structured.schema.keywords import compiled, part_to_pattern
+from structured.schema.place import UnsatisfiableError
 
 
 def inspect_type(output_type: object, *, whitespace: str = DEFAULT_WHITESPACE) -> Report:
@@ -32,20 +35,19 @@ def inspect_type(output_type: object, *, whitespace: str = DEFAULT_WHITESPACE) -
         SchemaError: It is no type, or has no JSON Schema.
         ValueError: No whitespace has this name.
     """
-    known = read_type(output_type)
-    return inspect_schema(known.schema, name=known.name, whitespace=whitespace)
+    return inspect_output_type(read_type(output_type), whitespace=whitespace)
 
 
-def inspect_schema(schema: Schema, *, name: str, whitespace: str = DEFAULT_WHITESPACE) -> Report:
-    """Return the same of the JSON Schema of a type."""
-    survey = Survey(schema, name=name, whitespace=whitespace)
+def inspect_output_type(output_type: OutputType[Any], *, whitespace: str = DEFAULT_WHITESPACE) -> Report:
+    """Return the same of a type that has been read."""
+    survey = Survey(output_type.root(whitespace), name=output_type.name)
     cost = None
     try:
-        cost = _cost(schema_to_pattern(schema, whitespace))
-    except SchemaError:
-        for error in _refusals(survey.root, schema, whitespace).values():
-            survey.refuse(error)
-    return Report(name, whitespace, survey.fields(), survey.hazards(), survey.choices, cost)
+        cost = _cost(compiled(output_type.compilation(whitespace)))
+    except SchemaError as error:
+        for refusal in _refusals(survey.root).values() or [error]:
+            survey.refuse(refusal)
+    return Report(output_type.name, whitespace, survey.fields(), survey.hazards(), survey.choices, cost)
 
 
 def _cost(pattern: Pattern) -> Cost:
@@ -58,14 +60,14 @@ _Refusals = dict[tuple[str, str | None, str], SchemaError]
 """By place, keyword and problem, so that the same one is told once."""
 
 
-def _refusals(part: Part, schema: Schema, whitespace: str) -> _Refusals:
+def _refusals(part: Part) -> _Refusals:
     """Return why a part has no pattern, and why those below it have none; nothing if it has one."""
     try:
-        schema_to_pattern(schema, whitespace, at=part.place.keys)
+        part_to_pattern(part.schema)
     except SchemaError as error:
         found: _Refusals = {(error.schema_path, error.keyword, error.problem): error}
         for below in part.below:
-            inner = _refusals(below, schema, whitespace)
+            inner = _refusals(below)
             if not _is_left_out(below, inner, error):
                 found |= {key: found.get(key, value) for key, value in inner.items()}
         return found

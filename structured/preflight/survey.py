@@ -6,23 +6,23 @@ path of that is noted, so that a type in which all models mention each other has
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from json import dumps
 
 from structured.errors import SchemaError
-from structured.preflight.hazards import HAZARDS, can_be_absent, hazards_of
+from structured.preflight.hazards import HAZARDS, hazards_of
 from structured.preflight.report import FieldReport, Hazard
-from structured.prompts import kinds_of
+from structured.schema.absence import can_be_absent
 from structured.schema.hidden import VALIDATORS
-from structured.schema.place import Compilation, Place, Reading, Schema, Subschema
+from structured.schema.paths import branch, branches, entry, member
+from structured.schema.place import Schema, Subschema
 from structured.schema.references import follow
-from structured.schema.whitespace import read_whitespace
+from structured.sketches import kinds
 
 
 @dataclass(slots=True, eq=False)
 class Part:
     """A schema that was walked through, and those below it; `is_branch` tells that it is one of several to choose."""
 
-    place: Place
+    schema: Subschema
     below: "list[Part]" = field(default_factory=list)
     is_branch: bool = False
 
@@ -45,17 +45,17 @@ class Survey:
     `choices` counts the unions and lists of values.
     """
 
-    def __init__(self, schema: Schema, *, name: str, whitespace: str) -> None:
+    def __init__(self, schema: Subschema, *, name: str) -> None:
         self.choices = 0
-        self._kind = kinds_of(schema.get("$defs", {}))
+        self._kind = kinds()
         self._fields: list[_Field] = []
         self._hazards: dict[str, dict[str, _Field]] = {kind: {} for kind in HAZARDS}  # and by path
         self._spoken_of: dict[str, list[_Field]] = {}  # by JSON Pointer
         self._told: dict[str, str] = {}  # the JSON Pointers of objects, and where their fields are told
         self._open: dict[str, str] = {}  # those of the definitions that are being walked through, and where
-        root = Subschema(schema, Place(Compilation(schema, read_whitespace(whitespace), Reading.TYPE)))
-        self.root = self._field(root, path="", kind=name if "properties" in schema else self._kind(schema))
-        if whitespace == "any":
+        has_fields = isinstance(schema.schema, Mapping) and "properties" in schema.schema
+        self.root = self._field(schema, path="", kind=name if has_fields else self._kind(schema))
+        if schema.place.whitespace.name == "any":
             self._hazards["whitespace"][""] = self._fields[0]
 
     def fields(self) -> tuple[FieldReport, ...]:
@@ -97,7 +97,7 @@ class Survey:
     def _part(self, part: Subschema, path: str, found: _Field) -> Part:
         """Walk through a schema, in which the value of a field at a path is described."""
         pointer = part.place.pointer
-        walked = Part(part.place)
+        walked = Part(part)
         if pointer in found.pointers:
             return walked
         found.pointers.add(pointer)
@@ -112,22 +112,29 @@ class Survey:
 
     def _below(self, part: Subschema, path: str, found: _Field) -> Iterator[Part]:
         """Walk through the schemas that a schema consists of."""
-        schema = part.schema
-        if "$ref" in schema:
+        if "$ref" in part.schema:
             yield from self._definition(part, path, found)
         for keyword in ("anyOf", "oneOf"):
-            for branch, label in _branches(part, keyword):
-                walked = self._part(branch, f"{path} ({label})".lstrip() if label else path, found)
+            for option, label in branches(part, keyword):
+                walked = self._part(option, branch(path, label), found)
                 walked.is_branch = True
                 yield walked
-        for index in range(len(_list(schema, "allOf"))):
-            yield self._part(part.below("allOf", index), path, found)
-        for index in range(len(_list(schema, "prefixItems"))):
-            yield self._part(part.below("prefixItems", index), f"{path}[{index}]", found)
-        if isinstance(schema.get("items"), Mapping):
-            yield self._part(part.below("items"), f"{path}[]", found)
+        for keys in [("then",), ("else",), *(("allOf", index) for index in range(len(_list(part.schema, "allOf"))))]:
+            if keys[0] in part.schema:
+                yield self._part(part.below(*keys), path, found)
+        yield from self._inside(part, path, found)
+
+    def _inside(self, part: Subschema, path: str, found: _Field) -> Iterator[Part]:
+        """Walk through the schemas of items and of properties."""
+        schema = part.schema
+        for keyword in ("items", "prefixItems"):
+            for index in range(len(_list(schema, keyword))):
+                yield self._part(part.below(keyword, index), f"{path}[{index}]", found)
+        for keyword in ("additionalItems", "items"):
+            if isinstance(schema.get(keyword), Mapping):
+                yield self._part(part.below(keyword), f"{path}[]", found)
         if isinstance(schema.get("additionalProperties"), Mapping):
-            yield self._part(part.below("additionalProperties"), _member(path, "*"), found)
+            yield self._part(part.below("additionalProperties"), entry(path), found)
         if isinstance(schema.get("properties"), Mapping):
             yield from self._properties(part, path, found)
 
@@ -154,26 +161,9 @@ class Survey:
             found.same_as[self._told[pointer]] = None
             return
         self._told[pointer] = path
-        for name, schema in part.schema["properties"].items():
+        for name in part.schema["properties"]:
             inside = part.below("properties", name)
-            there = _member(path, name if name.isidentifier() else dumps(name))
-            yield self._field(inside, path=there, kind=self._kind(schema))
-
-
-def _member(path: str, name: str) -> str:
-    return f"{path}.{name}" if path else name
-
-
-def _branches(part: Subschema, keyword: str) -> Iterator[tuple[Subschema, str]]:
-    """Yield the branches of a choice, each with the name that tells it apart, if there are several beside null."""
-    branches = [part.below(keyword, index) for index in range(len(_list(part.schema, keyword)))]
-    several = sum(branch.schema != {"type": "null"} for branch in branches) > 1
-    tags = {reference: tag for tag, reference in part.schema.get("discriminator", {}).get("mapping", {}).items()}
-    for branch in branches:
-        schema = branch.schema if isinstance(branch.schema, Mapping) else {}
-        reference = str(schema.get("$ref", ""))
-        name = reference.rpartition("/")[2] or schema.get("type", "value")
-        yield branch, str(tags.get(reference, name)) if several else ""
+            yield self._field(inside, path=member(path, name), kind=self._kind(inside))
 
 
 def _list(schema: Schema, keyword: str) -> "list[object]":

@@ -16,7 +16,7 @@ from structured.schema.values import spelling
 
 def exclusive(part: Subschema, branches: Subschemas, context: Subschemas) -> list[Subschemas]:
     """Return what has to hold for each branch to be the only one that does, where the context does."""
-    if isinstance(part.schema.get("discriminator"), Mapping):
+    if part.place.is_type and isinstance(part.schema.get("discriminator"), Mapping):
         _check_discriminator(part, branches)
         return [[branch] for branch in branches]
     overlapping: list[Subschemas] = [[] for _ in branches]

@@ -33,8 +33,16 @@ def any_of(part: Subschema, _others: Subschemas) -> Options:
 
 
 def one_of(part: Subschema, others: Subschemas) -> Options:
-    """Yield the branches, each with those denied that it may overlap with (core §10.2.1.3)."""
-    yield exclusive(part, [part.below("oneOf", index) for index in range(len(part.schema["oneOf"]))], others)
+    """Yield the branches, each with those denied that it may overlap with (core §10.2.1.3).
+
+    Where a type tells them apart by a property, Pydantic has to find it, even if it has a default.
+    """
+    options = exclusive(part, [part.below("oneOf", index) for index in range(len(part.schema["oneOf"]))], others)
+    if part.place.is_type and part.place.compilation.optional != "written" and "discriminator" in part.schema:
+        name = part.schema["discriminator"]["propertyName"]
+        tagged = Subschema(_kept(part, "oneOf", name, required=[name]), part.place)
+        options = [[*option, tagged] for option in options]
+    yield options
 
 
 def not_(part: Subschema, _others: Subschemas) -> Options:

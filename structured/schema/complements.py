@@ -194,9 +194,16 @@ def _items(part: Subschema, keyword: str) -> Ways:
         yield _made(part, "array", **{"some item": SomeItem(len(first), part.elsewhere(keyword, is_denied=True))})
 
 
+def contained(part: Subschema) -> tuple[int, int | None]:
+    """Return how many items have to satisfy `contains`: before draft 2019-09, at least one."""
+    if not isinstance(part.schema, Complement) and not part.place.draft.has("minContains"):
+        return 1, None
+    least = part.length("minContains")
+    return 1 if least is None else least, part.length("maxContains")
+
+
 def _contains(part: Subschema, _keyword: str) -> Ways:
-    least = part.length("minContains") if "minContains" in part.schema else 1
-    most = part.length("maxContains")
+    least, most = contained(part)
     inside = part.elsewhere("contains")
     if least:
         yield _made(part, "array", contains=inside, minContains=0, maxContains=least - 1)

@@ -10,7 +10,8 @@ from itertools import product
 from typing import Any
 
 from structured.pattern import EMPTY, Pattern, Reference, alternation, concat, literal
-from structured.schema.complements import SomeItem
+from structured.schema.complements import SomeItem, contained
+from structured.schema.drafts import Draft
 from structured.schema.items import PatternOf, bracketed, evaluates_rest, prefix_of, rest_of
 from structured.schema.place import Complement, Elsewhere, Place, Subschema, Subschemas, UnsatisfiableError
 
@@ -38,8 +39,7 @@ def read_needs(parts: Subschemas) -> Iterator[Need]:
     """Yield what some schemas ask for."""
     for part in parts:
         if "contains" in part.schema:
-            least, most = part.length("minContains"), part.length("maxContains")
-            least = 1 if least is None else least
+            least, most = contained(part)
             if least or most is not None or part.scopes:
                 yield Need(0, part.elsewhere("contains"), least, most, part)
         some = part.schema.get("some item") if isinstance(part.schema, Complement) else None
@@ -157,14 +157,17 @@ class Needing:
         return self.items[key]
 
     def _is_evaluated(self, scope: Subschema, position: int, held: tuple[bool, ...]) -> bool:
-        """Tell whether an item was evaluated within a schema (core §11.2)."""
+        """Tell whether an item was evaluated within a schema (core §11.2); `contains` evaluates from 2020-12 on."""
         for part, prefix in zip(self.parts, self.prefixes, strict=True):
             if scope.identity in part.scopes:
                 inner = part.identity != scope.identity and "unevaluatedItems" in part.schema
                 if position < len(prefix) or evaluates_rest(part) or inner:
                     return True
         return any(
-            is_held and scope.identity in need.part.scopes and "contains" in need.part.schema
+            is_held
+            and scope.identity in need.part.scopes
+            and "contains" in need.part.schema
+            and need.part.place.draft >= Draft.DRAFT_2020_12
             for need, is_held in zip(self.needs, held, strict=True)
         )
 

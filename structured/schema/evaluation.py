@@ -154,6 +154,27 @@ def _plainly_allows(schema: Any, place: Place, value: Any) -> bool:
         ) from error
 
 
+def rejection(root: Subschema, value: Any) -> str | None:
+    """Return why a whole schema does not allow a value; None if it does, or if `jsonschema` cannot tell.
+
+    It cannot where names are dynamic, nor where a schema refers to itself in place, which it follows for ever.
+    """
+    from jsonschema.exceptions import best_match
+    from jsonschema.validators import validator_for
+
+    place = root.place
+    library = place.compilation.library
+    if library.is_dynamic:
+        return None
+    validator = _with_own_patterns(validator_for({"$schema": place.draft.metaschema}))
+    whole = validator({"$ref": ROOT_URI}, registry=library.registry, format_checker=_checker(place))
+    try:
+        error = best_match(whole.iter_errors(value))
+    except RecursionError:
+        return None
+    return None if error is None else f"{error.message} (at {error.json_path})"
+
+
 def _validator(schema: Any, place: Place) -> Any:
     """Return what validates by a schema; the same each time, since to make it is most of the work."""
     from jsonschema.validators import validator_for
@@ -163,7 +184,7 @@ def _validator(schema: Any, place: Place) -> Any:
     if key not in made:
         validator = _with_own_patterns(validator_for({"$schema": place.draft.metaschema}))
         validator.check_schema(schema)
-        library, checker = place.compilation.library, _format_checker()
+        library, checker = place.compilation.library, _checker(place)
         if _refers(schema):
             located = {"$ref": _address(schema, place)}
             found = validator(located, registry=library.registry, format_checker=checker)
@@ -208,7 +229,26 @@ def _with_own_patterns(validator: Any) -> Any:
         if _is_number(value) and not is_multiple(value, divisor):
             yield ValidationError(f"{value!r} is not a multiple of {divisor!r}")
 
-    return extend(validator, {"pattern": pattern, **dict.fromkeys(DIVISORS & validator.VALIDATORS.keys(), multiple)})
+    own = extend(validator, {"pattern": pattern, **dict.fromkeys(DIVISORS & validator.VALIDATORS.keys(), multiple)})
+    evolve = own.evolve
+
+    def evolved(self: Any, **changes: Any) -> Any:
+        """Stay with the own patterns where `jsonschema` would take another validator, that of a `$schema`."""
+        found = evolve(self, **changes)
+        if type(found) is own:
+            return found
+        other: Any = type(found)
+        return _with_own_patterns(other)(
+            **{one.alias: getattr(found, one.name) for one in other.__attrs_attrs__ if one.init}
+        )
+
+    own.evolve = evolved
+    return own
+
+
+def _checker(place: Place) -> Any:
+    """Return what checks formats; None where they are annotations."""
+    return _format_checker() if place.compilation.asserts_formats else None
 
 
 @cache

@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any
 
 from structured.errors import SchemaError
-from structured.pattern import Concat, Pattern, Reference, alternation, literal, productive_nodes, words
+from structured.pattern import Pattern, Reference, alternation, literal, nodes_of, productive_nodes, words
 from structured.schema.arrays import array
 from structured.schema.assertions import ASSERTIONS, EVERY_TYPE, HIDDEN, INTERNAL, NUMBERS, UNEVALUATED, UNSUPPORTED
 from structured.schema.choices import CHOICES
@@ -28,6 +28,7 @@ from structured.schema.place import (
     ANNOTATIONS,
     Compilation,
     Complement,
+    Optionals,
     Place,
     Reading,
     Schema,
@@ -91,12 +92,11 @@ MOST_DEFINITIONS = 10_000
 """Definitions, each set of those that hold together counted as one: there may be as many as sets."""
 
 
-def schema_to_pattern(  # noqa: PLR0913  the last four are keywords
+def schema_to_pattern(
     schema: Schema | bool,
     whitespace: str = DEFAULT_WHITESPACE,
     *,
     reading: Reading = Reading.TYPE,
-    at: tuple[str | int, ...] = (),
     documents: Mapping[str, Schema | bool] | None = None,
     draft: Draft = Draft.DRAFT_2020_12,
 ) -> Pattern:
@@ -104,36 +104,53 @@ def schema_to_pattern(  # noqa: PLR0913  the last four are keywords
 
     `{"type": "array", "items": {"type": "boolean"}, "maxItems": 2}` → `\[(?:(?:true|false)(?:, (?:true|false))?)?\]`
 
-    `at` are the keys that lead to a part of it, to have the pattern of that part alone. `documents` are schemas that it
-    may refer to, by their URIs, beside the metaschemas; `draft` is that of schemas without a `$schema`.
+    `documents` are schemas that it may refer to, by their URIs, beside the metaschemas; `draft` is that of schemas
+    without a `$schema`.
 
     Raises `SchemaError` where a keyword cannot be honoured exactly, or where nothing is valid.
     """
-    root: Any = schema
-    compilation = Compilation(
-        root if isinstance(root, Mapping) else {},
-        read_whitespace(whitespace),
-        reading,
-        documents=documents or {},
-        draft=draft,
+    optional: Optionals = "written" if reading is Reading.TYPE else "schema"
+    return compiled(
+        Compilation(schema, read_whitespace(whitespace), reading, optional, documents=documents or {}, draft=draft)
     )
+
+
+def compiled(compilation: Compilation) -> Pattern:
+    """Return the pattern of the whole schema of a compilation. Raises `SchemaError` as `schema_to_pattern` does."""
     compilation.library.check_vocabularies(compilation.library.start.resource)
-    start = Subschema(root, Place(compilation)).below(*at)
+    root, place = compilation.root, Place(compilation)
+    if compilation.optional == "written" and not place.is_type and not isinstance(root, bool):
+        root = {"$ref": "#"}  # inside of itself, the root is then written as it is outside
+    return _pattern_at(Subschema(root, place))
+
+
+def part_to_pattern(part: Subschema) -> Pattern:
+    """Return the pattern of a part of a schema alone, as if it stood at the root. Raises `SchemaError` as the whole."""
+    return _pattern_at(part._replace(place=part.place._replace(compilation=part.place.compilation.afresh())))
+
+
+def _pattern_at(start: Subschema) -> Pattern:
+    compilation = start.place.compilation
     try:
         pattern = pattern_of([start])
         while compilation.postponed:
             name, (gathered, place) = compilation.postponed.popitem()
             if name not in compilation.patterns:
                 _defined(name, name, gathered, place)
-        defined = compilation.patterns.values() if compilation.references else ()  # some only inside strings
-        productive = productive_nodes(Concat((pattern, *defined)))
-        for reference, place in compilation.references:
-            target = compilation.patterns.get(reference.name)
-            if target is not None and id(target) not in productive:
-                raise place.unsatisfiable(f"{reference.name} has to contain itself, without end", keyword="$ref")
+        if compilation.references:
+            _check_ends(pattern, compilation)
     except RecursionError as error:
         raise start.place.refusal("The schema is nested too deeply", remedy="Nest it less.") from error
     return pattern
+
+
+def _check_ends(pattern: Pattern, compilation: Compilation) -> None:
+    """Refuse a definition in a pattern that has to contain itself; others were left out with what refers to them."""
+    left, productive = set(map(id, nodes_of(pattern))), productive_nodes(pattern)
+    for reference, place in compilation.references:
+        target = id(compilation.patterns.get(reference.name))
+        if target in left and target not in productive:
+            raise place.unsatisfiable(f"{reference.name} has to contain itself, without end", keyword="$ref")
 
 
 def pattern_of(parts: Subschemas) -> Pattern:
@@ -397,20 +414,20 @@ def any_value(place: Place) -> Pattern:
             remedy='Say what type it has, or choose another whitespace: "spaced", "compact", "flexible" or "any".',
         )
     inside = compilation.patterns.get(_ANY)
-    return _any_value(place.whitespace.name, place.is_type) if inside is None else inside
+    return _any_value(place.whitespace.name, place.plain_numbers) if inside is None else inside
 
 
 _ANY = "any value"
 
 
 @cache
-def _any_value(whitespace: str, is_type: bool) -> Pattern:
-    """Return any value, the same node every time; as a type, numbers have bounded digits."""
+def _any_value(whitespace: str, plain_numbers: bool) -> Pattern:
+    """Return any value, the same node every time."""
     style = read_whitespace(whitespace)
     patterns: dict[str, Pattern] = {}
     patterns[_ANY] = Reference(_ANY, patterns)  # what is inside refers to it
-    place = Place(Compilation({}, style, Reading.TYPE if is_type else Reading.SPECIFICATION, patterns))
-    anything = [Subschema({}, Place(Compilation({}, style, Reading.SPECIFICATION, patterns)))]
+    place = Place(Compilation({}, style, Reading.SPECIFICATION, plain_numbers=plain_numbers, patterns=patterns))
+    anything = [Subschema({}, place)]
     patterns[_ANY] = alternation(*(TYPES[kind](anything, place) for kind in TYPES if kind != "integer"))
     return patterns[_ANY]
 
@@ -419,10 +436,10 @@ def _any_value(whitespace: str, is_type: bool) -> Pattern:
 def common_patterns() -> tuple[Pattern, ...]:
     """Return patterns that many schemas contain, so that they can be prepared once."""
     anything = [
-        _any_value(style.name, is_type)
+        _any_value(style.name, plain_numbers)
         for style in WHITESPACES.values()
         if not style.indent
-        for is_type in (True, False)
+        for plain_numbers in (True, False)
     ]
     formats = [PYDANTIC_FORMATS[name] for name in ("date", "date-time", "time")]
     formats += [SPECIFIED_FORMATS[name] for name in ("date", "date-time", "time", "uuid", "ipv4")]

@@ -20,7 +20,7 @@ from structured.pattern.languages import (
     most_characters,
     partition,
 )
-from structured.pattern.nodes import ANY_TEXT, Lookahead, Scan
+from structured.pattern.nodes import ANY_TEXT, Lookahead, Scan, ends_alone
 from structured.pattern.regex import ECMA, NOTHING, RUST, Dialect, regex_to_pattern
 from structured.schema.complements import SomeProperty
 from structured.schema.counting import Member, Rest, joined
@@ -34,6 +34,8 @@ _COMBINING = frozenset({"patternProperties", "unevaluatedProperties"})
 
 MOST_ASKED = 4
 """Properties of an open object that are asked for, each by a rule of its own: they may be the same, in any order."""
+
+_SPEAKS_OF_OTHERS = frozenset({"additionalProperties", "patternProperties", "unevaluatedProperties"})
 
 
 class Compilers(NamedTuple):
@@ -108,6 +110,11 @@ def _dialect(place: Place) -> Dialect:
     return RUST if place.is_type else ECMA
 
 
+def _is_own(part: Subschema, name: str) -> bool:
+    """Tell whether a schema that is not the compiler's own lists a property."""
+    return not isinstance(part.schema, Complement) and name in part.schema.get("properties", ())
+
+
 class _Object:
     """One conjunction of schemas, while its objects are put together."""
 
@@ -123,6 +130,7 @@ class _Object:
         self.is_simple = len(parts) == 1 and _COMBINING.isdisjoint(parts[0].schema)
         self.is_closed = False
         self.asked = [part for part in parts if _is_asked(part, is_other=True)]
+        self.own = [name for name in self.listed if any(_is_own(part, name) for part in parts)]
         if parts[0].place.is_type:
             self._read_as_type()
         self.names = self._restricted_names()
@@ -132,7 +140,7 @@ class _Object:
             self.is_closed = True
 
     def _read_as_type(self) -> None:
-        """Refuse what the description of a type does not have; every property is written, and no other unless said."""
+        """Refuse what the description of a type does not have; no property is written that it does not speak of."""
         properties = {name for part in self.parts for name in part.schema.get("properties", ())}
         for part in self.parts:
             missing = sorted(name for name in part.schema.get("required", ()) if name not in properties)
@@ -149,8 +157,16 @@ class _Object:
             )
         reserved = [name for part in self.parts for name in part.schema.get("reserved_names", ())]
         self.reserved = [*dict.fromkeys([*self.listed, *reserved])]
-        self.required = dict.fromkeys(self.listed)
+        if self.place.compilation.optional == "written":
+            self.required = dict.fromkeys(self.listed)
         self.is_closed = keywords.isdisjoint(("additionalProperties", "patternProperties"))
+
+    def _leaves_out_others(self, members: list[Member]) -> bool:
+        """Tell whether nothing but the members is to be written, since nothing is said of others that could be."""
+        if self.place.compilation.optional == "schema" or self.parts[0].place.is_type or self.asked:
+            return False
+        said = any(_SPEAKS_OF_OTHERS & part.schema.keys() for part in self.parts)
+        return bool(self.own) and not said and len(members) >= self.fewest
 
     def _restricted_names(self) -> Pattern | None:
         """Return the names that properties may have; None for any."""
@@ -168,6 +184,7 @@ class _Object:
     def pattern(self) -> Pattern:
         """Return the pattern of the objects."""
         members = self._members()
+        self.is_closed = self.is_closed or self._leaves_out_others(members)
         rest = Rest(None, () if self.asked else ((),)) if self.is_closed else self._rest()
         if not rest.asked:
             raise self.asked[0].place.unsatisfiable("no property can be the one that is asked for", keyword=None)
@@ -185,7 +202,7 @@ class _Object:
 
     def _members(self) -> list[Member]:
         """Return the members by the names that are listed."""
-        members: list[Member] = []
+        found: dict[str, Pattern] = {}
         colon = self.place.whitespace.colon
         names = None if self.names is None else PatternLanguage(self.names)
         for name, key in zip(self.listed, spellings(self.listed, self.place, keyword="properties"), strict=True):
@@ -197,8 +214,19 @@ class _Object:
                 if name in self.required:
                     raise
                 continue
-            members.append((concat(Literal(key), colon, value), name in self.required))
-        return members
+            found[name] = concat(Literal(key), colon, value)
+        written = self.required.keys() | self._written(found)
+        return [(member, name in written) for name, member in found.items()]
+
+    def _written(self, members: dict[str, Pattern]) -> set[str]:
+        """Return the properties that need not be there and are written all the same.
+
+        That is none where all would be too many, and not one that may contain the object again.
+        """
+        compilation = self.place.compilation
+        if compilation.optional != "written" or (self.most is not None and len(members) > self.most):
+            return set()
+        return {name for name in self.own if name in members and ends_alone(members[name], compilation.endings)}
 
     def _found(self, name: str, part: Subschema) -> list[str]:
         """Return the regular expressions of a schema that are found in a name."""

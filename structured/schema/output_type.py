@@ -1,17 +1,19 @@
 """A Python type enters; what the library needs to know of it leaves: its schema, its validator and its name."""
 
 import types
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Generic, Literal, TypeVar, Union, get_args, get_origin
 
 from pydantic import TypeAdapter
 
 from structured.errors import SchemaError
 from structured.pattern import Reference, Scan, nodes_of
+from structured.schema.absence import Absent, with_absence
 from structured.schema.hidden import CompleteJsonSchema
-from structured.schema.keywords import schema_to_pattern
-from structured.schema.place import Schema
-from structured.schema.whitespace import DEFAULT_WHITESPACE
+from structured.schema.json_schema import JsonSchema, PlainData
+from structured.schema.keywords import compiled
+from structured.schema.place import Compilation, Optionals, Place, Reading, Schema, Subschema
+from structured.schema.whitespace import DEFAULT_WHITESPACE, read_whitespace
 
 T = TypeVar("T")
 
@@ -20,22 +22,53 @@ TYPES = "a BaseModel, a dataclass, a TypedDict, an Enum, a Literal, or a plain t
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OutputType(Generic[T]):
-    """A type that answers may have: its name for people, its JSON Schema, and Pydantic's validator."""
+    """A type that answers may have: its name for people, its JSON Schema, and Pydantic's validator.
+
+    Where a `JsonSchema` was asked for, that is the `source`, and validates.
+    """
 
     name: str
-    adapter: TypeAdapter[T] = field(repr=False)
-    schema: Schema = field(repr=False)
+    adapter: TypeAdapter[T] | PlainData = field(repr=False)
+    schema: Schema | bool = field(repr=False)
+    source: JsonSchema | None = field(repr=False, default=None)
 
     def validate_json(self, text: str | bytes) -> T:
-        """Return the instance that a JSON text holds. Raises Pydantic's `ValidationError`."""
-        return self.adapter.validate_json(text)
+        """Return the instance that a JSON text holds. Raises ValueError, of which Pydantic's error is one."""
+        instance: T = self.adapter.validate_json(text)
+        return instance
+
+    def compilation(self, whitespace: str = DEFAULT_WHITESPACE, optional: Optionals = "written") -> Compilation:
+        """Return what compiles the schema, or walks through it."""
+        if self.source is not None:
+            return self.source.compilation(whitespace, optional)
+        return Compilation(self.schema, read_whitespace(whitespace), Reading.TYPE, optional)
+
+    def with_absence(self, absent: Absent) -> "OutputType[T]":
+        """Return the type with a schema in which chosen fields may be null; see `structured.schema.absence`."""
+        if self.source is not None:
+            raise SchemaError(
+                f"{self.name} is a JsonSchema, which says itself what may be missing",
+                remedy="Allow null in the schema.",
+            )
+        return replace(self, schema=with_absence(self.root(), absent))
+
+    def root(self, whitespace: str = DEFAULT_WHITESPACE, optional: Optionals = "written") -> Subschema:
+        """Return the schema with its place, to walk through it."""
+        compilation = self.compilation(whitespace, optional)
+        return Subschema(compilation.root, Place(compilation))
 
 
 def read_type(output_type: Any) -> OutputType[Any]:
     """Return what is to be known of a type: anything that `pydantic.TypeAdapter` takes and can describe.
 
+    `JsonSchema` is an output type as well, and so is `Annotated[Any, JsonSchema(...)]`, which fits an annotation.
     Raises `SchemaError` for a value, and for a type without a JSON Schema.
     """
+    if get_origin(output_type) is Annotated and get_args(output_type)[0] is Any:
+        output_type = next((one for one in get_args(output_type) if isinstance(one, JsonSchema)), output_type)
+    if isinstance(output_type, JsonSchema):
+        assert not isinstance(output_type.schema, str), "it is read when it is made"
+        return OutputType(output_type.name, PlainData(output_type), output_type.schema, output_type)
     name = type_name(output_type)
     if isinstance(output_type, str):
         raise SchemaError(f"{output_type!r} is a string, not a type", remedy="Pass the type itself, without quotes.")
@@ -74,7 +107,7 @@ def to_regex(output_type: object, *, whitespace: str = DEFAULT_WHITESPACE) -> st
         SchemaError: The type is none, contains itself, or has a rule that the pattern cannot express exactly.
         ValueError: No whitespace has this name.
     """
-    pattern = schema_to_pattern(read_type(output_type).schema, whitespace)
+    pattern = compiled(read_type(output_type).compilation(whitespace))
     names = sorted({node.name for node in nodes_of(pattern) if isinstance(node, Reference)})
     if names:
         raise SchemaError(

@@ -4,12 +4,13 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from structured.errors import SchemaError
 from structured.pattern import Pattern, Reference
+from structured.pattern.nodes import Endings
 from structured.schema.drafts import Draft
-from structured.schema.hidden import VALIDATORS
+from structured.schema.hidden import NOT_STATED, VALIDATORS
 from structured.schema.library import Library
 from structured.schema.resources import Path, Resource, Scope, keys_of, longer
 from structured.schema.whitespace import Whitespace
@@ -19,9 +20,12 @@ Schema = Mapping[str, Any]
 
 
 ANNOTATIONS = frozenset(
-    {"$comment", "default", "deprecated", "description", "examples", "readOnly", "title", VALIDATORS, "writeOnly"}
+    {
+        *("$comment", "default", "deprecated", "description", "examples", "readOnly", "title", "writeOnly"),
+        *(NOT_STATED, VALIDATORS),
+    }
 )
-"""Keywords that allow and forbid nothing (validation §9, and the note of `hidden.py`)."""
+"""Keywords that allow and forbid nothing (validation §9, and the notes of `hidden.py`)."""
 
 Identity = tuple[int, Scope | None]
 """The identity of an object in memory, and the scope of its references."""
@@ -39,6 +43,11 @@ class Reading(Enum):
     is forbidden, and what is not known to the specification is an annotation."""
 
 
+Optionals = Literal["written", "omittable", "schema"]
+"""What becomes of the properties of an object that need not be there: all that can be are written, and no others unless
+something is said of others; or those that are listed may be left out; or, besides, whatever is allowed may be added."""
+
+
 class UnsatisfiableError(SchemaError):
     """Nothing is valid. Where there is a choice, another branch may be."""
 
@@ -47,18 +56,25 @@ class UnsatisfiableError(SchemaError):
 class Compilation:
     """What all places of one compilation share.
 
+    `optional` tells what is written of the properties that need not be there. Where the schema is read by the
+    specification, `asserts_formats` tells whether formats forbid anything, and `plain_numbers` whether numbers are
+    written as those of types always are: with a limited number of digits, and 1 not as 1.0. `documents` are those that
+    references may lead to, by URI, and `draft` is that of schemas that name none; `library` finds what they lead to.
+
     `patterns` keeps the pattern of each definition, by name; those of `open_names` are being built, those that are
     `postponed` will be. `names` tells the name by the identities of the schemas that it stands for. `references` are
     those made to definitions from inside them, and where each stands. `combinations` counts branches combined with
     other branches. `complements` are the ways in which a value can fail a schema, by its identity, and `made` are other
-    schemas of the compiler's own. `checked` are those that hold what they should, by identity. `documents` are those
-    that references may lead to, by URI, and `draft` is that of schemas that name none; `library` finds what references
-    lead to.
+    schemas of the compiler's own. `checked` are those that hold what they should, by identity, and `endings` tells of
+    patterns whether they end alone.
     """
 
-    root: Schema
+    root: Schema | bool
     whitespace: Whitespace
     reading: Reading
+    optional: Optionals = "schema"
+    asserts_formats: bool = True
+    plain_numbers: bool = False
     patterns: dict[str, Pattern] = field(default_factory=dict)
     names: dict[tuple[frozenset[tuple[Identity, frozenset[Identity]]], frozenset[Identity]], str] = field(
         default_factory=dict
@@ -71,12 +87,28 @@ class Compilation:
     complements: dict[Identity, Any] = field(default_factory=dict)
     made: dict[Any, Any] = field(default_factory=dict)
     checked: set[int] = field(default_factory=set)
+    endings: Endings = field(default_factory=dict)
     documents: Mapping[str, Any] = field(default_factory=dict)
     draft: Draft = Draft.DRAFT_2020_12
     library: Library = field(init=False)
 
     def __post_init__(self) -> None:
         self.library = Library(self.root, self.documents, self.draft)
+
+    def afresh(self) -> "Compilation":
+        """Return a compilation of the same in which nothing has been compiled yet."""
+        fresh = Compilation(
+            self.root,
+            self.whitespace,
+            self.reading,
+            self.optional,
+            self.asserts_formats,
+            self.plain_numbers,
+            documents=self.documents,
+            draft=self.draft,
+        )
+        fresh.library = self.library  # the resources in scopes are its own
+        return fresh
 
 
 class Place(NamedTuple):
@@ -123,6 +155,11 @@ class Place(NamedTuple):
     def is_type(self) -> bool:
         """Whether the schema is read as the description of a type."""
         return self.compilation.reading is Reading.TYPE
+
+    @property
+    def plain_numbers(self) -> bool:
+        """Whether numbers have a limited number of digits, and those that are listed one spelling."""
+        return self.is_type or self.compilation.plain_numbers
 
     @property
     def keys(self) -> tuple[str | int, ...]:

@@ -163,8 +163,11 @@ def _regex(part: Subschema, keyword: str) -> Pattern:
 
 
 def is_asserted(place: Place, name: object) -> bool:
-    """Tell whether a format forbids anything: by the specification, those that it does not name are annotations."""
-    return place.is_type or name in SPECIFIED_FORMATS
+    """Tell whether a format forbids anything.
+
+    By the specification, those that it does not name are annotations, and so may all be (validation §7.2.1).
+    """
+    return place.is_type or (place.compilation.asserts_formats and name in SPECIFIED_FORMATS)
 
 
 def _format(part: Subschema, keyword: str) -> Pattern:

@@ -36,7 +36,7 @@ def listed_values(parts: Subschemas, types: frozenset[str], denied: Sequence[Sub
     keyword, part = _listing(parts)
     allowed = allowed_values(parts, types, denied)
     if set(map(type, allowed)).isdisjoint((list, dict)):
-        others = [] if part.place.is_type else [text for value in allowed for text in _other_spellings(value)]
+        others = [] if part.place.plain_numbers else [text for value in allowed for text in _other_spellings(value)]
         return words([*spellings(allowed, part.place, keyword=keyword), *others])
     return alternation(*(written_value(value, part.place, keyword=keyword) for value in allowed))
 
@@ -96,7 +96,7 @@ def spelling(value: object, place: Place, *, keyword: str) -> str:
 
 def _other_spellings(value: object) -> list[str]:
     """Return other ways in which a whole number may be written, as the same number (core §4.2.1): `1` → `["1.0"]`."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) >= _LONG or value != int(value):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < _LONG or value != int(value):
         return []
     whole = int(value)
     return ["0", "0.0", "-0", "-0.0"] if whole == 0 else [str(whole), f"{whole}.0"]
@@ -109,7 +109,7 @@ _LONG = 10**16
 def written_value(value: Any, place: Place, *, keyword: str) -> Pattern:
     """Return the pattern of a value with the whitespace of the place; an object's keys are in the order given."""
     if not isinstance(value, list | dict):
-        others = [] if place.is_type else _other_spellings(value)
+        others = [] if place.plain_numbers else _other_spellings(value)
         return words([spelling(value, place, keyword=keyword), *others])
     opening, closing = "[]" if isinstance(value, list) else "{}"
     whitespace, depth = place.whitespace, place.depth

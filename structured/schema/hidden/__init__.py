@@ -11,7 +11,7 @@ they are run on the finished answer, that keyword is no more than a note. The fu
 either a format says what they accept, or they are refused.
 """
 
-from structured.schema.hidden.functions import VALIDATORS
+from structured.schema.hidden.functions import NOT_STATED, VALIDATORS
 from structured.schema.hidden.generator import CompleteJsonSchema
 
-__all__ = ["VALIDATORS", "CompleteJsonSchema"]
+__all__ = ["NOT_STATED", "VALIDATORS", "CompleteJsonSchema"]

@@ -6,6 +6,9 @@ from typing import Any
 
 from pydantic.types import Base64Encoder, Base64UrlEncoder
 
+NOT_STATED = "not stated"
+"""The keyword that marks a field which may be null because the text may not state it; see `absence.py`."""
+
 VALIDATORS = "validators"
 """The keyword under which the names of the functions stand that are run on a finished value."""
 

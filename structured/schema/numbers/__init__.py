@@ -1,6 +1,8 @@
 """The keywords of numbers (JSON Schema validation §6.2) enter; the pattern of JSON numbers (RFC 8259 §6) leaves."""
 
-from structured.pattern import Pattern
+from collections.abc import Callable
+
+from structured.pattern import Pattern, alternation
 from structured.schema.numbers.bounds import BOUNDS, DIVISORS, Rules, has_whole_floats, rules_of, too_many_states
 from structured.schema.numbers.multiples import is_multiple
 from structured.schema.numbers.of_decimals import DECIMAL, decimal_text
@@ -28,10 +30,10 @@ def integer(parts: Subschemas, place: Place) -> Pattern:
     """Return the integers that satisfy some schemas."""
     rules = rules_of(parts)
     with too_many_states(place, "multipleOf"):
-        if place.is_type:
-            found = typed_integer(rules)
+        if _are_plain(rules, place):
+            found = _either(typed_integer, rules)
         else:
-            found = specified_integer(rules, may_have_point=has_whole_floats(place))
+            found = specified_integer(rules, may_have_point=has_whole_floats(place) and not place.plain_numbers)
     return _satisfiable(found, rules, place, "integer")
 
 
@@ -39,8 +41,20 @@ def number(parts: Subschemas, place: Place) -> Pattern:
     """Return the numbers that satisfy some schemas."""
     rules = rules_of(parts)
     with too_many_states(place, "multipleOf"):
-        found = typed_number(rules) if place.is_type else specified_number(rules)
+        found = _either(typed_number, rules) if _are_plain(rules, place) else specified_number(rules)
     return _satisfiable(found, rules, place, "number")
+
+
+def _are_plain(rules: Rules, place: Place) -> bool:
+    """Tell whether numbers are written as those of types: always, but what is no multiple of something."""
+    return place.plain_numbers and not rules.not_divisors
+
+
+def _either(typed: Callable[[Rules], Pattern | None], rules: Rules) -> Pattern | None:
+    """Return the numbers of all intervals."""
+    found = [typed(rules._replace(intervals=(interval,))) for interval in rules.intervals]
+    patterns = [pattern for pattern in found if pattern is not None]
+    return alternation(*patterns) if patterns else None
 
 
 def _satisfiable(found: Pattern | None, rules: Rules, place: Place, name: str) -> Pattern:
