@@ -19,6 +19,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Optional, Union
 
 import pydantic
 import typing_extensions
+from hypothesis import reject
 from hypothesis import strategies as st
 from pydantic import AliasChoices, AliasPath, ConfigDict, Field, RootModel, StringConstraints, create_model
 from pydantic.alias_generators import to_camel
@@ -510,7 +511,10 @@ def models(draw: st.DrawFn, inner: st.SearchStrategy[Typed]) -> Typed:
         frozen=draw(st.booleans()),
     )
     named = {f"field{i}": (field.type, draw(field_options(f"field{i}"))) for i, field in enumerate(fields)}
-    made = create_model("Model", __config__=config, **named)
+    try:
+        made = create_model("Model", __config__=config, **named)
+    except pydantic.PydanticUserError:  # fields that go with no such configuration
+        reject()
     values = st.tuples(*(field.values for field in fields)).map(
         lambda values: made.model_construct(**dict(zip(named, values, strict=True)))
     )
