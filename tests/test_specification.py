@@ -453,3 +453,5 @@ def test_listed_arrays_are_denied_in_every_draft() -> None:
     automaton = RegularAutomaton(schema_to_pattern(schema, reading=Reading.SPECIFICATION))
     assert [text for text in ('["a"]', '["b", 1]', '{"b": 1}', "{}", "1") if not accepts(automaton, text)] == []
     assert [text for text in ('["a", 1]', '{"b": []}') if accepts(automaton, text)] == []
+    listed = RegularAutomaton(schema_to_pattern({"items": {"enum": ["b"]}, **schema}, reading=Reading.SPECIFICATION))
+    assert accepts(listed, '["b"]')
