@@ -149,6 +149,20 @@ class Sharing(pydantic.BaseModel, str_max_length=2):
     second: "Record"
 
 
+class Mistaken(pydantic.BaseModel):
+    """Without `x`, the list would be read for the first field."""
+
+    first: int = Field(default=0, validation_alias=AliasChoices("x", "y"))
+    second: list[str] = Field(default=[], alias="y")
+
+
+class Checked(pydantic.BaseModel, validate_default=True):
+    """Its default is valid for no one."""
+
+    size: int = "large"  # type: ignore[assignment]
+    count: int = 1
+
+
 class Documented(pydantic.BaseModel, json_schema_mode_override="serialization"):
     """Whatever its JSON Schema is meant for, answers are validated."""
 
@@ -414,7 +428,7 @@ MODEL = {
     made.__name__: (made, None)
     for made in (
         *(Frozen, Even, Strict, Stripped, Searched, Encoded, Kept, Counted, Forbidding, ByName, Camel, Shown),
-        *(Documented, Added, Inheriting),
+        *(Documented, Added, Inheriting, Mistaken, Checked),
         *(Open, Partial, Closed, Record, Loose, Point, Cat),
     )
 } | {

@@ -14,7 +14,9 @@ from strategies import Typed
 
 from structured.automata import DEAD, RegularAutomaton
 from structured.errors import SchemaError
-from structured.schema import read_type, schema_to_pattern
+from structured.schema import read_type
+from structured.schema.keywords import compiled
+from structured.schema.place import Optionals
 
 pytestmark = pytest.mark.filterwarnings("ignore::pydantic.warnings.TypedDictExtraConfigWarning")
 
@@ -39,13 +41,19 @@ def random_json(automaton: RegularAutomaton, source: random.Random, longest: int
         state = automaton.step(state, byte)
 
 
-def automaton_of(output_type: Any, whitespace: str = "compact") -> RegularAutomaton:
-    return RegularAutomaton(schema_to_pattern(read_type(output_type).schema, whitespace))
+def automaton_of(output_type: Any, whitespace: str = "compact", optional: Optionals = "written") -> RegularAutomaton:
+    return RegularAutomaton(compiled(read_type(output_type).compilation(whitespace, optional)))
 
 
-def check_texts(output_type: Any, count: int, source: random.Random, whitespace: str = "compact") -> int:
+def check_texts(
+    output_type: Any,
+    count: int,
+    source: random.Random,
+    whitespace: str = "compact",
+    optional: Optionals = "written",
+) -> int:
     """Validate random texts of a type; return how many."""
-    adapter, automaton = read_type(output_type).adapter, automaton_of(output_type, whitespace)
+    adapter, automaton = read_type(output_type).adapter, automaton_of(output_type, whitespace, optional)
     for _ in range(count):
         adapter.validate_json(random_json(automaton, source, source.choice((0, 20, LONG))))
     return count
@@ -67,9 +75,10 @@ def check_instance(output_type: Any, value: Any) -> None:
 
 @pytest.mark.parametrize("name", KINDS)
 def test_what_is_written_for_a_kind_validates(name: str) -> None:
-    """Random texts, in two layouts, of which one is as free as JSON allows."""
+    """Random texts, in two layouts, of which one is as free as JSON allows; also where defaults may be left out."""
     for whitespace in ("compact", "any"):
-        check_texts(KINDS[name][0], 25, random.Random(name), whitespace)
+        check_texts(KINDS[name][0], 20, random.Random(name), whitespace)
+    check_texts(KINDS[name][0], 10, random.Random(name), optional="omittable")
 
 
 @pytest.mark.parametrize("name", [name for name, (_, values) in KINDS.items() if values is not None])
@@ -116,6 +125,7 @@ COMPOSED = settings(
 def test_what_is_written_for_composed_types_validates(drawn: Typed, source: random.Random, whitespace: str) -> None:
     """Types of several kinds, one inside the other, with any configuration: whatever is written validates."""
     check_texts(drawn.type, 5, source, whitespace)
+    check_texts(drawn.type, 5, source, whitespace, "omittable")
 
 
 @COMPOSED
@@ -128,7 +138,7 @@ def test_an_instance_of_a_composed_type_can_be_written(drawn: Typed, data: st.Da
 @pytest.mark.slow
 @pytest.mark.parametrize("name", KINDS)
 def test_much_that_is_written_for_a_kind_validates(name: str) -> None:
-    """The same as above, for more texts of every length: some 30,000 over all kinds."""
+    """The same as above, for more texts of every length: some 50,000 over all kinds."""
     for whitespace in ("compact", "any"):
         check_texts(KINDS[name][0], 150, random.Random(name), whitespace)
 
@@ -139,8 +149,9 @@ def test_much_that_is_written_for_a_kind_validates(name: str) -> None:
 def test_much_that_is_written_for_composed_types_validates(
     drawn: Typed, source: random.Random, whitespace: str
 ) -> None:
-    """The same as above, for more types and texts: 30,000."""
+    """The same as above, for more types and texts: 45,000."""
     check_texts(drawn.type, 20, source, whitespace)
+    check_texts(drawn.type, 10, source, whitespace, "omittable")
 
 
 @pytest.mark.slow

@@ -280,7 +280,7 @@ class CompleteJsonSchema(GenerateJsonSchema):
 
     def model_fields_schema(self, schema: core_schema.ModelFieldsSchema) -> JsonSchemaValue:
         """Add what the names of the fields keep others from being, and `extras_keys`."""
-        shown = super().model_fields_schema(schema) | self._said_of_names(schema["fields"].items(), schema)
+        shown = self._with_names(super().model_fields_schema(schema), schema["fields"].items(), schema)
         keys: Any = schema.get("extras_keys_schema")
         return shown | (
             {"extras_keys": keys["type"]} if keys and self.generate_inner(keys) != {"type": "string"} else {}
@@ -289,15 +289,18 @@ class CompleteJsonSchema(GenerateJsonSchema):
     def dataclass_args_schema(self, schema: core_schema.DataclassArgsSchema) -> JsonSchemaValue:
         """Add the same."""
         fields = [(field["name"], field) for field in schema["fields"]]
-        return super().dataclass_args_schema(schema) | self._said_of_names(fields, schema)
+        return self._with_names(super().dataclass_args_schema(schema), fields, schema)
 
     def typed_dict_schema(self, schema: core_schema.TypedDictSchema) -> JsonSchemaValue:
         """Add the same."""
         with self._config_wrapper_stack.push(_inherited(schema)):
-            return super().typed_dict_schema(schema) | self._said_of_names(schema["fields"].items(), schema)
+            return self._with_names(super().typed_dict_schema(schema), schema["fields"].items(), schema)
 
-    def _said_of_names(self, fields: Iterable[tuple[str, Any]], schema: Any) -> JsonSchemaValue:
-        """Return `reserved_names`, which other members may not have, and `ambiguous_aliases`."""
+    def _with_names(self, shown: JsonSchemaValue, fields: Iterable[tuple[str, Any]], schema: Any) -> JsonSchemaValue:
+        """Add `reserved_names`, which other members may not have, and `ambiguous_aliases`.
+
+        A field that would be looked for under the name of another is required, lest that be read in its place.
+        """
         config = schema.get("config", {})
         by_name = config.get("validate_by_name", self._config.validate_by_name)
         by_alias = config.get("validate_by_alias", self._config.validate_by_alias)
@@ -313,8 +316,17 @@ class CompleteJsonSchema(GenerateJsonSchema):
             for spelling in spellings
             if written.count(spelling.written) > 1 or not spelling.preferred.isdisjoint(written)
         ]
-        said = {"reserved_names": reserved} if reserved else {}
-        return said | ({"ambiguous_aliases": sorted(set(ambiguous))} if ambiguous else {})
+        required = shown.get("required", [])
+        mistaken = [one.written for one in spellings if not (one.looked_up - {one.written}).isdisjoint(written)]
+        shown |= {"required": [*dict.fromkeys([*required, *mistaken])]} if mistaken else {}
+        shown |= {"reserved_names": reserved} if reserved else {}
+        return shown | ({"ambiguous_aliases": sorted(set(ambiguous))} if ambiguous else {})
+
+    def field_is_required(self, field: Any, total: bool) -> bool:
+        """Let a field be required whose default Pydantic validates: it may be none that it accepts."""
+        default = field["schema"]
+        is_validated = default.get("validate_default", self._config.config_dict.get("validate_default", False))
+        return super().field_is_required(field, total) or (default["type"] == "default" and bool(is_validated))
 
     def model_field_schema(self, schema: core_schema.ModelField) -> JsonSchemaValue:
         """Add `validation_alias`, where it leads deeper into the input."""
