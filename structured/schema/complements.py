@@ -66,7 +66,7 @@ def _ways(part: Subschema) -> Ways:
     if "$ref" in schema and ignores_siblings(place):
         return
     for keyword in schema:
-        if not place.draft.has(keyword):
+        if not isinstance(schema, Complement) and not place.draft.has(keyword):
             continue
         ways = _WAYS.get(keyword)
         if ways is not None:
@@ -124,9 +124,9 @@ def _listed(part: Subschema, keyword: str) -> Ways:
 def _shape(value: Any) -> dict[str, Any]:
     """Return the schema of one array or object, whose members are told one by one."""
     if isinstance(value, list):
-        members = [{"const": item} for item in value]
+        members = [Complement({"enum": [item]}) for item in value]
         return Complement({"type": "array", "minItems": len(value), "prefixItems": members, "items": False})
-    properties = {name: {"const": member} for name, member in value.items()}
+    properties = {name: Complement({"enum": [member]}) for name, member in value.items()}
     return Complement(
         {"type": "object", "required": list(value), "properties": properties, "additionalProperties": False}
     )

@@ -85,8 +85,9 @@ class Conjunction:
         for index in range(len(schema.get("allOf", []))):
             self.add(part.below("allOf", index)._replace(scopes=part.scopes))
         if not _CHOOSING.isdisjoint(schema):
-            for keyword in [keyword for keyword in CHOICES if keyword in schema]:
-                self._choose(part, keyword)
+            for keyword in CHOICES:
+                if part.has(keyword):
+                    self._choose(part, keyword)
 
     def _choose(self, part: Subschema, keyword: str) -> None:
         """Take what a keyword leaves to choose; a choice of one is none."""

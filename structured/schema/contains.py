@@ -38,7 +38,7 @@ class Need:
 def read_needs(parts: Subschemas) -> Iterator[Need]:
     """Yield what some schemas ask for."""
     for part in parts:
-        if "contains" in part.schema:
+        if part.has("contains"):
             least, most = contained(part)
             if least or most is not None or part.scopes:
                 yield Need(0, part.elsewhere("contains"), least, most, part)

@@ -120,7 +120,7 @@ def _values(parts: Subschemas, types: set[str]) -> set[str] | None:
     found: dict[str, Any] | None = None
     for part in parts:
         for keyword in ("const", "enum"):
-            if keyword in part.schema and (keyword == "const" or isinstance(part.schema["enum"], list)):
+            if part.has(keyword) and (keyword == "const" or isinstance(part.schema["enum"], list)):
                 listed = [part.schema["const"]] if keyword == "const" else part.schema["enum"]
                 here = {identity(value): value for value in listed}
                 found = here if found is None else {key: found[key] for key in found.keys() & here.keys()}

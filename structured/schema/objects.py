@@ -171,7 +171,9 @@ class _Object:
     def _restricted_names(self) -> Pattern | None:
         """Return the names that properties may have; None for any."""
         named = [
-            part.within("propertyNames") for part in self.parts if part.schema.get("propertyNames", True) is not True
+            part.within("propertyNames")
+            for part in self.parts
+            if part.has("propertyNames") and part.schema["propertyNames"] is not True
         ]
         if not named:
             return None

@@ -210,6 +210,11 @@ class Subschema(NamedTuple):
         """The same for two schemas only if they are the same and their references lead to the same."""
         return id(self.schema), self.place.entered
 
+    def has(self, keyword: str) -> bool:
+        """Tell whether a keyword is there and, in the draft that the schema is written for, more than an annotation."""
+        schema = self.schema
+        return keyword in schema and (isinstance(schema, Complement) or self.place.draft.has(keyword))
+
     def below(self, *keys: str | int) -> "Subschema":
         """Return the subschema that some keys lead to, its text standing at the same depth."""
         return _arrived(_followed(self.schema, keys), self.place.at(*keys))

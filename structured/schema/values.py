@@ -28,7 +28,7 @@ _CHOOSING = frozenset(
 
 def lists_values(parts: Subschemas) -> bool:
     """Tell whether a schema says one by one which values it allows."""
-    return any(keyword in part.schema for part in parts for keyword in _LISTING)
+    return any(part.has(keyword) for part in parts for keyword in _LISTING)
 
 
 def listed_values(parts: Subschemas, types: frozenset[str], denied: Sequence[Subschema] | None = None) -> Pattern:
@@ -42,7 +42,7 @@ def listed_values(parts: Subschemas, types: frozenset[str], denied: Sequence[Sub
 
 
 def _listing(parts: Subschemas) -> tuple[str, Subschema]:
-    return next((key, part) for part in parts for key in _LISTING if key in part.schema)
+    return next((key, part) for part in parts for key in _LISTING if part.has(key))
 
 
 def allowed_values(parts: Subschemas, types: frozenset[str], denied: Sequence[Subschema] | None = None) -> list[Any]:
@@ -158,4 +158,4 @@ def _has_type(value: object, types: frozenset[str]) -> bool:
 def _looks_further(part: Subschema, types: frozenset[str], listed: str) -> bool:
     """Tell whether a schema says more of values than their type and, by one keyword, which they are."""
     asserting = any(not types.isdisjoint(ASSERTIONS[keyword]) for keyword in part.schema.keys() & ASSERTIONS.keys())
-    return asserting or any(keyword in part.schema for keyword in _LISTING if keyword != listed)
+    return asserting or any(part.has(keyword) for keyword in _LISTING if keyword != listed)
