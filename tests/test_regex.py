@@ -105,6 +105,7 @@ def test_the_pattern_matches_what_interegular_matches(regex: str, texts: list[st
         (r"^\d$", PYTHON, ["7", "\u0663", "7\n"], ["x"]),
         (r"^\w$", ECMA, ["a", "_"], ["\u00e9"]),
         (r"^\w$", RUST, ["a", "_", "\u00e9"], ["-"]),
+        (r"\B", ECMA, ["", "ab"], ["a"]),
         (r"^\s$", ECMA, ["\ufeff", "\u2028"], ["\u0085"]),
         (r"^\s$", RUST, ["\u0085", "\u2028"], ["\ufeff"]),
         (r"^.$", ECMA, ["x", "\u0085"], ["\n", "\r", "\u2028", "\u2029"]),

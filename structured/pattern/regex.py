@@ -8,6 +8,7 @@ What is no regular language (backreferences) or would need to look back is refus
 depend on the version of Unicode is taken as small as it may be, and its complement too.
 """
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -76,6 +77,9 @@ def _python_class(name: str) -> Ranges:
 ECMA = Dialect("ECMA 262", _ecma_class, lambda: (), characters.ECMA_LINE_ENDS, True, "")
 RUST = Dialect("Rust", _rust_class, characters.unassigned, characters.LINE_FEED, False, "z")
 PYTHON = Dialect("Python", _python_class, lambda: (), characters.LINE_FEED, False, "Z")
+
+_NOT_EMPTY = Lookahead(concat(Boundary("start"), Boundary("end")), negated=True)
+r"""Before 3.14, Python does not find `\B` in a text without characters."""
 
 NOTHING = Lookahead(EMPTY, negated=True)
 """What no text matches."""
@@ -382,7 +386,9 @@ class _Parser:
         """Read what follows a backslash, outside a class."""
         character = self.next()
         if character in "bB" and not (self.dialect.name == "Rust" and self.peek("{")):
-            return Boundary("word" if character == "b" else "within", self.dialect.classes("w"))
+            boundary = Boundary("word" if character == "b" else "within", self.dialect.classes("w"))
+            within_nothing = character == "B" and self.dialect is PYTHON and sys.version_info < (3, 14)
+            return concat(boundary, _NOT_EMPTY) if within_nothing else boundary
         if character in "AzZ" and self.dialect is not ECMA:
             if character not in ("A", self.dialect.end_of_text):
                 raise self.error(f"The escape \\{character} is not known")
