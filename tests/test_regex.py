@@ -60,7 +60,7 @@ def finds(regex: str, dialect: Dialect, text: str) -> bool:
     return PatternLanguage(regex_to_pattern(regex, dialect)).contains(text)
 
 
-@settings(max_examples=400)
+@settings(max_examples=120)
 @given(regexes(ATOMS, PYTHON_WRAPS), st.lists(TEXTS, min_size=1, max_size=8))
 def test_the_pattern_finds_what_python_finds(regex: str, texts: list[str]) -> None:
     """Anchors, word boundaries and lookaheads included."""
