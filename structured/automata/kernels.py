@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from structured.automata.arcs import gather_arcs
+from structured.automata.closure import close
 from structured.automata.frames import (
     ARCS_USED,
     COUNT,
@@ -22,8 +24,6 @@ from structured.automata.frames import (
     ROUND,
     STATES_USED,
     TOO_MANY_WAYS,
-    close,
-    gather_arcs,
     mixed,
     push,
     rehash_frames,

@@ -4,6 +4,7 @@ That spares an index nearly all of its work there: what the plain tokens of so m
 vocabulary, and what the others may do is the same at every count, unless the count runs out within one of them.
 """
 
+from structured.automata.closure import close
 from structured.automata.frames import (
     COUNT,
     DONE,
@@ -20,14 +21,13 @@ from structured.automata.frames import (
     ROUND,
     SECOND,
     TAIL,
-    character_place,
-    close,
     frame,
     frame_slot,
 )
 from structured.automata.kernels import intern_state
 from structured.automata.machine_code import Bytes, Ints, Rows, machine_code
 from structured.automata.program import ARCS, OPEN, OPERATION, REPEAT, SCAN, TEXT, UNLIKE, UNLIMITED, A, C
+from structured.automata.words import character_place
 
 ROOM, FARTHEST, TWIN, QUOTED = range(4)
 """What `find_room` writes down, as `Room` has it: how many plain characters may follow; the greatest distance after
