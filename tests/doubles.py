@@ -345,6 +345,8 @@ def _sample_members(pattern: Members, rng: random.Random) -> str:
     while not written:
         written = [member for member, required in pattern.members if required or rng.random() < 0.5]
         written += [pattern.rest] * rng.randint(0, 2) if pattern.rest else []
+    if not pattern.in_order:
+        rng.shuffle(written)
     texts = [sample(member, rng) for member in written]
     return texts[0] + "".join(sample(pattern.separator, rng) + text for text in texts[1:])
 

@@ -1,5 +1,6 @@
 """What objects with optional and other members need: members in order with separators, and keys unlike the known."""
 
+import itertools
 import json
 import random
 import re
@@ -48,6 +49,63 @@ def test_members_agree_with_the_printed_pattern(pattern: Pattern, rng: random.Ra
         state = read(automaton, text.encode())
         accepted = state != DEAD and automaton.accepts(state)
         assert accepted == (compiled.fullmatch(text) is not None), text
+
+
+def orders(pattern: Members) -> Pattern:
+    """Return members in any order as a choice of all orders, each written out."""
+    rest = () if pattern.rest is None else (pattern.rest,)
+    more = repeat(concat(pattern.separator, *rest), 0, None) if rest else literal("")
+    required = {index for index, (_, is_required) in enumerate(pattern.members) if is_required}
+    numbers = range(len(pattern.members))
+    options = []
+    for order in (order for size in (*numbers, len(numbers)) for order in itertools.permutations(numbers, size)):
+        if required <= set(order):
+            between = [concat(pattern.separator, pattern.members[index][0], more) for index in order]
+            if order:
+                options.append(concat(pattern.members[order[0]][0], more, *between[1:]))
+            if rest:
+                options.append(concat(*rest, more, *between))
+    return alternation(*options)
+
+
+@st.composite
+def objects_in_any_order(draw: st.DrawFn) -> tuple[Pattern, Pattern]:
+    """Return objects with members in any order, and the same written out."""
+    keys = draw(st.lists(KEYS.map(spelled), max_size=3, unique=True))
+    members = tuple((member(literal(key)), draw(st.booleans())) for key in keys)
+    rest = member(Unlike(tuple(keys))) if draw(st.booleans()) or not keys else None
+    some = Members(members, draw(st.sampled_from([literal(","), optional(literal(" "))])), rest, in_order=False)
+    return tuple(concat(literal("{"), optional(inner), literal("}")) for inner in (some, orders(some)))
+
+
+@given(objects_in_any_order(), randoms())
+def test_members_in_any_order_are_all_orders(patterns: tuple[Pattern, Pattern], rng: random.Random) -> None:
+    """State by state, the automaton reads the same bytes as that of all orders, and is as far from the end."""
+    pattern, written_out = patterns
+    automaton, reference = RegularAutomaton(pattern), RegularAutomaton(written_out)
+    for text in [sample(pattern, rng), sample(written_out, rng), mutated(sample(pattern, rng), rng)]:
+        state, expected = automaton.start, reference.start
+        for byte in text.encode():
+            assert automaton.distances[state] == reference.distances[expected]
+            assert automaton.accepts(state) == reference.accepts(expected)
+            for other in range(256):
+                assert (automaton.step(state, other) == DEAD) == (reference.step(expected, other) == DEAD)
+            state, expected = automaton.step(state, byte), reference.step(expected, byte)
+            if state == DEAD:
+                break
+
+
+def test_what_is_written_is_a_set() -> None:
+    """Two orders of the same members lead to the same state, so that what is known of it is known for both."""
+    keys = [f"field{number:03}" for number in range(100)]
+    members = tuple((member(literal(key)), True) for key in keys)
+    pattern = concat(literal("{"), Members(members, literal(","), in_order=False), literal("}"))
+    automaton = RegularAutomaton(pattern)
+    texts = ["{" + ",".join(f'"{key}":1' for key in order) + "," for order in (keys[:60], keys[59::-1])]
+    first, second = (read(automaton, text.encode()) for text in texts)
+    assert first == second != DEAD
+    assert automaton.distances[first] == len(",".join(f'"{key}":1' for key in keys[60:])) + 1
+    assert read(automaton, b"{" + b",".join([b'"field000":1', b'"field000":1'])) == DEAD
 
 
 @given(objects(), randoms())

@@ -20,10 +20,12 @@ from structured.automata.frames import (
     push,
 )
 from structured.automata.machine_code import Bytes, Ints, Rows, machine_code
+from structured.automata.permutations import unfold_permutation
 from structured.automata.program import (
     CHOICE,
     MEMBERS,
     OPERATION,
+    PERMUTATION,
     REPEAT,
     SCAN,
     UNLIKE,
@@ -125,7 +127,7 @@ def unfold(  # noqa: C901  one case for each operation
     operation, start, count = nodes[node, OPERATION], int(nodes[node, A]), int(nodes[node, B])
     if current == FINISHED or operation < WORDS:
         return 0
-    if depth + max(2, count if operation == CHOICE else 0) > len(stack):
+    if depth + 2 + (count if operation in (CHOICE, PERMUTATION) else 0) > len(stack):
         return -1
     if operation == UNLIKE:
         second = int(frames[current, SECOND])
@@ -142,6 +144,8 @@ def unfold(  # noqa: C901  one case for each operation
         return unfold_repeat(nodes, operands, text, frames, slots, sizes, stack, depth, current)
     if operation == MEMBERS:
         return unfold_members(nodes, operands, text, frames, slots, sizes, stack, depth, current)
+    if operation == PERMUTATION:
+        return unfold_permutation(nodes, operands, text, frames, slots, sizes, stack, depth, current)
     if operation == CHOICE:
         for position in range(count):
             option = int(operands[start + count - 1 - position])

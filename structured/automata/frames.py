@@ -9,6 +9,7 @@ from structured.automata.program import (
     FAR,
     MEMBERS,
     OPERATION,
+    PERMUTATION,
     REPEAT,
     SCAN,
     SEQUENCE,
@@ -31,6 +32,9 @@ FRAMES_USED, LEAVES_USED, STATES_USED, MEMBERS_USED, ARCS_USED, ROUND = range(6)
 
 DONE, MORE_FRAMES, MORE_LEAVES, MORE_STATES, MORE_MEMBERS, MORE_STACK, MORE_ARCS, TOO_MANY_WAYS = range(8)
 """What a loop answers: that it is done, which array is full, or that it gives up."""
+
+BEGUN, CHOOSING = -1, -2
+"""The columns FIRST of a frame of members in any order that are not a member; see `permutations.py`."""
 
 FINISHED = 0
 """The frame under all others: nothing is left to read."""
@@ -76,6 +80,20 @@ def members_length(nodes: Rows, operands: Ints, node: int, position: int, writte
 
 
 @machine_code
+def permutation_length(nodes: Rows, operands: Ints, node: int, first: int, second: int) -> int:
+    """Return the bytes that a frame of members in any order adds to the shortest completion of the one below it.
+
+    A member that has been written takes away what is still needed for it.
+    """
+    more = int(nodes[node, C])
+    if first == CHOOSING:
+        return second
+    if first == BEGUN:
+        return int(operands[more + 2]) if second else int(operands[more + 3])
+    return -int(operands[nodes[node, A] + 3 * first + 2])
+
+
+@machine_code
 def own_length(nodes: Rows, operands: Ints, text: Bytes, node: int, first: int, second: int) -> int:
     """Return the bytes of the shortest rest of a node that has been read so far."""
     operation = nodes[node, OPERATION]
@@ -91,6 +109,8 @@ def own_length(nodes: Rows, operands: Ints, text: Bytes, node: int, first: int, 
         return int(operands[nodes[node, A] + 2 * first + 1])
     if operation == MEMBERS:
         return members_length(nodes, operands, node, first, second)
+    if operation == PERMUTATION:
+        return permutation_length(nodes, operands, node, first, second)
     if operation == REPEAT:
         return min(int(first) * int(nodes[nodes[node, A], SHORTEST]), FAR)
     return int(nodes[node, SHORTEST])
@@ -140,6 +160,8 @@ def push(nodes: Rows, operands: Ints, text: Bytes, frames: Rows, slots: Ints, si
         return tail
     if nodes[node, OPERATION] == SCAN:
         return frame(nodes, operands, text, frames, slots, sizes, node, 0, nodes[node, C], tail)
+    if nodes[node, OPERATION] == PERMUTATION:
+        return frame(nodes, operands, text, frames, slots, sizes, node, BEGUN, 0, tail)
     return frame(nodes, operands, text, frames, slots, sizes, node, 0, 0, tail)
 
 

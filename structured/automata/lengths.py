@@ -9,6 +9,7 @@ from structured.automata.program import (
     MEMBERS,
     OPEN,
     OPERATION,
+    PERMUTATION,
     REPEAT,
     SCAN,
     SEQUENCE,
@@ -52,6 +53,24 @@ def shortest_members(nodes: Rows, operands: Ints, node: int) -> int:
         operands[operand + 2] = first
         operands[operand + 3] = later
     return first
+
+
+@machine_code
+def shortest_permutation(nodes: Rows, operands: Ints, node: int) -> int:
+    """Return the bytes of the shortest members of a node in any order, after filling in what the required ones take."""
+    start, more = int(nodes[node, A]), int(nodes[node, C])
+    separator = int(nodes[operands[more], SHORTEST])
+    any_one = FAR if operands[more + 1] < 0 else int(nodes[operands[more + 1], SHORTEST])
+    required = 0
+    for operand in range(start, start + 3 * int(nodes[node, B]), 3):
+        member = int(nodes[operands[operand], SHORTEST])
+        any_one = min(any_one, member)
+        if operands[operand + 1]:
+            operands[operand + 2] = min(member + separator, FAR)
+            required = min(required + int(operands[operand + 2]), FAR)
+    operands[more + 2] = required
+    operands[more + 3] = required - separator if 0 < required < FAR else max(required, any_one)
+    return int(operands[more + 3])
 
 
 @machine_code
@@ -102,6 +121,8 @@ def shortest_match(nodes: Rows, operands: Ints, node: int) -> int:
         return min(count * int(nodes[start, SHORTEST]), FAR)
     if operation == MEMBERS:
         return shortest_members(nodes, operands, node)
+    if operation == PERMUTATION:
+        return shortest_permutation(nodes, operands, node)
     if operation == SCAN:
         return shortest_scan(nodes, operands, node)
     return int(nodes[node, SHORTEST])

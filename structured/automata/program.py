@@ -34,10 +34,10 @@ from structured.pattern.escaping import spelled_ranges
 from structured.pattern.nodes import PLAIN_ESCAPES, UNESCAPED_RANGES, Range, complement
 from structured.schema import common_patterns
 
-TEXT, ARCS, WORDS, UNLIKE, SCAN, SEQUENCE, CHOICE, REPEAT, MEMBERS = range(9)
+TEXT, ARCS, WORDS, UNLIKE, SCAN, SEQUENCE, CHOICE, REPEAT, MEMBERS, PERMUTATION = range(10)
 """What a node reads: fixed bytes, one byte of some ranges, one of many words, a string that is none of some words, one
-that an automaton accepts, its parts in order, one of its options, its item again, some of its members. The first five
-read a byte themselves."""
+that an automaton accepts, its parts in order, one of its options, its item again, some of its members, the same in any
+order. The first five read a byte themselves."""
 
 OPERATION, A, B, C, SHORTEST, OPEN = range(6)
 """The columns of `Program.nodes`. `SHORTEST` is the number of bytes in the shortest match. `OPEN` is 1 where every
@@ -60,6 +60,9 @@ MEMBERS: where its members start in `operands`, how many there are; each is `nod
     shortest rest from here if nothing was written before, the same if something was`. Where in `operands` follow the
     node of the separator, that of the rest or -1, and the bytes of the shortest rest after the members if nothing was
     written.
+PERMUTATION: where its members start in `operands`, how many there are; each is `node, 1 if it is required, bytes that
+    it takes with a separator if it is required`. Where in `operands` follow the node of the separator, that of the rest
+    or -1, the bytes that all required members take with separators, and those of the shortest match.
 """
 
 COLUMNS = 6
@@ -254,9 +257,16 @@ class _Assembly:
 
     def members(self, pattern: Members) -> int:
         """Return the row of the members of an object."""
+        if not pattern.in_order:
+            return self._permutation(pattern)
         rows = [n for member, required in pattern.members for n in (self.node(member), int(required), 0, 0)]
         more = (self.node(pattern.separator), -1 if pattern.rest is None else self.node(pattern.rest), 0)
         return self._row(MEMBERS, self._append(rows), len(pattern.members), self._append(more))
+
+    def _permutation(self, pattern: Members) -> int:
+        rows = [n for member, required in pattern.members for n in (self.node(member), int(required), 0)]
+        more = (self.node(pattern.separator), -1 if pattern.rest is None else self.node(pattern.rest), 0, 0)
+        return self._row(PERMUTATION, self._append(rows), len(pattern.members), self._append(more))
 
     def reference(self, pattern: Reference) -> int:
         """Return the row of a reference, which `follow_references` completes."""

@@ -125,14 +125,19 @@ class Members:
     """Some of its members, one or more, in their order, with the separator between any two that are written.
 
     `members` are pairs of a pattern and whether it must be written; `rest` may follow them, again and again. All begin
-    with a quotation mark, and what follows the last does not: that is what keeps the printed pattern linear.
+    with a quotation mark, and what follows the last does not: that is what keeps the printed pattern linear. Where they
+    are not `in_order`, they are a permutation phrase (Cameron, "Extending context-free grammars with permutation
+    phrases", 1993): each is written once at most, anywhere, and `rest` between any two. No text matches two of them.
     """
 
     members: "tuple[tuple[Pattern, bool], ...]"
     separator: "Pattern"
     rest: "Pattern | None" = None
+    in_order: bool = True
 
     def __str__(self) -> str:
+        if not self.in_order:
+            return f"(?&{len(self.members)} members in any order)"
         between = f'(?:{_grouped(self.separator)}(?=")|(?!"))'
         written = [f"{_grouped(member)}{between}" for member, _ in self.members]
         shown = (
