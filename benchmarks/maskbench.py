@@ -48,7 +48,7 @@ def main() -> None:
         names = sorted(random.Random(arguments.seed).sample(names, min(arguments.count, len(names))))
     commands = {
         engine: [
-            *(sys.executable if engine == OURS else arguments.python, "-m", "benchmarks.maskbench_worker"),
+            *(sys.executable if engine.startswith(OURS) else arguments.python, "-m", "benchmarks.maskbench_worker"),
             *(engine, arguments.zip, arguments.tokenizer),
         ]
         for engine in arguments.engines

@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 from structured.automata import DEAD, RegularAutomaton
 from structured.index import Index
 from structured.masks import MaskTable
-from structured.schema import Reading, schema_to_pattern
+from structured.schema import Reading, read_whitespace
+from structured.schema.keywords import compiled
+from structured.schema.place import Compilation, KeyOrder
 from structured.vocabulary import TransformersTokenizer, Vocabulary
 
 MOST_MASK_BYTES = 1 << 26
@@ -18,6 +20,8 @@ MOST_MASK_BYTES = 1 << 26
 
 class Engine:
     """One vocabulary, one schema at a time, one text at a time."""
+
+    key_order: KeyOrder = "any"
 
     def __init__(self, hf_tokenizer: TransformersTokenizer) -> None:
         self.vocabulary = Vocabulary.from_transformers(hf_tokenizer)
@@ -32,8 +36,8 @@ class Engine:
         """Take a schema. Raises SchemaError or PatternError if it is not supported."""
         if self._table.is_full:
             self._table = MaskTable(self.vocabulary.size, most_bytes=MOST_MASK_BYTES)
-        automaton = RegularAutomaton(schema_to_pattern(schema, "any", reading=Reading.SPECIFICATION))
-        self._index = Index(automaton, self.vocabulary, table=self._table)
+        compilation = Compilation(schema, read_whitespace("any"), Reading.SPECIFICATION, key_order=self.key_order)
+        self._index = Index(RegularAutomaton(compiled(compilation)), self.vocabulary, table=self._table)
         self.reset()
 
     def reset(self) -> None:
@@ -65,3 +69,9 @@ class Engine:
         if self._index is None:
             raise RuntimeError("No schema has been compiled yet. Call compile first.")
         return self._index
+
+
+class OrderedEngine(Engine):
+    """The same with properties in the order of the schema alone."""
+
+    key_order = "schema"

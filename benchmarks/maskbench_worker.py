@@ -18,6 +18,7 @@ from transformers import AutoTokenizer
 
 ENGINES = {
     "structured": "benchmarks.maskbench_engine:Engine",
+    "structured-in-order": "benchmarks.maskbench_engine:OrderedEngine",
     "llguidance": "benchmarks.peers:LLGuidance",
     "xgrammar": "benchmarks.peers:XGrammar",
     "outlines-core": "benchmarks.peers:OutlinesCore",

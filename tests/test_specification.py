@@ -4,6 +4,7 @@ import contextlib
 import itertools
 import json
 import random
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,7 +20,8 @@ from structured.errors import PatternError, SchemaError
 from structured.index import Index
 from structured.masks import unpack
 from structured.pattern import Pattern
-from structured.schema import Reading, schema_to_pattern
+from structured.schema import Reading, keywords, read_whitespace, schema_to_pattern
+from structured.schema.place import Compilation, KeyOrder
 from structured.vocabulary import Vocabulary
 from structured.walks import Walks
 
@@ -107,10 +109,11 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
     return {**start, "$defs": {"A": draw(schemas()), "B": draw(schemas())}}
 
 
-def compiled(schema: Any, whitespace: str = "spaced") -> Pattern:
+def compiled(schema: Any, key_order: KeyOrder = "schema") -> Pattern:
     """Return the pattern of a schema, if it is supported and anything satisfies it."""
     try:
-        return schema_to_pattern(schema, whitespace, reading=Reading.SPECIFICATION)
+        compilation = Compilation(schema, read_whitespace("spaced"), Reading.SPECIFICATION, key_order=key_order)
+        return keywords.compiled(compilation)
     except SchemaError:
         assume(False)
         raise
@@ -166,6 +169,25 @@ def test_whatever_is_valid_can_be_written(schema: dict[str, Any], instances: lis
     for value in instances:
         written = any(accepts(automaton, json.dumps(order, ensure_ascii=False)) for order in orders(value))
         assert written == is_valid(schema, value), value
+
+
+KEEPS_ITS_PLACE = re.compile('"(minProperties|maxProperties|not|if|oneOf|contains|maxContains)"')
+"""Keywords by which members are counted, or asked for by what they hold."""
+
+
+@MANY
+@given(documents(), st.lists(values(), min_size=1, max_size=6))
+def test_keys_in_any_order(schema: dict[str, Any], instances: list[Any]) -> None:
+    """Valid values and no others are accepted, with keys in the schema's order at least, in all orders most often."""
+    in_order = RegularAutomaton(compiled(schema))
+    automaton = RegularAutomaton(compiled(schema, key_order="any"))
+    for value in instances:
+        texts = [json.dumps(order, ensure_ascii=False) for order in orders(value)]
+        accepted = [text for text in texts if accepts(automaton, text)]
+        assert bool(accepted) == is_valid(schema, value), value
+        assert [text for text in texts if accepts(in_order, text) and text not in accepted] == []
+        if accepted and not KEEPS_ITS_PLACE.search(json.dumps(schema)):
+            assert accepted == texts
 
 
 @given(values(), st.integers(0, 4))

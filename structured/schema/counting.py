@@ -81,6 +81,8 @@ class _Counting:
         return before if self.required else alternation(asked, before)
 
     def _plainly(self) -> Pattern:
+        if self.place.compilation.key_order == "any" and len(self.members) + (self.rest.any is not None) > 1:
+            return Members(tuple(self.members), self.comma, self.rest.any, in_order=False)
         if self.rest.any is None and self.required == len(self.members):
             return concat(*[piece for member, _ in self.members for piece in (self.comma, member)][1:])
         return Members(tuple(self.members), self.comma, self.rest.any)

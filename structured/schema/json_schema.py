@@ -8,12 +8,12 @@ follows a schema that refers to itself in place for ever), the mask alone vouche
 import json
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any
+from typing import Any, get_args
 
 from structured.errors import SchemaError
 from structured.schema.drafts import Draft, named_draft
 from structured.schema.evaluation import rejection
-from structured.schema.place import Compilation, Optionals, Place, Reading, Schema, Subschema
+from structured.schema.place import Compilation, KeyOrder, Optionals, Place, Reading, Schema, Subschema
 from structured.schema.whitespace import DEFAULT_WHITESPACE, read_whitespace
 
 
@@ -31,6 +31,8 @@ class JsonSchema:
         documents: Other schemas that it refers to, by their URIs. The metaschemas are known, and nothing is fetched.
         draft: The edition of the specification of schemas that name none by `$schema`.
         assert_formats: Whether `format` forbids anything; if not, it is an annotation (validation §7.2.1).
+        key_order: Whether properties are written in the order of the schema, others after them, or in any order. Those
+            that are counted, and those that are asked for by what they hold, keep their places in either.
         name: What it is called in prompts and errors; by default its `title`.
     """
 
@@ -39,6 +41,7 @@ class JsonSchema:
     documents: Mapping[str, Schema | bool] = field(default_factory=dict, compare=False)
     draft: Draft = Draft.DRAFT_2020_12
     assert_formats: bool = True
+    key_order: KeyOrder = "schema"
     name: str = ""
     _text: str = field(init=False)
 
@@ -47,6 +50,8 @@ class JsonSchema:
         documents = {uri: _copied(document, f"The document {uri!r}") for uri, document in self.documents.items()}
         if not isinstance(schema, dict | bool):
             raise SchemaError(f"{schema!r} is not a schema", remedy="Use an object, true or false.")
+        if self.key_order not in get_args(KeyOrder):
+            raise ValueError(f"key_order is {self.key_order!r}; it must be 'schema' or 'any'.")
         title = schema.get("title") if isinstance(schema, dict) else None
         set_field = object.__setattr__
         set_field(self, "schema", schema)
@@ -75,6 +80,7 @@ class JsonSchema:
             optional,
             self.assert_formats,
             plain_numbers=True,
+            key_order=self.key_order,
             documents=self.documents,
             draft=self.draft,
         )

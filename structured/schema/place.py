@@ -48,6 +48,10 @@ Optionals = Literal["written", "omittable", "schema"]
 something is said of others; or those that are listed may be left out; or, besides, whatever is allowed may be added."""
 
 
+KeyOrder = Literal["schema", "any"]
+"""The order of the properties of an object: that in which the schema lists them, others after them; or any."""
+
+
 class UnsatisfiableError(SchemaError):
     """Nothing is valid. Where there is a choice, another branch may be."""
 
@@ -56,10 +60,11 @@ class UnsatisfiableError(SchemaError):
 class Compilation:
     """What all places of one compilation share.
 
-    `optional` tells what is written of the properties that need not be there. Where the schema is read by the
-    specification, `asserts_formats` tells whether formats forbid anything, and `plain_numbers` whether numbers are
-    written as those of types always are: with a limited number of digits, and 1 not as 1.0. `documents` are those that
-    references may lead to, by URI, and `draft` is that of schemas that name none; `library` finds what they lead to.
+    `optional` tells what is written of the properties that need not be there, and `key_order` in which order. Where the
+    schema is read by the specification, `asserts_formats` tells whether formats forbid anything, and `plain_numbers`
+    whether numbers are written as those of types always are: with a limited number of digits, and 1 not as 1.0.
+    `documents` are those that references may lead to, by URI, and `draft` is that of schemas that name none; `library`
+    finds what they lead to.
 
     `patterns` keeps the pattern of each definition, by name; those of `open_names` are being built, those that are
     `postponed` will be. `names` tells the name by the identities of the schemas that it stands for. `references` are
@@ -75,6 +80,7 @@ class Compilation:
     optional: Optionals = "schema"
     asserts_formats: bool = True
     plain_numbers: bool = False
+    key_order: KeyOrder = "schema"
     patterns: dict[str, Pattern] = field(default_factory=dict)
     names: dict[tuple[frozenset[tuple[Identity, frozenset[Identity]]], frozenset[Identity]], str] = field(
         default_factory=dict
@@ -104,6 +110,7 @@ class Compilation:
             self.optional,
             self.asserts_formats,
             self.plain_numbers,
+            self.key_order,
             documents=self.documents,
             draft=self.draft,
         )
