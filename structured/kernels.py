@@ -10,7 +10,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.automata import DEAD, UNKNOWN
+from structured.automata import DEAD, UNKNOWN, WHOLE
 from structured.automata.machine_code import Bytes, Ints, Rows, Words, machine_code
 from structured.automata.table import END, LEVEL, NEXT, STATE
 
@@ -144,7 +144,7 @@ def after_any(sequences: Sequences, table: Rows, state: int) -> int:
             low, high = sequences[sequence, position]
             if low < 0 or here == DEAD:
                 break
-            if table[here, 0] == UNKNOWN:
+            if table[here, WHOLE] == UNKNOWN:
                 return UNEXPANDED - here
             following = int(table[here, low])
             if (table[here, low : high + 1] != following).any():
@@ -165,7 +165,7 @@ def forced_run(table: Rows, distances: Ints, path: Ints, run: Text, length: int)
     shortest completion has bytes, since each byte brings it nearer by one, and `path` one more.
     """
     state = int(path[length])
-    while distances[state] > 0 and table[state, 0] != UNKNOWN:
+    while distances[state] > 0 and table[state, WHOLE] != UNKNOWN:
         only = -1
         for byte in range(256):
             if table[state, byte] != DEAD:
@@ -183,7 +183,7 @@ def forced_run(table: Rows, distances: Ints, path: Ints, run: Text, length: int)
 def shortest_text(table: Rows, distances: Ints, path: Ints, text: Text, length: int) -> int:
     """Go on writing down the shortest completion (of several, the first in byte order); as `forced_run`."""
     state = int(path[length])
-    while distances[state] > 0 and table[state, 0] != UNKNOWN:
+    while distances[state] > 0 and table[state, WHOLE] != UNKNOWN:
         byte = 0
         while table[state, byte] == DEAD or distances[table[state, byte]] != distances[state] - 1:
             byte += 1

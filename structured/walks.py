@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.automata import DEAD, UNKNOWN, Automaton
+from structured.automata import DEAD, UNKNOWN, WHOLE, Automaton
 from structured.vocabulary import PLAIN_SEQUENCES, Vocabulary
 
 
@@ -88,7 +88,7 @@ class Walks:
         text = np.empty(automaton.distances[state], dtype=np.uint8)
         path = np.full(len(text) + 1, state, dtype=np.int32)
         length = loop(automaton.table, automaton.distances, path, text, 0)
-        while automaton.distances[path[length]] and automaton.table[path[length], 0] == UNKNOWN:
+        while automaton.distances[path[length]] and automaton.table[path[length], WHOLE] == UNKNOWN:
             automaton.expand(int(path[length]))
             length = loop(automaton.table, automaton.distances, path, text, length)
         return text[:length], path[: length + 1]
@@ -138,7 +138,7 @@ class Walks:
         from structured.kernels import UNEXPANDED, after_any
 
         if state not in self._after_plain:
-            if self.automaton.table[state, 0] == UNKNOWN:
+            if self.automaton.table[state, WHOLE] == UNKNOWN:
                 self.automaton.expand(state)
             while (successor := after_any(PLAIN_SEQUENCES, self.automaton.table, state)) <= UNEXPANDED:
                 self.automaton.expand(UNEXPANDED - successor)

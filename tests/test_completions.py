@@ -43,6 +43,20 @@ def test_fewest_tokens_of_each_suffix(merged: set[str], text: str) -> None:
     assert counts.tolist() == [fewest_tokens(tokens, data[start:]) for start in range(len(data) + 1)]
 
 
+@pytest.mark.parametrize("asked", [0x00, 0x22, 0xFF])
+def test_one_byte_of_a_state_makes_no_row_whole(vocabulary: Vocabulary, asked: int) -> None:
+    """A shortest text was read off the unknown entries of a row once byte 0 alone had been asked for."""
+    index = Index(RegularAutomaton(PERSON), vocabulary)
+    text, state = b"", index.automaton.start
+    while not index.automaton.accepts(state):
+        index.automaton.step(state, asked)
+        spelled, path = index._walks.follow(kernels.shortest_text, state)
+        assert len(spelled) == index.automaton.distances[state]
+        assert index.automaton.accepts(int(path[-1]))
+        text, state = text + bytes(spelled[:1]), index.automaton.step(state, int(spelled[0]))
+    assert len(text) == index.automaton.distances[index.automaton.start]
+
+
 def brute_shortest_completion(index: Index, state: int) -> int:
     """Return the fewest tokens that complete a text, by trying all tokens, then all pairs, and so on."""
     level, seen, tokens = {state}, {state}, 0

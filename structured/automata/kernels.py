@@ -30,7 +30,7 @@ from structured.automata.frames import (
 )
 from structured.automata.machine_code import Bytes, Ints, Rows, Words, machine_code
 from structured.automata.program import FAR
-from structured.automata.protocol import DEAD, UNKNOWN
+from structured.automata.protocol import DEAD, UNKNOWN, WHOLE
 from structured.automata.table import END, FARTHEST, LEVEL, NEXT, STATE
 
 __all__ = [
@@ -238,9 +238,10 @@ def follow(
 ) -> int:
     """Return the successor of a state on a byte, new or known; `-2 - what` if an array is full.
 
-    It is filled in for all the bytes around that are on the same arcs; for byte 0 only when asked for, since that tells
-    whether a row is known whole.
+    It is filled in for all the bytes around that are on the same arcs.
     """
+    if byte == WHOLE:
+        return DEAD
     if table[state, byte] != UNKNOWN:
         return int(table[state, byte])
     lack = prepare(nodes, operands, text, frames, frame_slots, states, members, sizes, arcs, state)
@@ -254,7 +255,7 @@ def follow(
     )  # fmt: skip
     if target < DEAD:
         return target
-    low, high = 1, 255
+    low, high = 0, WHOLE - 1
     for arc in range(first, end):
         if arcs[arc, 0] > byte:
             high = min(high, int(arcs[arc, 0]) - 1)
@@ -266,7 +267,6 @@ def follow(
                 high = min(high, int(arcs[arc, 1]))
     for other in range(low, high + 1):
         table[state, other] = target
-    table[state, byte] = target
     return target
 
 
@@ -289,14 +289,15 @@ def expand(
     state: int,
     most: int,
 ) -> int:
-    """Fill the row of a state in `table`, byte 0 last; say what is full."""
-    for byte in range(255, -1, -1):
+    """Fill the row of a state in `table`, the entry that tells so last; say what is full."""
+    for byte in range(WHOLE):
         target = follow(
             nodes, operands, text, frames, frame_slots, leaves, states, distances, state_slots, members, table, sizes,
             stack, arcs, state, byte, most,
         )  # fmt: skip
         if target < DEAD:
             return -2 - target
+    table[state, WHOLE] = DEAD
     return DONE
 
 

@@ -13,6 +13,9 @@ DEAD = -1
 UNKNOWN = -2
 """A successor that has not been asked for yet."""
 
+WHOLE = 0xFF
+"""A byte that UTF-8 does not have: where its entry of a row is not UNKNOWN, no entry of the row is."""
+
 
 class Room(NamedTuple):
     """How freely a string may go on: whichever plain characters come next, only their number counts.
@@ -44,7 +47,7 @@ class Automaton(Protocol):
 
     @property
     def table(self) -> NDArray[np.int32]:
-        """Successors, shape (states, 256): a state, DEAD, or UNKNOWN. A row is known whole if its first entry is.
+        """Successors, shape (states, 256): a state, DEAD, or UNKNOWN. See `WHOLE`.
 
         The array is replaced when it grows; do not hold on to it across a call of `expand` or `step`.
         """

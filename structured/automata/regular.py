@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.automata.program import Program, assemble
-from structured.automata.protocol import DEAD, UNKNOWN, Room
+from structured.automata.protocol import DEAD, UNKNOWN, WHOLE, Room
 from structured.errors import PatternError
 from structured.pattern import Pattern
 from structured.trie import Trie
@@ -99,7 +99,9 @@ class RegularAutomaton:
         lines = []
         for state in range(self._states_used):
             row = self.table[state]
-            arcs = _row_text(row) + ("" if row[0] != UNKNOWN else "  …" if (row != UNKNOWN).any() else "not expanded")
+            arcs = _row_text(row) + (
+                "" if row[WHOLE] != UNKNOWN else "  …" if (row != UNKNOWN).any() else "not expanded"
+            )
             lines.append(f"{state:>5} {'accepts' if self.accepts(state) else '       '}  {arcs}")
         return "\n".join(lines)
 
@@ -132,7 +134,7 @@ class RegularAutomaton:
 
     def step(self, state: int, byte: int) -> int:
         """Return the successor of a state, or DEAD."""
-        if state == DEAD:
+        if state == DEAD or byte == WHOLE:
             return DEAD
         if self._arrays.table[state, byte] == UNKNOWN:
             kernels, here, most = _loops("kernels"), self._arrays, self.limits.states
