@@ -105,13 +105,19 @@ def branches(inner):
 
 
 @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
-@given(schema=schemas(), optional=st.sampled_from(["written", "omittable", "schema"]), seed=st.integers(0, 2**32))
-def test_whatever_is_written_is_valid(schema, optional, seed):
-    """By another validator, of whatever schema, with every policy of optional properties."""
+@given(
+    schema=schemas(),
+    optional=st.sampled_from(["written", "omittable", "schema"]),
+    key_order=st.sampled_from(["schema", "any"]),
+    seed=st.integers(0, 2**32),
+)
+def test_whatever_is_written_is_valid(schema, optional, key_order, seed):
+    """By another validator, of whatever schema, with every policy of optional properties and of their order."""
     schema = {"allOf": [schema], "$defs": {"leaf": {"type": "object", "properties": {"a": {"type": "null"}}}}}
     model = MODELS[random.Random(seed).choice(sorted(MODELS))]
     try:
-        extractor = Extractor(JsonSchema(schema), model=model, optional=optional, temperature=1, seed=seed, retries=0)
+        output_type = JsonSchema(schema, key_order=key_order)
+        extractor = Extractor(output_type, model=model, optional=optional, temperature=1, seed=seed, retries=0)
     except SchemaError:
         return
     with warnings.catch_warnings():
@@ -151,6 +157,18 @@ def test_answers_are_plain_data():
         """Read {text}"""
 
     assert read("x") == {"a": []}
+
+
+def test_properties_come_in_the_order_that_is_asked_for():
+    """That of the schema, or any; each once, and all that are required."""
+    schema = {"type": "object", "properties": {"a": {"const": 1}, "b": {"const": 2}}, "required": ["a"]}
+    turned, twice = '{"b": 2, "a": 1}', '{"a": 1, "b": 2, "a": 1}'
+    assert not accepts(schema, turned)
+    assert accepts(schema, turned, key_order="any")
+    assert accepts(schema, '{"x": 0, "b": 2, "y": 0, "a": 1}', "schema", key_order="any")
+    assert not any(accepts(schema, text, "omittable", key_order="any") for text in (twice, '{"b": 2}'))
+    with pytest.raises(ValueError, match="key_order is 'sorted'; it must be 'schema' or 'any'"):
+        JsonSchema(schema, key_order="sorted")
 
 
 def test_examples_must_be_valid():
