@@ -167,12 +167,19 @@ class _Assembly:
     text: bytearray = field(default_factory=bytearray)
     _places: dict[int, int] = field(default_factory=dict)
     _arcs: dict[tuple[tuple[ByteRange, ...], ...], int] = field(default_factory=dict)
+    _characters: dict[tuple[Range, ...], tuple[int, bool]] = field(default_factory=dict)
     _references: list[tuple[int, Reference]] = field(default_factory=list)
 
     def copy(self) -> "_Assembly":
         """Return one that grows on its own."""
         return _Assembly(
-            self.nodes[:], self.operands[:], self.text[:], dict(self._places), dict(self._arcs), self._references[:]
+            self.nodes[:],
+            self.operands[:],
+            self.text[:],
+            dict(self._places),
+            dict(self._arcs),
+            dict(self._characters),
+            self._references[:],
         )
 
     def node(self, pattern: Pattern) -> int:
@@ -227,14 +234,22 @@ class _Assembly:
             sets: list[int] = []
             is_open = False
             for target, ranges in targets.items():
-                plain, spelled = spelled_ranges(tuple(ranges))
-                sequences = (*byte_sequences(plain), *(_single_bytes(escape) for escape in spelled))
-                is_open = is_open or (target == state and plain == UNESCAPED_RANGES)
-                sets += (self._byte_set(sequences), target)
+                character, is_any = self._character(tuple(ranges))
+                is_open = is_open or (is_any and target == state)
+                sets += (character, target)
             rows += (self._append(sets), len(targets), int(state in pattern.accepting), FAR, FAR, int(is_open))
         start = self._append(rows)
         most = UNLIMITED if pattern.most is None else pattern.most
         return self._row(SCAN, start, len(pattern.arcs), most)
+
+    def _character(self, ranges: tuple[Range, ...]) -> tuple[int, bool]:
+        """Return the node of a character of some ranges as JSON spells it, and whether all plain ones are in it."""
+        known = self._characters.get(ranges)
+        if known is None:
+            plain, spelled = spelled_ranges(ranges)
+            sequences = (*byte_sequences(plain), *(_single_bytes(escape) for escape in spelled))
+            known = self._characters[ranges] = self._byte_set(sequences), plain == UNESCAPED_RANGES
+        return known
 
     def char_set(self, pattern: CharSet) -> int:
         """Return the row of a set of characters."""

@@ -5,6 +5,7 @@ what holds of the ones (an intersection, a complement) holds of the others.
 """
 
 import json
+from collections.abc import Iterable
 from functools import lru_cache
 
 from structured.pattern.nodes import (
@@ -95,10 +96,14 @@ def escaped_set(ranges: tuple[Range, ...]) -> Pattern:
 _ESCAPED = (0x22, 0x5C, *range(0x20))
 """The characters of `PLAIN_ESCAPES`."""
 
+_LAST_ESCAPED = max(_ESCAPED)
 
-def spelled_ranges(ranges: tuple[Range, ...]) -> tuple[tuple[Range, ...], list[str]]:
+
+@lru_cache(maxsize=4096)
+def spelled_ranges(ranges: tuple[Range, ...]) -> tuple[tuple[Range, ...], tuple[str, ...]]:
     """Return which characters of some ranges stand for themselves, and how the others are spelled."""
-    spelled = [text for text, point in zip(PLAIN_ESCAPES, _ESCAPED, strict=True) if _holds(ranges, point)]
+    near = [(low, high) for low, high in ranges if low <= _LAST_ESCAPED]
+    spelled = tuple(text for text, point in zip(PLAIN_ESCAPES, _ESCAPED, strict=True) if near and _holds(near, point))
     return _common(ranges, UNESCAPED_RANGES), spelled
 
 
@@ -109,7 +114,7 @@ def spelled_size(low: int, high: int) -> tuple[int, int]:
     return min(sizes), max(sizes)
 
 
-def _holds(ranges: tuple[Range, ...], point: int) -> bool:
+def _holds(ranges: Iterable[Range], point: int) -> bool:
     return any(low <= point <= high for low, high in ranges)
 
 
