@@ -82,7 +82,7 @@ REMEDIES = {
 }
 """What to do about a keyword that is refused, where there is something better than `IN_A_VALIDATOR`."""
 
-MOST_COMBINATIONS = 4096
+MOST_COMBINATIONS = 3000
 """Branches of several choices that are combined with each other, in one schema."""
 
 MOST_OPEN = 40
