@@ -20,6 +20,12 @@ ROOMS = (
 )
 """In the order in which data walks through them; a module imports only from rooms before its own, or from its own."""
 
+LANGUAGES = (
+    *("arcs", "protocol", "alphabet", "alternating", "products", "automaton", "minimisation", "exploration"),
+    *("partitions", "counts"),
+)
+"""The modules of `pattern/languages/`, in the order in which they build on each other."""
+
 FORBIDDEN_NAMES = {"utils", "util", "common", "helpers", "types", "misc"}
 """Names that say nothing about what is inside."""
 
@@ -37,11 +43,10 @@ class Imports(ast.NodeVisitor):
         self._now = self.at_once
         self.visit(ast.parse(module.read_text(encoding="utf-8")))
 
-    @property
-    def rooms(self) -> set[str]:
-        """The rooms that are imported, whenever."""
-        names = (name.split(".") for name in self.at_once | self.later | self.typing_only)
-        return {name[1] for name in names if name[0] == "structured" and len(name) > 1}
+    def inside(self, package: str) -> set[str]:
+        """Return what a package has that is imported, whenever."""
+        names = (name.split(f"{package}.", 1) for name in self.at_once | self.later | self.typing_only)
+        return {name[1].partition(".")[0] for name in names if name[0] == "" and len(name) > 1}
 
     def visit_Import(self, node: ast.Import) -> None:
         self._now.update(alias.name for alias in node.names)
@@ -94,7 +99,16 @@ def test_every_file_is_in_a_room() -> None:
 def test_modules_import_from_rooms_above(module: Path) -> None:
     """No module knows of a room below its own."""
     place = ROOMS.index(room_of(module))
-    assert Imports(module).rooms <= set(ROOMS[: place + 1])
+    assert Imports(module).inside("structured") <= set(ROOMS[: place + 1])
+
+
+@pytest.mark.parametrize("name", LANGUAGES)
+def test_languages_build_on_those_above(name: str) -> None:
+    """Each module of the package has its place in its order, and knows only of those before."""
+    folder = HOUSE / "pattern" / "languages"
+    assert {module.stem for module in folder.glob("*.py")} == {"__init__", *LANGUAGES}
+    known = Imports(folder / f"{name}.py").inside("structured.pattern.languages")
+    assert known <= set(LANGUAGES[: LANGUAGES.index(name)])
 
 
 @pytest.mark.parametrize("module", MODULES, ids=shown)

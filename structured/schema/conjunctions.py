@@ -14,7 +14,7 @@ from structured.schema.emptiness import surely_empty
 from structured.schema.place import ANNOTATIONS, Elsewhere, Identity, Subschema, Subschemas, check_shape
 from structured.schema.references import REFERENCES, ignores_siblings, targets
 
-SAYS_NOTHING = ANNOTATIONS | {"$defs", "definitions", *REFERENCES}
+_SAYS_NOTHING = ANNOTATIONS | {"$defs", "definitions", *REFERENCES}
 """Keywords of which nothing is left once references are followed."""
 
 _CHOOSING = frozenset(CHOICES)
@@ -79,7 +79,7 @@ class Conjunction:
         for target in targets(part):
             self.followed.append(target)
             self.add(target._replace(scopes=part.scopes))
-        if ("$ref" in schema and ignores_siblings(part.place)) or schema.keys() <= SAYS_NOTHING:
+        if ("$ref" in schema and ignores_siblings(part.place)) or schema.keys() <= _SAYS_NOTHING:
             return
         self.parts.append(part)
         for index in range(len(schema.get("allOf", []))):
@@ -117,6 +117,18 @@ class Conjunction:
         else:
             self.choices.append(Choice(part, "not", ways, target))
 
+    @property
+    def is_one_choice(self) -> bool:
+        """Whether there is nothing but one choice, of single schemas."""
+        if len(self.choices) != 1:
+            return False
+        _, keyword, options, _ = self.choices[0]
+        return (
+            all(len(option) == 1 for option in options)
+            and len(self.denied) <= (keyword == "not")
+            and all(not _says_more(other, keyword) for other in self.parts)
+        )
+
     def settle(self) -> None:
         """Drop the choices that what is there has made, and the options that it has ruled out."""
         is_settled = False
@@ -151,3 +163,8 @@ class Conjunction:
         for part in option:
             chosen.add(part)
         return chosen
+
+
+def _says_more(part: Subschema, choice: str) -> bool:
+    """Tell whether a schema says anything beside its choice."""
+    return bool(part.schema.keys() - _SAYS_NOTHING - {choice, "allOf", "discriminator"})

@@ -13,21 +13,20 @@ from contextlib import suppress
 from functools import cache
 from typing import Any
 
-from structured.errors import SchemaError
-from structured.pattern import Pattern, Reference, alternation, literal, nodes_of, productive_nodes, words
+from structured.pattern import Pattern, Reference, alternation, literal, words
+from structured.schema.allowed_types import allowed_types
 from structured.schema.arrays import array
-from structured.schema.assertions import ASSERTIONS, EVERY_TYPE, HIDDEN, INTERNAL, NUMBERS, UNEVALUATED, UNSUPPORTED
+from structured.schema.assertions import ASSERTIONS, EVERY_TYPE, UNEVALUATED
 from structured.schema.choices import CHOICES
-from structured.schema.conjunctions import SAYS_NOTHING, Conjunction
+from structured.schema.conjunctions import Conjunction
+from structured.schema.definitions import build_postponed, check_ends, definition
 from structured.schema.drafts import Draft
 from structured.schema.evaluation import NotEvaluatedError
 from structured.schema.formats import PYDANTIC_FORMATS, SPECIFIED_FORMATS
 from structured.schema.numbers import integer, number
 from structured.schema.objects import Compilers, object_
 from structured.schema.place import (
-    ANNOTATIONS,
     Compilation,
-    Complement,
     Optionals,
     Place,
     Reading,
@@ -38,58 +37,16 @@ from structured.schema.place import (
     check_shape,
 )
 from structured.schema.references import REFERENCES
+from structured.schema.refusals import check_keywords
 from structured.schema.strings import quoted, read_rules, string, text_of
 from structured.schema.values import allowed_values, listed_values, lists_values
 from structured.schema.whitespace import DEFAULT_WHITESPACE, WHITESPACES, read_whitespace
 
-STRUCTURE = frozenset({"$defs", *REFERENCES, "allOf", "const", "definitions", "else", "enum", "then", "type", *CHOICES})
-"""Keywords that are looked at before the type of a value is known."""
-
 _GATHERED = frozenset({*CHOICES, *UNEVALUATED, *REFERENCES, "allOf"})
-
-IN_A_VALIDATOR = "Remove it, or check the rule in a Pydantic validator: an answer that it rejects is generated again."
-PROBLEMS = {
-    "ambiguous_aliases": "The same name may be read for two fields: {value}",
-    "chain": "A step of a chain is of the kind {value!r}",
-    "claimed": "The JSON Schema that the author gives contradicts what Pydantic validates",
-    "configured_alias": "Whether the configuration of a model holds for {value} depends on Pydantic",
-    "discriminator_function": "What chooses the branch cannot be seen in the schema: {value}",
-    "extras_keys": "The names of additional members are of the kind {value!r}",
-    "format": "The format {value!r} is not supported here yet",
-    "function": "No format says what {value} accepts",
-    "length": "The length is that of a value that is no longer the text",
-    "unhashable": "An item of the kind {value!r} may be what no set can hold",
-    "unreadable_values": "Pydantic does not find these values in JSON: {value}",
-}
-"""What is wrong where a keyword is refused, with the keyword and its value."""
-
-REMEDIES = {
-    "additionalProperties": "Use a model with named fields, or a list of models in place of the dictionary.",
-    "ambiguous_aliases": "Give each field an alias of its own.",
-    "chain": "Use one type, and check the rest in a Pydantic validator.",
-    "claimed": "Remove it, or give a JSON Schema that only adds rules.",
-    "configured_alias": "Write out the type, or state the rule in Annotated in place of the configuration.",
-    "discriminator_function": "Name a field as the discriminator, or use a plain union.",
-    "extras_keys": "Use str for them.",
-    "format": "Use str or float, and convert it in a Pydantic validator.",
-    "function": "Use str or a type without that check: whether it holds is known only when it is run.",
-    "length": "Use str, bytes or a collection, or check the length in a Pydantic validator.",
-    "prefixItems": "Use a model with named fields in place of the tuple.",
-    "unhashable": "Use list in place of set, or items that have a hash: frozen models, tuples, plain values.",
-    "uniqueItems": "Use list in place of set, and remove what is repeated in a Pydantic validator.",
-    "unreadable_values": "Use strings or small integers.",
-    "validation_alias": "Give the field an alias that is a plain name.",
-}
-"""What to do about a keyword that is refused, where there is something better than `IN_A_VALIDATOR`."""
+_STRING = frozenset({"string"})
 
 MOST_COMBINATIONS = 3000
 """Branches of several choices that are combined with each other, in one schema."""
-
-MOST_OPEN = 40
-"""Definitions being built inside each other; one that is deeper is built afterwards, as the stack of calls is short."""
-
-MOST_DEFINITIONS = 10_000
-"""Definitions, each set of those that hold together counted as one: there may be as many as sets."""
 
 
 def schema_to_pattern(
@@ -133,24 +90,12 @@ def _pattern_at(start: Subschema) -> Pattern:
     compilation = start.place.compilation
     try:
         pattern = pattern_of([start])
-        while compilation.postponed:
-            name, (gathered, place) = compilation.postponed.popitem()
-            if name not in compilation.patterns:
-                _defined(name, name, gathered, place)
+        build_postponed(compilation, _chosen)
         if compilation.references:
-            _check_ends(pattern, compilation)
+            check_ends(pattern, compilation)
     except RecursionError as error:
         raise start.place.refusal("The schema is nested too deeply", remedy="Nest it less.") from error
     return pattern
-
-
-def _check_ends(pattern: Pattern, compilation: Compilation) -> None:
-    """Refuse a definition in a pattern that has to contain itself; others were left out with what refers to them."""
-    left, productive = set(map(id, nodes_of(pattern))), productive_nodes(pattern)
-    for reference, place in compilation.references:
-        target = id(compilation.patterns.get(reference.name))
-        if target in left and target not in productive:
-            raise place.unsatisfiable(f"{reference.name} has to contain itself, without end", keyword="$ref")
 
 
 def pattern_of(parts: Subschemas) -> Pattern:
@@ -163,67 +108,9 @@ def pattern_of(parts: Subschemas) -> Pattern:
     for part in parts:
         gathered.add(part)
     place = parts[0].place
-    if not gathered.followed and (not gathered.choices or _is_alone(gathered)):
+    if not gathered.followed and (not gathered.choices or gathered.is_one_choice):
         return _chosen(gathered, place)
-    name = _definition_name(gathered, place)
-    known = f"{name} at {place.depth}" if place.whitespace.indent else name
-    pattern = place.compilation.patterns.get(known)
-    if pattern is not None:
-        return pattern
-    if name in place.compilation.open_names:
-        return _reference(name, gathered, place)
-    if len(place.compilation.open_names) >= MOST_OPEN and not place.whitespace.indent:
-        place.compilation.postponed[name] = gathered, place
-        return _reference(name, gathered, place)
-    return _defined(name, known, gathered, place)
-
-
-def _reference(name: str, gathered: "Conjunction", place: Place) -> Reference:
-    """Return a reference to a definition that is being built, or will be."""
-    if place.whitespace.indent:
-        raise place.refusal(
-            f"{name} contains itself, and indented text needs to know how deep it is",
-            keyword="$ref",
-            remedy='Choose another whitespace: "spaced", "compact", "flexible" or "any".',
-        )
-    reference = Reference(name, place.compilation.patterns)
-    place.compilation.references.append((reference, gathered.followed[0].place if gathered.followed else place))
-    return reference
-
-
-def _defined(name: str, known: str, gathered: "Conjunction", place: Place) -> Pattern:
-    """Return the pattern of a definition, after building and keeping it."""
-    compilation = place.compilation
-    before = len(compilation.patterns)
-    compilation.open_names.add(name)
-    try:
-        compilation.patterns[known] = _chosen(gathered, place)
-    except SchemaError:  # what was built inside may refer to what will not be
-        for inner in list(compilation.patterns)[before:]:
-            del compilation.patterns[inner]
-        raise
-    finally:
-        compilation.open_names.remove(name)
-    return compilation.patterns[known]
-
-
-def _definition_name(gathered: Conjunction, place: Place) -> str:
-    """Return the name by which what was gathered is known; the same schemas have the same one."""
-    compilation = place.compilation
-    key = frozenset((part.identity, part.scopes) for part in gathered.parts), frozenset(gathered.denied)
-    if key not in compilation.names:
-        if len(compilation.names) == MOST_DEFINITIONS:
-            raise place.refusal(
-                f"Definitions are combined in more than {MOST_DEFINITIONS:,} ways",
-                keyword="$ref",
-                remedy="Let fewer of them hold together, with allOf or beside each other.",
-            )
-        named = gathered.followed or gathered.parts
-        name = " and ".join(part.place.pointer.rpartition("/")[2] or "#" for part in named)
-        compilation.namesakes[name] += 1
-        count = compilation.namesakes[name]
-        compilation.names[key] = name if count == 1 else f"{name} ({count})"
-    return compilation.names[key]
+    return definition(gathered, place, _chosen)
 
 
 def _chosen(gathered: Conjunction, place: Place) -> Pattern:
@@ -232,8 +119,8 @@ def _chosen(gathered: Conjunction, place: Place) -> Pattern:
         return _typed(gathered.parts, place)
     if not place.is_type and lists_values(gathered.parts):
         with suppress(NotEvaluatedError):
-            return listed_values(gathered.parts, _types(gathered.parts), list(gathered.denied.values()))
-    alone = _is_alone(gathered)
+            return listed_values(gathered.parts, allowed_types(gathered.parts), list(gathered.denied.values()))
+    alone = gathered.is_one_choice
     if not alone:
         gathered.settle()
         if not gathered.choices:
@@ -253,22 +140,6 @@ def _chosen(gathered: Conjunction, place: Place) -> Pattern:
     return _any_of(lambda option: _chosen(gathered.with_option(option), place), options)
 
 
-def _is_alone(gathered: Conjunction) -> bool:
-    """Tell whether there is nothing but one choice, of single schemas."""
-    _, keyword, options, _ = gathered.choices[0]
-    return (
-        len(gathered.choices) == 1
-        and all(len(option) == 1 for option in options)
-        and len(gathered.denied) <= (keyword == "not")
-        and all(not _says_more(other, keyword) for other in gathered.parts)
-    )
-
-
-def _says_more(part: Subschema, choice: str) -> bool:
-    """Tell whether a schema says anything beside its choice."""
-    return bool(part.schema.keys() - SAYS_NOTHING - {choice, "allOf", "discriminator"})
-
-
 def names_of(parts: Subschemas) -> Pattern:
     """Return the pattern, of characters, of the strings that satisfy every one of some schemas."""
     gathered = Conjunction()
@@ -280,20 +151,20 @@ def names_of(parts: Subschemas) -> Pattern:
 def _chosen_names(gathered: Conjunction, place: Place) -> Pattern:
     if not gathered.choices and lists_values(gathered.parts):
         for part in gathered.parts if place.is_type else ():
-            _check_keywords(part, _ALONE["string"])
-        return words(allowed_values(gathered.parts, _ALONE["string"]))
+            check_keywords(part, _STRING)
+        return words(allowed_values(gathered.parts, _STRING))
     if gathered.choices:
         part, keyword, options, _ = gathered.choices[0]
         if not options:
             raise part.place.unsatisfiable("there is no branch", keyword=keyword)
         return _any_of(lambda option: _chosen_names(gathered.with_option(option), place), options)
-    types = _types(gathered.parts)
+    types = allowed_types(gathered.parts)
     if place.is_type and "string" not in types:
         return _spelled_names(gathered.parts, types, place)
     if "string" not in types:
         raise place.unsatisfiable("a name is a string", keyword="type")
     for part in gathered.parts:
-        _check_keywords(part, _ALONE["string"])
+        check_keywords(part, _STRING)
         if place.is_type and "contentSchema" in part.schema:
             raise part.place.refusal(
                 "A key that holds JSON is not supported", keyword="contentSchema", remedy="Use str for the keys."
@@ -332,12 +203,12 @@ def _any_of(pattern: Callable[[Any], Pattern], options: list[Any]) -> Pattern:
 
 def _typed(parts: Subschemas, place: Place) -> Pattern:
     """Return the pattern of schemas without choices: one option for each type that they allow."""
-    types = _types(parts)
+    types = allowed_types(parts)
     if not types:
         named = next(part for part in reversed(parts) if "type" in part.schema)
         raise named.place.unsatisfiable("no value is of all the types", keyword="type")
     for part in parts:
-        _check_keywords(part, types)
+        check_keywords(part, types)
     if lists_values(parts):
         return listed_values(parts, types)
     if types == EVERY_TYPE:
@@ -351,58 +222,6 @@ def _typed(parts: Subschemas, place: Place) -> Pattern:
         (name,) = types
         return TYPES[name](own, place)
     return _any_of(lambda name: TYPES[name](own, place), [name for name in TYPES if name in types])
-
-
-def _types(parts: Subschemas) -> frozenset[str]:
-    """Return the types that all schemas allow (validation §6.1.1); an integer is a number."""
-    allowed = EVERY_TYPE
-    for part in parts:
-        if "type" in part.schema:
-            named = _named_types(part)
-            allowed = named if allowed is EVERY_TYPE else _common_types(allowed, named)
-    return allowed
-
-
-def _named_types(part: Subschema) -> frozenset[str]:
-    named = part.schema["type"]
-    if isinstance(named, str) and named in _ALONE:
-        return _ALONE[named]
-    names = named if isinstance(named, list) else [named]
-    for name in names:
-        if not isinstance(name, str) or name not in TYPES:
-            raise part.place.refusal(
-                f"The type {name!r} is not supported", keyword="type", remedy=f"Use one of {', '.join(TYPES)}."
-            )
-    return frozenset(names) - {"integer"} if "number" in names else frozenset(names)
-
-
-def _common_types(left: frozenset[str], right: frozenset[str]) -> frozenset[str]:
-    """Return what is of a type on both sides: `{number}`, `{integer, null}` → `{integer}`."""
-    common = left & right
-    whole = "integer" in left | right and not (left.isdisjoint(NUMBERS) or right.isdisjoint(NUMBERS))
-    return common | {"integer"} if whole else common
-
-
-def _check_keywords(part: Subschema, types: frozenset[str]) -> None:
-    """Refuse a keyword that forbids something and is not honoured here."""
-    schema, place = part.schema, part.place
-    for keyword in schema:
-        if keyword in ANNOTATIONS or keyword in STRUCTURE:
-            continue
-        applies = ASSERTIONS.get(keyword) if keyword not in INTERNAL or isinstance(schema, Complement) else None
-        if place.is_type:
-            applies = applies or HIDDEN.get(keyword)
-            known = not types.isdisjoint(applies) if applies else keyword == "discriminator" and "oneOf" in schema
-        else:
-            known = keyword not in UNSUPPORTED or types.isdisjoint(UNSUPPORTED[keyword])
-            known = known or schema[keyword] in _HARMLESS.get(keyword, ())
-        if not known:
-            problem = PROBLEMS.get(keyword, "{keyword!r} is not supported here yet")
-            raise place.refusal(
-                problem.format(keyword=keyword, value=schema[keyword]),
-                keyword=keyword,
-                remedy=REMEDIES.get(keyword, IN_A_VALIDATOR),
-            )
 
 
 def any_value(place: Place) -> Pattern:
@@ -471,12 +290,3 @@ TYPES: dict[str, Callable[[Subschemas, Place], Pattern]] = {
     "object": lambda parts, place: object_(parts, place, Compilers(pattern_of, names_of)),
     "string": lambda parts, place: string(parts, place, pattern_of),
 }
-
-_ALONE = {name: frozenset({name}) for name in TYPES}
-_HARMLESS: dict[str, tuple[Any, ...]] = {
-    "uniqueItems": (False,),
-    "minProperties": (0,),
-    **dict.fromkeys(("dependencies", "dependentRequired", "dependentSchemas", "patternProperties"), ({},)),
-    **dict.fromkeys(("propertyNames", "unevaluatedItems", "unevaluatedProperties"), (True, {})),
-}
-"""Values with which they forbid nothing."""

@@ -1,0 +1,37 @@
+"""The one interface of every language: those of patterns, and what is made of others."""
+
+from collections.abc import Hashable, Sequence
+from typing import Any, Protocol
+
+from structured.errors import PatternError
+from structured.pattern.languages.arcs import Arc
+from structured.pattern.nodes import Pattern
+
+MOST_STATES = 8_000
+"""States of one automaton that is made explicit."""
+
+
+class Language(Protocol):
+    """A set of texts, as a deterministic automaton over characters whose states are made when they are asked for."""
+
+    @property
+    def start(self) -> Hashable:
+        """The state before the first character; None if no text is in the language."""
+        ...
+
+    def arcs(self, state: Any) -> Sequence[Arc]:
+        """Return where the characters lead, in order; those of no range lead nowhere."""
+        ...
+
+    def accepts(self, state: Any) -> bool:
+        """Tell whether the text may end here."""
+        ...
+
+
+def too_large(pattern: Pattern | None) -> PatternError:
+    """Return the error that says that an automaton would not end."""
+    return PatternError(
+        f"An automaton needs more than {MOST_STATES:,} states",
+        pattern="" if pattern is None else str(pattern),
+        remedy="Repeat less, and combine fewer patterns and lengths.",
+    )
