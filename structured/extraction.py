@@ -1,7 +1,9 @@
 """The user's call enters: a type, and a prompt, documents or a function. Validated instances leave."""
 
+import dataclasses
 import functools
 import inspect
+import itertools
 import json
 import string
 import typing
@@ -13,7 +15,7 @@ from typing import Any, Generic, ParamSpec, TypedDict, TypeVar, Unpack, cast, ge
 from pydantic import ValidationError
 
 from structured.compiler import compile_type, keep, known_type, type_to_pattern
-from structured.decoding import Generation, generate
+from structured.decoding import DEFAULT_BATCH_SIZE, Generation, Request, generate
 from structured.errors import (
     Attempt,
     BatchError,
@@ -59,6 +61,15 @@ class Options(TypedDict, total=False):
     """"spaced" (default), "compact", "indented", "flexible" or "any"; see `to_regex`."""
     temperature: float
     """0 (default) is greedy; above it, tokens are drawn from softmax(logits / temperature)."""
+    top_k: int
+    """Draws from so many tokens at most, the likeliest that are allowed."""
+    top_p: float
+    """Draws from the likeliest tokens that together have this probability."""
+    min_p: float
+    """Draws from tokens at least this share as likely as the likeliest."""
+    forced_runs: bool
+    """Whether tokens that are known, such as the names of fields, are appended without asking the model; True by
+    default. The texts are as likely as without."""
     seed: int
     """Makes drawn answers repeatable. Document i and attempt k have random numbers of their own."""
     max_tokens: int
@@ -118,10 +129,17 @@ class Extractor(Generic[T]):
         self.whitespace = options.get("whitespace", DEFAULT_WHITESPACE)
         self.optional = _one_of(get_args(Optionals), "optional", options.get("optional", "written"))
         self.instructions = options.get("instructions")
-        self.sampler = Sampler(options.get("temperature", 0.0), options.get("seed"))
+        self.sampler = Sampler(
+            options.get("temperature", 0.0),
+            options.get("seed"),
+            options.get("top_k"),
+            options.get("top_p", 1.0),
+            options.get("min_p", 0.0),
+        )
+        self.forced_runs = options.get("forced_runs", True)
         self.max_tokens = _at_least(1, "max_tokens", options.get("max_tokens", MAX_TOKENS))
         self.retries = _at_least(0, "retries", options.get("retries", 3))
-        self.batch_size = _at_least(1, "batch_size", options.get("batch_size", 8))
+        self.batch_size = _at_least(1, "batch_size", options.get("batch_size", DEFAULT_BATCH_SIZE))
         self.examples = [(document, self._to_json(value)) for document, value in options.get("examples", ())]
         self.sketch = part_to_sketch(self.output_type.root(self.whitespace, self.optional))
         type_to_pattern(
@@ -169,14 +187,12 @@ class Extractor(Generic[T]):
     def _run(self, documents: list[str]) -> tuple[list[Any], dict[int, StructuredError]]:
         items = [self._prepare(position, document) for position, document in enumerate(documents)]
         results: list[Any] = [None] * len(items)
-        pending = sorted(items, key=lambda item: len(item.token_ids))  # equal lengths side by side: little padding
+        pending = items
         for attempt in range(self.retries + 1):
             rejected: list[_Item] = []
-            for start in range(0, len(pending), self.batch_size):
-                chunk = pending[start : start + self.batch_size]
-                for item, generation in zip(chunk, self._generate(chunk, attempt), strict=True):
-                    if not self._accept(item, generation, results):
-                        rejected.append(item)
+            for item, generation in zip(pending, self._generate(pending, attempt), strict=True):
+                if not self._accept(item, generation, results):
+                    rejected.append(item)
             pending = rejected
         if self.cache:
             keep(self.index)
@@ -202,14 +218,24 @@ class Extractor(Generic[T]):
     def _generate(self, items: "list[_Item]", attempt: int) -> list[Generation]:
         sampler = self.sampler
         if attempt and sampler.temperature == 0:
-            sampler = Sampler(RETRY_TEMPERATURE, sampler.seed)
-        return generate(
-            self.model,
-            [item.token_ids for item in items],
-            [Guide(self.index, max_tokens=item.max_tokens) for item in items],
-            [sampler.generator(item.position, attempt) for item in items],
-            sampler,
-        )
+            sampler = dataclasses.replace(sampler, temperature=RETRY_TEMPERATURE)
+        requests = [
+            Request(
+                item.token_ids,
+                Guide(self.index, max_tokens=item.max_tokens),
+                sampler.generator(item.position, attempt),
+                self._shared,
+            )
+            for item in items
+        ]
+        return generate(self.model, requests, sampler, batch_size=self.batch_size, force=self.forced_runs)
+
+    @functools.cached_property
+    def _shared(self) -> int:
+        """How many tokens all prompts begin with."""
+        first, second = (self.model.encode(self.prompt(document)) for document in ("a", "7"))
+        pairs = zip(first, second, strict=False)
+        return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
 
     def _accept(self, item: "_Item", generation: Generation, results: list[Any]) -> bool:
         try:

@@ -176,6 +176,46 @@ def tiny_gpt2(width: int) -> "PreTrainedModel":
     return GPT2LMHeadModel(config)
 
 
+def tiny_lfm2(width: int) -> "PreTrainedModel":
+    """Return a network with random weights of convolutions beside attention, whose state has no room for padding."""
+    from transformers import Lfm2Config, Lfm2ForCausalLM
+
+    config = Lfm2Config(
+        vocab_size=width,
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=3,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        layer_types=["conv", "full_attention", "conv"],
+        max_position_embeddings=256,
+        initializer_range=0.5,
+        bos_token_id=0,
+        eos_token_id=1,
+    )
+    return Lfm2ForCausalLM(config)
+
+
+def tiny_mistral(width: int) -> "PreTrainedModel":
+    """Return a network with random weights in which a token sees the last few alone."""
+    from transformers import MistralConfig, MistralForCausalLM
+
+    config = MistralConfig(
+        vocab_size=width,
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        sliding_window=24,
+        max_position_embeddings=256,
+        initializer_range=0.5,
+        bos_token_id=0,
+        eos_token_id=1,
+    )
+    return MistralForCausalLM(config)
+
+
 def in_memory(make: "Callable[[int], PreTrainedModel]", *, chat_template: str | None = None) -> "HuggingFaceModel":
     """Return a tiny model with its tokenizer, and with a few more logits than that has tokens."""
     import torch
@@ -195,6 +235,29 @@ def random_logits(width: int, *, scale: float = 1.0, seed: int = 0) -> LogitsFun
         return np.random.default_rng([seed, *token_ids]).normal(scale=scale, size=width).astype(np.float32)
 
     return logits
+
+
+def text_logits(tokens: Sequence[bytes | None], *, scale: float = 1.0, seed: int = 0) -> LogitsFunction:
+    """Return a model of bytes: a token is as likely as its bytes one after the other, whatever tokens were before.
+
+    So what it writes does not depend on how that is spelled. Longer tokens are never likelier than their beginnings.
+    """
+
+    @cache
+    def bytes_after(text: bytes) -> Logits:
+        scores = np.random.default_rng([seed, *text]).normal(scale=scale, size=257)
+        return (scores - np.log(np.exp(scores).sum())).astype(np.float32)
+
+    @cache
+    def after(text: bytes) -> Logits:
+        found = np.full(len(tokens), -1e4, dtype=np.float32)
+        found[[END, END_OF_TURN]] = bytes_after(text)[256], -1e4
+        for token_id, token in enumerate(tokens):
+            if token:
+                found[token_id] = sum(bytes_after(text + token[:read])[byte] for read, byte in enumerate(token))
+        return found
+
+    return lambda token_ids: after(spell(tokens, token_ids))
 
 
 def json_hating_logits(tokens: Sequence[bytes | None]) -> LogitsFunction:
