@@ -116,6 +116,10 @@ def test_whatever_happens_to_a_batch_each_text_is_read_as_alone(model: "HuggingF
             written += more
         count = data.draw(st.integers(1, 5))
         rows = st.lists(st.integers(5, 200), min_size=1 if texts.is_ragged else count, max_size=count)
+        if data.draw(st.booleans()):
+            chosen = data.draw(st.lists(st.integers(0, len(written) - 1), min_size=1, max_size=4))
+            texts.select(chosen)
+            written = [written[row] for row in chosen]
         appended = [data.draw(rows if data.draw(st.integers(0, 5)) else st.none()) for _ in written]
         texts.append(appended)
         pairs = zip(written, appended, strict=True)

@@ -57,6 +57,11 @@ class FunctionTexts:
         self.texts = [[*text, *more] for text, more in pairs if more is not None]
         self.logits = self._compute()
 
+    def select(self, rows: Sequence[int]) -> None:
+        """Keep some of the texts, in this order."""
+        self.texts = [list(self.texts[row]) for row in rows]
+        self.logits = self.logits[list(rows)]
+
     def join(self, others: "FunctionTexts") -> None:
         """Take over the texts of another batch."""
         self.texts += others.texts

@@ -163,15 +163,20 @@ class HuggingFaceTexts:
     def append(self, token_ids: Sequence[Sequence[int] | None]) -> None:
         """Append tokens to each text; None drops the text and its cache. Raises OutOfMemoryError."""
         kept = [row for row, new in enumerate(token_ids) if new is not None]
-        with _memory_errors():
-            if len(kept) < len(token_ids):
-                self.seen = self.seen[kept]
-                if not kept:
-                    self.logits = self.logits[:0]
-                    return
-                caches.select(self.cache, kept)
+        if len(kept) < len(token_ids):
+            self.select(kept)
+        if kept:
+            with _memory_errors():
+                self.logits = self._forward([new for new in token_ids if new is not None])
+
+    def select(self, rows: Sequence[int]) -> None:
+        """Keep some of the texts, in this order; one that is named twice goes on as two. Raises OutOfMemoryError."""
+        self.logits = self.logits[list(rows)]
+        if rows:
+            with _memory_errors():
+                self.seen = self.seen[list(rows)]
+                caches.select(self.cache, rows)
                 self._trim()
-            self.logits = self._forward([new for new in token_ids if new is not None])
 
     def join(self, others: "HuggingFaceTexts") -> None:
         """Take over the texts of another batch. Raises OutOfMemoryError."""

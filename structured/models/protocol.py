@@ -39,6 +39,10 @@ class Texts(Protocol):
         """Append tokens to each text and compute the next logits; a text given None leaves the batch."""
         ...
 
+    def select(self, rows: Sequence[int]) -> None:
+        """Keep some of the texts, in this order; one that is named twice goes on as two."""
+        ...
+
     def join(self, others: Self) -> None:
         """Take over the texts of another batch, behind these; the others are used up."""
         ...
