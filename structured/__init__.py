@@ -28,6 +28,7 @@ from structured.errors import (
 from structured.extraction import Extraction, Extractor, Options, extract, extract_batch, structured
 from structured.models import load_model
 from structured.preflight import inspect_type
+from structured.processor import GuidedLogitsProcessor
 from structured.schema import JsonSchema, to_regex
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "Extraction",
     "Extractor",
     "GenerationError",
+    "GuidedLogitsProcessor",
     "JsonSchema",
     "ModelError",
     "Options",

@@ -27,8 +27,8 @@ ROOMS = (
         "completions",
         "forcing",
     ),
-    *("index", "cache", "compiler", "guide", "sampling", "models", "device", "decoding", "sketches"),
-    *("prompts", "preflight", "extraction", "showcases", "cli"),
+    *("index", "cache", "compiler", "guide", "sampling", "models", "device", "processor", "decoding"),
+    *("sketches", "prompts", "preflight", "extraction", "showcases", "cli"),
 )
 """In the order in which data walks through them; a module imports only from rooms before its own, or from its own."""
 
