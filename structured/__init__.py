@@ -27,6 +27,7 @@ from structured.errors import (
 )
 from structured.extraction import Extraction, Extractor, Options, extract, extract_batch, structured
 from structured.models import load_model
+from structured.partial import PartialReader
 from structured.preflight import inspect_type
 from structured.processor import GuidedLogitsProcessor
 from structured.schema import JsonSchema, to_regex
@@ -44,6 +45,7 @@ __all__ = [
     "ModelError",
     "Options",
     "OutOfMemoryError",
+    "PartialReader",
     "PatternError",
     "PromptError",
     "SchemaError",

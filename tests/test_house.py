@@ -27,7 +27,7 @@ ROOMS = (
         "completions",
         "forcing",
     ),
-    *("index", "cache", "compiler", "guide", "sampling", "models", "device", "processor", "decoding"),
+    *("index", "cache", "compiler", "guide", "sampling", "models", "device", "processor", "decoding", "partial"),
     *("sketches", "prompts", "preflight", "extraction", "showcases", "cli"),
 )
 """In the order in which data walks through them; a module imports only from rooms before its own, or from its own."""
