@@ -195,11 +195,12 @@ def test_a_decorator_refuses_what_cannot_work():
         def h(text: str):
             """Read {text}"""
 
-    with pytest.raises(TypeError, match="j is async"):
+    with pytest.raises(TypeError, match="j is a generator"):
 
         @structured
         async def j(text: str) -> int:
             """Read {text}"""
+            yield text
             raise NotImplementedError
 
     with pytest.raises(TypeError, match=re.escape("<class 'int'> is none")):
