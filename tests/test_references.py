@@ -1,6 +1,7 @@
 """References: they lead to where the specification says, in whichever document, and nowhere else."""
 
 import json
+from functools import cache
 from typing import Any
 
 import pytest
@@ -307,6 +308,7 @@ def test_listed_values_are_checked_where_they_stand() -> None:
 REFERENCES = ("#", "#x", "#y", "a", "a#x", "a#y", "b", "b#x", "b#y")
 
 
+@cache
 def subschemas(draft: Draft, *, dynamic: bool = False) -> st.SearchStrategy[dict[str, Any]]:
     """Return schemas of nested lists that refer to the resources `a` and `b`, and to the names `x` and `y`.
 
