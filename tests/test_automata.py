@@ -178,16 +178,31 @@ def test_each_limit_is_kept(limits: Limits, message: str) -> None:
         read(automaton, b"a" * 100_000)
 
 
-def test_compiling_the_loops_is_not_the_patterns_fault(tmp_path: Path) -> None:
+ONE_STEP = """
+from structured.automata import Limits, RegularAutomaton
+from structured.pattern import literal
+automaton = RegularAutomaton(literal("a"), limits=Limits(seconds=0.5))
+print(automaton.step(automaton.start, ord("a")) >= 0)
+"""
+
+IDLE_COMPILER = """
+import time, numba
+njit = numba.njit
+numba.njit = lambda *signature, **options: time.sleep(0.03) or njit(*signature, **options)
+"""
+"""It takes its time for each loop, and leaves it as it is."""
+
+
+@pytest.mark.parametrize(
+    ("compiler", "setting"),
+    [(IDLE_COMPILER, "NUMBA_DISABLE_JIT"), pytest.param("", "NUMBA_CACHE_DIR", marks=pytest.mark.slow)],
+    ids=["a compiler that only takes its time", "Numba"],
+)
+def test_compiling_the_loops_is_not_the_patterns_fault(tmp_path: Path, compiler: str, setting: str) -> None:
     """On a machine where nothing was compiled yet, the first automaton has all of its seconds left."""
-    program = (
-        "from structured.automata import Limits, RegularAutomaton\n"
-        "from structured.pattern import literal\n"
-        "automaton = RegularAutomaton(literal('a'), limits=Limits(seconds=0.5))\n"
-        "print(automaton.step(automaton.start, ord('a')) >= 0)"
-    )
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
-    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True, env=environment)
+    environment = {**os.environ, setting: str(tmp_path) if setting == "NUMBA_CACHE_DIR" else "1"}
+    command = [sys.executable, "-c", compiler + ONE_STEP]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
     assert done.stdout.strip() == "True"
 
 
