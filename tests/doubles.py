@@ -229,9 +229,9 @@ def widened(function: LogitsFunction, extra: int) -> LogitsFunction:
     return lambda token_ids: np.append(function(token_ids), np.full(extra, 1e6, dtype=np.float32))
 
 
-def read(automaton: Automaton, data: bytes) -> int:
-    """Return the state after some bytes, or DEAD."""
-    state = automaton.start
+def read(automaton: Automaton, data: bytes, state: int | None = None) -> int:
+    """Return the state to which some bytes lead, from the start if from no other; or DEAD."""
+    state = automaton.start if state is None else state
     for byte in data:
         state = automaton.step(state, byte)
         if state == DEAD:

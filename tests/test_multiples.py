@@ -283,7 +283,7 @@ def test_masks_are_those_of_all_tokens(vocabulary, seed):
         allowed = unpack(index.mask(state), vocabulary.size).tolist()
         reached = {}
         for token_id, token in enumerate(vocabulary.tokens):
-            target = read(automaton, data + token) if token else DEAD
+            target = read(automaton, token, state) if token else DEAD
             if target != DEAD:
                 reached[token_id] = token
             ends = token_id in vocabulary.end_token_ids and automaton.accepts(state)
