@@ -14,7 +14,19 @@ HOUSE = Path(structured.__file__).parent
 MODULES = sorted(HOUSE.rglob("*.py"))
 
 ROOMS = (
-    *("errors", "pattern", "schema", "trie", "automata", "vocabulary", "kernels", "masks", "walks", "completions"),
+    *(
+        "errors",
+        "pattern",
+        "schema",
+        "trie",
+        "automata",
+        "vocabulary",
+        "kernels",
+        "masks",
+        "walks",
+        "completions",
+        "forcing",
+    ),
     *("index", "cache", "compiler", "guide", "sampling", "models", "device", "decoding", "sketches"),
     *("prompts", "preflight", "extraction", "showcases", "cli"),
 )

@@ -164,4 +164,4 @@ def _vocabulary(model: "PreTrainedModel", tokenizer: "PreTrainedTokenizerBase", 
     for ids in declared:
         ends.update([ids] if isinstance(ids, int) else ids or [])
     whole = Vocabulary.from_transformers(tokenizer, end_token_ids={token_id for token_id in ends if token_id < width})
-    return whole if whole.size <= width else Vocabulary(whole.tokens[:width], whole.end_token_ids)
+    return whole if whole.size <= width else Vocabulary(whole.tokens[:width], whole.end_token_ids, whole.encode)
