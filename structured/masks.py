@@ -83,8 +83,7 @@ class MaskTable:
 
 def unpack(mask: Mask, size: int) -> NDArray[np.bool_]:
     """Return a mask as booleans, cut or padded with False to `size` tokens; shape (size,)."""
-    bits = np.unpackbits(mask.view(np.uint8), bitorder="little")[:size].astype(np.bool_)
-    return np.pad(bits, (0, size - len(bits)))
+    return np.unpackbits(mask.view(np.uint8), count=size, bitorder="little").view(np.bool_)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
