@@ -16,11 +16,13 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from structured.device import draw
 from structured.errors import OutOfMemoryError
 from structured.guide import Guide
+from structured.masks import Mask, allows
 from structured.models import LanguageModel
 from structured.models.protocol import Texts
-from structured.sampling import Sampler
+from structured.sampling import Choice, Sampler
 
 DEFAULT_BATCH_SIZE = 8
 
@@ -115,12 +117,18 @@ class _Draft:
         """The bytes of the answer so far."""
         return self._spelled(self.token_ids[self.answer_start :])
 
-    def extend(self, logits: NDArray[np.float32], sampler: Sampler) -> None:
-        """Draw the next token, and take those that are known to follow it."""
+    @property
+    def mask(self) -> Mask:
+        """The tokens that may come next, whatever the budget."""
+        return self.guide.index.mask(self.guide.state)
+
+    def choose(self, logits: NDArray[np.float32], sampler: Sampler) -> Choice:
+        """Draw the next token. `logits` has shape (size of the vocabulary,)."""
+        return sampler.choose(logits, self.mask, self.request.generator, within=self.guide.mask())
+
+    def extend(self, choice: Choice) -> None:
+        """Take a token that was drawn, and those that are known to follow it."""
         guide = self.guide
-        ample = guide.index.mask(guide.state)
-        logits = logits[: guide.index.vocabulary.size]  # models have more, to round their width up
-        choice = sampler.choose(logits, ample, self.request.generator, within=guide.mask())
         self.log_probability += choice.log_probability
         self.shortened |= choice.steered
         self.legal_masses.append(choice.legal_mass)
@@ -247,9 +255,30 @@ class _Batch:
             not self.live or (room * 4 >= self.size and self.texts is not None and self.texts.can_join)
         ):
             self._admit(room)
-        for draft, logits in zip(self.live, () if self.texts is None else self.texts.logits, strict=True):
-            if not draft.pending:
-                draft.extend(logits, self.sampler)
+        if self.texts is not None:
+            self._draw(self.texts)
+
+    def _draw(self, texts: Texts) -> None:
+        """Draw a token for each text of which the model has read all."""
+        size = self.model.vocabulary.size  # models have more logits, to round their width up
+        asked = [row for row, draft in enumerate(self.live) if not draft.pending]
+        drafts = [self.live[row] for row in asked]
+        if texts.scores is None:
+            logits = texts.logits
+            for row, draft in zip(asked, drafts, strict=True):
+                draft.extend(draft.choose(logits[row, :size], self.sampler))
+            return
+        scores = texts.scores[asked, :size]
+        generators = [draft.request.generator for draft in drafts]
+        masks, table = [draft.mask for draft in drafts], self.live[0].guide.index.table
+        choices = draw(scores, masks, table, generators, self.sampler)
+        for row, (draft, choice) in enumerate(zip(drafts, choices, strict=True)):
+            within = draft.guide.mask()
+            if not allows(within, choice.token_id):
+                logits = scores[row].float().cpu().numpy()
+                draft.extend(self.sampler.confined(choice, logits, within, draft.request.generator))
+            else:
+                draft.extend(choice)
 
     def _read(self, texts: Texts) -> None:
         """Let the model read pending tokens; texts that are finished leave."""

@@ -35,6 +35,8 @@ class MaskTable:
         self._rows_by_hash: dict[int, list[int]] = {}
         self._rows_by_id: dict[int, int] = {}
         self._lock = Lock()
+        self.copies: dict[str, object] = {}
+        """What stands for the table on devices, by their names."""
 
     def __repr__(self) -> str:
         return f"MaskTable({len(self._masks)} rows of {self._matrix.shape[1]} words)"
@@ -79,6 +81,11 @@ class MaskTable:
     def row_of(self, mask: Mask) -> int:
         """Return the number of a row that `intern` has returned, NO_ROW for any other array, an equal one as well."""
         return self._rows_by_id.get(id(mask), NO_ROW)
+
+
+def allows(mask: Mask, token_id: int) -> bool:
+    """Tell whether a token is in a mask."""
+    return bool(mask[token_id >> 5] >> (token_id & 31) & 1)
 
 
 def unpack(mask: Mask, size: int) -> NDArray[np.bool_]:

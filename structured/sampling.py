@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.errors import ModelError
-from structured.masks import Mask, TokenSet, unpack
+from structured.masks import Mask, TokenSet, allows, unpack
 
 MANY_TOKENS = 1 << 13
 """Beyond so many, single precision is precise enough: a millionth."""
@@ -83,7 +83,15 @@ class Sampler:
         else:
             allowed = np.flatnonzero(unpack(mask, len(logits))) if found.is_complement else found.token_ids
             choice = self._choose_among(logits, allowed, generator)
-        if within is None or within is mask or within[choice.token_id >> 5] >> (choice.token_id & 31) & 1:
+        if within is None or within is mask:
+            return choice
+        return self.confined(choice, logits, within, generator)
+
+    def confined(
+        self, choice: Choice, logits: NDArray[np.float32], within: Mask, generator: np.random.Generator
+    ) -> Choice:
+        """Return a choice that was made if it is inside of a mask, or one that is drawn there."""
+        if allows(within, choice.token_id):
             return choice
         inside = np.flatnonzero(unpack(within, len(logits)))
         drawn = inside[self._draw(log_softmax(logits[inside])[0], generator)]
