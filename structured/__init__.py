@@ -25,12 +25,23 @@ from structured.errors import (
     StructuredWarning,
     VocabularyError,
 )
-from structured.extraction import Extraction, Extractor, Options, extract, extract_batch, structured
+from structured.extraction import (
+    Extraction,
+    Extractor,
+    Options,
+    aextract,
+    aextract_batch,
+    extract,
+    extract_batch,
+    structured,
+)
 from structured.models import load_model
 from structured.partial import PartialReader
 from structured.preflight import inspect_type
 from structured.processor import GuidedLogitsProcessor
 from structured.schema import JsonSchema, to_regex
+from structured.streams import Stream
+from structured.thinking import Thinking
 
 __all__ = [
     "BatchError",
@@ -49,9 +60,13 @@ __all__ = [
     "PatternError",
     "PromptError",
     "SchemaError",
+    "Stream",
     "StructuredError",
     "StructuredWarning",
+    "Thinking",
     "VocabularyError",
+    "aextract",
+    "aextract_batch",
     "extract",
     "extract_batch",
     "inspect_type",

@@ -106,7 +106,6 @@ class GuidedLogitsProcessor(Generic[T]):
         )
         self._start = _Place(Guide(self.index, max_tokens=max_tokens))
         self._over = self.index.table.intern(_only(self.index.vocabulary.end_token_ids, self.index.vocabulary.size))
-        self._device_masks: DeviceMasks | None = None
         self._prompts: torch.Tensor | None = None
         self._places: dict[bytes, _Place] = {}
 
@@ -129,9 +128,7 @@ class GuidedLogitsProcessor(Generic[T]):
                 f"There are scores for {scores.shape[1]} tokens, and the tokenizer has {vocabulary.size}. Make the "
                 "processor for (model, tokenizer), so that it knows which tokens the model has."
             )
-        if self._device_masks is None or self._device_masks.device != scores.device:
-            self._device_masks = DeviceMasks(self.index.table, scores.device)
-        allowed = self._device_masks.gather(masks)  # (rows, words)
+        allowed = DeviceMasks.of(self.index.table, scores.device).gather(masks)  # (rows, words)
         guided = apply_masks(scores, allowed)
         best = guided.amax(dim=1)
         if not bool(best.isfinite().all()):
