@@ -295,8 +295,11 @@ def _kept_branches(
     branches: Iterable[_Branch], watched: dict[tuple[PatternLanguage, int], int], found: Sequence[Any]
 ) -> Iterator[_Branch]:
     """Yield the branches with what is left of their duties, if they can be done."""
+    known: dict[frozenset[_Duty], frozenset[_Duty] | None] = {}
     for after, duties in branches:
-        left = _kept_duties(duties, watched, found) if duties else duties
+        if duties not in known:
+            known[duties] = _kept_duties(duties, watched, found)
+        left = known[duties]
         if left is not None:
             yield after, left
 
