@@ -7,7 +7,7 @@ from structured.errors import PatternError
 from structured.pattern.languages.alphabet import Alphabet
 from structured.pattern.nodes import Pattern
 
-MOST_STATES = 8_000
+MOST_STATES = 24_000
 """States of one automaton that is made explicit."""
 
 
