@@ -17,6 +17,7 @@ from structured.errors import (
     DemonstrationWarning,
     GenerationError,
     ModelError,
+    OutOfMemoryError,
     PatternError,
     PromptError,
     SchemaError,
@@ -24,10 +25,21 @@ from structured.errors import (
     StructuredWarning,
     VocabularyError,
 )
-from structured.extraction import Extraction, Extractor, Options, extract, extract_batch, structured
+from structured.extraction import (
+    Extraction,
+    Extractor,
+    Options,
+    aextract,
+    aextract_batch,
+    extract,
+    extract_batch,
+    structured,
+)
 from structured.models import load_model
 from structured.preflight import inspect_type
 from structured.schema import JsonSchema, to_regex
+from structured.streams import Stream
+from structured.thinking import Thinking
 
 __all__ = [
     "BatchError",
@@ -40,12 +52,17 @@ __all__ = [
     "JsonSchema",
     "ModelError",
     "Options",
+    "OutOfMemoryError",
     "PatternError",
     "PromptError",
     "SchemaError",
+    "Stream",
     "StructuredError",
     "StructuredWarning",
+    "Thinking",
     "VocabularyError",
+    "aextract",
+    "aextract_batch",
     "extract",
     "extract_batch",
     "inspect_type",

@@ -1,22 +1,75 @@
 """Prompts, guides and a model enter; texts leave. The loop in which everything meets.
 
-Each turn: one mask for each text, one token drawn under it, one forward pass for all texts that go on.
+Each turn: one token drawn for each text under its mask, the tokens behind it that are known anyway, and one forward
+pass for all of them. A text that is finished makes room for the next that waits, and what many prompts begin with is
+computed once.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import itertools
+from codecs import getincrementaldecoder
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from structured.errors import OutOfMemoryError
 from structured.guide import Guide
 from structured.models import LanguageModel
+from structured.models.protocol import Texts
 from structured.sampling import Sampler
+
+DEFAULT_BATCH_SIZE = 8
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One text to be written: the prompt's tokens, the guide, which is used up, and the random numbers.
+
+    The first `shared` tokens of the prompt are the same in all requests, and likely in later ones. With `thinking`, a
+    guide that is used up as well, a text of its own comes before.
+    """
+
+    prompt: Sequence[int]
+    guide: Guide
+    generator: np.random.Generator
+    shared: int = 0
+    thinking: Guide | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostics:
+    """How a text came about."""
+
+    forced: int = 0
+    """How many of its tokens were known without the model."""
+    passes: int = 0
+    """How many forward passes it took part in."""
+    legal_masses: tuple[float, ...] = field(default=(), repr=False)
+    """For each token that was sampled, the probability that the model had put on legal ones. Where it is small, the
+    model would have written something else."""
+    seconds: float = 0.0
+    """From the first pass to the last token."""
+    seconds_in_model: float = 0.0
+    """Of these, in passes; the passes of a batch count whole for each of its texts."""
+
+    @property
+    def sampled(self) -> int:
+        """How many tokens the model was asked for, the end token included."""
+        return len(self.legal_masses)
 
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """A finished text. `log_probability` is that of its tokens among those the pattern allows, end token included."""
+    """A finished text.
+
+    `log_probability` is that of the sampled tokens among those the pattern allows, end token included.
+    """
 
     text: str
     token_ids: tuple[int, ...]
@@ -24,54 +77,226 @@ class Generation:
     shortened: bool
     """Whether the token budget kept the model from a token it would have written; if not, the text is what a budget
     without end would have given."""
+    thinking: str = ""
+    """What was written before it, if anything was to be; `token_ids` has its tokens too."""
+    diagnostics: Diagnostics = field(default=Diagnostics(), compare=False)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Draft:
-    """A text being written."""
+    """A text being written. `pending` are tokens of it that the model has not read yet."""
 
-    guide: Guide
-    generator: np.random.Generator
-    token_ids: list[int]
+    request: Request
+    force: bool
+    guide: Guide = field(init=False)
+    answer_start: int = 0
+    token_ids: list[int] = field(default_factory=list)
+    pending: list[int] = field(default_factory=list)
     log_probability: float = 0.0
     shortened: bool = False
+    forced: int = 0
+    passes: int = 0
+    legal_masses: list[float] = field(default_factory=list)
+    began: float = 0.0
+    ended: float = 0.0
+    seconds_in_model: float = 0.0
 
-    def extend(self, logits: NDArray[np.float32], sampler: Sampler) -> int | None:
-        """Draw the next token; return it, or None if the text is finished."""
-        ample = self.guide.index.mask(self.guide.state)
-        choice = sampler.choose(logits, ample, self.generator, within=self.guide.mask())
+    def __post_init__(self) -> None:
+        self.guide = self.request.thinking or self.request.guide
+        self._take_forced()
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing can follow."""
+        return self.guide is self.request.guide and self.guide.finished
+
+    @property
+    def answer(self) -> bytes:
+        """The bytes of the answer so far."""
+        return self._spelled(self.token_ids[self.answer_start :])
+
+    def extend(self, logits: NDArray[np.float32], sampler: Sampler) -> None:
+        """Draw the next token, and take those that are known to follow it."""
+        guide = self.guide
+        ample = guide.index.mask(guide.state)
+        logits = logits[: guide.index.vocabulary.size]  # models have more, to round their width up
+        choice = sampler.choose(logits, ample, self.request.generator, within=guide.mask())
         self.log_probability += choice.log_probability
         self.shortened |= choice.steered
-        if choice.token_id not in self.guide.index.vocabulary.end_token_ids:
-            self.token_ids.append(choice.token_id)
-        self.guide.advance(choice.token_id)
-        return None if self.guide.finished else choice.token_id
+        self.legal_masses.append(choice.legal_mass)
+        if choice.token_id not in guide.index.vocabulary.end_token_ids:
+            self._take((choice.token_id,))
+        guide.advance(choice.token_id)
+        self._take_forced()
+        if self.finished:
+            self.ended = perf_counter()
+
+    def whole(self) -> list[int]:
+        """Return the prompt and all tokens, for a model that has read nothing of the text."""
+        self.pending = []
+        return [*self.request.prompt, *self.token_ids]
+
+    def read(self, count: int) -> list[int]:
+        """Return so many of the pending tokens, for the model to read."""
+        taken, self.pending = self.pending[:count], self.pending[count:]
+        return taken
 
     def finish(self) -> Generation:
+        """Return what has become of it."""
+        return Generation(
+            self.answer.decode(),
+            tuple(self.token_ids),
+            self.log_probability,
+            self.shortened,
+            self._spelled(self.token_ids[: self.answer_start]).decode(),
+            Diagnostics(
+                self.forced,
+                self.passes,
+                tuple(self.legal_masses),
+                max(self.ended - self.began, 0.0),
+                self.seconds_in_model,
+            ),
+        )
+
+    def _take(self, token_ids: Sequence[int]) -> None:
+        self.token_ids.extend(token_ids)
+        self.pending.extend(token_ids)
+
+    def _take_forced(self) -> None:
+        """Take the tokens that are known to follow, and go on from the thinking to the answer when it is done."""
+        if self.force and not self.finished:
+            known = self.guide.take_forced()
+            self._take(known)
+            self.forced += len(known)
+        if self.guide.finished and self.guide is not self.request.guide:
+            self.guide, self.answer_start = self.request.guide, len(self.token_ids)
+            self._take_forced()
+
+    def _spelled(self, token_ids: Sequence[int]) -> bytes:
         tokens = self.guide.index.vocabulary.tokens
-        text = b"".join(tokens[token_id] or b"" for token_id in self.token_ids).decode()
-        return Generation(text, tuple(self.token_ids), self.log_probability, self.shortened)
+        return b"".join(tokens[token_id] or b"" for token_id in token_ids)
 
 
 def generate(
     model: LanguageModel,
-    prompts: Sequence[Sequence[int]],
-    guides: Sequence[Guide],
-    generators: Sequence[np.random.Generator],
+    requests: Iterable[Request],
     sampler: Sampler,
+    *,
+    batch_size: int = DEFAULT_BATCH_SIZE,
+    force: bool = True,
 ) -> list[Generation]:
-    """Write one text for each prompt, all of them in one batch.
+    """Write one text for each request, `batch_size` at a time, and return them in the order of the requests.
 
-    `guides` and `generators` belong to the prompts one by one, and are used up. The guides may be of different types.
+    The guides may be of different types. With `force`, tokens that are known are not asked for.
+
+    Raises OutOfMemoryError if one text alone is too much for the model's device; of several, half are tried again.
     """
-    drafts = [_Draft(guide, generator, []) for guide, generator in zip(guides, generators, strict=True)]
-    live = [draft for draft in drafts if not draft.guide.finished]
-    if live:
-        started = [prompt for prompt, draft in zip(prompts, drafts, strict=True) if not draft.guide.finished]
-        texts = model.begin(started)
-    while live:
-        drawn = [draft.extend(logits, sampler) for draft, logits in zip(live, texts.logits, strict=True)]
-        live = [draft for draft in live if not draft.guide.finished]
-        if live:
-            texts.append(drawn)
+    drafts = [_Draft(request, force) for request in requests]
+    for _ in _Batch(model, sampler, batch_size).turns([draft for draft in drafts if not draft.finished]):
+        pass
     return [draft.finish() for draft in drafts]
+
+
+def stream(
+    model: LanguageModel, request: Request, sampler: Sampler, *, force: bool = True
+) -> Generator[str, None, Generation]:
+    """Write one text, and yield the pieces of the answer as they become known; the generation is what it returns."""
+    draft = _Draft(request, force)
+    decoder = getincrementaldecoder("utf-8")()
+    read = 0
+    for _ in itertools.chain([None], _Batch(model, sampler, 1).turns([] if draft.finished else [draft])):
+        answer = draft.answer if draft.guide is request.guide else b""
+        piece = decoder.decode(answer[read:])
+        read = len(answer)
+        if piece:
+            yield piece
+    return draft.finish()
+
+
+@dataclass(slots=True)
+class _Batch:
+    """The texts that are written at a time."""
+
+    model: LanguageModel
+    sampler: Sampler
+    size: int
+    waiting: deque[_Draft] = field(default_factory=deque)
+    live: list[_Draft] = field(default_factory=list)
+    texts: Texts | None = None
+
+    def turns(self, drafts: list[_Draft]) -> Iterator[None]:
+        """Finish some drafts, those with prompts of like lengths beside each other: that takes little padding."""
+        self.waiting.extend(sorted(drafts, key=lambda draft: len(draft.request.prompt)))
+        while self.live or self.waiting:
+            try:
+                self._turn()
+            except OutOfMemoryError:
+                if self.size <= 1:
+                    raise
+                self.size = max(min(self.size, len(self.live)) // 2, 1)
+                self.waiting.extendleft(reversed(self.live))
+                self.live, self.texts = [], None
+            yield
+
+    def _turn(self) -> None:
+        """Let the model read what it has not, take in those that wait, and draw a token for each text."""
+        if self.texts is not None:
+            self._read(self.texts)
+        room = self.size - len(self.live)
+        if self.waiting and (
+            not self.live or (room * 4 >= self.size and self.texts is not None and self.texts.can_join)
+        ):
+            self._admit(room)
+        for draft, logits in zip(self.live, () if self.texts is None else self.texts.logits, strict=True):
+            if not draft.pending:
+                draft.extend(logits, self.sampler)
+
+    def _read(self, texts: Texts) -> None:
+        """Let the model read pending tokens; texts that are finished leave."""
+        going = [draft for draft in self.live if not draft.finished]
+        count = _columns([len(draft.pending) for draft in going], texts) if going else 0
+        fed = [None if draft.finished else draft.read(count) for draft in self.live]
+        self.live = going
+        if going:
+            self._timed(going, lambda: texts.append(fed))
+        else:
+            self.texts = None
+
+    def _admit(self, room: int) -> None:
+        """Begin as many of the texts that wait as there is room for."""
+        new = [self.waiting.popleft() for _ in range(min(room, len(self.waiting)))]
+        self.live += new  # should memory not suffice, they are tried again with the others
+        started = perf_counter()
+        for draft in new:
+            draft.began = draft.began or started
+        shared = min(draft.request.shared for draft in new)
+        begun = self._timed(new, lambda: self.model.begin([draft.whole() for draft in new], shared=shared))
+        if self.texts is None:
+            self.texts = begun
+        else:
+            self.texts.join(begun)
+
+    @staticmethod
+    def _timed(drafts: Sequence[_Draft], run: Callable[[], T]) -> T:
+        """Run a pass, and write down for each of its texts how long it took."""
+        started = perf_counter()
+        result = run()
+        seconds = perf_counter() - started
+        for draft in drafts:
+            draft.passes += 1
+            draft.seconds_in_model += seconds
+        return result
+
+
+def _columns(counts: list[int], texts: Texts) -> int:
+    """Return how many tokens the model should read of each text at most, given how many there are.
+
+    A pass costs something however few it reads, and then for each column, padding included.
+    """
+    if not texts.is_ragged:
+        return min(counts)
+
+    def gain(columns: int) -> float:
+        return sum(min(count, columns) for count in counts) / (texts.pass_cost + len(counts) * columns)
+
+    return max(sorted(set(counts)), key=gain)

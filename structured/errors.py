@@ -6,6 +6,7 @@
     ├── VocabularyError    a tokenizer whose tokens cannot be read as bytes, or cannot spell every text
     ├── PromptError        an empty prompt, or one that does not fit in the model's context
     ├── ModelError         a model that cannot be found, loaded or called
+    │   └── OutOfMemoryError   not even one text fits on the model's device
     ├── BudgetError        max_tokens too small for even the shortest answer
     ├── GenerationError    every attempt was rejected by the type's own validators
     └── BatchError         some documents of a batch failed; holds the results of the others
@@ -63,6 +64,10 @@ class PromptError(StructuredError):
 
 class ModelError(StructuredError):
     """A model that cannot be found, loaded or called."""
+
+
+class OutOfMemoryError(ModelError):
+    """The device of a model has no memory left. Of several texts, fewer are tried; this is raised if it was one."""
 
 
 class BudgetError(StructuredError):

@@ -1,7 +1,9 @@
 """The user's call enters: a type, and a prompt, documents or a function. Validated instances leave."""
 
+import dataclasses
 import functools
 import inspect
+import itertools
 import json
 import string
 import typing
@@ -13,7 +15,7 @@ from typing import Any, Generic, ParamSpec, TypedDict, TypeVar, Unpack, cast, ge
 from pydantic import ValidationError
 
 from structured.compiler import compile_type, keep, known_type, type_to_pattern
-from structured.decoding import Generation, generate
+from structured.decoding import DEFAULT_BATCH_SIZE, Generation, Request, generate, stream
 from structured.errors import (
     Attempt,
     BatchError,
@@ -31,6 +33,8 @@ from structured.schema import DEFAULT_WHITESPACE, Absent, JsonSchema, Optionals
 from structured.schema.missing import is_all_missing, stated
 from structured.schema.paths import steps_to_path
 from structured.sketches import part_to_sketch
+from structured.streams import Stream
+from structured.thinking import Thinking, thinking_index
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -59,6 +63,17 @@ class Options(TypedDict, total=False):
     """"spaced" (default), "compact", "indented", "flexible" or "any"; see `to_regex`."""
     temperature: float
     """0 (default) is greedy; above it, tokens are drawn from softmax(logits / temperature)."""
+    top_k: int
+    """Draws from so many tokens at most, the likeliest that are allowed."""
+    top_p: float
+    """Draws from the likeliest tokens that together have this probability."""
+    min_p: float
+    """Draws from tokens at least this share as likely as the likeliest."""
+    forced_runs: bool
+    """Whether tokens that are known, such as the names of fields, are appended without asking the model; True by
+    default. The texts are as likely as without."""
+    thinking: Thinking
+    """Lets a model that reasons write freely before its answer, up to a marker."""
     seed: int
     """Makes drawn answers repeatable. Document i and attempt k have random numbers of their own."""
     max_tokens: int
@@ -118,10 +133,18 @@ class Extractor(Generic[T]):
         self.whitespace = options.get("whitespace", DEFAULT_WHITESPACE)
         self.optional = _one_of(get_args(Optionals), "optional", options.get("optional", "written"))
         self.instructions = options.get("instructions")
-        self.sampler = Sampler(options.get("temperature", 0.0), options.get("seed"))
+        self.sampler = Sampler(
+            options.get("temperature", 0.0),
+            options.get("seed"),
+            options.get("top_k"),
+            options.get("top_p", 1.0),
+            options.get("min_p", 0.0),
+        )
+        self.forced_runs = options.get("forced_runs", True)
+        self.thinking = options.get("thinking")
         self.max_tokens = _at_least(1, "max_tokens", options.get("max_tokens", MAX_TOKENS))
         self.retries = _at_least(0, "retries", options.get("retries", 3))
-        self.batch_size = _at_least(1, "batch_size", options.get("batch_size", 8))
+        self.batch_size = _at_least(1, "batch_size", options.get("batch_size", DEFAULT_BATCH_SIZE))
         self.examples = [(document, self._to_json(value)) for document, value in options.get("examples", ())]
         self.sketch = part_to_sketch(self.output_type.root(self.whitespace, self.optional))
         type_to_pattern(
@@ -161,6 +184,19 @@ class Extractor(Generic[T]):
             raise BatchError(results, errors)
         return results
 
+    def stream(self, prompt: str) -> Stream[T]:
+        """Return the answer to a prompt while it is written; see `Stream`. Raises PromptError, BudgetError."""
+        item = self._prepare(0, prompt)
+        (request,) = self._requests([item], 0)
+
+        def read(generation: Generation) -> T:
+            results: list[Any] = [None]
+            if not self._accept(item, generation, results):
+                raise GenerationError(item.attempts, document=0)
+            return cast("T", results[0])
+
+        return Stream(stream(self.model, request, self.sampler, force=self.forced_runs), read)
+
     def prompt(self, document: str) -> str | list[dict[str, str]]:
         """Return what the model is given for a document: chat messages if it has a chat template, else plain text."""
         build = chat_messages if self.model.has_chat_template else completion_prompt
@@ -169,14 +205,12 @@ class Extractor(Generic[T]):
     def _run(self, documents: list[str]) -> tuple[list[Any], dict[int, StructuredError]]:
         items = [self._prepare(position, document) for position, document in enumerate(documents)]
         results: list[Any] = [None] * len(items)
-        pending = sorted(items, key=lambda item: len(item.token_ids))  # equal lengths side by side: little padding
+        pending = items
         for attempt in range(self.retries + 1):
             rejected: list[_Item] = []
-            for start in range(0, len(pending), self.batch_size):
-                chunk = pending[start : start + self.batch_size]
-                for item, generation in zip(chunk, self._generate(chunk, attempt), strict=True):
-                    if not self._accept(item, generation, results):
-                        rejected.append(item)
+            for item, generation in zip(pending, self._generate(pending, attempt), strict=True):
+                if not self._accept(item, generation, results):
+                    rejected.append(item)
             pending = rejected
         if self.cache:
             keep(self.index)
@@ -190,26 +224,47 @@ class Extractor(Generic[T]):
         token_ids = self.model.encode(self.prompt(document))
         max_tokens, context = self.max_tokens, self.model.context_length
         if context is not None:
-            max_tokens = min(max_tokens, context - len(token_ids))
+            thinking = 0 if self.thinking is None else self.thinking.max_tokens
+            max_tokens = min(max_tokens, context - len(token_ids) - thinking)
             if max_tokens <= 0:
                 raise PromptError(
-                    f"The prompt for document {position} takes {len(token_ids)} tokens, and the context of "
-                    f"{self.model.name} has {context}. Shorten or split the document, or use a model with a longer one."
+                    f"The prompt for document {position} takes {len(token_ids)} tokens"
+                    f"{f', thinking up to {thinking}' if thinking else ''}, and the context of {self.model.name} has "
+                    f"{context}. Shorten or split the document, or use a model with a longer one."
                 )
         Guide(self.index, max_tokens=max_tokens)  # raises BudgetError before the model runs
+        if self.thinking is not None:
+            self._thinking_guide(self.thinking)
         return _Item(position, token_ids, max_tokens)
 
     def _generate(self, items: "list[_Item]", attempt: int) -> list[Generation]:
         sampler = self.sampler
         if attempt and sampler.temperature == 0:
-            sampler = Sampler(RETRY_TEMPERATURE, sampler.seed)
-        return generate(
-            self.model,
-            [item.token_ids for item in items],
-            [Guide(self.index, max_tokens=item.max_tokens) for item in items],
-            [sampler.generator(item.position, attempt) for item in items],
-            sampler,
-        )
+            sampler = dataclasses.replace(sampler, temperature=RETRY_TEMPERATURE)
+        requests = self._requests(items, attempt)
+        return generate(self.model, requests, sampler, batch_size=self.batch_size, force=self.forced_runs)
+
+    def _requests(self, items: "list[_Item]", attempt: int) -> list[Request]:
+        return [
+            Request(
+                item.token_ids,
+                Guide(self.index, max_tokens=item.max_tokens),
+                self.sampler.generator(item.position, attempt),
+                self._shared,
+                None if self.thinking is None else self._thinking_guide(self.thinking),
+            )
+            for item in items
+        ]
+
+    def _thinking_guide(self, thinking: Thinking) -> Guide:
+        return Guide(thinking_index(thinking.marker, self.model.vocabulary), max_tokens=thinking.max_tokens)
+
+    @functools.cached_property
+    def _shared(self) -> int:
+        """How many tokens all prompts begin with."""
+        first, second = (self.model.encode(self.prompt(document)) for document in ("a", "7"))
+        pairs = zip(first, second, strict=False)
+        return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
 
     def _accept(self, item: "_Item", generation: Generation, results: list[Any]) -> bool:
         try:
@@ -318,6 +373,34 @@ def extract_batch(
     return _extractor(output_type, absent, options).batch(documents)
 
 
+@overload
+async def aextract(output_type: JsonSchema, prompt: str, **options: Unpack[Options]) -> Any: ...
+@overload
+async def aextract(output_type: type[T], prompt: str, **options: Unpack[Options]) -> T: ...
+@overload
+async def aextract(output_type: object, prompt: str, **options: Unpack[Options]) -> Any: ...
+async def aextract(output_type: object, prompt: str, **options: Unpack[Options]) -> Any:
+    """Return what a text says, as `extract` does; the model runs in a thread beside the event loop."""
+    import asyncio
+
+    return await asyncio.to_thread(lambda: extract(output_type, prompt, **options))
+
+
+@overload
+async def aextract_batch(
+    output_type: JsonSchema, documents: Iterable[str], **options: Unpack[Options]
+) -> list[Any]: ...
+@overload
+async def aextract_batch(output_type: type[T], documents: Iterable[str], **options: Unpack[Options]) -> list[T]: ...
+@overload
+async def aextract_batch(output_type: object, documents: Iterable[str], **options: Unpack[Options]) -> list[Any]: ...
+async def aextract_batch(output_type: object, documents: Iterable[str], **options: Unpack[Options]) -> list[Any]:
+    """Return what each of many documents says, as `extract_batch` does; the model runs in a thread."""
+    import asyncio
+
+    return await asyncio.to_thread(lambda: extract_batch(output_type, documents, **options))
+
+
 def _extractor(output_type: object, absent: Absent | None, options: Options) -> Extractor[Any]:
     if absent is None:
         return Extractor[Any](output_type, **options)
@@ -349,11 +432,8 @@ def structured(function: Callable[..., Any] | None = None, /, **options: Unpack[
 def _decorate(function: Callable[..., Any], *, options: Options) -> Callable[..., Any]:
     if not inspect.isfunction(function):
         raise TypeError(f"@structured takes a function, and {function!r} is none. Write one with a docstring.")
-    if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
-        raise TypeError(
-            f"{function.__name__} is async, and a model on this machine answers at once or not at all. Write it with a "
-            "plain def, and call it with asyncio.to_thread where the event loop must not wait."
-        )
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        raise TypeError(f"{function.__name__} is a generator, and an answer is one value. Write it without yield.")
     signature = inspect.signature(function)
     template = _docstring_template(function, signature)
     if signature.return_annotation is inspect.Signature.empty:
@@ -375,6 +455,15 @@ def _decorate(function: Callable[..., Any], *, options: Options) -> Callable[...
         bound.apply_defaults()
         return extractor()(template.format(**bound.arguments))
 
+    if inspect.iscoroutinefunction(function):
+
+        @functools.wraps(function)
+        async def call_in_thread(*args: Any, **kwargs: Any) -> Any:
+            import asyncio
+
+            return await asyncio.to_thread(call, *args, **kwargs)
+
+        return call_in_thread
     return call
 
 

@@ -55,6 +55,20 @@ class Guide:
         self.tokens_left -= 1
         self.finished = self.index.is_final(self.state)
 
+    def take_forced(self) -> tuple[int, ...]:
+        """Take the tokens that are known to follow, and return them: as many as leave a way to the end in time."""
+        taken = []
+        if not self.finished:
+            for token_id in self.index.forced_tokens(self.state):
+                successor = self.index.step(self.state, token_id)
+                if not self.index.fits(successor, self.tokens_left - 1):
+                    break
+                self.state = successor
+                self.tokens_left -= 1
+                taken.append(token_id)
+            self.finished = self.index.is_final(self.state)
+        return tuple(taken)
+
     def copy(self) -> "Guide":
         """Return a cursor at the same place that moves on its own."""
         twin = object.__new__(Guide)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from structured.automata import DEAD, Automaton
 from structured.completions import Completions
+from structured.forcing import ForcedRuns
 from structured.masks import NO_ROW, Mask, MaskTable
 from structured.vocabulary import Vocabulary
 from structured.walks import Walks
@@ -37,8 +38,8 @@ class Index:
         self._farthest: dict[int, int] = {}
         self._steps: dict[tuple[int, int], int] = {}
         self._final: dict[int, bool] = {}
-        self._forced: dict[int, tuple[bytes, int]] = {}
         self._walks = Walks(automaton, vocabulary)
+        self._forced = ForcedRuns(self._walks)
         self._completions = Completions(self._walks)
 
     def __repr__(self) -> str:
@@ -106,13 +107,14 @@ class Index:
         After `{"name": "Ana"` it may be `, "age": `. The run ends where the text may end or where two bytes may
         follow; it is empty if that is here. Its end may lie within a character.
         """
-        from structured.kernels import forced_run
+        return self._forced.run(state)
 
-        known = self._forced.get(state)
-        if known is None:
-            run, path = self._walks.follow(forced_run, state)
-            known = self._forced[state] = run.tobytes(), int(path[-1])
-        return known
+    def forced_tokens(self, state: int) -> tuple[int, ...]:
+        """Return the tokens that are known to follow a state, as the tokenizer spells them; see `forcing`.
+
+        They are a beginning of the forced run: of its end, as much is left to be chosen as a longer token might change.
+        """
+        return self._forced.tokens(state)
 
     def shortest_completion(self, state: int) -> int:
         """Return how many tokens the shortest completion takes, end token not counted.

@@ -8,8 +8,8 @@ Llama 3, Tekken, Qwen …), or SentencePiece pieces with byte fallback (Llama 2,
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -113,11 +113,13 @@ class Vocabulary:
     """The bytes of every token of a model.
 
     `tokens[i]` are the bytes of token `i`, None where it may not occur inside an answer. Every byte of UTF-8 must be a
-    token by itself, so that whatever text is legal can be spelled.
+    token by itself, so that whatever text is legal can be spelled. `encode` is how the tokenizer itself spells a text,
+    without a beginning-of-text token; a beginning of its own, such as a space, is no matter.
     """
 
     tokens: tuple[bytes | None, ...]
     end_token_ids: frozenset[int]
+    encode: Callable[[str], Sequence[int]] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         missing = UTF8_BYTES - {token[0] for token in self.tokens if token and len(token) == 1}
@@ -217,7 +219,7 @@ class Vocabulary:
     @classmethod
     def from_tokenizer(cls, tokenizer: Tokenizer) -> "Vocabulary":
         """Take the vocabulary of a tokenizer that tells its bytes itself."""
-        return cls(tuple(tokenizer.tokens), frozenset(tokenizer.end_token_ids))
+        return cls(tuple(tokenizer.tokens), frozenset(tokenizer.end_token_ids), tokenizer.encode)
 
     @classmethod
     def from_transformers(
@@ -247,7 +249,7 @@ class Vocabulary:
         for piece, token_id in pieces.items():
             if token_id not in hidden:
                 tokens[token_id] = piece.encode() if token_id in plain else piece_to_bytes(piece)
-        return cls(tuple(tokens), ends)
+        return cls(tuple(tokens), ends, lambda text: list(backend.encode(text, add_special_tokens=False).ids))
 
 
 def _plain_length(token: bytes | None) -> int:

@@ -3,6 +3,7 @@
 import itertools
 import json
 import random
+import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -176,6 +177,46 @@ def tiny_gpt2(width: int) -> "PreTrainedModel":
     return GPT2LMHeadModel(config)
 
 
+def tiny_lfm2(width: int) -> "PreTrainedModel":
+    """Return a network with random weights of convolutions beside attention, whose state has no room for padding."""
+    from transformers import Lfm2Config, Lfm2ForCausalLM
+
+    config = Lfm2Config(
+        vocab_size=width,
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=3,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        layer_types=["conv", "full_attention", "conv"],
+        max_position_embeddings=256,
+        initializer_range=0.5,
+        bos_token_id=0,
+        eos_token_id=1,
+    )
+    return Lfm2ForCausalLM(config)
+
+
+def tiny_mistral(width: int) -> "PreTrainedModel":
+    """Return a network with random weights in which a token sees the last few alone."""
+    from transformers import MistralConfig, MistralForCausalLM
+
+    config = MistralConfig(
+        vocab_size=width,
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        sliding_window=24,
+        max_position_embeddings=256,
+        initializer_range=0.5,
+        bos_token_id=0,
+        eos_token_id=1,
+    )
+    return MistralForCausalLM(config)
+
+
 def in_memory(make: "Callable[[int], PreTrainedModel]", *, chat_template: str | None = None) -> "HuggingFaceModel":
     """Return a tiny model with its tokenizer, and with a few more logits than that has tokens."""
     import torch
@@ -183,7 +224,6 @@ def in_memory(make: "Callable[[int], PreTrainedModel]", *, chat_template: str | 
     from structured.models.hugging_face import HuggingFaceModel
 
     torch.manual_seed(0)
-    torch.set_num_threads(1)  # so little to compute that threads only wait for each other
     tokenizer = byte_level_tokenizer(chat_template=chat_template)
     return HuggingFaceModel(make(len(tokenizer) + 13).train(mode=False), tokenizer)
 
@@ -192,9 +232,33 @@ def random_logits(width: int, *, scale: float = 1.0, seed: int = 0) -> LogitsFun
     """Return a model without preferences: normal logits, always the same after the same text. Large scales peak."""
 
     def logits(token_ids: Sequence[int]) -> Logits:
-        return np.random.default_rng([seed, *token_ids]).normal(scale=scale, size=width).astype(np.float32)
+        text = zlib.crc32(np.array(token_ids, dtype=np.int32).tobytes())
+        return np.random.default_rng([seed, text]).normal(scale=scale, size=width).astype(np.float32)
 
     return logits
+
+
+def text_logits(tokens: Sequence[bytes | None], *, scale: float = 1.0, seed: int = 0) -> LogitsFunction:
+    """Return a model of bytes: a token is as likely as its bytes one after the other, whatever tokens were before.
+
+    So what it writes does not depend on how that is spelled. Longer tokens are never likelier than their beginnings.
+    """
+
+    @cache
+    def bytes_after(text: bytes) -> Logits:
+        scores = np.random.default_rng([seed, *text]).normal(scale=scale, size=257)
+        return (scores - np.log(np.exp(scores).sum())).astype(np.float32)
+
+    @cache
+    def after(text: bytes) -> Logits:
+        found = np.full(len(tokens), -1e4, dtype=np.float32)
+        found[[END, END_OF_TURN]] = bytes_after(text)[256], -1e4
+        for token_id, token in enumerate(tokens):
+            if token:
+                found[token_id] = sum(bytes_after(text + token[:read])[byte] for read, byte in enumerate(token))
+        return found
+
+    return lambda token_ids: after(spell(tokens, token_ids))
 
 
 def json_hating_logits(tokens: Sequence[bytes | None]) -> LogitsFunction:
@@ -228,9 +292,9 @@ def widened(function: LogitsFunction, extra: int) -> LogitsFunction:
     return lambda token_ids: np.append(function(token_ids), np.full(extra, 1e6, dtype=np.float32))
 
 
-def read(automaton: Automaton, data: bytes) -> int:
-    """Return the state after some bytes, or DEAD."""
-    state = automaton.start
+def read(automaton: Automaton, data: bytes, state: int | None = None) -> int:
+    """Return the state to which some bytes lead, from the start if from no other; or DEAD."""
+    state = automaton.start if state is None else state
     for byte in data:
         state = automaton.step(state, byte)
         if state == DEAD:

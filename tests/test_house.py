@@ -14,9 +14,10 @@ HOUSE = Path(structured.__file__).parent
 MODULES = sorted(HOUSE.rglob("*.py"))
 
 ROOMS = (
-    *("errors", "pattern", "schema", "trie", "automata", "vocabulary", "kernels", "masks", "walks", "completions"),
-    *("index", "cache", "compiler", "guide", "sampling", "models", "device", "decoding", "sketches"),
-    *("prompts", "preflight", "extraction", "showcases", "cli"),
+    *("errors", "pattern", "schema", "trie", "automata", "vocabulary", "kernels", "masks", "walks"),
+    *("completions", "forcing", "index", "cache", "compiler", "guide", "thinking", "sampling", "models"),
+    *("device", "decoding", "streams", "sketches", "prompts", "preflight", "extraction", "showcases"),
+    *("cli",),
 )
 """In the order in which data walks through them; a module imports only from rooms before its own, or from its own."""
 

@@ -15,9 +15,13 @@ from doubles import (
     in_memory,
     random_logits,
     tiny_gpt2,
+    tiny_lfm2,
     tiny_llama,
+    tiny_mistral,
     widened,
 )
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from structured import models
@@ -38,7 +42,7 @@ PROMPTS = ("a", "Jason is 25 years old, his sister Ana 31.", "日本 🙂", '{"n
 SIZE = len(ByteTokenizer().tokens)
 
 
-@pytest.fixture(scope="module", params=[tiny_llama, tiny_gpt2])
+@pytest.fixture(scope="module", params=[tiny_llama, tiny_gpt2, tiny_lfm2, tiny_mistral])
 def model(request: pytest.FixtureRequest) -> "HuggingFaceModel":
     """Return each tiny model in turn."""
     return in_memory(request.param)
@@ -73,7 +77,7 @@ def test_padded_batch_equals_each_text_alone(model: "HuggingFaceModel") -> None:
         for logits, token_ids in zip(texts.logits, written, strict=True):
             np.testing.assert_allclose(logits, whole_pass(model, token_ids), atol=1e-4)
         appended = [5 + 7 * step + row for row in range(len(written))]
-        texts.append(appended)
+        texts.append([None if token_id is None else [token_id] for token_id in appended])
         written = [[*token_ids, token_id] for token_ids, token_id in zip(written, appended, strict=True)]
 
 
@@ -83,7 +87,7 @@ def test_dropped_texts_leave_the_others_right(model: "HuggingFaceModel") -> None
     texts = model.begin(written)
     for dropped in (2, 0, None, 1):
         appended = [None if row == dropped else 10 + row for row in range(len(written))]
-        texts.append(appended)
+        texts.append([None if token_id is None else [token_id] for token_id in appended])
         pairs = zip(written, appended, strict=True)
         written = [[*token_ids, token_id] for token_ids, token_id in pairs if token_id is not None]
         assert len(texts.logits) == len(written)
@@ -91,6 +95,39 @@ def test_dropped_texts_leave_the_others_right(model: "HuggingFaceModel") -> None
             np.testing.assert_allclose(logits, whole_pass(model, token_ids), atol=1e-4)
     texts.append([None])
     assert len(texts.logits) == 0
+
+
+@given(st.data())
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+def test_whatever_happens_to_a_batch_each_text_is_read_as_alone(model: "HuggingFaceModel", data: st.DataObject) -> None:
+    """Texts share a beginning, get more tokens or fewer, leave and join; their logits are those of each alone."""
+    tokens = st.lists(st.integers(5, 200), min_size=1, max_size=6)
+    beginning = data.draw(st.lists(st.integers(5, 200), min_size=16, max_size=20))
+
+    def begin() -> tuple[Any, list[list[int]]]:
+        prompts = [beginning + rest for rest in data.draw(st.lists(tokens, min_size=1, max_size=3))]
+        return model.begin(prompts, shared=data.draw(st.sampled_from([0, len(beginning)]))), prompts
+
+    texts, written = begin()
+    for _ in range(data.draw(st.integers(1, 5))):
+        if texts.can_join and data.draw(st.booleans()):
+            others, more = begin()
+            texts.join(others)
+            written += more
+        count = data.draw(st.integers(1, 5))
+        rows = st.lists(st.integers(5, 200), min_size=1 if texts.is_ragged else count, max_size=count)
+        if data.draw(st.booleans()):
+            chosen = data.draw(st.lists(st.integers(0, len(written) - 1), min_size=1, max_size=4))
+            texts.select(chosen)
+            written = [written[row] for row in chosen]
+        appended = [data.draw(rows if data.draw(st.integers(0, 5)) else st.none()) for _ in written]
+        texts.append(appended)
+        pairs = zip(written, appended, strict=True)
+        written = [[*token_ids, *new] for token_ids, new in pairs if new is not None]
+        if not written:
+            break
+        for logits, token_ids in zip(texts.logits, written, strict=True):
+            np.testing.assert_allclose(logits, whole_pass(model, token_ids), atol=2e-4)
 
 
 def test_vocabulary_of_a_loaded_model(model: "HuggingFaceModel") -> None:
@@ -233,8 +270,8 @@ def test_function_and_tokenizer_are_a_model() -> None:
     prompts = [model.encode("a"), model.encode("")]
     assert prompts[1] == [BOS]
     texts = model.begin(prompts)
-    texts.append([40, 41])
-    texts.append([None, 42])
+    texts.append([[40], [41]])
+    texts.append([None, [42]])
     assert seen == [prompts[0], [BOS], [*prompts[0], 40], [BOS, 41], [BOS, 41, 42]]
     assert texts.logits.tolist() == [[3.0] * SIZE]
     texts.append([None])

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import get_args
 
 from structured.automata import RegularAutomaton
-from structured.decoding import Generation, generate
+from structured.decoding import Generation, Request, generate
 from structured.guide import Guide
 from structured.index import Index
 from structured.models import DEMONSTRATION, LanguageModel, load_model
@@ -133,8 +133,11 @@ def _answers(model: LanguageModel, chunk: list[Sample], rng: random.Random, whit
     patterns = [schema_to_pattern(sample.schema, whitespace) for sample in chunk]
     guides = [Guide(Index(RegularAutomaton(pattern), model.vocabulary), max_tokens=MAX_TOKENS) for pattern in patterns]
     sampler = Sampler()
-    generators = [sampler.generator(item, 0) for item in range(len(chunk))]
-    return generate(model, prompts, guides, generators, sampler)
+    requests = [
+        Request(prompt, guide, sampler.generator(item, 0))
+        for item, (prompt, guide) in enumerate(zip(prompts, guides, strict=True))
+    ]
+    return generate(model, requests, sampler, batch_size=len(requests))
 
 
 def _leaves(value: object, path: str = "") -> Iterator[tuple[str, object]]:

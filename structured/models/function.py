@@ -34,7 +34,7 @@ class FunctionModel:
             raise ModelError(f"{self.name} has no chat template. Give it a plain prompt.")
         return list(self.tokenizer.encode(prompt))
 
-    def begin(self, prompts: Sequence[Sequence[int]]) -> "FunctionTexts":
+    def begin(self, prompts: Sequence[Sequence[int]], *, shared: int = 0) -> "FunctionTexts":  # noqa: ARG002  nothing is cached
         """Read the prompts."""
         return FunctionTexts(self, [list(prompt) for prompt in prompts])
 
@@ -42,20 +42,34 @@ class FunctionModel:
 class FunctionTexts:
     """Texts of a `FunctionModel`; follows the `Texts` protocol."""
 
+    is_ragged = True
+    pass_cost = 0.0
+    can_join = True
+
     def __init__(self, model: FunctionModel, texts: list[list[int]]) -> None:
         self._model = model
-        self._texts = texts
+        self.texts = texts
         self.logits = self._compute()
 
-    def append(self, token_ids: Sequence[int | None]) -> None:
-        """Append a token to each text; None drops the text."""
-        pairs = zip(self._texts, token_ids, strict=True)
-        self._texts = [[*text, token_id] for text, token_id in pairs if token_id is not None]
+    def append(self, token_ids: Sequence[Sequence[int] | None]) -> None:
+        """Append tokens to each text; None drops the text."""
+        pairs = zip(self.texts, token_ids, strict=True)
+        self.texts = [[*text, *more] for text, more in pairs if more is not None]
         self.logits = self._compute()
+
+    def select(self, rows: Sequence[int]) -> None:
+        """Keep some of the texts, in this order."""
+        self.texts = [list(self.texts[row]) for row in rows]
+        self.logits = self.logits[list(rows)]
+
+    def join(self, others: "FunctionTexts") -> None:
+        """Take over the texts of another batch."""
+        self.texts += others.texts
+        self.logits = np.concatenate([self.logits, others.logits])
 
     def _compute(self) -> NDArray[np.float32]:
         size = self._model.vocabulary.size
-        rows = [np.asarray(self._model.function(text), dtype=np.float32) for text in self._texts]
+        rows = [np.asarray(self._model.function(text), dtype=np.float32) for text in self.texts]
         for row in rows:
             if row.ndim != 1 or len(row) < size:
                 raise ModelError(

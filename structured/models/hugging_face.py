@@ -5,20 +5,30 @@ torch and transformers are imported when a model is loaded or a text begun, neve
 
 import inspect
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.errors import ModelError
+from structured.errors import ModelError, OutOfMemoryError
+from structured.models import caches
 from structured.models.protocol import Messages
 from structured.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    import torch
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+FEWEST_SHARED = 16
+"""Tokens at the beginning of prompts that are worth computing on their own."""
+
+MOST_PREFIX_BYTES = 1 << 28
+"""Of caches of such beginnings, but for the last used."""
+
+CPU_PASS_COST, GPU_PASS_COST = 16.0, 512.0
+"""Tokens that take as long as a pass does beside its tokens, roughly."""
 
 
 def load(
@@ -82,6 +92,7 @@ class HuggingFaceModel:
         self.vocabulary = _vocabulary(model, tokenizer, width=text_config.vocab_size)
         self.accepts = frozenset(inspect.signature(model.forward).parameters)
         """The names of the arguments of the model's forward pass."""
+        self._prefixes: dict[tuple[int, ...], Any] = {}
 
     def __repr__(self) -> str:
         return f"HuggingFaceModel({self.name!r}, {self.vocabulary!r})"
@@ -94,65 +105,135 @@ class HuggingFaceModel:
         text = self.tokenizer.apply_chat_template(turns, add_generation_prompt=True, tokenize=False)
         return list(self.tokenizer(text, add_special_tokens=False)["input_ids"])
 
-    def begin(self, prompts: Sequence[Sequence[int]]) -> "HuggingFaceTexts":
-        """Run the prompts through the model in one batch."""
-        return HuggingFaceTexts(self, prompts)
+    def begin(self, prompts: Sequence[Sequence[int]], *, shared: int = 0) -> "HuggingFaceTexts":
+        """Run the prompts through the model in one batch; what they share, once."""
+        return HuggingFaceTexts(self, prompts, shared=shared)
+
+    def prefix(self, token_ids: tuple[int, ...]) -> Any:
+        """Return the cache of some tokens that many prompts begin with, one row, which nobody may change."""
+        known = self._prefixes.pop(token_ids, None)
+        if known is None:
+            known = HuggingFaceTexts(self, [token_ids]).cache
+        self._prefixes[token_ids] = known
+        while len(self._prefixes) > 1 and sum(map(caches.nbytes, self._prefixes.values())) > MOST_PREFIX_BYTES:
+            del self._prefixes[next(iter(self._prefixes))]
+        return known
 
 
 class HuggingFaceTexts:
     """Texts of a `HuggingFaceModel`; follows the `Texts` protocol.
 
-    Shorter prompts are padded on the left, and their padding is masked; every later step feeds one token a row.
+    A row that has fewer new tokens than others is padded in front of them, and the padding masked. Where layers do not
+    stand that, only prompts are padded, and all rows are given as many tokens.
     """
 
-    def __init__(self, model: HuggingFaceModel, prompts: Sequence[Sequence[int]]) -> None:
+    def __init__(self, model: HuggingFaceModel, prompts: Sequence[Sequence[int]], *, shared: int = 0) -> None:
         import torch
 
         self._model = model
-        self._cache: Any = None
-        width = max(map(len, prompts))
-        padding = [width - len(prompt) for prompt in prompts]
-        rows = [[0] * pad + list(prompt) for pad, prompt in zip(padding, prompts, strict=True)]
-        seen = [[0] * pad + [1] * (width - pad) for pad in padding]
-        self._attention_mask = torch.tensor(seen, device=model.model.device)  # (texts, tokens)
-        self.logits = self._forward(torch.tensor(rows, device=model.model.device))
+        self.cache: Any = None
+        """What the model keeps of the texts."""
+        self.seen = torch.zeros((len(prompts), 0), dtype=torch.long, device=model.model.device)
+        """Which places hold a token, and which are padding; shape (texts, places)."""
+        with _memory_errors():
+            if shared >= FEWEST_SHARED:
+                shared = min(shared, min(map(len, prompts)) - 1)
+                prefix = model.prefix(tuple(prompts[0][:shared]))
+                if caches.keeps_all(prefix) or len({len(prompt) for prompt in prompts}) == 1:
+                    self.cache = caches.repeated(prefix, len(prompts))
+                    self.seen = torch.ones((len(prompts), shared), dtype=torch.long, device=model.model.device)
+                    prompts = [prompt[shared:] for prompt in prompts]
+            self.logits = self._forward(prompts)
 
-    def append(self, token_ids: Sequence[int | None]) -> None:
-        """Append a token to each text; None drops the text and its cache."""
+    @property
+    def is_ragged(self) -> bool:
+        """Whether each text may be given another number of tokens."""
+        return caches.keeps_all(self.cache)
+
+    @property
+    def pass_cost(self) -> float:
+        """What a forward pass costs beside its tokens: on a GPU, some hundred tokens more are hardly noticed."""
+        return CPU_PASS_COST if self._model.model.device.type == "cpu" else GPU_PASS_COST
+
+    @property
+    def can_join(self) -> bool:
+        """Whether other texts may join these."""
+        return caches.can_join(self.cache)
+
+    def append(self, token_ids: Sequence[Sequence[int] | None]) -> None:
+        """Append tokens to each text; None drops the text and its cache. Raises OutOfMemoryError."""
+        kept = [row for row, new in enumerate(token_ids) if new is not None]
+        if len(kept) < len(token_ids):
+            self.select(kept)
+        if kept:
+            with _memory_errors():
+                self.logits = self._forward([new for new in token_ids if new is not None])
+
+    def select(self, rows: Sequence[int]) -> None:
+        """Keep some of the texts, in this order; one that is named twice goes on as two. Raises OutOfMemoryError."""
+        self.logits = self.logits[list(rows)]
+        if rows:
+            with _memory_errors():
+                self.seen = self.seen[list(rows)]
+                caches.select(self.cache, rows)
+                self._trim()
+
+    def join(self, others: "HuggingFaceTexts") -> None:
+        """Take over the texts of another batch. Raises OutOfMemoryError."""
+        import torch
+
+        with _memory_errors():
+            caches.join(self.cache, others.cache)
+            places = max(self.seen.shape[1], others.seen.shape[1])
+            padded = [torch.nn.functional.pad(seen, (places - seen.shape[1], 0)) for seen in (self.seen, others.seen)]
+            self.seen = torch.cat(padded)
+        self.logits = np.concatenate([self.logits, others.logits])
+
+    def _trim(self) -> None:
+        """Drop the places in front that are padding in all rows, where that can be done and is worth it."""
+        places = int(self.seen.argmax(dim=1).min())
+        if places * 8 > self.seen.shape[1] and self.is_ragged:
+            caches.trim(self.cache, places)
+            self.seen = self.seen[:, places:]
+
+    def _forward(self, token_ids: Sequence[Sequence[int]]) -> NDArray[np.float32]:
+        """Run the new tokens of each text, and return the logits after the last of each, shape (texts, width)."""
         import torch
 
         device = self._model.model.device
-        kept = [row for row, token_id in enumerate(token_ids) if token_id is not None]
-        if len(kept) < len(token_ids):
-            rows = torch.tensor(kept, device=device, dtype=torch.long)
-            self._attention_mask = self._attention_mask[rows]
-            if not kept:
-                self.logits = self.logits[:0]
-                return
-            self._cache.reorder_cache(rows)  # keeps the rows named; hybrid caches have no other way to select
-        self._attention_mask = torch.nn.functional.pad(self._attention_mask, (0, 1), value=1)
-        self.logits = self._forward(torch.tensor([[token_ids[row]] for row in kept], device=device))
-
-    def _forward(self, token_ids: "torch.Tensor") -> NDArray[np.float32]:
-        """Run the new tokens, shape (texts, new), and return the logits after the last, shape (texts, width)."""
-        import torch
-
+        width = max(map(len, token_ids))
+        rows = [[0] * (width - len(new)) + list(new) for new in token_ids]
+        seen = [[0] * (width - len(new)) + [1] * len(new) for new in token_ids]
+        self.seen = torch.cat([self.seen, torch.tensor(seen, device=device)], dim=1)
         arguments: dict[str, Any] = {
-            "input_ids": token_ids,
-            "attention_mask": self._attention_mask,
-            "past_key_values": self._cache,
+            "input_ids": torch.tensor(rows, device=device),  # (texts, width)
+            "attention_mask": self.seen,
+            "past_key_values": self.cache,
             "use_cache": True,
         }
         if "position_ids" in self._model.accepts:
-            positions = self._attention_mask.cumsum(dim=1) - 1
-            arguments["position_ids"] = positions.clamp(min=0)[:, -token_ids.shape[1] :]
+            positions = self.seen.cumsum(dim=1) - 1
+            arguments["position_ids"] = positions.clamp(min=0)[:, -width:]
         if "logits_to_keep" in self._model.accepts:
             arguments["logits_to_keep"] = 1
         with torch.inference_mode():
             output = self._model.model(**arguments)
-        self._cache = output.past_key_values
+        self.cache = output.past_key_values
         logits: NDArray[np.float32] = output.logits[:, -1].float().cpu().numpy()
         return logits
+
+
+@contextmanager
+def _memory_errors() -> Iterator[None]:
+    """Say in the library's own words that a device has no memory left."""
+    import torch
+
+    try:
+        yield
+    except torch.OutOfMemoryError as error:
+        raise OutOfMemoryError(
+            "The device has no memory left for one text. Shorten the document, lower max_tokens, or use another model."
+        ) from error
 
 
 def _vocabulary(model: "PreTrainedModel", tokenizer: "PreTrainedTokenizerBase", *, width: int) -> Vocabulary:
@@ -164,4 +245,4 @@ def _vocabulary(model: "PreTrainedModel", tokenizer: "PreTrainedTokenizerBase", 
     for ids in declared:
         ends.update([ids] if isinstance(ids, int) else ids or [])
     whole = Vocabulary.from_transformers(tokenizer, end_token_ids={token_id for token_id in ends if token_id < width})
-    return whole if whole.size <= width else Vocabulary(whole.tokens[:width], whole.end_token_ids)
+    return whole if whole.size <= width else Vocabulary(whole.tokens[:width], whole.end_token_ids, whole.encode)

@@ -1,7 +1,7 @@
 """What the library asks of a model: a vocabulary, prompts as token ids, logits for texts that grow token by token."""
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol, runtime_checkable
+from typing import Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,31 @@ class Texts(Protocol):
         """The scores of the next token of each text; shape (texts, width), width at least the vocabulary's size."""
         ...
 
-    def append(self, token_ids: Sequence[int | None]) -> None:
-        """Append a token to each text and compute the next logits; a text given None leaves the batch."""
+    @property
+    def is_ragged(self) -> bool:
+        """Whether each text may be given another number of tokens; if not, all are given as many."""
+        ...
+
+    @property
+    def pass_cost(self) -> float:
+        """What a forward pass costs beside its tokens, counted in tokens."""
+        ...
+
+    @property
+    def can_join(self) -> bool:
+        """Whether other texts may join these."""
+        ...
+
+    def append(self, token_ids: Sequence[Sequence[int] | None]) -> None:
+        """Append tokens to each text and compute the next logits; a text given None leaves the batch."""
+        ...
+
+    def select(self, rows: Sequence[int]) -> None:
+        """Keep some of the texts, in this order; one that is named twice goes on as two."""
+        ...
+
+    def join(self, others: Self) -> None:
+        """Take over the texts of another batch, behind these; the others are used up."""
         ...
 
 
@@ -53,6 +76,10 @@ class LanguageModel(Protocol):
         """Return the token ids of a prompt: messages if the model has a chat template, plain text otherwise."""
         ...
 
-    def begin(self, prompts: Sequence[Sequence[int]]) -> Texts:
-        """Read one prompt or more, and stand before the first token of each answer."""
+    def begin(self, prompts: Sequence[Sequence[int]], *, shared: int = 0) -> Texts:
+        """Read one prompt or more, and stand before the first token of each answer.
+
+        The first `shared` tokens are the same in all of them, and will be in more to come. Raises OutOfMemoryError, as
+        `append` does, where the prompts are too much for the device at once.
+        """
         ...
