@@ -22,7 +22,7 @@ ROOMS = (
 """In the order in which data walks through them; a module imports only from rooms before its own, or from its own."""
 
 LANGUAGES = (
-    *("arcs", "protocol", "alphabet", "alternating", "products", "automaton", "minimisation", "exploration"),
+    *("alphabet", "protocol", "alternating", "products", "automaton", "table", "minimisation", "exploration"),
     *("partitions", "counts"),
 )
 """The modules of `pattern/languages/`, in the order in which they build on each other."""
