@@ -27,7 +27,7 @@ ROOMS = (
         "completions",
         "forcing",
     ),
-    *("index", "cache", "compiler", "guide", "sampling", "models", "device", "decoding", "sketches"),
+    *("index", "cache", "compiler", "guide", "sampling", "models", "device", "decoding", "beams", "sketches"),
     *("prompts", "preflight", "extraction", "showcases", "cli"),
 )
 """In the order in which data walks through them; a module imports only from rooms before its own, or from its own."""
