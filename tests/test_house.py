@@ -27,7 +27,19 @@ ROOMS = (
         "completions",
         "forcing",
     ),
-    *("index", "cache", "compiler", "guide", "sampling", "models", "device", "decoding", "beams", "sketches"),
+    *(
+        "index",
+        "cache",
+        "compiler",
+        "guide",
+        "sampling",
+        "models",
+        "device",
+        "decoding",
+        "beams",
+        "ballots",
+        "sketches",
+    ),
     *("prompts", "preflight", "extraction", "showcases", "cli"),
 )
 """In the order in which data walks through them; a module imports only from rooms before its own, or from its own."""
