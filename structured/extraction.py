@@ -1,6 +1,5 @@
 """The user's call enters: a type, and a prompt, documents or a function. Validated instances leave."""
 
-import dataclasses
 import functools
 import inspect
 import itertools
@@ -14,8 +13,9 @@ from typing import Any, Generic, ParamSpec, TypedDict, TypeVar, Unpack, cast, ge
 
 from pydantic import ValidationError
 
+from structured.ballots import Ballot, vote
 from structured.compiler import compile_type, keep, known_type, type_to_pattern
-from structured.decoding import DEFAULT_BATCH_SIZE, Generation, Request, generate
+from structured.decoding import DEFAULT_BATCH_SIZE, Generation, Request
 from structured.errors import (
     Attempt,
     BatchError,
@@ -32,6 +32,7 @@ from structured.sampling import Sampler
 from structured.schema import DEFAULT_WHITESPACE, Absent, JsonSchema, Optionals
 from structured.schema.missing import is_all_missing, stated
 from structured.schema.paths import steps_to_path
+from structured.search import Choose, Search
 from structured.sketches import part_to_sketch
 
 T = TypeVar("T")
@@ -40,9 +41,6 @@ P = ParamSpec("P")
 
 MAX_TOKENS = 1024
 """Tokens of one answer, unless the caller or the model's context says otherwise."""
-
-RETRY_TEMPERATURE = 0.7
-"""Greedy decoding would repeat a rejected answer, so later attempts are drawn at this temperature."""
 
 
 class Options(TypedDict, total=False):
@@ -72,6 +70,14 @@ class Options(TypedDict, total=False):
     default. The texts are as likely as without."""
     seed: int
     """Makes drawn answers repeatable. Document i and attempt k have random numbers of their own."""
+    beams: int
+    """Searches for the likeliest answer with so many hypotheses at a time; 1, the default, is greedy. The first that
+    the type's validators accept is the answer."""
+    samples: int
+    """How many answers are drawn for each document, at a temperature above 0; 1 by default."""
+    choose: Choose
+    """Which of the samples is the answer: "likeliest" (default), of those that the type's validators accept, or "vote":
+    for each field, what most of these say."""
     max_tokens: int
     """The most tokens in one answer, 1,024 by default and never more than the context has room for. An answer that
     would be longer is steered to its shortest valid end, with a BudgetWarning."""
@@ -129,12 +135,15 @@ class Extractor(Generic[T]):
         self.whitespace = options.get("whitespace", DEFAULT_WHITESPACE)
         self.optional = _one_of(get_args(Optionals), "optional", options.get("optional", "written"))
         self.instructions = options.get("instructions")
-        self.sampler = Sampler(
+        sampler = Sampler(
             options.get("temperature", 0.0),
             options.get("seed"),
             options.get("top_k"),
             options.get("top_p", 1.0),
             options.get("min_p", 0.0),
+        )
+        self.search = Search(
+            sampler, options.get("beams", 1), options.get("samples", 1), options.get("choose", "likeliest")
         )
         self.forced_runs = options.get("forced_runs", True)
         self.max_tokens = _at_least(1, "max_tokens", options.get("max_tokens", MAX_TOKENS))
@@ -190,8 +199,8 @@ class Extractor(Generic[T]):
         pending = items
         for attempt in range(self.retries + 1):
             rejected: list[_Item] = []
-            for item, generation in zip(pending, self._generate(pending, attempt), strict=True):
-                if not self._accept(item, generation, results):
+            for item, candidates in zip(pending, self._candidates(pending, attempt), strict=True):
+                if not self._accept(item, candidates, results):
                     rejected.append(item)
             pending = rejected
         if self.cache:
@@ -215,20 +224,18 @@ class Extractor(Generic[T]):
         Guide(self.index, max_tokens=max_tokens)  # raises BudgetError before the model runs
         return _Item(position, token_ids, max_tokens)
 
-    def _generate(self, items: "list[_Item]", attempt: int) -> list[Generation]:
-        sampler = self.sampler
-        if attempt and sampler.temperature == 0:
-            sampler = dataclasses.replace(sampler, temperature=RETRY_TEMPERATURE)
+    def _candidates(self, items: "list[_Item]", attempt: int) -> list[list[Generation]]:
+        search = self.search.again if attempt else self.search
         requests = [
             Request(
                 item.token_ids,
                 Guide(self.index, max_tokens=item.max_tokens),
-                sampler.generator(item.position, attempt),
+                search.sampler.generator(item.position, attempt),
                 self._shared,
             )
             for item in items
         ]
-        return generate(self.model, requests, sampler, batch_size=self.batch_size, force=self.forced_runs)
+        return search.candidates(self.model, requests, batch_size=self.batch_size, force=self.forced_runs)
 
     @functools.cached_property
     def _shared(self) -> int:
@@ -237,19 +244,39 @@ class Extractor(Generic[T]):
         pairs = zip(first, second, strict=False)
         return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
 
-    def _accept(self, item: "_Item", generation: Generation, results: list[Any]) -> bool:
-        try:
-            results[item.position] = self._read(generation.text)
-        except ValueError as error:
-            item.attempts.append(Attempt(generation.text, error))
+    def _accept(self, item: "_Item", candidates: list[Generation], results: list[Any]) -> bool:
+        """Put the answer in its place, and tell whether there is one among the candidates."""
+        valid: list[tuple[Generation, Any]] = []
+        for generation in candidates:
+            try:
+                valid.append((generation, self._read(generation.text)))
+            except ValueError as error:
+                item.attempts.append(Attempt(generation.text, error))
+            if valid and self.search.choose == "likeliest":
+                break
+        if not valid:
             return False
-        if generation.shortened:
+        results[item.position] = self._voted(valid) if len(valid) > 1 else valid[0][1]
+        if any(generation.shortened for generation, _ in valid):
             warnings.warn(
                 f"The answer for document {item.position} was brought to an end by its budget of {item.max_tokens} "
                 "tokens; it is valid but may be incomplete. Raise max_tokens.",
                 BudgetWarning,
                 stacklevel=5,
             )
+        return True
+
+    def _voted(self, valid: list[tuple[Generation, Any]]) -> Any:
+        """Return what most answers say, given with what is read of them."""
+        ballots = [Ballot(json.loads(generation.text), generation.log_probability) for generation, _ in valid]
+        outcome = vote(ballots, self._is_valid)
+        return self._read(json.dumps(outcome.data)) if outcome.position is None else valid[outcome.position][1]
+
+    def _is_valid(self, data: Any) -> bool:
+        try:
+            self._read(json.dumps(data))
+        except ValueError:
+            return False
         return True
 
     def _read(self, text: str) -> Any:

@@ -38,6 +38,7 @@ ROOMS = (
         "decoding",
         "beams",
         "ballots",
+        "search",
         "sketches",
     ),
     *("prompts", "preflight", "extraction", "showcases", "cli"),
