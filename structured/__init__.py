@@ -25,10 +25,21 @@ from structured.errors import (
     StructuredWarning,
     VocabularyError,
 )
-from structured.extraction import Extraction, Extractor, Options, extract, extract_batch, structured
+from structured.extraction import (
+    Extraction,
+    Extractor,
+    Options,
+    aextract,
+    aextract_batch,
+    extract,
+    extract_batch,
+    structured,
+)
 from structured.models import load_model
 from structured.preflight import inspect_type
 from structured.schema import JsonSchema, to_regex
+from structured.streams import Stream
+from structured.thinking import Thinking
 
 __all__ = [
     "BatchError",
@@ -45,9 +56,13 @@ __all__ = [
     "PatternError",
     "PromptError",
     "SchemaError",
+    "Stream",
     "StructuredError",
     "StructuredWarning",
+    "Thinking",
     "VocabularyError",
+    "aextract",
+    "aextract_batch",
     "extract",
     "extract_batch",
     "inspect_type",

@@ -42,10 +42,14 @@ def beam_search(
     for. A text is called shortened if the budget took away a hypothesis that was worth as much or more; down to
     the last that is not, the ranking is that of a budget without end.
 
-    Raises ValueError if `beams` is less than 1, and OutOfMemoryError if the batch is too much for the model's device.
+    Raises ValueError if `beams` is less than 1 or a request has thinking before its answer, and OutOfMemoryError if the
+    batch is too much for the model's device.
     """
     if beams < 1:
         raise ValueError(f"beams is {beams}; it must be 1 or greater.")
+    requests = list(requests)
+    if any(request.thinking is not None for request in requests):
+        raise ValueError("A request has thinking, and answers alone are searched for. Draw several in place of it.")
     searches = [_Search(request, beams, force) for request in requests]
     _run(model, [search for search in searches if search.live])
     return [search.ranking() for search in searches]
@@ -60,10 +64,10 @@ def _run(model: LanguageModel, searches: "list[_Search]") -> None:
     texts = _timed(searches, lambda: model.begin(prompts, shared=shared))
     while True:
         rows: list[int] = []
-        first = 0
+        first, logits = 0, texts.logits
         for search in searches:
             after = first + len(search.live)
-            rows += [first + row for row in search.expand(texts.logits[first:after])]
+            rows += [first + row for row in search.expand(logits[first:after])]
             first = after
         searches = [search for search in searches if search.live]
         if not searches:

@@ -5,8 +5,10 @@ pass for all of them. A text that is finished makes room for the next that waits
 computed once.
 """
 
+import itertools
+from codecs import getincrementaldecoder
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TypeVar
@@ -14,11 +16,13 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from structured.device import draw
 from structured.errors import OutOfMemoryError
 from structured.guide import Guide
+from structured.masks import Mask, allows
 from structured.models import LanguageModel
 from structured.models.protocol import Texts
-from structured.sampling import Sampler
+from structured.sampling import Choice, Sampler
 
 DEFAULT_BATCH_SIZE = 8
 
@@ -29,13 +33,15 @@ T = TypeVar("T")
 class Request:
     """One text to be written: the prompt's tokens, the guide, which is used up, and the random numbers.
 
-    The first `shared` tokens of the prompt are the same in all requests, and likely in later ones.
+    The first `shared` tokens of the prompt are the same in all requests, and likely in later ones. With `thinking`, a
+    guide that is used up as well, a text of its own comes before.
     """
 
     prompt: Sequence[int]
     guide: Guide
     generator: np.random.Generator
     shared: int = 0
+    thinking: Guide | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +79,8 @@ class Generation:
     shortened: bool
     """Whether the token budget kept the model from a token it would have written; if not, the text is what a budget
     without end would have given."""
+    thinking: str = ""
+    """What was written before it, if anything was to be; `token_ids` has its tokens too."""
     diagnostics: Diagnostics = field(default=Diagnostics(), compare=False)
 
 
@@ -82,6 +90,8 @@ class _Draft:
 
     request: Request
     force: bool
+    guide: Guide = field(init=False)
+    answer_start: int = 0
     token_ids: list[int] = field(default_factory=list)
     pending: list[int] = field(default_factory=list)
     log_probability: float = 0.0
@@ -94,19 +104,31 @@ class _Draft:
     seconds_in_model: float = 0.0
 
     def __post_init__(self) -> None:
+        self.guide = self.request.thinking or self.request.guide
         self._take_forced()
 
     @property
     def finished(self) -> bool:
         """Whether nothing can follow."""
-        return self.request.guide.finished
+        return self.guide is self.request.guide and self.guide.finished
 
-    def extend(self, logits: NDArray[np.float32], sampler: Sampler) -> None:
-        """Draw the next token, and take those that are known to follow it."""
-        guide = self.request.guide
-        ample = guide.index.mask(guide.state)
-        logits = logits[: guide.index.vocabulary.size]  # models have more, to round their width up
-        choice = sampler.choose(logits, ample, self.request.generator, within=guide.mask())
+    @property
+    def answer(self) -> bytes:
+        """The bytes of the answer so far."""
+        return self._spelled(self.token_ids[self.answer_start :])
+
+    @property
+    def mask(self) -> Mask:
+        """The tokens that may come next, whatever the budget."""
+        return self.guide.index.mask(self.guide.state)
+
+    def choose(self, logits: NDArray[np.float32], sampler: Sampler) -> Choice:
+        """Draw the next token. `logits` has shape (size of the vocabulary,)."""
+        return sampler.choose(logits, self.mask, self.request.generator, within=self.guide.mask())
+
+    def extend(self, choice: Choice) -> None:
+        """Take a token that was drawn, and those that are known to follow it."""
+        guide = self.guide
         self.log_probability += choice.log_probability
         self.shortened |= choice.steered
         self.legal_masses.append(choice.legal_mass)
@@ -114,7 +136,7 @@ class _Draft:
             self._take((choice.token_id,))
         guide.advance(choice.token_id)
         self._take_forced()
-        if guide.finished:
+        if self.finished:
             self.ended = perf_counter()
 
     def whole(self) -> list[int]:
@@ -129,12 +151,12 @@ class _Draft:
 
     def finish(self) -> Generation:
         """Return what has become of it."""
-        tokens = self.request.guide.index.vocabulary.tokens
         return Generation(
-            b"".join(tokens[token_id] or b"" for token_id in self.token_ids).decode(),
+            self.answer.decode(),
             tuple(self.token_ids),
             self.log_probability,
             self.shortened,
+            self._spelled(self.token_ids[: self.answer_start]).decode(),
             Diagnostics(
                 self.forced,
                 self.passes,
@@ -149,10 +171,18 @@ class _Draft:
         self.pending.extend(token_ids)
 
     def _take_forced(self) -> None:
+        """Take the tokens that are known to follow, and go on from the thinking to the answer when it is done."""
         if self.force and not self.finished:
-            known = self.request.guide.take_forced()
+            known = self.guide.take_forced()
             self._take(known)
             self.forced += len(known)
+        if self.guide.finished and self.guide is not self.request.guide:
+            self.guide, self.answer_start = self.request.guide, len(self.token_ids)
+            self._take_forced()
+
+    def _spelled(self, token_ids: Sequence[int]) -> bytes:
+        tokens = self.guide.index.vocabulary.tokens
+        return b"".join(tokens[token_id] or b"" for token_id in token_ids)
 
 
 def generate(
@@ -170,9 +200,25 @@ def generate(
     Raises OutOfMemoryError if one text alone is too much for the model's device; of several, half are tried again.
     """
     drafts = [_Draft(request, force) for request in requests]
-    batch = _Batch(model, sampler, batch_size)
-    batch.write([draft for draft in drafts if not draft.finished])
+    for _ in _Batch(model, sampler, batch_size).turns([draft for draft in drafts if not draft.finished]):
+        pass
     return [draft.finish() for draft in drafts]
+
+
+def stream(
+    model: LanguageModel, request: Request, sampler: Sampler, *, force: bool = True
+) -> Generator[str, None, Generation]:
+    """Write one text, and yield the pieces of the answer as they become known; the generation is what it returns."""
+    draft = _Draft(request, force)
+    decoder = getincrementaldecoder("utf-8")()
+    read = 0
+    for _ in itertools.chain([None], _Batch(model, sampler, 1).turns([] if draft.finished else [draft])):
+        answer = draft.answer if draft.guide is request.guide else b""
+        piece = decoder.decode(answer[read:])
+        read = len(answer)
+        if piece:
+            yield piece
+    return draft.finish()
 
 
 @dataclass(slots=True)
@@ -186,7 +232,7 @@ class _Batch:
     live: list[_Draft] = field(default_factory=list)
     texts: Texts | None = None
 
-    def write(self, drafts: list[_Draft]) -> None:
+    def turns(self, drafts: list[_Draft]) -> Iterator[None]:
         """Finish some drafts, those with prompts of like lengths beside each other: that takes little padding."""
         self.waiting.extend(sorted(drafts, key=lambda draft: len(draft.request.prompt)))
         while self.live or self.waiting:
@@ -198,6 +244,7 @@ class _Batch:
                 self.size = max(min(self.size, len(self.live)) // 2, 1)
                 self.waiting.extendleft(reversed(self.live))
                 self.live, self.texts = [], None
+            yield
 
     def _turn(self) -> None:
         """Let the model read what it has not, take in those that wait, and draw a token for each text."""
@@ -208,9 +255,30 @@ class _Batch:
             not self.live or (room * 4 >= self.size and self.texts is not None and self.texts.can_join)
         ):
             self._admit(room)
-        for draft, logits in zip(self.live, () if self.texts is None else self.texts.logits, strict=True):
-            if not draft.pending:
-                draft.extend(logits, self.sampler)
+        if self.texts is not None:
+            self._draw(self.texts)
+
+    def _draw(self, texts: Texts) -> None:
+        """Draw a token for each text of which the model has read all."""
+        size = self.model.vocabulary.size  # models have more logits, to round their width up
+        asked = [row for row, draft in enumerate(self.live) if not draft.pending]
+        drafts = [self.live[row] for row in asked]
+        if texts.scores is None:
+            logits = texts.logits
+            for row, draft in zip(asked, drafts, strict=True):
+                draft.extend(draft.choose(logits[row, :size], self.sampler))
+            return
+        scores = texts.scores[asked, :size]
+        generators = [draft.request.generator for draft in drafts]
+        masks, table = [draft.mask for draft in drafts], self.live[0].guide.index.table
+        choices = draw(scores, masks, table, generators, self.sampler)
+        for row, (draft, choice) in enumerate(zip(drafts, choices, strict=True)):
+            within = draft.guide.mask()
+            if not allows(within, choice.token_id):
+                logits = scores[row].float().cpu().numpy()
+                draft.extend(self.sampler.confined(choice, logits, within, draft.request.generator))
+            else:
+                draft.extend(choice)
 
     def _read(self, texts: Texts) -> None:
         """Let the model read pending tokens; texts that are finished leave."""

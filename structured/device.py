@@ -5,11 +5,12 @@ only row numbers cross from the host. This is a room of its own, below the model
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from structured.masks import NO_ROW, Mask, MaskTable
+from structured.sampling import Choice, Sampler
 
 if TYPE_CHECKING:
     import torch
@@ -26,6 +27,14 @@ class DeviceMasks:
         self._buffer = torch.empty((0, table.rows.shape[1]), dtype=torch.int32, device=self.device)
         self._copied = 0
         self._shares_memory = self.device.type == "cpu"
+
+    @classmethod
+    def of(cls, table: MaskTable, device: "torch.device") -> "DeviceMasks":
+        """Return the copy of a table on a device, which lives as long as the table."""
+        known = table.copies.get(str(device))
+        if known is None:
+            known = table.copies[str(device)] = cls(table, device)
+        return cast("DeviceMasks", known)
 
     def rows(self) -> "torch.Tensor":
         """Return all rows of the table as they are now; int32 of shape (rows, words).
@@ -63,6 +72,60 @@ class DeviceMasks:
         gathered[torch.from_numpy(is_row).to(self.device)] = rows
         gathered[torch.from_numpy(~is_row).to(self.device)] = torch.from_numpy(others).to(self.device)
         return gathered
+
+
+def draw(
+    scores: "torch.Tensor",
+    masks: Sequence[Mask],
+    table: MaskTable,
+    generators: Sequence[np.random.Generator],
+    sampler: Sampler,
+) -> list[Choice]:
+    """Draw a token for each row where the logits are; only the tokens and two numbers for each cross to the host.
+
+    `scores` has shape (batch, width); `table` is that of most masks. Each row is drawn as by `Sampler.choose`, from the
+    same random numbers.
+    """
+    import torch
+
+    gathered = DeviceMasks.of(table, scores.device).gather(masks)
+    logits = scores.float()
+    masked = apply_masks(logits, gathered)
+    log_total = masked.logsumexp(dim=1)
+    if sampler.temperature == 0:
+        token_ids = masked.argmax(dim=1)
+    else:
+        weights = _kept((masked.double() / sampler.temperature).softmax(dim=1), sampler)
+        sums = weights.cumsum(dim=1)
+        turned = torch.tensor([one.random() for one in generators], dtype=torch.float64, device=scores.device)
+        token_ids = torch.searchsorted(sums, turned[:, None] * sums[:, -1:], right=True)[:, 0]
+        last = torch.searchsorted(sums, sums[:, -1:].contiguous())[
+            :, 0
+        ]  # beyond the width where all scores are infinite
+        token_ids = torch.minimum(token_ids, last).clamp(max=scores.shape[1] - 1)
+    chosen = masked.gather(1, token_ids[:, None])[:, 0] - log_total
+    mass = (log_total - logits.logsumexp(dim=1)).exp()
+    found = torch.stack([token_ids.double(), chosen.double(), mass.double()], dim=1).tolist()
+    return [
+        Choice(int(token_id), log_probability, share)
+        if np.isfinite(log_probability)
+        else sampler.choose(logits[row].cpu().numpy(), masks[row], generators[row])  # infinite scores, or none
+        for row, (token_id, log_probability, share) in enumerate(found)
+    ]
+
+
+def _kept(weights: "torch.Tensor", sampler: Sampler) -> "torch.Tensor":
+    """Return the weights of tokens, shape (batch, width), 0 for those that the sampler leaves out."""
+    if sampler.top_k is not None and sampler.top_k < weights.shape[1]:
+        weights = weights.where(weights >= weights.topk(sampler.top_k, dim=1).values[:, -1:], 0.0)
+    if sampler.top_p < 1:
+        ordered, order = weights.sort(dim=1, descending=True, stable=True)
+        sums = ordered.cumsum(dim=1)
+        ordered = ordered.where(sums - ordered < sampler.top_p * sums[:, -1:], 0.0)
+        weights = weights.scatter(1, order, ordered)
+    if sampler.min_p > 0:
+        weights = weights.where(weights >= sampler.min_p * weights.amax(dim=1, keepdim=True), 0.0)
+    return weights
 
 
 def apply_masks(logits: "torch.Tensor", masks: "torch.Tensor") -> "torch.Tensor":

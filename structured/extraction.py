@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from structured.ballots import Ballot, vote
 from structured.compiler import compile_type, keep, known_type, type_to_pattern
-from structured.decoding import DEFAULT_BATCH_SIZE, Generation, Request
+from structured.decoding import DEFAULT_BATCH_SIZE, Generation, Request, stream
 from structured.errors import (
     Attempt,
     BatchError,
@@ -34,6 +34,8 @@ from structured.schema.missing import is_all_missing, stated
 from structured.schema.paths import steps_to_path
 from structured.search import Choose, Search
 from structured.sketches import part_to_sketch
+from structured.streams import Stream
+from structured.thinking import Thinking, thinking_index
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -68,6 +70,8 @@ class Options(TypedDict, total=False):
     forced_runs: bool
     """Whether tokens that are known, such as the names of fields, are appended without asking the model; True by
     default. The texts are as likely as without."""
+    thinking: Thinking
+    """Lets a model that reasons write freely before its answer, up to a marker."""
     seed: int
     """Makes drawn answers repeatable. Document i and attempt k have random numbers of their own."""
     beams: int
@@ -146,6 +150,12 @@ class Extractor(Generic[T]):
             sampler, options.get("beams", 1), options.get("samples", 1), options.get("choose", "likeliest")
         )
         self.forced_runs = options.get("forced_runs", True)
+        self.thinking = options.get("thinking")
+        if self.thinking is not None and self.search.beams > 1:
+            raise ValueError(
+                f"beams is {self.search.beams}, with thinking; a search would go for thoughts that differ in a word. "
+                "Draw samples, and let them vote."
+            )
         self.max_tokens = _at_least(1, "max_tokens", options.get("max_tokens", MAX_TOKENS))
         self.retries = _at_least(0, "retries", options.get("retries", 3))
         self.batch_size = _at_least(1, "batch_size", options.get("batch_size", DEFAULT_BATCH_SIZE))
@@ -188,6 +198,21 @@ class Extractor(Generic[T]):
             raise BatchError(results, errors)
         return results
 
+    def stream(self, prompt: str) -> Stream[T]:
+        """Return the answer to a prompt while it is written; see `Stream`. Raises PromptError, BudgetError."""
+        if self.search.is_of_several:
+            raise ValueError("An answer can be streamed if it is the only one. Leave out beams and samples.")
+        item = self._prepare(0, prompt)
+        (request,) = self._requests([item], 0)
+
+        def read(generation: Generation) -> T:
+            results: list[Any] = [None]
+            if not self._accept(item, [generation], results):
+                raise GenerationError(item.attempts, document=0)
+            return cast("T", results[0])
+
+        return Stream(stream(self.model, request, self.search.sampler, force=self.forced_runs), read)
+
     def prompt(self, document: str) -> str | list[dict[str, str]]:
         """Return what the model is given for a document: chat messages if it has a chat template, else plain text."""
         build = chat_messages if self.model.has_chat_template else completion_prompt
@@ -215,27 +240,38 @@ class Extractor(Generic[T]):
         token_ids = self.model.encode(self.prompt(document))
         max_tokens, context = self.max_tokens, self.model.context_length
         if context is not None:
-            max_tokens = min(max_tokens, context - len(token_ids))
+            thinking = 0 if self.thinking is None else self.thinking.max_tokens
+            max_tokens = min(max_tokens, context - len(token_ids) - thinking)
             if max_tokens <= 0:
                 raise PromptError(
-                    f"The prompt for document {position} takes {len(token_ids)} tokens, and the context of "
-                    f"{self.model.name} has {context}. Shorten or split the document, or use a model with a longer one."
+                    f"The prompt for document {position} takes {len(token_ids)} tokens"
+                    f"{f', thinking up to {thinking}' if thinking else ''}, and the context of {self.model.name} has "
+                    f"{context}. Shorten or split the document, or use a model with a longer one."
                 )
         Guide(self.index, max_tokens=max_tokens)  # raises BudgetError before the model runs
+        if self.thinking is not None:
+            self._thinking_guide(self.thinking)
         return _Item(position, token_ids, max_tokens)
 
     def _candidates(self, items: "list[_Item]", attempt: int) -> list[list[Generation]]:
         search = self.search.again if attempt else self.search
-        requests = [
+        requests = self._requests(items, attempt)
+        return search.candidates(self.model, requests, batch_size=self.batch_size, force=self.forced_runs)
+
+    def _requests(self, items: "list[_Item]", attempt: int) -> list[Request]:
+        return [
             Request(
                 item.token_ids,
                 Guide(self.index, max_tokens=item.max_tokens),
-                search.sampler.generator(item.position, attempt),
+                self.search.sampler.generator(item.position, attempt),
                 self._shared,
+                None if self.thinking is None else self._thinking_guide(self.thinking),
             )
             for item in items
         ]
-        return search.candidates(self.model, requests, batch_size=self.batch_size, force=self.forced_runs)
+
+    def _thinking_guide(self, thinking: Thinking) -> Guide:
+        return Guide(thinking_index(thinking.marker, self.model.vocabulary), max_tokens=thinking.max_tokens)
 
     @functools.cached_property
     def _shared(self) -> int:
@@ -371,6 +407,34 @@ def extract_batch(
     return _extractor(output_type, absent, options).batch(documents)
 
 
+@overload
+async def aextract(output_type: JsonSchema, prompt: str, **options: Unpack[Options]) -> Any: ...
+@overload
+async def aextract(output_type: type[T], prompt: str, **options: Unpack[Options]) -> T: ...
+@overload
+async def aextract(output_type: object, prompt: str, **options: Unpack[Options]) -> Any: ...
+async def aextract(output_type: object, prompt: str, **options: Unpack[Options]) -> Any:
+    """Return what a text says, as `extract` does; the model runs in a thread beside the event loop."""
+    import asyncio
+
+    return await asyncio.to_thread(lambda: extract(output_type, prompt, **options))
+
+
+@overload
+async def aextract_batch(
+    output_type: JsonSchema, documents: Iterable[str], **options: Unpack[Options]
+) -> list[Any]: ...
+@overload
+async def aextract_batch(output_type: type[T], documents: Iterable[str], **options: Unpack[Options]) -> list[T]: ...
+@overload
+async def aextract_batch(output_type: object, documents: Iterable[str], **options: Unpack[Options]) -> list[Any]: ...
+async def aextract_batch(output_type: object, documents: Iterable[str], **options: Unpack[Options]) -> list[Any]:
+    """Return what each of many documents says, as `extract_batch` does; the model runs in a thread."""
+    import asyncio
+
+    return await asyncio.to_thread(lambda: extract_batch(output_type, documents, **options))
+
+
 def _extractor(output_type: object, absent: Absent | None, options: Options) -> Extractor[Any]:
     if absent is None:
         return Extractor[Any](output_type, **options)
@@ -402,11 +466,8 @@ def structured(function: Callable[..., Any] | None = None, /, **options: Unpack[
 def _decorate(function: Callable[..., Any], *, options: Options) -> Callable[..., Any]:
     if not inspect.isfunction(function):
         raise TypeError(f"@structured takes a function, and {function!r} is none. Write one with a docstring.")
-    if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
-        raise TypeError(
-            f"{function.__name__} is async, and a model on this machine answers at once or not at all. Write it with a "
-            "plain def, and call it with asyncio.to_thread where the event loop must not wait."
-        )
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        raise TypeError(f"{function.__name__} is a generator, and an answer is one value. Write it without yield.")
     signature = inspect.signature(function)
     template = _docstring_template(function, signature)
     if signature.return_annotation is inspect.Signature.empty:
@@ -428,6 +489,15 @@ def _decorate(function: Callable[..., Any], *, options: Options) -> Callable[...
         bound.apply_defaults()
         return extractor()(template.format(**bound.arguments))
 
+    if inspect.iscoroutinefunction(function):
+
+        @functools.wraps(function)
+        async def call_in_thread(*args: Any, **kwargs: Any) -> Any:
+            import asyncio
+
+            return await asyncio.to_thread(call, *args, **kwargs)
+
+        return call_in_thread
     return call
 
 

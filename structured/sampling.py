@@ -11,7 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.errors import ModelError
-from structured.masks import Mask, unpack
+from structured.masks import Mask, TokenSet, allows, unpack
+
+MANY_TOKENS = 1 << 13
+"""Beyond so many, single precision is precise enough: a millionth."""
 
 
 class Choice(NamedTuple):
@@ -74,28 +77,71 @@ class Sampler:
         Tokens that the model rules out with -inf are drawn only if it rules out every allowed one; then all are equal.
         Raises ModelError if a logit of an allowed token is NaN.
         """
-        allowed = np.flatnonzero(unpack(mask, len(logits)))
+        found = TokenSet.of(mask, len(logits))
+        if found.is_complement and len(logits) >= MANY_TOKENS:
+            choice = self._choose_but_for(logits, found.token_ids, generator)
+        else:
+            allowed = np.flatnonzero(unpack(mask, len(logits))) if found.is_complement else found.token_ids
+            choice = self._choose_among(logits, allowed, generator)
+        if within is None or within is mask:
+            return choice
+        return self.confined(choice, logits, within, generator)
+
+    def confined(
+        self, choice: Choice, logits: NDArray[np.float32], within: Mask, generator: np.random.Generator
+    ) -> Choice:
+        """Return a choice that was made if it is inside of a mask, or one that is drawn there."""
+        if allows(within, choice.token_id):
+            return choice
+        inside = np.flatnonzero(unpack(within, len(logits)))
+        drawn = inside[self._draw(log_softmax(logits[inside])[0], generator)]
+        log_probability = choice.log_probability + float(logits[drawn]) - float(logits[choice.token_id])
+        if not np.isfinite(log_probability):
+            log_probability = choice.log_probability if logits[drawn] == logits[choice.token_id] else float("-inf")
+        return Choice(int(drawn), log_probability, choice.legal_mass, steered=True)
+
+    def _choose_among(
+        self, logits: NDArray[np.float32], allowed: NDArray[np.int64], generator: np.random.Generator
+    ) -> Choice:
+        """Draw one of some tokens."""
         log_probabilities, log_total = log_softmax(logits[allowed])
         position = self._draw(log_probabilities, generator)
-        steered = False
-        if within is not None and within is not mask:
-            inside = np.flatnonzero(unpack(within, len(logits))[allowed])
-            steered = position not in inside
-            if steered:
-                position = int(inside[self._draw(log_softmax(logits[allowed[inside]])[0], generator)])
         mass = 1.0 if len(allowed) == len(logits) else _share(log_total, logits)
-        return Choice(int(allowed[position]), float(log_probabilities[position]), mass, steered)
+        return Choice(int(allowed[position]), float(log_probabilities[position]), mass)
+
+    def _choose_but_for(
+        self, logits: NDArray[np.float32], forbidden: NDArray[np.int64], generator: np.random.Generator
+    ) -> Choice:
+        """Draw any token but some, in single precision: there are many."""
+        scores = logits.copy()
+        scores[forbidden] = -np.inf
+        likeliest = int(np.argmax(scores))
+        best = float(scores[likeliest])
+        if not np.isfinite(best):
+            return self._choose_among(logits, np.flatnonzero(~np.isin(np.arange(len(logits)), forbidden)), generator)
+        weights = np.exp(scores - scores[likeliest])
+        total = float(weights.sum())
+        token_id = likeliest
+        if self.temperature > 0:
+            if self.temperature != 1:
+                weights = np.exp((scores - scores[likeliest]) / np.float32(self.temperature))
+            token_id = self._turned(weights, generator)
+        others = np.exp(np.minimum(logits[forbidden] - scores[likeliest], 80)).sum(dtype=np.float64)
+        mass = total / (total + float(others)) if others == others else 0.0  # noqa: PLR0124  NaN
+        return Choice(token_id, float(scores[token_id]) - best - float(np.log(total)), mass)
 
     def _draw(self, log_probabilities: NDArray[np.float64], generator: np.random.Generator) -> int:
         if self.temperature == 0:
             return int(np.argmax(log_probabilities))
-        # The distribution function turned round: one random number, however many tokens there are.
-        weights = self._kept(np.exp(log_softmax(log_probabilities / self.temperature)[0]))
-        sums = np.cumsum(weights)
-        place = int(np.searchsorted(sums, generator.random() * sums[-1], side="right"))
-        return place if place < len(weights) else int(np.flatnonzero(weights)[-1])
+        return self._turned(np.exp(log_softmax(log_probabilities / self.temperature)[0]), generator)
 
-    def _kept(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _turned(self, weights: NDArray[np.floating], generator: np.random.Generator) -> int:
+        """Draw by the distribution function turned round: one random number, however many tokens there are."""
+        sums = np.cumsum(self._kept(weights), dtype=np.float64)
+        place = int(np.searchsorted(sums, generator.random() * sums[-1], side="right"))
+        return place if place < len(sums) else int(np.searchsorted(sums, sums[-1]))
+
+    def _kept(self, weights: NDArray[np.floating]) -> NDArray[np.floating]:
         """Return the weights of tokens, 0 for those left out."""
         if self.top_k is not None and self.top_k < len(weights):
             weights = np.where(weights >= np.partition(weights, -self.top_k)[-self.top_k], weights, 0.0)

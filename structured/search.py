@@ -58,6 +58,11 @@ class Search:
             raise ValueError("choose is 'vote', and there is one sample only. Set samples, to 5 say.")
 
     @property
+    def is_of_several(self) -> bool:
+        """Whether there is more than one candidate for an answer."""
+        return max(self.beams, self.samples) > 1
+
+    @property
     def again(self) -> "Search":
         """How to look for an answer when that was of no avail: where nothing is drawn, by drawing."""
         if self.sampler.temperature > 0:
@@ -84,5 +89,12 @@ class Search:
 
 def repeated(request: Request, count: int) -> list[Request]:
     """Return a request that many times, each with random numbers of its own; the first has those of the request."""
-    generators = [request.generator, *request.generator.spawn(count - 1)]
-    return [dataclasses.replace(request, guide=request.guide.copy(), generator=generator) for generator in generators]
+    return [
+        dataclasses.replace(
+            request,
+            guide=request.guide.copy(),
+            generator=generator,
+            thinking=None if request.thinking is None else request.thinking.copy(),
+        )
+        for generator in (request.generator, *request.generator.spawn(count - 1))
+    ]

@@ -10,6 +10,8 @@ from hypothesis import settings
 
 from structured.vocabulary import Vocabulary
 
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # so little to compute that threads only wait for each other
+
 settings.register_profile("local", deadline=None)
 settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.load_profile("repeatable" if os.environ.get("CI") else "local")

@@ -3,6 +3,7 @@
 import itertools
 import json
 import random
+import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -223,7 +224,6 @@ def in_memory(make: "Callable[[int], PreTrainedModel]", *, chat_template: str | 
     from structured.models.hugging_face import HuggingFaceModel
 
     torch.manual_seed(0)
-    torch.set_num_threads(1)  # so little to compute that threads only wait for each other
     tokenizer = byte_level_tokenizer(chat_template=chat_template)
     return HuggingFaceModel(make(len(tokenizer) + 13).train(mode=False), tokenizer)
 
@@ -232,7 +232,8 @@ def random_logits(width: int, *, scale: float = 1.0, seed: int = 0) -> LogitsFun
     """Return a model without preferences: normal logits, always the same after the same text. Large scales peak."""
 
     def logits(token_ids: Sequence[int]) -> Logits:
-        return np.random.default_rng([seed, *token_ids]).normal(scale=scale, size=width).astype(np.float32)
+        text = zlib.crc32(np.array(token_ids, dtype=np.int32).tobytes())
+        return np.random.default_rng([seed, text]).normal(scale=scale, size=width).astype(np.float32)
 
     return logits
 
@@ -291,9 +292,9 @@ def widened(function: LogitsFunction, extra: int) -> LogitsFunction:
     return lambda token_ids: np.append(function(token_ids), np.full(extra, 1e6, dtype=np.float32))
 
 
-def read(automaton: Automaton, data: bytes) -> int:
-    """Return the state after some bytes, or DEAD."""
-    state = automaton.start
+def read(automaton: Automaton, data: bytes, state: int | None = None) -> int:
+    """Return the state to which some bytes lead, from the start if from no other; or DEAD."""
+    state = automaton.start if state is None else state
     for byte in data:
         state = automaton.step(state, byte)
         if state == DEAD:

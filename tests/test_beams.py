@@ -1,5 +1,6 @@
 """Beam search: the ranking of the masked distribution itself, as far as its beams reach."""
 
+import dataclasses
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -154,7 +155,8 @@ def test_one_beam_is_greedy(vocabulary: Vocabulary, pattern: Pattern, seed: int,
     for force in (False, True):
         (greedy,) = generate(model, [request(model, index, max_tokens=room(index, spare))], Sampler(), force=force)
         ((found,),) = beam_search(model, [request(model, index, max_tokens=room(index, spare))], beams=1, force=force)
-        assert found == greedy
+        assert (found.token_ids, found.text, found.shortened) == (greedy.token_ids, greedy.text, greedy.shortened)
+        assert found.log_probability == pytest.approx(greedy.log_probability)
         assert found.diagnostics.forced == greedy.diagnostics.forced
         assert found.diagnostics.passes == greedy.diagnostics.passes
         assert found.diagnostics.legal_masses == pytest.approx(greedy.diagnostics.legal_masses)
@@ -292,6 +294,8 @@ def test_what_leaves_no_choice_needs_no_model(vocabulary: Vocabulary) -> None:
     assert beam_search(model, []) == []
     with pytest.raises(ValueError, match="beams is 0; it must be 1 or greater"):
         beam_search(model, [wanted], beams=0)
+    with pytest.raises(ValueError, match="A request has thinking"):
+        beam_search(model, [dataclasses.replace(wanted, thinking=wanted.guide.copy())])
 
 
 def test_too_little_memory_is_told(vocabulary: Vocabulary) -> None:

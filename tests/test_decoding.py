@@ -29,6 +29,7 @@ from doubles import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from ways import matches
 
 from structured.automata import RegularAutomaton
 from structured.decoding import Generation, Request, generate
@@ -117,7 +118,7 @@ def test_a_model_that_prefers_what_is_illegal(
     prompt = sample(pattern, rng)
     breaker = LawBreaker(index, prompt_length=len(TOKENIZER.encode(prompt)), margin=margin)
     (generation,) = run(breaker, [prompt], [guide], Sampler(temperature, seed=rng.randrange(9)))
-    assert len(generation.text) > 16 or re.fullmatch(str(pattern), generation.text)
+    assert matches(pattern, generation.text)
     assert len(generation.token_ids) <= index.shortest_completion(index.automaton.start) + spare
 
 
@@ -273,6 +274,7 @@ def test_transformers_models_write_the_same_alone_and_in_a_batch(
     temperature: float,
     batch_size: int,
     force: bool,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Padding, shared beginnings, rows that leave and join, known tokens or none: each text is written as alone."""
     model, sampler = in_memory(make), Sampler(temperature, seed=0)
@@ -288,8 +290,10 @@ def test_transformers_models_write_the_same_alone_and_in_a_batch(
         ]
         return generate(model, requests, sampler, batch_size=batch_size, force=force)
 
+    monkeypatch.setattr(model, "draws_on_device", batch_size == 3)
     for row, generation in enumerate(write(range(len(TYPES)))):
         assert re.fullmatch(str(TYPES[row]), generation.text)
+        monkeypatch.setattr(model, "draws_on_device", False)
         (alone,) = write([row])
         assert alone.token_ids == generation.token_ids
         assert alone.log_probability == pytest.approx(generation.log_probability, abs=1e-3)

@@ -89,8 +89,8 @@ def test_the_objects_of_the_demo_are_right(model, showcase):
 
 
 def test_most_fields_of_unseen_phrasings_are_right(model):
-    """Far below what the model card states, so that only a real loss fails: 64 documents are a small sample."""
-    total = evaluate(model, "phrasings", 64, 5).total
+    """Far below what the model card states, so that only a real loss fails: 32 documents are a small sample."""
+    total = evaluate(model, "phrasings", 32, 5).total
     assert total.fields_right / total.fields > 0.5
 
 

@@ -19,9 +19,8 @@ import ast
 import inspect
 import io
 import json
-import os
 import re
-import subprocess
+import runpy
 import sys
 import textwrap
 import tokenize
@@ -340,10 +339,14 @@ def test_the_changelog_knows_the_version() -> None:
 
 
 def _run_example(name: str, *arguments: str) -> str:
-    """Run an example as a user would, and return what it prints."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, str(ROOT / "examples" / name), *arguments]
-    return subprocess.run(command, check=True, capture_output=True, encoding="utf-8", env=environment).stdout
+    """Run an example as its command does, but in this process, which has loaded the model; return what it prints."""
+    command = [str(ROOT / "examples" / name), *arguments]
+    printed = io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings(), redirect_stdout(printed):
+        patch.setattr(sys, "argv", command)
+        warnings.simplefilter("ignore", DemonstrationWarning)
+        runpy.run_path(command[0], run_name="__main__")
+    return printed.getvalue()
 
 
 def test_every_example_is_documented_and_tested() -> None:

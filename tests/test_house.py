@@ -14,39 +14,15 @@ HOUSE = Path(structured.__file__).parent
 MODULES = sorted(HOUSE.rglob("*.py"))
 
 ROOMS = (
-    *(
-        "errors",
-        "pattern",
-        "schema",
-        "trie",
-        "automata",
-        "vocabulary",
-        "kernels",
-        "masks",
-        "walks",
-        "completions",
-        "forcing",
-    ),
-    *(
-        "index",
-        "cache",
-        "compiler",
-        "guide",
-        "sampling",
-        "models",
-        "device",
-        "decoding",
-        "beams",
-        "ballots",
-        "search",
-        "sketches",
-    ),
-    *("prompts", "preflight", "extraction", "showcases", "cli"),
+    *("errors", "pattern", "schema", "trie", "automata", "vocabulary", "kernels", "masks", "walks"),
+    *("completions", "forcing", "index", "cache", "compiler", "guide", "thinking", "sampling", "models"),
+    *("device", "decoding", "beams", "ballots", "search", "streams", "sketches", "prompts", "preflight"),
+    *("extraction", "showcases", "cli"),
 )
 """In the order in which data walks through them; a module imports only from rooms before its own, or from its own."""
 
 LANGUAGES = (
-    *("arcs", "protocol", "alphabet", "alternating", "products", "automaton", "minimisation", "exploration"),
+    *("alphabet", "protocol", "alternating", "products", "automaton", "table", "minimisation", "exploration"),
     *("partitions", "counts"),
 )
 """The modules of `pattern/languages/`, in the order in which they build on each other."""

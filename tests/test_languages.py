@@ -2,6 +2,7 @@
 
 import json
 import re
+from itertools import product
 
 import pytest
 from doubles import read
@@ -11,17 +12,21 @@ from hypothesis import strategies as st
 from structured.automata import DEAD, RegularAutomaton
 from structured.errors import PatternError
 from structured.pattern import Pattern, Scan, concat, literal, text_lengths
+from structured.pattern.characters import ECMA_SPACE, WORD, unicode_digits
 from structured.pattern.escaping import escaped
 from structured.pattern.languages import (
     Automaton,
     PatternLanguage,
     Together,
+    alphabet_of,
     character_counts,
     explore,
     fewest_characters,
     most_characters,
     partition,
 )
+from structured.pattern.languages.alphabet import refinement
+from structured.pattern.nodes import CharSet, complement
 from structured.pattern.regex import ECMA, regex_to_pattern
 
 REGEXES = (
@@ -57,6 +62,43 @@ def accepts(automaton: Automaton, text: str) -> bool:
         arcs = automaton.arcs[state] if state is not None else ()
         state = next((target for low, high, target in arcs if low <= ord(character) <= high), None)
     return state in automaton.accepting
+
+
+SETS = {
+    "word": WORD,
+    "no word": complement(WORD),
+    "digit": unicode_digits(),
+    "space": ECMA_SPACE,
+    "é": ((0xE9, 0xE9),),
+    "wide": ((0x61, 0xD7FF), (0xE000, 0xE001)),
+}
+
+
+@given(st.lists(st.sampled_from(sorted(SETS)), min_size=1, max_size=4))
+def test_no_set_tells_characters_of_a_class_apart(names: list[str]) -> None:
+    """The classes are all of the characters, each once, and as few as that takes."""
+    sets = [SETS[name] for name in names]
+    alphabet = alphabet_of(concat(*map(CharSet, sets)))
+    ends = {end for one in sets for low, high in one for end in (low - 1, low, high, high + 1)}
+    kinds: dict[int, set[tuple[bool, ...]]] = {}
+    for character in ({0, 0xD7FF, 0xD800, 0xDFFF, 0xE000, 0x10FFFF} | ends) - {-1, 0x110000}:
+        held = [any(low <= character <= high for low, high in one) for one in sets]
+        number = alphabet.class_of(character)
+        kinds.setdefault(number, set()).add((*held, 0xD800 <= character <= 0xDFFF))
+        assert [number in alphabet.members(alphabet.block(one)) for one in sets] == held
+    assert all(len(found) == 1 for found in kinds.values())
+    assert len(set.union(*kinds.values())) == len(kinds) == len(alphabet)
+
+
+@given(st.lists(st.sampled_from(sorted(SETS)), min_size=1, max_size=4))
+def test_a_refinement_is_one_alphabet_for_several(names: list[str]) -> None:
+    """Each of its classes lies in one class of each alphabet, and no two in the same of all."""
+    alphabets = tuple(alphabet_of(CharSet(SETS[name])) for name in names)
+    common = refinement(alphabets)
+    for alphabet, part in zip(alphabets, common.parts, strict=True):
+        for start in {*alphabet.starts, *common.alphabet.starts}:
+            assert part[common.alphabet.class_of(start)] == alphabet.class_of(start)
+    assert len(set(zip(*common.parts, strict=True))) == len(common.alphabet)
 
 
 @settings(max_examples=300)
@@ -98,6 +140,28 @@ def test_automata_are_as_small_as_may_be(regex: str, states: int) -> None:
     assert len(automaton.arcs) == states
 
 
+@settings(max_examples=200)
+@given(st.lists(st.sampled_from(REGEXES), min_size=1, max_size=3), st.sampled_from(REGEXES))
+def test_no_two_states_are_alike(included: list[str], excluded: str) -> None:
+    """Any two are told apart by some text, which is found by filling in a table of pairs."""
+    inside = tuple(PatternLanguage(pattern(regex)) for regex in included)
+    automaton = explore(Together(inside, (PatternLanguage(pattern(excluded)),)))
+    if automaton is None:
+        return
+    cuts = {cut for row in automaton.arcs for low, high, _ in row for cut in (low, high + 1)}
+    table = [[next((to for low, high, to in row if low <= cut <= high), -1) for cut in cuts] for row in automaton.arcs]
+    table.append([-1] * len(cuts))
+    pairs = set(product(range(-1, len(automaton.arcs)), repeat=2))
+    apart = {(one, other) for one, other in pairs if (one in automaton.accepting) != (other in automaton.accepting)}
+    count = -1
+    while count != len(apart):
+        count = len(apart)
+        apart |= {
+            (one, other) for one, other in pairs if not apart.isdisjoint(zip(table[one], table[other], strict=True))
+        }
+    assert apart == {(one, other) for one, other in pairs if one != other}
+
+
 def test_what_is_excluded_does_not_multiply() -> None:
     """A text in which an excluded word was found is given up at once, so five words cost their sum."""
     words = ("admin", "designer", "customer", "maker", "operator")
@@ -109,7 +173,7 @@ def test_what_is_excluded_does_not_multiply() -> None:
 
 def test_what_grows_too_large_is_an_error() -> None:
     """The automaton has to know the last fifteen characters."""
-    with pytest.raises(PatternError, match="more than 8,000 states"):
+    with pytest.raises(PatternError, match="more than 24,000 states"):
         explore(PatternLanguage(pattern("^(a|b)*a(a|b){15}$")))
 
 

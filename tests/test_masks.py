@@ -4,16 +4,18 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+import torch
 from doubles import patterns
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from structured.automata import RegularAutomaton
 from structured.compiler import compile_type, known_type
-from structured.device import DeviceMasks, apply_masks
+from structured.device import DeviceMasks, apply_masks, draw
 from structured.index import Index
 from structured.masks import NO_ROW, Mask, MaskTable, unpack
 from structured.pattern import Pattern
+from structured.sampling import Sampler
 from structured.vocabulary import Vocabulary
 
 
@@ -140,3 +142,29 @@ def test_a_new_table_takes_no_memory() -> None:
     tables[0].intern(np.zeros(4008, dtype=np.int32))
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000
     assert repr(tables[0]) == "MaskTable(1 rows of 4008 words)"
+
+
+@given(st.integers(0, 2**16), st.sampled_from([0.0, 0.7, 1.0]), st.integers(0, 6), st.sampled_from([1.0, 0.8]))
+@settings(max_examples=60)
+def test_drawing_on_the_device_is_drawing_on_the_host(seed: int, temperature: float, top_k: int, top_p: float) -> None:
+    """Row by row the same token, from the same random numbers, with the same probabilities; infinite scores as well."""
+    rng = np.random.default_rng(seed)
+    logits = rng.normal(scale=3.0, size=(4, 70)).astype(np.float32)
+    logits[rng.random(logits.shape) < 0.05] = -np.inf
+    if seed % 5 == 0:
+        logits[0] = -np.inf
+    table = MaskTable(70)
+    allowed = rng.random((4, 96)) < 0.4
+    allowed[:, 3], allowed[:, 70:] = True, False
+    masks = [np.packbits(row, bitorder="little").view(np.int32) for row in allowed]
+    masks[:2] = [table.intern(mask) for mask in masks[:2]]
+    sampler = Sampler(temperature, top_k=top_k or None, top_p=top_p)
+    generators = [np.random.default_rng([seed, row]) for row in range(4)]
+    choices = draw(torch.from_numpy(logits), masks, table, generators, sampler)
+    for row, choice in enumerate(choices):
+        expected = sampler.choose(logits[row], masks[row], np.random.default_rng([seed, row]))
+        if not np.isfinite(logits[row, expected.token_id]) and temperature:
+            continue  # one random number was used up already
+        assert choice.token_id == expected.token_id
+        assert choice.log_probability == pytest.approx(expected.log_probability, abs=1e-4)
+        assert choice.legal_mass == pytest.approx(expected.legal_mass, abs=1e-4)

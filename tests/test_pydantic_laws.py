@@ -77,12 +77,12 @@ def check_instance(output_type: Any, value: Any) -> None:
 def test_what_is_written_for_a_kind_validates(name: str) -> None:
     """Random texts, in two layouts, of which one is as free as JSON allows; also where defaults may be left out."""
     for whitespace in ("compact", "any"):
-        check_texts(KINDS[name][0], 20, random.Random(name), whitespace)
-    check_texts(KINDS[name][0], 10, random.Random(name), optional="omittable")
+        check_texts(KINDS[name][0], 12, random.Random(name), whitespace)
+    check_texts(KINDS[name][0], 6, random.Random(name), optional="omittable")
 
 
 @pytest.mark.parametrize("name", [name for name, (_, values) in KINDS.items() if values is not None])
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(data=st.data())
 def test_an_instance_of_a_kind_can_be_written(name: str, data: st.DataObject) -> None:
     """What Pydantic writes for an instance is among the texts."""
@@ -112,7 +112,7 @@ _AUTOMATA: dict[str, RegularAutomaton] = {}
 
 
 COMPOSED = settings(
-    max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
 
 

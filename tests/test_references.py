@@ -1,6 +1,7 @@
 """References: they lead to where the specification says, in whichever document, and nowhere else."""
 
 import json
+from functools import cache
 from typing import Any
 
 import pytest
@@ -307,6 +308,7 @@ def test_listed_values_are_checked_where_they_stand() -> None:
 REFERENCES = ("#", "#x", "#y", "a", "a#x", "a#y", "b", "b#x", "b#y")
 
 
+@cache
 def subschemas(draft: Draft, *, dynamic: bool = False) -> st.SearchStrategy[dict[str, Any]]:
     """Return schemas of nested lists that refer to the resources `a` and `b`, and to the names `x` and `y`.
 
@@ -349,7 +351,7 @@ def bundles(draw: st.DrawFn, draft: Draft) -> dict[str, Any]:
 LISTS = st.recursive(st.sampled_from([1, 2, "a"]), lambda inner: st.lists(inner, max_size=2), max_leaves=4)
 
 
-@settings(deadline=None, max_examples=200, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, max_examples=120, suppress_health_check=list(HealthCheck))
 @given(st.data(), st.sampled_from([Draft.DRAFT_7, Draft.DRAFT_2020_12]), st.lists(LISTS, min_size=3, max_size=6))
 def test_references_mean_what_another_library_says(data: st.DataObject, draft: Draft, values: list[Any]) -> None:
     """Whatever refers to whatever: resources, names and dynamic names."""

@@ -4,7 +4,7 @@ import re
 from typing import Annotated
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from interegular import parse_pattern
 from pydantic import Field, TypeAdapter, ValidationError
@@ -146,6 +146,7 @@ def test_backreferences_are_refused() -> None:
 
 @settings(max_examples=300)
 @given(st.text(r"ab(|)*+?{}[]^$\.-,12dwsbBAzpux:=!<>P&", max_size=8))
+@example(r"1|\<")
 def test_what_rust_reads_is_read_or_refused_and_never_misread(regex: str) -> None:
     """Random texts: each is found in the same texts, or is no regular expression here."""
     try:

@@ -4,20 +4,20 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from structured.errors import ModelError
 from structured.masks import Mask, unpack
-from structured.sampling import Sampler
+from structured.sampling import MANY_TOKENS, Sampler
 
 SIZE = 70
 """Tokens in these tests; their masks take three words, the last one partly filled."""
 
 
-def mask_of(allowed: set[int]) -> Mask:
-    bits = np.zeros(-(-SIZE // 32) * 32, dtype=np.bool_)
+def mask_of(allowed: set[int], size: int = SIZE) -> Mask:
+    bits = np.zeros(-(-size // 32) * 32, dtype=np.bool_)
     bits[list(allowed)] = True
     return np.packbits(bits, bitorder="little").view(np.int32)
 
@@ -155,3 +155,38 @@ def test_negative_seed_is_refused() -> None:
     """A seed that NumPy would choke on later is refused at once."""
     with pytest.raises(ValueError, match=r"seed is -1; it must be 0 or greater\."):
         Sampler(1.0, -1)
+
+
+@given(st.integers(0, 2**16), st.sampled_from([0.0, 0.5, 1.0, 2.0]), st.sampled_from([1.0, 8.0]), st.integers(0, 50))
+@settings(max_examples=40)
+def test_a_large_vocabulary_is_sampled_as_a_small_one(seed: int, temperature: float, scale: float, top_k: int) -> None:
+    """Where many tokens are allowed, single precision draws the same token with the same probabilities."""
+    rng = np.random.default_rng(seed)
+    width = 2 * MANY_TOKENS
+    logits = rng.normal(scale=scale, size=width).astype(np.float32)
+    forbidden = rng.choice(width, 100, replace=False)
+    allowed = np.setdiff1d(np.arange(width), forbidden)
+    sampler = Sampler(temperature, top_k=top_k, top_p=0.9, min_p=0.01) if top_k else Sampler(temperature)
+    mask = mask_of(set(allowed.tolist()), width)
+    many = sampler.choose(logits, mask, np.random.default_rng(seed))
+    few = sampler._choose_among(logits, allowed, np.random.default_rng(seed))
+    assert many.token_id == few.token_id
+    assert many.log_probability == pytest.approx(few.log_probability, abs=1e-4)
+    assert many.legal_mass == pytest.approx(few.legal_mass, abs=1e-4)
+
+
+@given(masks, seeds, st.floats(0.1, 3.0), st.tuples(st.integers(1, 8), st.floats(0.05, 1.0), st.floats(0.0, 1.0)))
+def test_only_what_is_likely_enough_is_drawn(
+    allowed: set[int], seed: int, temperature: float, cuts: tuple[int, float, float]
+) -> None:
+    """Of the allowed tokens, no more than `top_k`, no less likely than `min_p` says, none beyond `top_p` together."""
+    logits, (top_k, top_p, min_p) = some_logits(seed), cuts
+    weights = masked_softmax(logits, allowed, temperature)
+    sampler = Sampler(temperature, top_k=top_k, top_p=top_p, min_p=min_p)
+    for number in range(20):
+        token_id = sampler.choose(logits, mask_of(allowed), np.random.default_rng([seed, number])).token_id
+        likelier = [weight for weight in weights.values() if weight > weights[token_id]]
+        assert token_id in allowed
+        assert len(likelier) < top_k
+        assert sum(likelier) < top_p + 1e-6
+        assert weights[token_id] >= min_p * max(weights.values()) - 1e-6

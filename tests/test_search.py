@@ -26,6 +26,7 @@ from structured.models import FunctionModel
 from structured.pattern import Pattern, literal
 from structured.sampling import Sampler
 from structured.search import RETRY_TEMPERATURE, Search, repeated
+from structured.thinking import Thinking
 from structured.vocabulary import Vocabulary
 
 TOKENIZER = ByteTokenizer()
@@ -110,12 +111,32 @@ def test_samples_have_random_numbers_of_their_own(vocabulary: Vocabulary) -> Non
         ({"beams": 3, "temperature": 0.5}, "beams is 3 and temperature 0.5; a search draws nothing"),
         ({"beams": 3, "samples": 3}, "beams is 3 and samples 3; an answer is searched for, or drawn several times"),
         ({"choose": "vote", "temperature": 1.0}, "choose is 'vote', and there is one sample only"),
+        ({"beams": 3, "thinking": Thinking("</think>")}, "beams is 3, with thinking"),
         ({"choose": "best", "samples": 3, "temperature": 1.0}, "choose is 'best'; it must be one of 'likeliest', "),
     ],
 )
 def test_options_that_make_no_sense_together_are_refused(options: Options, message: str) -> None:
     with pytest.raises(ValueError, match=re.escape(message)):
         Extractor(Digits, model=MODEL, **options)
+
+
+@pytest.mark.parametrize("options", [{"beams": 2}, {"samples": 2, "temperature": 1.0}])
+def test_several_answers_are_no_stream(options: Options) -> None:
+    with pytest.raises(ValueError, match="An answer can be streamed if it is the only one"):
+        Extractor(Digits, model=MODEL, **options).stream("x")
+
+
+def test_samples_think_each_for_itself() -> None:
+    """Each has thoughts and an answer of its own, and the answers are what is voted on."""
+    thinking = Thinking(".", max_tokens=8)
+    extractor = Extractor(
+        Digits, model=MODEL, temperature=1.0, seed=1, samples=5, choose="vote", thinking=thinking, retries=0
+    )
+    (candidates,) = extractor._candidates([extractor._prepare(0, "x")], 0)
+    assert len({one.thinking for one in candidates}) == 5
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BudgetWarning)
+        assert isinstance(extractor("x"), Digits)
 
 
 def test_after_a_search_in_vain_answers_are_drawn() -> None:
@@ -139,7 +160,7 @@ def test_the_best_hypothesis_that_validators_accept_is_the_answer(document: str)
 
 def test_the_likeliest_valid_sample_is_the_answer() -> None:
     """Rejected ones are told only if all are; those after the answer are not even read."""
-    options = Options(model=MODEL, temperature=1.0, seed=1, retries=0)
+    options = Options(model=MODEL, temperature=5.0, seed=1, retries=0)
     drawn = Extractor(Digits, samples=30, **options)
     (candidates,) = drawn._candidates([drawn._prepare(0, "x")], 0)
     even = next(one for one in candidates if all(number % 2 == 0 for number in json.loads(one.text).values()))
@@ -171,7 +192,7 @@ def test_whatever_is_chosen_validates(output_type: Any, seed: int, choose: Any) 
 
 def test_a_vote_is_among_the_answers_of_one_document() -> None:
     """Each document has the outcome of its own valid samples."""
-    options = Options(model=MODEL, temperature=1.0, seed=2, samples=40, retries=0)
+    options = Options(model=MODEL, temperature=5.0, seed=2, samples=40, retries=0)
     documents = ["x", "y"]
     extractor = Extractor(EvenDigits, choose="vote", **options)
     items = [extractor._prepare(item, document) for item, document in enumerate(documents)]

@@ -6,6 +6,7 @@ import json
 import random
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ SMALL = st.integers(0, 3)
 REGEXES = ("a", "^a", "b$", "^[ab]*$", "^(?!a)", "é|q", "^.{2}$")
 
 
+@cache
 def values() -> st.SearchStrategy[Any]:
     """Return JSON values with few keys, so that a random schema often has something to say about them."""
     return st.recursive(
@@ -77,6 +79,7 @@ def typed_schemas(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, 
     )
 
 
+@cache
 def schemas() -> st.SearchStrategy[Any]:
     """Return schemas of all keywords that are honoured, references to definitions included."""
     plain = st.one_of(

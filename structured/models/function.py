@@ -42,6 +42,7 @@ class FunctionModel:
 class FunctionTexts:
     """Texts of a `FunctionModel`; follows the `Texts` protocol."""
 
+    scores = None
     is_ragged = True
     pass_cost = 0.0
     can_join = True

@@ -8,7 +8,7 @@ import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from structured.models.protocol import Messages
 from structured.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
+    import torch
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 FEWEST_SHARED = 16
@@ -92,6 +93,8 @@ class HuggingFaceModel:
         self.vocabulary = _vocabulary(model, tokenizer, width=text_config.vocab_size)
         self.accepts = frozenset(inspect.signature(model.forward).parameters)
         """The names of the arguments of the model's forward pass."""
+        self.draws_on_device = model.device.type != "cpu"
+        """Whether tokens are drawn where the logits are, and not on the host."""
         self._prefixes: dict[tuple[int, ...], Any] = {}
 
     def __repr__(self) -> str:
@@ -143,7 +146,18 @@ class HuggingFaceTexts:
                     self.cache = caches.repeated(prefix, len(prompts))
                     self.seen = torch.ones((len(prompts), shared), dtype=torch.long, device=model.model.device)
                     prompts = [prompt[shared:] for prompt in prompts]
-            self.logits = self._forward(prompts)
+            self._scores = self._forward(prompts)
+
+    @property
+    def logits(self) -> NDArray[np.float32]:
+        """The scores of the next token of each text, on the host."""
+        logits: NDArray[np.float32] = self._scores.float().cpu().numpy()
+        return logits
+
+    @property
+    def scores(self) -> "torch.Tensor | None":
+        """The same on the device, if tokens are to be drawn there."""
+        return self._scores if self._model.draws_on_device else None
 
     @property
     def is_ragged(self) -> bool:
@@ -167,13 +181,13 @@ class HuggingFaceTexts:
             self.select(kept)
         if kept:
             with _memory_errors():
-                self.logits = self._forward([new for new in token_ids if new is not None])
+                self._scores = self._forward([new for new in token_ids if new is not None])
 
     def select(self, rows: Sequence[int]) -> None:
         """Keep some of the texts, in this order; one that is named twice goes on as two. Raises OutOfMemoryError."""
-        self.logits = self.logits[list(rows)]
-        if rows:
-            with _memory_errors():
+        with _memory_errors():
+            self._scores = self._scores[list(rows)]
+            if rows:
                 self.seen = self.seen[list(rows)]
                 caches.select(self.cache, rows)
                 self._trim()
@@ -187,7 +201,7 @@ class HuggingFaceTexts:
             places = max(self.seen.shape[1], others.seen.shape[1])
             padded = [torch.nn.functional.pad(seen, (places - seen.shape[1], 0)) for seen in (self.seen, others.seen)]
             self.seen = torch.cat(padded)
-        self.logits = np.concatenate([self.logits, others.logits])
+            self._scores = torch.cat([self._scores, others._scores])  # noqa: SLF001  of the same class
 
     def _trim(self) -> None:
         """Drop the places in front that are padding in all rows, where that can be done and is worth it."""
@@ -196,7 +210,7 @@ class HuggingFaceTexts:
             caches.trim(self.cache, places)
             self.seen = self.seen[:, places:]
 
-    def _forward(self, token_ids: Sequence[Sequence[int]]) -> NDArray[np.float32]:
+    def _forward(self, token_ids: Sequence[Sequence[int]]) -> "torch.Tensor":
         """Run the new tokens of each text, and return the logits after the last of each, shape (texts, width)."""
         import torch
 
@@ -219,8 +233,7 @@ class HuggingFaceTexts:
         with torch.inference_mode():
             output = self._model.model(**arguments)
         self.cache = output.past_key_values
-        logits: NDArray[np.float32] = output.logits[:, -1].float().cpu().numpy()
-        return logits
+        return cast("torch.Tensor", output.logits[:, -1])
 
 
 @contextmanager

@@ -1,12 +1,15 @@
 """What the library asks of a model: a vocabulary, prompts as token ids, logits for texts that grow token by token."""
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from structured.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    import torch
 
 Messages = Sequence[Mapping[str, str]]
 """Chat turns: `role` ("user" or "assistant") and `content`."""
@@ -18,6 +21,11 @@ class Texts(Protocol):
     @property
     def logits(self) -> NDArray[np.float32]:
         """The scores of the next token of each text; shape (texts, width), width at least the vocabulary's size."""
+        ...
+
+    @property
+    def scores(self) -> "torch.Tensor | None":
+        """The same as a tensor on the model's device, if tokens are to be drawn there; None if on the host."""
         ...
 
     @property

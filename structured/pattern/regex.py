@@ -445,6 +445,8 @@ class _Parser:
             return ord(self.next()) % 32
         if character == "0":
             return 0
+        if character in "<>" and self.dialect is RUST:
+            raise self.unsupported("The beginning or the end of a word alone")
         if character.isascii() and character.isalnum() and not self.dialect.is_lenient:
             raise self.error(f"The escape \\{character} is not known")
         return ord(character)

@@ -7,9 +7,11 @@ position and how many items of each kind that is asked for have been met.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
+from math import inf
+from operator import add, gt
 from typing import Any
 
-from structured.pattern import EMPTY, Pattern, Reference, alternation, concat, literal
+from structured.pattern import EMPTY, Concat, Pattern, Reference, alternation, concat, literal
 from structured.schema.complements import SomeItem, contained
 from structured.schema.drafts import Draft
 from structured.schema.items import PatternOf, bracketed, evaluates_rest, prefix_of, rest_of
@@ -66,6 +68,9 @@ class Needing:
         self.last = max([self.minimum, self.maximum or 0, *map(len, self.prefixes), *(need.start for need in needs)])
         self.definitions: dict[str, Pattern] = {}
         self.items: dict[tuple[int, tuple[bool, ...]], Pattern | None] = {}
+        self._held: dict[int, list[tuple[bool, ...]]] = {}
+        self._most = [inf if need.most is None else need.most for need in needs]
+        self._highest = [need.highest for need in needs]
         states = (self.last + 1) * 2 ** sum(need.highest + 1 for need in needs).bit_length()
         if states > MOST_STATES:
             raise place.refusal(
@@ -97,17 +102,21 @@ class Needing:
 
     def _written(self, start: State, arcs: dict[State, list[tuple[Pattern, State]]], live: set[State]) -> Pattern:
         comma = self.place.whitespace.comma(self.place.depth)
+        rest = {state: Reference(str(state), self.definitions) for state in live}
+        either: dict[tuple[int, ...], Pattern] = {}  # the same node for the same items
         for state in live:
+            by_target: dict[State, list[Pattern]] = {}
+            for item, target in arcs[state]:
+                if target in live:
+                    by_target.setdefault(target, []).append(item)
             options: list[Pattern] = [EMPTY] if self._ends(state) else []
-            options += [
-                concat(comma, item, Reference(str(target), self.definitions))
-                for item, target in arcs[state]
-                if target in live
-            ]
+            for target, items in by_target.items():
+                key = tuple(map(id, items))
+                if key not in either:
+                    either[key] = concat(comma, alternation(*items))
+                options.append(Concat((either[key], rest[target])))
             self.definitions[str(state)] = alternation(*options)
-        first = [
-            concat(item, Reference(str(target), self.definitions)) for item, target in arcs[start] if target in live
-        ]
+        first = [concat(item, rest[target]) for item, target in arcs[start] if target in live]
         if not first:
             return concat(literal("["), self.place.whitespace.edge, literal("]"))
         return bracketed(alternation(*first), self.place, may_be_empty=self._ends(start))
@@ -123,18 +132,19 @@ class Needing:
         position, met = state
         if position == self.maximum:
             return
-        for held in product((False, True), repeat=len(self.needs)):
-            counted = [count + is_held for count, is_held in zip(met, held, strict=True)]
-            if any(
-                need.most is not None and count > need.most for count, need in zip(counted, self.needs, strict=True)
-            ) or any(
-                is_held and position < need.start for is_held, need in zip(held, self.needs, strict=True)
-            ):  # fmt: skip
-                continue
-            item = self._item(position, held)
+        following = position + 1 if self.maximum is not None else min(position + 1, self.last)
+        for held in self._held_at(position):
+            counted = tuple(map(add, met, held))
+            item = None if any(map(gt, counted, self._most)) else self._item(position, held)
             if item is not None:
-                after = tuple(min(count, need.highest) for count, need in zip(counted, self.needs, strict=True))
-                yield item, (position + 1 if self.maximum is not None else min(position + 1, self.last), after)
+                yield item, (following, tuple(map(min, counted, self._highest)))
+
+    def _held_at(self, position: int) -> list[tuple[bool, ...]]:
+        """Return which of the needs an item at a position may meet."""
+        if position not in self._held:
+            either = [(False, True) if position >= need.start else (False,) for need in self.needs]
+            self._held[position] = list(product(*either))
+        return self._held[position]
 
     def _item(self, position: int, held: tuple[bool, ...]) -> Pattern | None:
         """Return the items at a position that satisfy some of the needs; those that are limited they else fail."""

@@ -11,21 +11,13 @@ from typing import NamedTuple
 
 from structured.errors import PatternError
 from structured.pattern import EMPTY, Literal, Pattern, Unlike, Words, alternation, concat, literal, optional, words
-from structured.pattern.escaping import escaped
-from structured.pattern.languages import (
-    Language,
-    Partition,
-    PatternLanguage,
-    Together,
-    most_characters,
-    partition,
-)
-from structured.pattern.nodes import ANY_TEXT, Lookahead, Scan, ends_alone
-from structured.pattern.regex import ECMA, NOTHING, RUST, Dialect, regex_to_pattern
+from structured.pattern.languages import Language, PatternLanguage, Together
+from structured.pattern.nodes import ANY_TEXT, ends_alone
+from structured.pattern.regex import ECMA, NOTHING, RUST, Dialect
 from structured.schema.complements import SomeProperty
 from structured.schema.counting import Member, Rest, joined
 from structured.schema.items import PatternOf
-from structured.schema.names import finds, language_of
+from structured.schema.names import SortedNames, finds, language_of, sorted_names
 from structured.schema.place import Complement, Place, Subschema, Subschemas, UnsatisfiableError, counts
 from structured.schema.values import spellings
 
@@ -288,14 +280,12 @@ class _Object:
 
     def _sorted_rest(self, regexes: list[str]) -> Rest:
         """Return the members by other names, sorted by the regular expressions found in them and what is asked for."""
-        base = Together(
-            (PatternLanguage(ANY_TEXT if self.names is None else self.names),),
-            (PatternLanguage(words(self.reserved)),) if self.reserved else (),
-        )
-        tests: list[Language] = [language_of(regex, self.dialect) for regex in regexes]
-        tests += [self._asked_names(part) for part in self.asked]
-        kinds = partition(base, tests)
-        asked = range(len(regexes), len(tests))
+        asked_names = [self._asked_names(part) for part in self.asked]
+        if asked_names:
+            kinds = SortedNames(self.names, self.reserved, regexes, self.dialect, asked_names)
+        else:
+            kinds = sorted_names(self.names, self.reserved, regexes, self.dialect)
+        asked = range(len(regexes), len(regexes) + len(self.asked))
         grouped = self._kinds_by_value(kinds, regexes)
         free = [self._kind_member(kinds, group, regexes, ()) for group in grouped]
         after = [
@@ -303,7 +293,7 @@ class _Object:
         ]  # fmt: skip
         return Rest(_any(free), tuple(self._ways(kinds, grouped, regexes)), _any(after))
 
-    def _kinds_by_value(self, kinds: Partition, regexes: list[str]) -> list[list[frozenset[int]]]:
+    def _kinds_by_value(self, kinds: SortedNames, regexes: list[str]) -> list[list[frozenset[int]]]:
         """Return the kinds of names in groups for which the same schemas hold, and the same is asked for."""
         groups: dict[object, list[frozenset[int]]] = {}
         for kind in kinds.kinds:
@@ -317,17 +307,13 @@ class _Object:
         return self._said(None, partial(_found_among, here))
 
     def _kind_member(
-        self, kinds: Partition, group: list[frozenset[int]], regexes: list[str], asked: Iterable[Subschema]
+        self, kinds: SortedNames, group: list[frozenset[int]], regexes: list[str], asked: Iterable[Subschema]
     ) -> Pattern | None:
         """Return a member by a name of some kinds, of which more may be asked."""
-        automaton = kinds.automaton(group)
-        key = Scan(
-            automaton.arcs, automaton.accepting, most_characters(automaton), (self._shown(group, regexes),)
-        )  # fmt: skip
         said = self._said_of_kind(group[0], regexes)
-        return self._member(key, [*said, *(_value_asked(part) for part in asked)])
+        return self._member(kinds.scan(group), [*said, *(_value_asked(part) for part in asked)])
 
-    def _ways(self, kinds: Partition, grouped: list[list[frozenset[int]]], regexes: list[str]) -> Iterator[
+    def _ways(self, kinds: SortedNames, grouped: list[list[frozenset[int]]], regexes: list[str]) -> Iterator[
         tuple[Pattern, ...]
     ]:  # fmt: skip
         """Yield the ways to write the members that are asked for: which of them are one, in which order."""
@@ -371,18 +357,6 @@ class _Object:
         if asked.other_names:
             excluded.append(PatternLanguage(words(asked.other_names)))
         return Together(tuple(included), tuple(excluded))
-
-    def _shown(self, kinds: list[frozenset[int]], regexes: list[str]) -> Pattern:
-        """Return the names of some kinds as a pattern that looks ahead, to be printed."""
-        quote = literal('"')
-        ahead = [Lookahead(concat(escaped(self.names), quote))] if self.names is not None else []
-        ahead += [Lookahead(concat(escaped(words(self.reserved)), quote), negated=True)] if self.reserved else []
-        patterns = [escaped(regex_to_pattern(regex, self.dialect)) for regex in regexes]
-        options = [
-            concat(*(Lookahead(concat(one, quote), index not in kind) for index, one in enumerate(patterns)))
-            for kind in kinds
-        ]
-        return concat(*ahead, alternation(*options), escaped(ANY_TEXT))
 
 
 def _any(members: Iterable[Pattern | None]) -> Pattern | None:

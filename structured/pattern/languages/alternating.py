@@ -6,13 +6,13 @@ Derivatives of extended regular expressions (Brzozowski, 1964) were the alternat
 have to be kept in normal form.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from typing import Any
 
-from structured.pattern.languages.alphabet import Alphabet
-from structured.pattern.languages.arcs import Arc, joined, overlay
+from structured.pattern.languages.alphabet import Alphabet, alphabet_of, ranges_by_state
 from structured.pattern.languages.protocol import MOST_STATES, too_large
 from structured.pattern.nodes import (
     ANY_TEXT,
@@ -40,8 +40,14 @@ class _Scanning:
 
 
 _Rest = tuple[Pattern, int] | None
-_Duty = tuple["PatternLanguage", Any, bool]
+_Duty = tuple["PatternLanguage", int, bool]
 """A language, its state, and whether the rest of the text has to be in it or must not."""
+_Branch = tuple[int, frozenset[_Duty]]
+"""The number of a stack of nodes that are still to be read, and the duties of the rest of the text."""
+_Leaf = tuple[int, int, frozenset[_Duty]]
+"""The block of a character that is read, the number of the stack after it, and new duties."""
+_Way = tuple[int | None, int, frozenset[_Duty]]
+"""The same, or None where no character is read."""
 
 _END = 0
 
@@ -49,37 +55,45 @@ _END = 0
 class PatternLanguage:
     """The texts of a pattern. A state is a set of branches, with what stands before if the pattern asks for that.
 
-    A branch is the number of a stack of nodes that are still to be read, and the duties of the rest of the text.
+    States are numbered as they are met. What a lookahead looks for is a language within, over the same alphabet.
     """
 
     def __init__(self, pattern: Pattern, around: "PatternLanguage | None" = None, before: str = "start") -> None:
-        self._alphabet = Alphabet(pattern)
+        self.alphabet: Alphabet = alphabet_of(pattern) if around is None else around.alphabet
         self._rests: list[_Rest] = [None]
         self._numbers: dict[tuple[int, int], int] = {}
         self._kept: dict[Any, Pattern] = {}
-        self._closures: dict[tuple[int, str], Any] = {}
-        self._arcs: dict[Any, list[Arc]] = {}
+        self._closures: dict[tuple[int, str], tuple[list[_Leaf], list[frozenset[_Duty]]]] = {}
+        self._states: dict[tuple[frozenset[_Branch], str], int] = {}
+        self._contents: list[tuple[frozenset[_Branch], str]] = []
+        self._rows: dict[int, list[int | None]] = {}
+        self._accepting: dict[int, bool] = {}
+        self._everything: set[int] = set()
         self._inner: dict[int, tuple[Pattern, PatternLanguage]] = {}
         boundaries = [node for node in nodes_of(pattern) if isinstance(node, Boundary)]
         kinds = {node.kind for node in boundaries}
-        self._word = next((node.word_characters for node in boundaries if node.word_characters), ())
+        self._word = self.alphabet.block(
+            next((node.word_characters for node in boundaries if node.word_characters), ())
+        )
         self.looks_back: bool = bool(kinds - {"end"}) or (around is not None and around.looks_back)
-        self._looks_at_words = bool(self._word)
-        self._free = self.push(ANY_TEXT, _END)
-        self.start = self.state_before([(self.push(pattern, _END), frozenset())], before)
+        self._free = self.push(ANY_TEXT, _END), frozenset[_Duty]()
+        self.start = self.state_before(frozenset([(self.push(pattern, _END), frozenset[_Duty]())]), before)
 
-    def state_before(self, branches: Iterable[tuple[int, frozenset[_Duty]]], before: str) -> Any:
+    def state_before(self, branches: frozenset[_Branch], before: str) -> int:
         """Return the state of some branches, behind `"start"`, a `"word"` character or an `"other"` one."""
-        found = frozenset(branches)
-        if not found:
-            return None
-        if (self._free, frozenset()) in found:
-            found = frozenset({(self._free, frozenset())})
-        return found, before if self.looks_back else ""
+        is_everything = self._free in branches
+        content = frozenset([self._free]) if is_everything else branches, before if self.looks_back else ""
+        state = self._states.get(content)
+        if state is None:
+            state = self._states[content] = len(self._contents)
+            self._contents.append(content)
+            if is_everything:
+                self._everything.add(state)
+        return state
 
-    def is_everything(self, state: Any) -> bool:
+    def is_everything(self, state: int) -> bool:
         """Tell whether any text may follow; there may be other such states."""
-        return (self._free, frozenset()) in state[0]
+        return state in self._everything
 
     def push(self, node: Pattern, rest: int) -> int:
         """Return the number of the stack with one more node on top."""
@@ -100,16 +114,16 @@ class PatternLanguage:
             node = self._kept[key] = make()
         return node
 
-    def closure(self, rest: int, before: str) -> tuple[list[tuple[Any, int, frozenset[_Duty]]], list[frozenset[_Duty]]]:
-        """Return what a stack reads next (ranges, the stack after them, duties), and the duties under which it ends."""
+    def closure(self, rest: int, before: str) -> tuple[list[_Leaf], list[frozenset[_Duty]]]:
+        """Return what a stack reads next (block, the stack after it, duties), and the duties under which it ends."""
         key = (rest, before)
         known = self._closures.get(key)
         if known is not None:
-            return known  # type: ignore[no-any-return]
-        leaves: list[tuple[Any, int, frozenset[_Duty]]] = []
+            return known
+        leaves: list[_Leaf] = []
         ends: list[frozenset[_Duty]] = []
-        seen: set[tuple[int, frozenset[_Duty]]] = set()
-        open_ends: list[tuple[int, frozenset[_Duty]]] = [(rest, frozenset())]
+        seen: set[_Branch] = set()
+        open_ends: list[_Branch] = [(rest, frozenset())]
         while open_ends:
             here = open_ends.pop()
             if here in seen:
@@ -120,32 +134,32 @@ class PatternLanguage:
             if top is None:
                 ends.append(duties)
                 continue
-            for ranges, follower, more in self._unfolded(top[0], top[1], before):
-                if ranges is None:
+            for block, follower, more in self._unfolded(top[0], top[1], before):
+                if block is None:
                     open_ends.append((follower, duties | more))
                 else:
-                    leaves.append((ranges, follower, duties | more))
+                    leaves.append((block, follower, duties | more))
         self._closures[key] = leaves, ends
         return leaves, ends
 
     def _unfolded(  # noqa: C901  one case for each kind of node
         self, node: Pattern, rest: int, before: str
-    ) -> list[tuple[Any, int, frozenset[_Duty]]]:
-        """Return what a node goes on with: a range of characters or None, the stack after it, and new duties."""
+    ) -> list[_Way]:
+        """Return what a node goes on with."""
         none: frozenset[_Duty] = frozenset()
         match node:
             case Literal(""):
                 return [(None, rest, none)]
             case Literal(text):
                 after = self.push(self._made(("text", text[1:]), lambda: Literal(text[1:])), rest) if text[1:] else rest
-                return [(((ord(text[0]), ord(text[0])),), after, none)]
+                return [(1 << self.alphabet.class_of(ord(text[0])), after, none)]
             case Words(texts):
                 return [
                     (None, self.push(self._made(("text", text), lambda text=text: Literal(text)), rest), none)
                     for text in texts
                 ]
             case CharSet(ranges):
-                return [(ranges, rest, none)]
+                return [(self.alphabet.block(ranges), rest, none)]
             case Concat(parts):
                 for part in reversed(parts):
                     rest = self.push(part, rest)
@@ -161,11 +175,11 @@ class PatternLanguage:
             case Boundary():
                 return self._bounded(node, rest, before)
             case Lookahead(pattern, negated):
-                state, language = self._looked(pattern, before)
+                language, state = self._looked(pattern, before)
                 return [(None, rest, frozenset({(language, state, not negated)}))]
         raise TypeError(f"{type(node).__name__} is no pattern of characters alone")
 
-    def _repeated(self, node: Repeat, rest: int) -> list[tuple[Any, int, frozenset[_Duty]]]:
+    def _repeated(self, node: Repeat, rest: int) -> list[_Way]:
         fewer = None if node.maximum is None else node.maximum - 1
         key = ("repeat", id(node.item), max(node.minimum - 1, 0), fewer)
         after = rest
@@ -173,118 +187,125 @@ class PatternLanguage:
             left = self._made(key, lambda: Repeat(node.item, max(node.minimum - 1, 0), fewer))
             after = self.push(left, rest)
         self._kept[("item", id(node.item))] = node.item
-        ways: list[tuple[Any, int, frozenset[_Duty]]] = [(None, self.push(node.item, after), frozenset())]
+        ways: list[_Way] = [(None, self.push(node.item, after), frozenset())]
         return ways if node.minimum > 0 else [*ways, (None, rest, frozenset())]
 
-    def _scanned(self, scan: Scan, state: int, left: int | None, rest: int) -> list[tuple[Any, int, frozenset[_Duty]]]:
-        ways: list[tuple[Any, int, frozenset[_Duty]]] = []
+    def _scanned(self, scan: Scan, state: int, left: int | None, rest: int) -> list[_Way]:
+        ways: list[_Way] = []
         if state in scan.accepting:
             ways.append((None, rest, frozenset()))
         if left == 0:
             return ways
         fewer = None if left is None else left - 1
-        for low, high, target in scan.arcs[state]:
+        for target, ranges in ranges_by_state(scan.arcs[state]).items():
             make = partial(_Scanning, scan, target, fewer)
             after = self._made(("scan", id(scan), target, fewer), make)
-            ways.append((((low, high),), self.push(after, rest), frozenset()))
+            ways.append((self.alphabet.block(ranges), self.push(after, rest), frozenset()))
         return ways
 
-    def _bounded(self, node: Boundary, rest: int, before: str) -> list[tuple[Any, int, frozenset[_Duty]]]:
+    def _bounded(self, node: Boundary, rest: int, before: str) -> list[_Way]:
         if node.kind == "start":
             return [(None, rest, frozenset())] if before == "start" else []
         if node.kind == "end":
-            state, language = self._looked(self._made("empty", lambda: Literal("")), before, whole=True)
+            language, state = self._looked(self._made("empty", lambda: Literal("")), before, whole=True)
             return [(None, rest, frozenset({(language, state, True)}))]
-        state, language = self._looked(self._made("word", lambda: CharSet(node.word_characters)), before)
+        language, state = self._looked(self._made("word", lambda: CharSet(node.word_characters)), before)
         return [(None, rest, frozenset({(language, state, (before == "word") != (node.kind == "word"))}))]
 
-    def _looked(self, pattern: Pattern, before: str, *, whole: bool = False) -> tuple[Any, "PatternLanguage"]:
+    def _looked(self, pattern: Pattern, before: str, *, whole: bool = False) -> tuple["PatternLanguage", int]:
         """Return the language of the texts that begin with a pattern, and its state behind what stands before."""
         if id(pattern) not in self._inner:
             ahead = pattern if whole else Concat((pattern, ANY_TEXT))
             self._inner[id(pattern)] = ahead, PatternLanguage(ahead, around=self)
         ahead, language = self._inner[id(pattern)]
-        return language.state_before([(language.push(ahead, _END), frozenset())], before), language
+        return language, language.state_before(frozenset([(language.push(ahead, _END), frozenset[_Duty]())]), before)
 
-    def arcs(self, state: Any) -> list[Arc]:
-        """Return where every character leads."""
-        known = self._arcs.get(state)
-        if known is None:
-            known = self._arcs[state] = self._new_arcs(state)
-        return known
+    def row(self, state: int) -> list[int | None]:
+        """Return the state that each class of characters leads to."""
+        row = self._rows.get(state)
+        if row is None:
+            row = self._rows[state] = self._new_row(state)
+        return row
 
-    def _new_arcs(self, state: Any) -> list[Arc]:
-        branches, before = state
-        following: dict[Any, dict[tuple[int, frozenset[_Duty]], None]] = {}
-        watched: dict[tuple[PatternLanguage, Any], int] = {}
+    def _new_row(self, state: int) -> list[int | None]:
+        branches, before = self._contents[state]
+        following: dict[int, dict[_Branch, None]] = {}
+        watched: dict[tuple[PatternLanguage, int], int] = {}
         for rest, held in branches:
-            for ranges, after, more in self.closure(rest, before)[0]:
+            for block, after, more in self.closure(rest, before)[0]:
                 duties = held | more if more else held
-                following.setdefault(ranges, {})[after, duties] = None
+                following.setdefault(block, {})[after, duties] = None
                 for language, inner, _ in duties:
-                    watched.setdefault((language, inner), len(watched))
-        if not watched and not self._looks_at_words:
-            return self._plain_arcs(following)
-        layers: list[Sequence[Arc]] = [[(low, high, True) for low, high in ranges] for ranges in following]
-        layers += [language.arcs(inner) for language, inner in watched]
-        if self._looks_at_words:
-            layers.append([(low, high, True) for low, high in self._word])
-        targets = list(following.values())
-        arcs = []
-        for low, high, found in overlay(layers):
-            kept = {
-                (after, left)
-                for index, leaves in enumerate(targets)
-                if found[index]
-                for after, duties in leaves
-                for left in [_kept_duties(duties, watched, found[len(targets) :]) if duties else duties]
-                if left is not None
-            }
-            behind = "word" if self._looks_at_words and found[-1] else "other"
-            successor = self.state_before(kept, behind)
-            if successor is not None:
-                arcs.append((low, high, successor))
-        return joined(arcs)
+                    watched.setdefault((language, inner), len(watched) + 1)
+        leaves = list(following.values())
+        holding = self._holding([*following, self._word])
+        known: dict[tuple[Any, ...], int | None] = {}
+        row: list[int | None] = []
+        for found in zip(holding, *[language.row(inner) for language, inner in watched], strict=True):
+            if found not in known:
+                known[found] = self._successor(leaves, watched, found)
+            row.append(known[found])
+        return row
 
-    def _plain_arcs(self, following: dict[Any, dict[tuple[int, frozenset[_Duty]], None]]) -> list[Arc]:
-        """Return the arcs where there are no duties, by splitting the alphabet into blocks that lead to the same."""
-        blocks: list[tuple[int, list[Any]]] = [(self._alphabet.everything, [])]
-        for ranges, leaves in following.items():
-            inside = self._alphabet.block(ranges)
-            blocks = [
-                piece
-                for block, found in blocks
-                for piece in ((block & inside, [*found, leaves]), (block & ~inside, found))
-                if piece[0]
-            ]
-        arcs = []
-        for block, found in blocks:
-            successor = self.state_before((leaf for leaves in found for leaf in leaves), "other")
-            if successor is not None:
-                arcs += [(low, high, successor) for low, high in self._alphabet.ranges(block)]
-        return joined(sorted(arcs, key=_first))
+    def _holding(self, blocks: Sequence[int]) -> list[tuple[int, ...]]:
+        """Return for each class the places of the blocks that it is in."""
+        holding: list[tuple[int, ...]] = [()] * len(self.alphabet)
+        for place, block in enumerate(blocks):
+            for number in self.alphabet.members(block):
+                holding[number] += (place,)
+        return holding
+
+    def _successor(
+        self,
+        leaves: Sequence[Iterable[_Branch]],
+        watched: dict[tuple["PatternLanguage", int], int],
+        found: Sequence[Any],
+    ) -> int | None:
+        """Return the state behind a class, given its places among the leaves and the states of those watched."""
+        places = found[0]
+        is_word = bool(places) and places[-1] == len(leaves)
+        branches = chain.from_iterable([leaves[place] for place in (places[:-1] if is_word else places)])
+        kept = frozenset(_kept_branches(branches, watched, found) if watched else branches)
+        return self.state_before(kept, "word" if is_word else "other") if kept else None
 
     def contains(self, text: str) -> bool:
         """Tell whether a text is in the language."""
         state = self.start
         for character in text:
-            state = next((to for low, high, to in self.arcs(state) if low <= ord(character) <= high), None)
-            if state is None:
+            following = self.row(state)[self.alphabet.class_of(ord(character))]
+            if following is None:
                 return False
+            state = following
         return self.accepts(state)
 
-    def accepts(self, state: Any) -> bool:
+    def accepts(self, state: int) -> bool:
         """Tell whether some branch ends here, with all its duties done."""
-        branches, before = state
-        return any(
-            all((inner is not None and language.accepts(inner)) == due for language, inner, due in held | duties)
-            for rest, held in branches
-            for duties in self.closure(rest, before)[1]
-        )
+        found = self._accepting.get(state)
+        if found is None:
+            branches, before = self._contents[state]
+            found = self._accepting[state] = any(
+                all((inner is not None and language.accepts(inner)) == due for language, inner, due in held | duties)
+                for rest, held in branches
+                for duties in self.closure(rest, before)[1]
+            )
+        return found
+
+
+def _kept_branches(
+    branches: Iterable[_Branch], watched: dict[tuple[PatternLanguage, int], int], found: Sequence[Any]
+) -> Iterator[_Branch]:
+    """Yield the branches with what is left of their duties, if they can be done."""
+    known: dict[frozenset[_Duty], frozenset[_Duty] | None] = {}
+    for after, duties in branches:
+        if duties not in known:
+            known[duties] = _kept_duties(duties, watched, found)
+        left = known[duties]
+        if left is not None:
+            yield after, left
 
 
 def _kept_duties(
-    duties: frozenset[_Duty], watched: dict[tuple[PatternLanguage, Any], int], found: Sequence[Any]
+    duties: frozenset[_Duty], watched: dict[tuple[PatternLanguage, int], int], found: Sequence[Any]
 ) -> frozenset[_Duty] | None:
     """Return the duties after a character, those done dropped; None if one cannot be done any more."""
     kept = []
@@ -299,7 +320,3 @@ def _kept_duties(
         else:
             kept.append((language, after, due))
     return frozenset(kept)
-
-
-def _first(arc: Arc) -> int:
-    return arc[0]

@@ -1,32 +1,37 @@
 """The explicit automaton, and the lengths of the paths through it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-Step = tuple[int, int, int]
-"""The first and the last character of a range, and the number of the state that they lead to."""
+from structured.pattern.languages.alphabet import Step
 
 
 @dataclass(frozen=True, slots=True)
 class Automaton:
-    """A deterministic automaton over characters, all of it: from every state a text can end. State 0 is the start."""
+    """A deterministic automaton over characters, all of it: from every state a text can end. State 0 is the start.
+
+    `arcs[state]` are ranges of characters with the states that they lead to, sorted, and none longer than it has to be.
+    """
 
     arcs: tuple[tuple[Step, ...], ...]
     accepting: frozenset[int]
 
 
-def distances(rows: Sequence[Sequence[Step]], accepting: Iterable[int]) -> dict[int, int]:
-    """Return the characters of the shortest completion of each state from which a text can end."""
-    before: list[set[int]] = [set() for _ in rows]
-    for state, row in enumerate(rows):
-        for _, _, target in row:
-            before[target].add(state)
+def distances(targets: Sequence[Collection[int]], accepting: Iterable[int]) -> dict[int, int]:
+    """Return the characters of the shortest completion of each state from which a text can end.
+
+    `targets[state]` are the states that its characters lead to.
+    """
+    before: list[list[int]] = [[] for _ in targets]
+    for state, inner in enumerate(targets):
+        for target in inner:
+            before[target].append(state)
     found = dict.fromkeys(accepting, 0)
-    border = set(found)
+    border = list(found)
     size = 0
     while border:
         size += 1
-        border = {source for state in border for source in before[state]} - found.keys()
+        border = [*{source for state in border for source in before[state]} - found.keys()]
         found.update(dict.fromkeys(border, size))
     return found
 

@@ -6,12 +6,16 @@ from structured.pattern.nodes import Alternation, CharSet, Concat, Literal, Patt
 
 def fewest_characters(automaton: Automaton | Scan) -> int:
     """Return the characters of the shortest text."""
-    return distances(automaton.arcs, automaton.accepting)[0]
+    return distances(_targets(automaton), automaton.accepting)[0]
 
 
 def most_characters(automaton: Automaton | Scan) -> int | None:
     """Return the characters of the longest text; None if there is no longest."""
-    return longest_paths(dict(enumerate({target for _, _, target in arcs} for arcs in automaton.arcs))).get(0)
+    return longest_paths(dict(enumerate(_targets(automaton)))).get(0)
+
+
+def _targets(automaton: Automaton | Scan) -> list[set[int]]:
+    return [{target for _, _, target in arcs} for arcs in automaton.arcs]
 
 
 def character_counts(pattern: Pattern) -> tuple[int, int | None]:

@@ -4,23 +4,24 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from structured.pattern.languages.automaton import Automaton, Step
-from structured.pattern.languages.exploration import rows_of
+from structured.pattern.languages.automaton import Automaton
+from structured.pattern.languages.exploration import table_of
 from structured.pattern.languages.minimisation import smallest
 from structured.pattern.languages.products import Watched
 from structured.pattern.languages.protocol import Language
+from structured.pattern.languages.table import Table
 
 
 @dataclass(frozen=True, slots=True)
 class Partition:
     """The texts of a language, sorted by which of some others they are in: for each kind, the states where it ends."""
 
-    rows: list[list[Step]]
+    table: Table
     kinds: dict[frozenset[int], set[int]]
 
     def automaton(self, kinds: Iterable[frozenset[int]]) -> Automaton:
         """Return the automaton of the texts of some kinds."""
-        found = smallest(self.rows, {state for kind in kinds for state in self.kinds[kind]})
+        found = smallest(self.table, {state for kind in kinds for state in self.kinds[kind]})
         if found is None:
             raise ValueError("no text is of such a kind")
         return found
@@ -32,11 +33,7 @@ def partition(base: Language, languages: Sequence[Language]) -> Partition:
     kinds: dict[frozenset[int], set[int]] = {}
 
     def note(number: int, state: Any) -> None:
-        if base.accepts(state[0]):
-            held = zip(languages, state[1:], strict=True)
-            kind = frozenset(
-                index for index, (language, inner) in enumerate(held) if inner is not None and language.accepts(inner)
-            )
-            kinds.setdefault(kind, set()).add(number)
+        if beside.accepts(state):
+            kinds.setdefault(beside.kind(state), set()).add(number)
 
-    return Partition(rows_of(beside, note), kinds)
+    return Partition(table_of(beside, note), kinds)

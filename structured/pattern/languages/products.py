@@ -1,15 +1,61 @@
 """Languages enter; they leave run beside each other, by which they are intersected, complemented and sorted."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
+from structured.pattern.languages.alphabet import DEAD, Alphabet, refinement
 from structured.pattern.languages.alternating import PatternLanguage
-from structured.pattern.languages.arcs import Arc, joined, overlay
 from structured.pattern.languages.protocol import Language
-from structured.pattern.nodes import MAX_CODE_POINT, normalise
+from structured.pattern.nodes import ANY_TEXT
 
-_EVERYTHING = normalise([(0, MAX_CODE_POINT)])
+_Meaning = Callable[[Any], Any]
+"""What a state of one language is to all that are run beside each other: None, if with it they are lost."""
+
+
+class Beside:
+    """Some languages over the one alphabet that is finer than theirs. A state is one of each."""
+
+    def __init__(self, languages: Iterable[tuple[Language, _Meaning]]) -> None:
+        self._languages = tuple(languages)
+        common = refinement(tuple([language.alphabet for language, _ in self._languages]))
+        self.alphabet: Alphabet = common.alphabet
+        self.start: tuple[Hashable, ...] = tuple([language.start for language, _ in self._languages])
+        self._parts = common.parts
+        self._places = range(len(self._languages))
+        self._rows: list[dict[Any, Sequence[Any]]] = [{DEAD: [DEAD] * len(self.alphabet)} for _ in self._places]
+
+    def row(self, state: Sequence[Any]) -> list[Any]:
+        """Return the states that each class leads to; None where all are lost."""
+        rows = map(self._row, self._places, state)
+        return [None if None in states else states for states in zip(*rows, strict=True)]
+
+    def _row(self, place: int, state: Any) -> Sequence[Any]:
+        """Return where the classes lead in one of the languages."""
+        row = self._rows[place].get(state)
+        if row is None:
+            language, meaning = self._languages[place]
+            own = list(map(meaning, language.row(state)))
+            row = self._rows[place][state] = [own[number] for number in self._parts[place]]
+        return row
+
+
+def _needed(state: Any) -> Any:
+    """Let all be lost with the language."""
+    return state
+
+
+def _noted(state: Any) -> Any:
+    """Let the others go on without the language."""
+    return DEAD if state is None else state
+
+
+def _avoided(language: Language, state: Any) -> Any:
+    """Let all be lost where whatever follows is in the language."""
+    if state is None:
+        return DEAD
+    return None if isinstance(language, PatternLanguage) and language.is_everything(state) else state
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,43 +64,36 @@ class Together:
 
     included: tuple[Language, ...]
     excluded: tuple[Language, ...] = ()
-    start: Hashable = field(init=False)
+    _beside: Beside = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "start", tuple(language.start for language in self.included + self.excluded))
+        included = self.included or (PatternLanguage(ANY_TEXT),)
+        sides: list[tuple[Language, _Meaning]] = [(language, _needed) for language in included]
+        sides += [(language, partial(_avoided, language)) for language in self.excluded]
+        object.__setattr__(self, "included", included)
+        object.__setattr__(self, "_beside", Beside(sides))
 
-    def arcs(self, state: Any) -> list[Arc]:
-        """Return the arcs on which none of the included is lost."""
-        needed = len(self.included)
-        layers: list[Sequence[Arc]] = [
-            () if inner is None else language.arcs(inner)
-            for language, inner in zip(self.included + self.excluded, state, strict=True)
-        ]
-        if not needed:
-            layers.append([(low, high, True) for low, high in _EVERYTHING])
-        pieces = overlay(layers)
-        return joined(
-            (low, high, states[: needed + len(self.excluded)])
-            for low, high, states in pieces
-            if None not in states[:needed] and (needed or states[-1]) and not self._is_lost(states)
-        )
+    @property
+    def alphabet(self) -> Alphabet:
+        """The classes of characters that one of the languages tells apart."""
+        return self._beside.alphabet
 
-    def _is_lost(self, states: Sequence[Any]) -> bool:
-        """Tell whether one of the excluded holds whatever follows."""
-        needed = len(self.included)
-        return any(
-            inner is not None and isinstance(language, PatternLanguage) and language.is_everything(inner)
-            for language, inner in zip(self.excluded, states[needed:], strict=False)
-        )
+    @property
+    def start(self) -> Hashable:
+        """The states before the first character."""
+        return self._beside.start
+
+    def row(self, state: Any) -> list[Any]:
+        """Return the states that each class leads to, where none of the included is lost."""
+        return self._beside.row(state)
 
     def accepts(self, state: Any) -> bool:
         """Tell whether all of the included and none of the excluded accept."""
-        needed = len(self.included)
-        held = [
-            inner is not None and language.accepts(inner)
-            for language, inner in zip(self.included + self.excluded, state, strict=True)
-        ]
-        return all(held[:needed]) and not any(held[needed:])
+        for language, inner in zip(self.included, state, strict=False):
+            if not language.accepts(inner):
+                return False
+        without = zip(self.excluded, state[len(self.included) :], strict=True)
+        return not any(inner != DEAD and language.accepts(inner) for language, inner in without)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,20 +102,31 @@ class Watched:
 
     base: Language
     others: tuple[Language, ...]
+    _beside: Beside = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        sides = [(self.base, _needed), *((language, _noted) for language in self.others)]
+        object.__setattr__(self, "_beside", Beside(sides))
+
+    @property
+    def alphabet(self) -> Alphabet:
+        """The classes of characters that one of the languages tells apart."""
+        return self._beside.alphabet
 
     @property
     def start(self) -> Hashable:
         """The states before the first character."""
-        return (self.base.start, *(language.start for language in self.others))
+        return self._beside.start
 
-    def arcs(self, state: Any) -> list[Arc]:
-        """Return the arcs of the base, cut where one of the others does."""
-        layers: list[Sequence[Arc]] = [
-            () if inner is None else language.arcs(inner)
-            for language, inner in zip((self.base, *self.others), state, strict=True)
-        ]
-        return joined(piece for piece in overlay(layers) if piece[2][0] is not None)
+    def row(self, state: Any) -> list[Any]:
+        """Return the states that each class leads to, where the base is not lost."""
+        return self._beside.row(state)
 
     def accepts(self, state: Any) -> bool:
         """Tell whether the base accepts."""
         return self.base.accepts(state[0])
+
+    def kind(self, state: Any) -> frozenset[int]:
+        """Return which of the others accept, by their places."""
+        held = enumerate(zip(self.others, state[1:], strict=True))
+        return frozenset(index for index, (language, inner) in held if inner != DEAD and language.accepts(inner))

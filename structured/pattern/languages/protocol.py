@@ -4,10 +4,10 @@ from collections.abc import Hashable, Sequence
 from typing import Any, Protocol
 
 from structured.errors import PatternError
-from structured.pattern.languages.arcs import Arc
+from structured.pattern.languages.alphabet import Alphabet
 from structured.pattern.nodes import Pattern
 
-MOST_STATES = 8_000
+MOST_STATES = 24_000
 """States of one automaton that is made explicit."""
 
 
@@ -15,12 +15,17 @@ class Language(Protocol):
     """A set of texts, as a deterministic automaton over characters whose states are made when they are asked for."""
 
     @property
-    def start(self) -> Hashable:
-        """The state before the first character; None if no text is in the language."""
+    def alphabet(self) -> Alphabet:
+        """The classes of characters that the language tells apart."""
         ...
 
-    def arcs(self, state: Any) -> Sequence[Arc]:
-        """Return where the characters lead, in order; those of no range lead nowhere."""
+    @property
+    def start(self) -> Hashable:
+        """The state before the first character."""
+        ...
+
+    def row(self, state: Any) -> Sequence[Any]:
+        """Return the state that each class of characters leads to; None where it leads nowhere."""
         ...
 
     def accepts(self, state: Any) -> bool:

@@ -11,8 +11,8 @@ from fractions import Fraction
 from math import gcd, inf, lcm
 from typing import Any
 
-from structured.pattern import Pattern, Scan
-from structured.pattern.languages import Arc, Language, PatternLanguage, Together, explore, joined
+from structured.pattern import Pattern, Scan, literal
+from structured.pattern.languages import Alphabet, Language, PatternLanguage, Together, alphabet_of, explore
 from structured.schema.numbers.ranges import decimal_places, exponents
 from structured.schema.numbers.scientific import GREATEST_EXPONENT, LEAST_EXPONENT, MANTISSA_PLACES
 
@@ -22,9 +22,11 @@ SURE_DIGITS = 15
 MOST_SCIENTIFIC = 30
 """The greatest factor for which numbers in scientific notation are told apart: there are 17 states for each of it."""
 
-_MINUS, _POINT, _ZERO = ord("-"), ord("."), ord("0")
-_EXPONENT_MARKS = (ord("E"), ord("e"))
+_DIGITS = "0123456789"
+_NUMERALS: Alphabet = alphabet_of(literal(f"-.{_DIGITS}"))
+_SCIENTIFIC_NUMERALS: Alphabet = alphabet_of(literal(f"+-.Ee{_DIGITS}"))
 _START = "start"
+_FIRST = "first"
 _ANY = "any"
 
 
@@ -48,9 +50,9 @@ def factor_and_power(divisor: Fraction) -> tuple[int, int]:
     return factor, power
 
 
-def _digit_arcs(states: Sequence[Any]) -> list[Arc]:
-    """Return the arcs of the ten digits, or of the first of them, given the states that they lead to."""
-    return joined((_ZERO + digit, _ZERO + digit, state) for digit, state in enumerate(states) if state is not None)
+def _by_digit(states: Sequence[Any]) -> dict[str, Any]:
+    """Return the states that the ten digits lead to, or the first of them, by the digit."""
+    return dict(zip(_DIGITS, states, strict=False))
 
 
 class Multiples:
@@ -60,6 +62,8 @@ class Multiples:
     the divisor ends in some; after the point, it is how many digits there were, and the remainder.
     """
 
+    alphabet = _NUMERALS
+
     def __init__(self, divisor: Fraction) -> None:
         self.factor, power = factor_and_power(divisor)
         self.places, self.zeros = max(0, -power), max(0, power)
@@ -67,16 +71,20 @@ class Multiples:
         # The digits still to come after the point are factors of ten, so remainders by these say no more than by those.
         self._moduli = [self.factor // gcd(self.factor, 10 ** (self.places - done)) for done in range(self.places + 1)]
 
-    def arcs(self, state: Any) -> list[Arc]:
+    def row(self, state: Any) -> list[Any]:
         """Return where the sign, the digits and the point lead."""
+        return self.alphabet.row(self._following(state))
+
+    def _following(self, state: Any) -> dict[str, Any]:
         if state == _START:
-            return [(_MINUS, _MINUS, (None, 0, self.zeros)), *self.arcs((None, 0, self.zeros))]
+            unsigned = (None, 0, self.zeros)
+            return {"-": unsigned, **self._following(unsigned)}
         done, remainder, zeros = state
         if done is not None:
             return self._after_point(done, remainder)
-        digits = _digit_arcs([self._before_point(remainder, zeros, digit) for digit in range(10)])
+        digits = _by_digit([self._before_point(remainder, zeros, digit) for digit in range(10)])
         if self.places or self.accepts(state):
-            return [(_POINT, _POINT, (0, remainder, 0)), *digits]
+            return {".": (0, remainder, 0), **digits}
         return digits
 
     def _before_point(self, remainder: int, zeros: int, digit: int) -> tuple[None, int, int]:
@@ -85,11 +93,11 @@ class Multiples:
             return None, (remainder * 10 ** (zeros + 1) + digit) % modulus, 0
         return (None, remainder, zeros + 1) if zeros < self.zeros else (None, remainder * 10 % modulus, zeros)
 
-    def _after_point(self, done: int, remainder: int) -> list[Arc]:
+    def _after_point(self, done: int, remainder: int) -> dict[str, Any]:
         if done == self.places:
-            return [(_ZERO, _ZERO, (done, 0, 0))] if remainder == 0 else []
+            return {"0": (done, 0, 0)} if remainder == 0 else {}
         modulus = self._moduli[done + 1]
-        return _digit_arcs([(done + 1, (10 * remainder + digit) % modulus, 0) for digit in range(10)])
+        return _by_digit([(done + 1, (10 * remainder + digit) % modulus, 0) for digit in range(10)])
 
     def accepts(self, state: Any) -> bool:
         """Tell whether a multiple has been read."""
@@ -107,6 +115,8 @@ class OtherNumbers:
     were after the point, the remainder, and how many of all are significant.
     """
 
+    alphabet = _NUMERALS
+
     def __init__(self, divisor: Fraction) -> None:
         factor, power = factor_and_power(divisor)
         self.places = max(0, -power)
@@ -114,19 +124,23 @@ class OtherNumbers:
         modulus = factor * 10 ** max(0, power)
         self._moduli = [modulus // gcd(modulus, 10 ** (self.places - done)) for done in range(self.places + 1)]
 
-    def arcs(self, state: Any) -> list[Arc]:
+    def row(self, state: Any) -> list[Any]:
         """Return where the sign, the digits and the point lead."""
+        return self.alphabet.row(self._following(state))
+
+    def _following(self, state: Any) -> dict[str, Any]:
         if state == _ANY:
-            return [(_ZERO, _ZERO + 9, _ANY)]
+            return dict.fromkeys(_DIGITS, _ANY)
         if state == _START:
-            return [(_MINUS, _MINUS, (None, 0, 0)), *self.arcs((None, 0, 0))]
+            unsigned = (None, 0, 0)
+            return {"-": unsigned, **self._following(unsigned)}
         done, rest, count = state
-        point = [(_POINT, _POINT, (0, rest, count))] if done is None else []
+        point = {".": (0, rest, count)} if done is None else {}
         if count == SURE_DIGITS:
             is_sure = done is not None and done >= self.places and not any(self._nearness(done, rest))
-            return [(_ZERO, _ZERO + 9, _ANY)] if is_sure else point
+            return dict.fromkeys(_DIGITS, _ANY) if is_sure else point
         counts = [count + 1 if count or digit else 0 for digit in range(10)]
-        return point + _digit_arcs([self._after(done, rest, digit, counts[digit]) for digit in range(10)])
+        return point | _by_digit([self._after(done, rest, digit, counts[digit]) for digit in range(10)])
 
     def _after(self, done: int | None, rest: Any, digit: int, count: int) -> tuple[int | None, Any, int]:
         """Return the state after one more digit; beyond the places, `rest` is whether a multiple is near, and where."""
@@ -159,33 +173,48 @@ class ScientificMultiples:
     remainder, and whether the last digit is 0.
     """
 
+    alphabet = _SCIENTIFIC_NUMERALS
+
     def __init__(self, divisor: Fraction, *, negated: bool = False) -> None:
         self._factor, self._power = factor_and_power(divisor)
         self._negated = negated
         self._places = SURE_DIGITS - 1 if negated else MANTISSA_PLACES
         self._exponents: dict[int | None, PatternLanguage | None] = {}
+        self._parts: dict[PatternLanguage, tuple[int, ...]] = {}
         self.start: Hashable = _START
 
-    def arcs(self, state: Any) -> list[Arc]:
+    def row(self, state: Any) -> list[Any]:
         """Return where the sign, the digits, the point and the exponent lead."""
-        if state == _START:
-            return [(_MINUS, _MINUS, "first"), *self.arcs("first")]
-        if state == "first":
-            return _digit_arcs([None, *((None, digit % self._factor, False) for digit in range(1, 10))])
         if isinstance(state[0], PatternLanguage):
-            language, inner = state
-            return [(low, high, (language, after)) for low, high, after in language.arcs(inner)]
+            return self._exponent(*state)
+        row = self.alphabet.row(self._mantissa(state))
+        if state in (_START, _FIRST):
+            return row
         done, remainder, ends_in_zero = state
-        found: list[Arc] = []
-        if done is None:
-            found.append((_POINT, _POINT, (0, remainder, True)))
-        elif done < self._places:
-            digits = range(10)
-            found += _digit_arcs([(done + 1, (10 * remainder + digit) % self._factor, digit == 0) for digit in digits])
         language = None if ends_in_zero else self._language(done or 0, remainder)
-        if language is not None:
-            found += [(low, high, (language, after)) for low, high, after in language.arcs(language.start)]
-        return found
+        if language is None:
+            return row
+        return [
+            mantissa or exponent
+            for mantissa, exponent in zip(row, self._exponent(language, language.start), strict=True)
+        ]
+
+    def _exponent(self, language: PatternLanguage, state: Any) -> list[Any]:
+        following = language.row(state)
+        states = [following[number] for number in self._parts[language]]
+        return [None if after is None else (language, after) for after in states]
+
+    def _mantissa(self, state: Any) -> dict[str, Any]:
+        if state == _START:
+            return {"-": _FIRST, **self._mantissa(_FIRST)}
+        if state == _FIRST:
+            return _by_digit([None, *((None, digit % self._factor, False) for digit in range(1, 10))])
+        done, remainder, _ = state
+        if done is None:
+            return {".": (0, remainder, True)}
+        if done == self._places:
+            return {}
+        return _by_digit([(done + 1, (10 * remainder + digit) % self._factor, digit == 0) for digit in range(10)])
 
     def _language(self, done: int, remainder: int) -> PatternLanguage | None:
         """Return the language of the exponents that may follow a mantissa; None if there are none."""
@@ -199,7 +228,10 @@ class ScientificMultiples:
                 last = last if threshold is None else min(last, threshold - 1)
             else:
                 first = last + 1 if threshold is None else max(first, threshold)
-            self._exponents[threshold] = PatternLanguage(exponents(first, last)) if first <= last else None
+            language = PatternLanguage(exponents(first, last)) if first <= last else None
+            self._exponents[threshold] = language
+            if language is not None:
+                self._parts[language] = self.alphabet.within(language.alphabet)
         return self._exponents[threshold]
 
     def accepts(self, state: Any) -> bool:

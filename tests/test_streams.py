@@ -1,0 +1,97 @@
+"""Streams and threads: the same answers, sooner or without waiting."""
+
+import asyncio
+
+import pytest
+from doubles import ByteTokenizer, random_logits
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import BaseModel, field_validator
+
+from structured import Extractor, GenerationError, aextract, aextract_batch, extract, extract_batch, structured
+from structured.models import FunctionModel
+
+pytestmark = pytest.mark.filterwarnings("ignore::structured.BudgetWarning")
+
+TOKENIZER = ByteTokenizer()
+MODEL = FunctionModel(random_logits(len(TOKENIZER.tokens), scale=4.0), TOKENIZER)
+
+
+class Person(BaseModel):
+    name: str
+    age: int
+
+
+class Picky(BaseModel):
+    name: str
+
+    @field_validator("name")
+    @classmethod
+    def _refuse(cls, _value: str) -> str:
+        raise ValueError("never right")
+
+
+@given(st.integers(0, 200), st.booleans())
+@settings(max_examples=30)
+def test_the_pieces_are_the_text(seed: int, forced_runs: bool) -> None:
+    """Put together they are what is written in one go, and each comes with whole characters."""
+    extractor = Extractor(Person, model=MODEL, temperature=1, seed=seed, max_tokens=60, forced_runs=forced_runs)
+    stream = extractor.stream("x")
+    assert not stream.text
+    pieces = list(stream)
+    assert all(pieces)
+    assert "".join(pieces) == stream.text == stream.generation.text
+    again = Extractor(Person, model=MODEL, temperature=1, seed=seed, max_tokens=60, forced_runs=forced_runs)
+    assert stream.result() == again("x")
+
+
+def test_what_is_known_comes_before_the_model_is_asked() -> None:
+    """The beginning of an object needs no forward pass."""
+
+    def never(token_ids: object) -> list[float]:
+        raise AssertionError(token_ids)
+
+    stream = Extractor(Person, model=FunctionModel(never, TOKENIZER)).stream("x")
+    assert next(stream).startswith('{"name')
+
+
+def test_a_stream_is_finished_once() -> None:
+    """Its result can be taken at any time; before the end there is no generation."""
+    stream = Extractor(Person, model=MODEL, max_tokens=60).stream("x")
+    with pytest.raises(ValueError, match="not finished"):
+        _ = stream.generation
+    next(stream)
+    assert isinstance(stream.result(), Person)
+    assert list(stream) == []
+    assert stream.result() is not None
+
+
+def test_an_answer_that_validators_reject_is_an_error_at_the_end() -> None:
+    """Its pieces have been read by then, so it is not drawn again."""
+    stream = Extractor(Picky, model=MODEL, max_tokens=40).stream("x")
+    assert "".join(stream)
+    with pytest.raises(GenerationError, match="never right"):
+        stream.result()
+
+
+def test_async_calls_answer_as_the_others_do() -> None:
+    """One by one, in batches, from a function and piece by piece, while the event loop runs on."""
+
+    @structured(model=MODEL, max_tokens=60)
+    async def person(text: str) -> Person:
+        """Read {text}"""
+
+    async def main() -> None:
+        one, several, third = await asyncio.gather(
+            aextract(Person, "x", model=MODEL, max_tokens=60),
+            aextract_batch(Person, ["x", "y"], model=MODEL, max_tokens=60),
+            person("x"),
+        )
+        assert one == extract(Person, "x", model=MODEL, max_tokens=60)
+        assert several == extract_batch(Person, ["x", "y"], model=MODEL, max_tokens=60)
+        assert isinstance(third, Person)
+        stream = Extractor(Person, model=MODEL, max_tokens=60).stream("x")
+        assert "".join([piece async for piece in stream]) == stream.text
+        assert stream.result() == one
+
+    asyncio.run(main())
