@@ -190,7 +190,6 @@ class _Search:
         continuations = sorted(self._continuations(parents, logits), key=lambda one: (-one.score, -one.log_probability))
         rows: list[int] = []
         taken: set[tuple[bytes, bool]] = set()
-        places: set[tuple[bytes, bool]] = set()
         for one in continuations:
             if len(taken) == self.beams or (one.score <= self._bar() and (taken or self.finished)):
                 break
@@ -200,9 +199,8 @@ class _Search:
                 taken.add(key)
                 if self._keep(self._after(parent, one)):
                     rows.append(one.row)
-            elif not one.fits and len(places) < self.beams:
+            elif not one.fits:
                 self.lost = one.score if self.lost is None else max(self.lost, one.score)
-            places.add(key)
         return rows
 
     def _after(self, parent: _Hypothesis, one: _Continuation) -> _Hypothesis:

@@ -282,6 +282,22 @@ def test_beams_find_what_greedy_decoding_passes_by() -> None:
     ]
 
 
+def test_hypotheses_do_not_spell_the_same_text(vocabulary: Vocabulary) -> None:
+    """Where one letter has two tokens, both far likelier than all others, two beams are two texts, and two rows."""
+    scores = np.array([5.0 if token == b"a" else 0.0 for token in TOKENIZER.tokens], dtype=np.float32)
+    read: list[Sequence[int]] = []
+
+    def logits(token_ids: Sequence[int]) -> np.ndarray:
+        read.append(token_ids)
+        return scores
+
+    model, index = FunctionModel(logits, TOKENIZER), index_of(repeat(chars("ab"), 1, 3), vocabulary)
+    (found,) = beam_search(model, [request(model, index)], beams=2)
+    assert len(found) == 2
+    passes = max(one.diagnostics.passes for one in found)
+    assert len(read) <= 2 * passes - 1
+
+
 def test_what_leaves_no_choice_needs_no_model(vocabulary: Vocabulary) -> None:
     """Nothing is asked where nothing is left to write, nor for no requests; and beams are at least one."""
 
