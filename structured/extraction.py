@@ -1,6 +1,5 @@
 """The user's call enters: a type, and a prompt, documents or a function. Validated instances leave."""
 
-import dataclasses
 import functools
 import inspect
 import itertools
@@ -14,8 +13,9 @@ from typing import Any, Generic, ParamSpec, TypedDict, TypeVar, Unpack, cast, ge
 
 from pydantic import ValidationError
 
+from structured.ballots import Ballot, vote
 from structured.compiler import compile_type, keep, known_type, type_to_pattern
-from structured.decoding import DEFAULT_BATCH_SIZE, Generation, Request, generate, stream
+from structured.decoding import DEFAULT_BATCH_SIZE, Generation, Request, stream
 from structured.errors import (
     Attempt,
     BatchError,
@@ -26,12 +26,14 @@ from structured.errors import (
     StructuredError,
 )
 from structured.guide import Guide
+from structured.healing import Healed, begun_index, heal
 from structured.models import ModelSource, load_model
 from structured.prompts import chat_messages, completion_prompt
 from structured.sampling import Sampler
 from structured.schema import DEFAULT_WHITESPACE, Absent, JsonSchema, Optionals
 from structured.schema.missing import is_all_missing, stated
 from structured.schema.paths import steps_to_path
+from structured.search import Choose, Search
 from structured.sketches import part_to_sketch
 from structured.streams import Stream
 from structured.thinking import Thinking, thinking_index
@@ -42,9 +44,6 @@ P = ParamSpec("P")
 
 MAX_TOKENS = 1024
 """Tokens of one answer, unless the caller or the model's context says otherwise."""
-
-RETRY_TEMPERATURE = 0.7
-"""Greedy decoding would repeat a rejected answer, so later attempts are drawn at this temperature."""
 
 
 class Options(TypedDict, total=False):
@@ -76,6 +75,14 @@ class Options(TypedDict, total=False):
     """Lets a model that reasons write freely before its answer, up to a marker."""
     seed: int
     """Makes drawn answers repeatable. Document i and attempt k have random numbers of their own."""
+    beams: int
+    """Searches for the likeliest answer with so many hypotheses at a time; 1, the default, is greedy. The first that
+    the type's validators accept is the answer."""
+    samples: int
+    """How many answers are drawn for each document, at a temperature above 0; 1 by default."""
+    choose: Choose
+    """Which of the samples is the answer: "likeliest" (default), of those that the type's validators accept, or "vote":
+    for each field, what most of these say."""
     max_tokens: int
     """The most tokens in one answer, 1,024 by default and never more than the context has room for. An answer that
     would be longer is steered to its shortest valid end, with a BudgetWarning."""
@@ -133,15 +140,23 @@ class Extractor(Generic[T]):
         self.whitespace = options.get("whitespace", DEFAULT_WHITESPACE)
         self.optional = _one_of(get_args(Optionals), "optional", options.get("optional", "written"))
         self.instructions = options.get("instructions")
-        self.sampler = Sampler(
+        sampler = Sampler(
             options.get("temperature", 0.0),
             options.get("seed"),
             options.get("top_k"),
             options.get("top_p", 1.0),
             options.get("min_p", 0.0),
         )
+        self.search = Search(
+            sampler, options.get("beams", 1), options.get("samples", 1), options.get("choose", "likeliest")
+        )
         self.forced_runs = options.get("forced_runs", True)
         self.thinking = options.get("thinking")
+        if self.thinking is not None and self.search.beams > 1:
+            raise ValueError(
+                f"beams is {self.search.beams}, with thinking; a search would go for thoughts that differ in a word. "
+                "Draw samples, and let them vote."
+            )
         self.max_tokens = _at_least(1, "max_tokens", options.get("max_tokens", MAX_TOKENS))
         self.retries = _at_least(0, "retries", options.get("retries", 3))
         self.batch_size = _at_least(1, "batch_size", options.get("batch_size", DEFAULT_BATCH_SIZE))
@@ -186,16 +201,18 @@ class Extractor(Generic[T]):
 
     def stream(self, prompt: str) -> Stream[T]:
         """Return the answer to a prompt while it is written; see `Stream`. Raises PromptError, BudgetError."""
+        if self.search.is_of_several:
+            raise ValueError("An answer can be streamed if it is the only one. Leave out beams and samples.")
         item = self._prepare(0, prompt)
         (request,) = self._requests([item], 0)
 
         def read(generation: Generation) -> T:
             results: list[Any] = [None]
-            if not self._accept(item, generation, results):
+            if not self._accept(item, [generation], results):
                 raise GenerationError(item.attempts, document=0)
             return cast("T", results[0])
 
-        pieces = stream(self.model, request, self.sampler, force=self.forced_runs)
+        pieces = stream(self.model, request, self.search.sampler, force=self.forced_runs)
         return Stream(pieces, self.output_type, read)
 
     def prompt(self, document: str) -> str | list[dict[str, str]]:
@@ -209,8 +226,8 @@ class Extractor(Generic[T]):
         pending = items
         for attempt in range(self.retries + 1):
             rejected: list[_Item] = []
-            for item, generation in zip(pending, self._generate(pending, attempt), strict=True):
-                if not self._accept(item, generation, results):
+            for item, candidates in zip(pending, self._candidates(pending, attempt), strict=True):
+                if not self._accept(item, candidates, results):
                     rejected.append(item)
             pending = rejected
         if self.cache:
@@ -236,23 +253,25 @@ class Extractor(Generic[T]):
         Guide(self.index, max_tokens=max_tokens)  # raises BudgetError before the model runs
         if self.thinking is not None:
             self._thinking_guide(self.thinking)
-        return _Item(position, token_ids, max_tokens)
+        healed = Healed(token_ids, b"")
+        if self.thinking is None and not self.model.has_chat_template:
+            healed = heal(token_ids, self.index)
+        return _Item(position, healed, max_tokens + len(token_ids) - len(healed.prompt))
 
-    def _generate(self, items: "list[_Item]", attempt: int) -> list[Generation]:
-        sampler = self.sampler
-        if attempt and sampler.temperature == 0:
-            sampler = dataclasses.replace(sampler, temperature=RETRY_TEMPERATURE)
+    def _candidates(self, items: "list[_Item]", attempt: int) -> list[list[Generation]]:
+        search = self.search.again if attempt else self.search
         requests = self._requests(items, attempt)
-        return generate(self.model, requests, sampler, batch_size=self.batch_size, force=self.forced_runs)
+        return search.candidates(self.model, requests, batch_size=self.batch_size, force=self.forced_runs)
 
     def _requests(self, items: "list[_Item]", attempt: int) -> list[Request]:
         return [
             Request(
-                item.token_ids,
-                Guide(self.index, max_tokens=item.max_tokens),
-                self.sampler.generator(item.position, attempt),
+                item.healed.prompt,
+                Guide(begun_index(self.index, item.healed.begun), max_tokens=item.max_tokens),
+                self.search.sampler.generator(item.position, attempt),
                 self._shared,
                 None if self.thinking is None else self._thinking_guide(self.thinking),
+                len(item.healed.begun),
             )
             for item in items
         ]
@@ -267,19 +286,39 @@ class Extractor(Generic[T]):
         pairs = zip(first, second, strict=False)
         return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
 
-    def _accept(self, item: "_Item", generation: Generation, results: list[Any]) -> bool:
-        try:
-            results[item.position] = self._read(generation.text)
-        except ValueError as error:
-            item.attempts.append(Attempt(generation.text, error))
+    def _accept(self, item: "_Item", candidates: list[Generation], results: list[Any]) -> bool:
+        """Put the answer in its place, and tell whether there is one among the candidates."""
+        valid: list[tuple[Generation, Any]] = []
+        for generation in candidates:
+            try:
+                valid.append((generation, self._read(generation.text)))
+            except ValueError as error:
+                item.attempts.append(Attempt(generation.text, error))
+            if valid and self.search.choose == "likeliest":
+                break
+        if not valid:
             return False
-        if generation.shortened:
+        results[item.position] = self._voted(valid) if len(valid) > 1 else valid[0][1]
+        if any(generation.shortened for generation, _ in valid):
             warnings.warn(
                 f"The answer for document {item.position} was brought to an end by its budget of {item.max_tokens} "
                 "tokens; it is valid but may be incomplete. Raise max_tokens.",
                 BudgetWarning,
                 stacklevel=5,
             )
+        return True
+
+    def _voted(self, valid: list[tuple[Generation, Any]]) -> Any:
+        """Return what most answers say, given with what is read of them."""
+        ballots = [Ballot(json.loads(generation.text), generation.log_probability) for generation, _ in valid]
+        outcome = vote(ballots, self._is_valid)
+        return self._read(json.dumps(outcome.data)) if outcome.position is None else valid[outcome.position][1]
+
+    def _is_valid(self, data: Any) -> bool:
+        try:
+            self._read(json.dumps(data))
+        except ValueError:
+            return False
         return True
 
     def _read(self, text: str) -> Any:
@@ -316,7 +355,7 @@ class _Item:
     """One document on its way through a batch."""
 
     position: int
-    token_ids: list[int]
+    healed: Healed
     max_tokens: int
     attempts: list[Attempt] = field(default_factory=list)
 

@@ -1,0 +1,137 @@
+"""Votes: what most answers say is said, place by place, and the whole is valid or one of them."""
+
+import json
+from collections import Counter
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from structured.ballots import Ballot, vote
+
+SCALARS = st.one_of(st.none(), st.booleans(), st.integers(-2, 2), st.sampled_from(["", "a", "b"]), st.just(1.0))
+
+
+def values(depth: int) -> st.SearchStrategy[Any]:
+    """Return JSON values of few names and few scalars, so that they often agree."""
+    if depth == 0:
+        return SCALARS
+    inner = values(depth - 1)
+    objects = st.fixed_dictionaries({"x": inner}, optional={"y": inner, "a b": inner})
+    return st.one_of(SCALARS, st.lists(inner, max_size=2), objects, objects)
+
+
+@st.composite
+def ballots(draw: st.DrawFn) -> list[Ballot]:
+    """Return answers of different likelihoods."""
+    answers = draw(st.lists(values(2), min_size=1, max_size=7))
+    scores = draw(st.permutations(range(len(answers))))
+    return [Ballot(answer, -float(score)) for answer, score in zip(answers, scores, strict=True)]
+
+
+def always(data: Any) -> bool:  # noqa: ARG001
+    return True
+
+
+def never(data: Any) -> bool:  # noqa: ARG001
+    return False
+
+
+@given(values(2), st.integers(1, 5))
+def test_those_who_agree_get_what_they_say(answer: Any, count: int) -> None:
+    """A vote among equals is unanimous."""
+    outcome = vote([Ballot(answer, -1.0)] * count, always)
+    assert outcome.data == answer
+    assert set(outcome.shares.values()) == {1.0}
+
+
+@given(ballots(), values(2))
+def test_a_majority_has_its_way(cast: list[Ballot], answer: Any) -> None:
+    """What more than half of the ballots say as a whole is the outcome, however unlikely."""
+    outcome = vote([*cast, *[Ballot(answer, -100.0)] * (len(cast) + 1)], always)
+    assert outcome.data == answer
+    assert min(outcome.shares.values()) > 0.5
+
+
+@given(st.lists(st.fixed_dictionaries({"x": SCALARS, "y": SCALARS, "z": st.lists(SCALARS, max_size=1)}), min_size=1))
+def test_objects_of_one_shape_are_voted_on_member_by_member(answers: list[dict[str, Any]]) -> None:
+    """Each member has as many votes as any value there could have had, and `shares` says how many."""
+    cast = [Ballot(answer, -float(score)) for score, answer in enumerate(answers)]
+    outcome = vote(cast, always)
+    for name in "xyz":
+        counts = Counter(as_json(answer[name]) for answer in answers)
+        assert counts[as_json(outcome.data[name])] == max(counts.values())
+        assert outcome.shares[name] == max(counts.values()) / len(answers)
+        tied = [text for text, count in counts.items() if count == max(counts.values())]
+        first = next(answer[name] for answer in answers if as_json(answer[name]) in tied)
+        assert as_json(outcome.data[name]) == as_json(first)
+
+
+def as_json(value: Any) -> str:
+    """Return a text that is equal for equal values: 1 and 1.0 are, and 1 and true are not."""
+    return json.dumps(value).replace("1.0", "1")
+
+
+@given(ballots(), st.randoms(use_true_random=False))
+def test_the_order_of_ballots_does_not_matter(cast: list[Ballot], rng: Any) -> None:
+    """Ballots are not told apart by when they come, as long as no two are equally likely."""
+    shuffled = rng.sample(cast, len(cast))
+    assert as_json(vote(shuffled, always).data) == as_json(vote(cast, always).data)
+
+
+@given(ballots())
+def test_every_part_of_the_outcome_is_somebody_s(cast: list[Ballot]) -> None:
+    """Nothing is made up: at each path some ballot says the same, and the shares tell how many do."""
+    outcome = vote(cast, always)
+    assert all(0 < share <= 1 for share in outcome.shares.values())
+    assert outcome.position is None
+
+
+@given(ballots())
+def test_what_is_not_valid_is_not_returned(cast: list[Ballot]) -> None:
+    """Where the whole breaks a rule of the type, a ballot is taken as it is, one that nobody beats in agreement."""
+    mixed, outcome = vote(cast, always), vote(cast, never)
+    assert outcome.position is not None
+    assert outcome.data is cast[outcome.position].data
+    if mixed.data in [one.data for one in cast]:
+        assert as_json(outcome.data) == as_json(mixed.data)
+
+
+def test_the_ballot_that_agrees_most_stands_in() -> None:
+    """Of three dates, days and months are fine by themselves and not together."""
+    cast = [
+        Ballot({"day": 31, "month": 1, "place": "Rome"}, -1.0),
+        Ballot({"day": 31, "month": 3, "place": "Bonn"}, -2.0),
+        Ballot({"day": 30, "month": 4, "place": "Bonn"}, -4.0),
+        Ballot({"day": 28, "month": 4, "place": "Bonn"}, -5.0),
+    ]
+    outcome = vote(cast, lambda data: data["day"] <= 30 or data["month"] != 4)
+    assert outcome.data == {"day": 31, "month": 3, "place": "Bonn"}
+    assert outcome.position == 1
+    assert outcome.shares == {"day": 0.5, "month": 0.25, "place": 0.75}
+    assert vote(cast, always).data == {"day": 31, "month": 4, "place": "Bonn"}
+
+
+def test_whether_there_is_something_is_voted_on_before_what_it_is() -> None:
+    """Three addresses that differ have more votes than one null twice."""
+    streets = [{"address": {"street": name, "city": "Bonn"}} for name in ("A", "B", "C")]
+    cast = [Ballot(answer, -float(score)) for score, answer in enumerate([{"address": None}] * 2 + streets)]
+    outcome = vote(cast, always)
+    assert outcome.data == {"address": {"street": "A", "city": "Bonn"}}
+    assert outcome.shares == {"address.street": 0.2, "address.city": 0.6}
+
+
+def test_lists_are_voted_on_as_they_are() -> None:
+    """Items are not mixed: the list that most have, or the likeliest answer's."""
+    lists = [["a", "b"], ["b", "c"], ["a", "c"]]
+    assert vote([Ballot(one, -float(score)) for score, one in enumerate(lists)], always).data == ["a", "b"]
+    assert vote([Ballot(one, -float(score)) for score, one in enumerate([*lists, ["a", "c"]])], always).data == [
+        "a",
+        "c",
+    ]
+
+
+def test_a_vote_needs_ballots() -> None:
+    with pytest.raises(ValueError, match="There are no ballots"):
+        vote([], always)

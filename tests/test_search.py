@@ -1,0 +1,236 @@
+"""Candidates: the same in every batch, more of them with more samples, and of those the type accepts, the best."""
+
+import json
+import re
+import warnings
+from collections import Counter
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import pytest
+from doubles import ByteTokenizer, json_hating_logits, patterns, random_logits
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pydantic import BaseModel, Field, field_validator
+from strategies import output_types
+
+from structured import BudgetWarning, Extractor, GenerationError, extract, extract_batch
+from structured.automata import RegularAutomaton
+from structured.ballots import Ballot, vote
+from structured.beams import beam_search
+from structured.decoding import Generation, Request, generate
+from structured.extraction import Options
+from structured.guide import Guide
+from structured.index import Index
+from structured.models import FunctionModel
+from structured.pattern import Pattern, literal
+from structured.sampling import Sampler
+from structured.search import RETRY_TEMPERATURE, Search, repeated
+from structured.thinking import Thinking
+from structured.vocabulary import Vocabulary
+
+TOKENIZER = ByteTokenizer()
+MODEL = FunctionModel(random_logits(len(TOKENIZER.tokens), scale=2.0), TOKENIZER)
+
+
+class Digits(BaseModel):
+    first: int = Field(ge=0, le=9)
+    second: int = Field(ge=0, le=9)
+
+
+class EvenDigits(Digits):
+    @field_validator("first", "second")
+    @classmethod
+    def halved(cls, number: int) -> int:
+        if number % 2:
+            raise ValueError(f"{number} is odd")
+        return number
+
+
+def asked(indexes: Sequence[Index], sampler: Sampler) -> list[Request]:
+    """Return a request for a text of each index; those alike in length go beside each other in a batch."""
+    return [
+        Request(
+            MODEL.encode("ab"[item % 2] * (item + 1)),
+            Guide(index, max_tokens=index.shortest_completion(index.automaton.start) + 5),
+            sampler.generator(item, 0),
+        )
+        for item, index in enumerate(indexes)
+    ]
+
+
+@given(st.lists(patterns(5), min_size=1, max_size=3), st.integers(0, 9), st.integers(1, 4), st.integers(1, 9))
+@settings(max_examples=30)
+def test_candidates_do_not_depend_on_the_batch(
+    vocabulary: Vocabulary, drawn: list[Pattern], seed: int, samples: int, batch_size: int
+) -> None:
+    """Whatever is written beside them; more samples are the same and others, and the first is what one would be."""
+    indexes = [Index(RegularAutomaton(pattern), vocabulary) for pattern in drawn]
+    sampler = Sampler(1.0, seed)
+
+    def candidates(count: int, size: int) -> list[list[Generation]]:
+        return Search(sampler, samples=count).candidates(MODEL, asked(indexes, sampler), batch_size=size, force=True)
+
+    several, more = candidates(samples, batch_size), candidates(samples + 1, 1)
+    for fewer, many in zip(several, more, strict=True):
+        assert len(fewer) == samples
+        assert sorted(fewer, key=lambda one: -one.log_probability) == fewer
+        assert not Counter(one.token_ids for one in fewer) - Counter(one.token_ids for one in many)
+        assert many[0].log_probability >= fewer[0].log_probability
+    plain = generate(MODEL, asked(indexes, sampler), sampler)
+    assert candidates(1, batch_size) == [[one] for one in plain]
+    assert all(one in group for one, group in zip(plain, several, strict=True))
+
+
+@given(st.lists(patterns(5), min_size=1, max_size=4), st.integers(2, 4), st.integers(1, 20))
+@settings(max_examples=30)
+def test_beams_go_through_the_model_in_batches(
+    vocabulary: Vocabulary, drawn: list[Pattern], beams: int, batch_size: int
+) -> None:
+    """However many documents are searched for at a time, the candidates are those of beam search."""
+    indexes, search = [Index(RegularAutomaton(pattern), vocabulary) for pattern in drawn], Search(Sampler(), beams)
+    found = search.candidates(MODEL, asked(indexes, Sampler()), batch_size=batch_size, force=True)
+    assert found == beam_search(MODEL, asked(indexes, Sampler()), beams=beams)
+
+
+def test_samples_have_random_numbers_of_their_own(vocabulary: Vocabulary) -> None:
+    """No two of the samples of two requests draw alike, and the request's own guide is not used up."""
+    indexes = [Index(RegularAutomaton(literal("a")), vocabulary)] * 2
+    requests = asked(indexes, Sampler(1.0, 3))
+    draws = [one.generator.random() for request in requests for one in repeated(request, 20)]
+    assert len(set(draws)) == 40
+    assert not any(one.guide is request.guide for request in requests for one in repeated(request, 2))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"beams": 0}, "beams is 0; it must be 1 or greater"),
+        ({"samples": 0}, "samples is 0; it must be 1 or greater"),
+        ({"samples": 3}, "samples is 3 and temperature 0, at which all of them are the same"),
+        ({"beams": 3, "temperature": 0.5}, "beams is 3 and temperature 0.5; a search draws nothing"),
+        ({"beams": 3, "samples": 3}, "beams is 3 and samples 3; an answer is searched for, or drawn several times"),
+        ({"choose": "vote", "temperature": 1.0}, "choose is 'vote', and there is one sample only"),
+        ({"beams": 3, "thinking": Thinking("</think>")}, "beams is 3, with thinking"),
+        ({"choose": "best", "samples": 3, "temperature": 1.0}, "choose is 'best'; it must be one of 'likeliest', "),
+    ],
+)
+def test_options_that_make_no_sense_together_are_refused(options: Options, message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        Extractor(Digits, model=MODEL, **options)
+
+
+@pytest.mark.parametrize("options", [{"beams": 2}, {"samples": 2, "temperature": 1.0}])
+def test_several_answers_are_no_stream(options: Options) -> None:
+    with pytest.raises(ValueError, match="An answer can be streamed if it is the only one"):
+        Extractor(Digits, model=MODEL, **options).stream("x")
+
+
+def test_samples_think_each_for_itself() -> None:
+    """Each has thoughts and an answer of its own, and the answers are what is voted on."""
+    thinking = Thinking(".", max_tokens=8)
+    extractor = Extractor(
+        Digits, model=MODEL, temperature=1.0, seed=1, samples=5, choose="vote", thinking=thinking, retries=0
+    )
+    (candidates,) = extractor._candidates([extractor._prepare(0, "x")], 0)
+    assert len({one.thinking for one in candidates}) == 5
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BudgetWarning)
+        assert isinstance(extractor("x"), Digits)
+
+
+def test_after_a_search_in_vain_answers_are_drawn() -> None:
+    """What draws nothing would find the same again; what draws draws anew."""
+    assert Search(Sampler(seed=3), beams=4).again == Search(Sampler(RETRY_TEMPERATURE, seed=3))
+    drawing = Search(Sampler(1.0), samples=3, choose="vote")
+    assert drawing.again == drawing
+
+
+@pytest.mark.parametrize("document", ["x", "y", "z"])
+def test_the_best_hypothesis_that_validators_accept_is_the_answer(document: str) -> None:
+    """With beams for all hundred pairs of digits, the likeliest of the even ones is found at once."""
+    extractor = Extractor(EvenDigits, model=MODEL, beams=100, retries=0)
+    request = Request(MODEL.encode(str(extractor.prompt(document))), Guide(extractor.index, max_tokens=99), None)  # type: ignore[arg-type]
+    (ranking,) = beam_search(MODEL, [request], beams=100)
+    assert len(ranking) == 100
+    texts = [one.text for one in ranking]
+    even = next(text for text in texts if all(number % 2 == 0 for number in json.loads(text).values()))
+    assert extractor(document) == EvenDigits.model_validate_json(even)
+
+
+def test_the_likeliest_valid_sample_is_the_answer() -> None:
+    """Rejected ones are told only if all are; those after the answer are not even read."""
+    options = Options(model=MODEL, temperature=5.0, seed=1, retries=0)
+    drawn = Extractor(Digits, samples=30, **options)
+    (candidates,) = drawn._candidates([drawn._prepare(0, "x")], 0)
+    even = next(one for one in candidates if all(number % 2 == 0 for number in json.loads(one.text).values()))
+    assert extract(EvenDigits, "x", samples=30, **options) == EvenDigits.model_validate_json(even.text)
+
+    class Never(Digits):
+        @field_validator("first")
+        @classmethod
+        def none(cls, number: int) -> int:
+            raise ValueError(f"not {number}")
+
+    with pytest.raises(GenerationError) as caught:
+        extract(Never, "x", samples=5, **options)
+    assert len(caught.value.attempts) == 5
+
+
+@settings(max_examples=40, suppress_health_check=list(HealthCheck))
+@given(output_type=output_types(), seed=st.integers(0, 2**32), choose=st.sampled_from(["likeliest", "vote"]))
+def test_whatever_is_chosen_validates(output_type: Any, seed: int, choose: Any) -> None:
+    """Samples of random types by a random model, and what is put together of them."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BudgetWarning)
+        extractor = Extractor(
+            output_type, model=MODEL, temperature=1.0, seed=seed, samples=4, choose=choose, max_tokens=200, retries=0
+        )
+        for answer in extractor.batch(["a", "b"]):
+            extractor.output_type.adapter.validate_python(answer)
+
+
+def test_a_vote_is_among_the_answers_of_one_document() -> None:
+    """Each document has the outcome of its own valid samples."""
+    options = Options(model=MODEL, temperature=5.0, seed=2, samples=40, retries=0)
+    documents = ["x", "y"]
+    extractor = Extractor(EvenDigits, choose="vote", **options)
+    items = [extractor._prepare(item, document) for item, document in enumerate(documents)]
+    expected = []
+    for candidates in extractor._candidates(items, 0):
+        ballots = [Ballot(json.loads(one.text), one.log_probability) for one in candidates]
+        even = [one for one in ballots if all(number % 2 == 0 for number in one.data.values())]
+        expected.append(EvenDigits(**vote(even, lambda data: data is not None).data))
+    assert extract_batch(EvenDigits, documents, choose="vote", **options) == expected
+
+
+def test_a_vote_that_breaks_a_rule_is_settled_by_one_answer() -> None:
+    """Where fields that were voted for do not go together, some sample that does is the answer."""
+
+    class Different(Digits):
+        @field_validator("second")
+        @classmethod
+        def other(cls, number: int, info: Any) -> int:
+            if number == info.data["first"]:
+                raise ValueError("the same")
+            return number
+
+    for seed in range(15):
+        found = extract(Different, "x", model=MODEL, temperature=1.5, seed=seed, samples=4, choose="vote", retries=3)
+        assert found.first != found.second
+
+
+def test_what_is_missing_is_voted_on_too() -> None:
+    """With `absent`, an answer is what was stated by most."""
+    found = extract(Digits, "x", absent=True, model=MODEL, temperature=1.0, seed=0, samples=5, choose="vote")
+    assert set(found.data) | set(found.missing) == {"first", "second"}
+
+
+def test_the_warning_of_a_budget_is_that_of_the_answer() -> None:
+    """A search whose best text is all there is has nothing to warn of."""
+    endless = FunctionModel(json_hating_logits(TOKENIZER.tokens), TOKENIZER)
+    with pytest.warns(BudgetWarning, match="budget of 9 tokens"):
+        extract(Annotated[str, Field(min_length=3)], "x", model=endless, max_tokens=9, beams=3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        extract(Digits, "x", model=MODEL, beams=3)
