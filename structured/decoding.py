@@ -115,6 +115,12 @@ class _Draft:
         return self.guide is self.request.guide and self.guide.finished
 
     @property
+    def most_tokens(self) -> int:
+        """How many tokens prompt and text may have together."""
+        guides = {self.guide, self.request.guide}
+        return len(self.request.prompt) + len(self.token_ids) + sum(guide.tokens_left for guide in guides)
+
+    @property
     def answer(self) -> bytes:
         """The bytes of the answer so far."""
         return self._spelled(self.token_ids[self.answer_start :])[self.request.begun :]
@@ -187,22 +193,24 @@ class _Draft:
         return b"".join(tokens[token_id] or b"" for token_id in token_ids)
 
 
-def generate(
+def generate(  # noqa: PLR0913  three are options by name
     model: LanguageModel,
     requests: Iterable[Request],
     sampler: Sampler,
     *,
     batch_size: int = DEFAULT_BATCH_SIZE,
+    batch_tokens: int | None = None,
     force: bool = True,
 ) -> list[Generation]:
     """Write one text for each request, `batch_size` at a time, and return them in the order of the requests.
 
+    At most `batch_tokens` tokens are in memory at a time, however long the texts become, unless one alone has more.
     The guides may be of different types. With `force`, tokens that are known are not asked for.
 
     Raises OutOfMemoryError if one text alone is too much for the model's device; of several, half are tried again.
     """
     drafts = [_Draft(request, force) for request in requests]
-    for _ in _Batch(model, sampler, batch_size).turns([draft for draft in drafts if not draft.finished]):
+    for _ in _Batch(model, sampler, batch_size, batch_tokens).turns([draft for draft in drafts if not draft.finished]):
         pass
     return [draft.finish() for draft in drafts]
 
@@ -230,6 +238,7 @@ class _Batch:
     model: LanguageModel
     sampler: Sampler
     size: int
+    most_tokens: int | None = None
     waiting: deque[_Draft] = field(default_factory=deque)
     live: list[_Draft] = field(default_factory=list)
     texts: Texts | None = None
@@ -295,7 +304,15 @@ class _Batch:
 
     def _admit(self, room: int) -> None:
         """Begin as many of the texts that wait as there is room for."""
-        new = [self.waiting.popleft() for _ in range(min(room, len(self.waiting)))]
+        new: list[_Draft] = []
+        tokens = sum(draft.most_tokens for draft in self.live)
+        while self.waiting and len(new) < room:
+            tokens += self.waiting[0].most_tokens
+            if self.most_tokens is not None and tokens > self.most_tokens and (new or self.live):
+                break
+            new.append(self.waiting.popleft())
+        if not new:
+            return
         self.live += new  # should memory not suffice, they are tried again with the others
         started = perf_counter()
         for draft in new:

@@ -90,6 +90,9 @@ class Options(TypedDict, total=False):
     """How often an answer that the type's validators reject is drawn anew; 3 by default."""
     batch_size: int
     """How many documents go through the model at once; 8 by default."""
+    batch_tokens: int
+    """The most tokens, prompts and whole budgets counted, that are in the model's memory at once; without limit by
+    default. A batch that does not fit into the memory of a GPU is halved in any case."""
     cache: bool
     """Whether what is learned about the type is kept on disk for later processes, as it is by default."""
 
@@ -150,6 +153,9 @@ class Extractor(Generic[T]):
         self.search = Search(
             sampler, options.get("beams", 1), options.get("samples", 1), options.get("choose", "likeliest")
         )
+        self.batch_tokens = options.get("batch_tokens")
+        if self.batch_tokens is not None:
+            _at_least(1, "batch_tokens", self.batch_tokens)
         self.forced_runs = options.get("forced_runs", True)
         self.thinking = options.get("thinking")
         if self.thinking is not None and self.search.beams > 1:
@@ -261,7 +267,13 @@ class Extractor(Generic[T]):
     def _candidates(self, items: "list[_Item]", attempt: int) -> list[list[Generation]]:
         search = self.search.again if attempt else self.search
         requests = self._requests(items, attempt)
-        return search.candidates(self.model, requests, batch_size=self.batch_size, force=self.forced_runs)
+        return search.candidates(
+            self.model,
+            requests,
+            batch_size=self.batch_size,
+            batch_tokens=self.batch_tokens,
+            force=self.forced_runs,
+        )
 
     def _requests(self, items: "list[_Item]", attempt: int) -> list[Request]:
         return [

@@ -70,7 +70,13 @@ class Search:
         return Search(dataclasses.replace(self.sampler, temperature=RETRY_TEMPERATURE))
 
     def candidates(
-        self, model: LanguageModel, requests: Sequence[Request], *, batch_size: int, force: bool
+        self,
+        model: LanguageModel,
+        requests: Sequence[Request],
+        *,
+        batch_size: int,
+        force: bool,
+        batch_tokens: int | None = None,
     ) -> list[list[Generation]]:
         """Return the candidates of each request, likeliest first; `batch_size` texts go through the model at a time.
 
@@ -82,7 +88,7 @@ class Search:
             batches = [requests[first : first + size] for first in range(0, len(requests), size)]
             return [found for batch in batches for found in beam_search(model, batch, beams=self.beams, force=force)]
         asked = [one for request in requests for one in repeated(request, self.samples)]
-        drawn = generate(model, asked, self.sampler, batch_size=batch_size, force=force)
+        drawn = generate(model, asked, self.sampler, batch_size=batch_size, batch_tokens=batch_tokens, force=force)
         groups = [drawn[first : first + self.samples] for first in range(0, len(drawn), self.samples)]
         return [sorted(group, key=lambda one: -one.log_probability) for group in groups]
 

@@ -258,6 +258,35 @@ def test_too_little_memory_makes_the_batch_smaller(
         write(Small, batch_size)
 
 
+@given(st.integers(20, 200), st.integers(1, 8))
+@settings(max_examples=20)
+def test_no_more_tokens_than_allowed_are_in_memory(vocabulary: Vocabulary, most: int, batch_size: int) -> None:
+    """Prompts and whole budgets together, but for a text that has more alone; the texts are the same."""
+    together: list[int] = []
+
+    class Watched(FunctionModel):
+        """A model that writes down how many texts it has at once."""
+
+        def begin(self, prompts: Sequence[Sequence[int]], *, shared: int = 0) -> FunctionTexts:
+            together.append(sum(len(prompt) + 30 for prompt in prompts) if len(prompts) > 1 else 0)
+            return super().begin(prompts, shared=shared)
+
+    model, sampler = Watched(random_logits(SIZE), TOKENIZER), Sampler(1.0, seed=1)
+
+    def write(limit: int | None) -> list[Generation]:
+        requests = [
+            Request(
+                model.encode("a" * row), Guide(index_of(pattern, vocabulary), max_tokens=30), sampler.generator(row, 0)
+            )
+            for row, pattern in enumerate(TYPES)
+        ]
+        return generate(model, requests, sampler, batch_size=batch_size, batch_tokens=limit, force=False)
+
+    limited = write(most)
+    assert max(together) <= most
+    assert limited == write(None)
+
+
 def test_nan_logits_stop_the_batch(vocabulary: Vocabulary) -> None:
     """A model that computes NaN is an error, and not a text."""
     guide = Guide(index_of(STRING, vocabulary), max_tokens=9)

@@ -59,7 +59,8 @@ def check_texts(
     try:
         automaton = automaton_of(output_type, whitespace, optional)
     except SchemaError as error:
-        assert error.keyword == "configured_alias"
+        if error.keyword != "configured_alias":
+            raise
         return 0
     adapter = read_type(output_type).adapter
     for _ in range(count):
