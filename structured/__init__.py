@@ -36,7 +36,9 @@ from structured.extraction import (
     structured,
 )
 from structured.models import load_model
+from structured.partial import PartialReader
 from structured.preflight import inspect_type
+from structured.processor import GuidedLogitsProcessor
 from structured.schema import JsonSchema, to_regex
 from structured.streams import Stream
 from structured.thinking import Thinking
@@ -49,10 +51,12 @@ __all__ = [
     "Extraction",
     "Extractor",
     "GenerationError",
+    "GuidedLogitsProcessor",
     "JsonSchema",
     "ModelError",
     "Options",
     "OutOfMemoryError",
+    "PartialReader",
     "PatternError",
     "PromptError",
     "SchemaError",

@@ -130,7 +130,7 @@ class _Draft:
         """Take a token that was drawn, and those that are known to follow it."""
         guide = self.guide
         self.log_probability += choice.log_probability
-        self.shortened |= choice.steered
+        self.shortened |= choice.steered and guide is self.request.guide
         self.legal_masses.append(choice.legal_mass)
         if choice.token_id not in guide.index.vocabulary.end_token_ids:
             self._take((choice.token_id,))

@@ -211,7 +211,8 @@ class Extractor(Generic[T]):
                 raise GenerationError(item.attempts, document=0)
             return cast("T", results[0])
 
-        return Stream(stream(self.model, request, self.search.sampler, force=self.forced_runs), read)
+        pieces = stream(self.model, request, self.search.sampler, force=self.forced_runs)
+        return Stream(pieces, self.output_type, read)
 
     def prompt(self, document: str) -> str | list[dict[str, str]]:
         """Return what the model is given for a document: chat messages if it has a chat template, else plain text."""

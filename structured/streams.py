@@ -1,54 +1,93 @@
 """An answer that is being written enters; its pieces leave as they are known, and at the end the validated instance."""
 
 from collections.abc import AsyncIterator, Callable, Generator, Iterator
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
 from structured.decoding import Generation
+from structured.partial import Event, PartialReader
+from structured.schema import OutputType
 
+S = TypeVar("S")
 T = TypeVar("T")
 
 
-class Stream(Generic[T]):
-    """An answer while it is written. Iterate over its pieces, with `for` or `async for`; then take `result()`.
+class Progress(Generic[S]):
+    """What comes one after the other while an answer is written: for `for`, and for `async for`.
 
-    Nothing is written before it is asked for. An answer that is streamed is not drawn again if validators reject it.
+    In the latter the model runs in a thread beside the event loop.
     """
 
-    def __init__(self, pieces: Generator[str, None, Generation], read: Callable[[Generation], T]) -> None:
+    def __init__(self, steps: Iterator[S]) -> None:
+        self._steps = steps
+
+    def __iter__(self) -> Iterator[S]:
+        return self
+
+    def __next__(self) -> S:
+        return next(self._steps)
+
+    async def __aiter__(self) -> AsyncIterator[S]:
+        import asyncio
+
+        end = object()
+        while (step := await asyncio.to_thread(next, self, end)) is not end:
+            yield cast("S", step)
+
+
+class Stream(Progress[str], Generic[T]):
+    """An answer while it is written. Iterate over its pieces, its `events()` or its `partials()`; then take `result()`.
+
+    Nothing is written before it is asked for, and all three tell of the same text: what one has read, the others do not
+    tell again. An answer that is streamed is not drawn again if validators reject it.
+    """
+
+    def __init__(
+        self,
+        pieces: Generator[str, None, Generation],
+        output_type: OutputType[T],
+        read: Callable[[Generation], T],
+    ) -> None:
+        super().__init__(self._read(pieces))
         self.text = ""
         """What has been written so far."""
-        self._pieces = pieces
-        self._read = read
+        self._events: list[Event] = []
+        self._reader: PartialReader[T] = PartialReader(output_type)
+        self._result = read
         self._generation: Generation | None = None
 
     def __repr__(self) -> str:
         return f"Stream({self.text!r}{'' if self._generation else ' …'})"
 
-    def __iter__(self) -> Iterator[str]:
-        return self
+    def events(self) -> Progress[Event]:
+        """Return the values of the answer, each as soon as it is whole, a container after its members."""
 
-    def __next__(self) -> str:
-        """Return the next piece of the text."""
-        try:
-            piece = next(self._pieces)
-        except StopIteration as stop:
-            self._generation = self._generation or stop.value
-            raise
-        self.text += piece
-        return piece
+        def events() -> Iterator[Event]:
+            for _ in self:
+                yield from self._take_events()
+            yield from self._take_events()
 
-    async def __aiter__(self) -> AsyncIterator[str]:
-        """Yield the pieces; the model runs in a thread beside the event loop."""
-        import asyncio
+        return Progress(events())
 
-        while (piece := await asyncio.to_thread(next, self, None)) is not None:
-            yield piece
+    def partials(self) -> Progress[T]:
+        """Return what is there of the answer, again each time when a value has become whole.
+
+        An instance of a model in which fields are missing has not been validated as a whole; see `PartialReader`.
+        """
+
+        def partials() -> Iterator[T]:
+            for _ in self:
+                if self._take_events():
+                    yield self._reader.value
+            if self._take_events():
+                yield self._reader.value
+
+        return Progress(partials())
 
     def result(self) -> T:
         """Write what is left, and return the validated instance. Raises GenerationError if validators reject it."""
         for _ in self:
             pass
-        return self._read(self.generation)
+        return self._result(self.generation)
 
     @property
     def generation(self) -> Generation:
@@ -56,3 +95,19 @@ class Stream(Generic[T]):
         if self._generation is None:
             raise ValueError("The text is not finished. Iterate to its end, or call result(), first.")
         return self._generation
+
+    def _read(self, pieces: Generator[str, None, Generation]) -> Iterator[str]:
+        while True:
+            try:
+                piece = next(pieces)
+            except StopIteration as stop:
+                self._generation = stop.value
+                self._events += self._reader.close()
+                return
+            self.text += piece
+            self._events += self._reader.feed(piece)
+            yield piece
+
+    def _take_events(self) -> list[Event]:
+        events, self._events = self._events, []
+        return events

@@ -92,6 +92,8 @@ def test_masks_on_a_device_equal_the_plain_route(
     plain = [np.where(unpack(mask, logits.shape[1]), row, -np.inf) for mask, row in zip(batch, logits, strict=True)]
     assert np.array_equal(gathered.numpy(), batch)
     assert np.array_equal(masked.numpy(), plain)
+    wide = apply_masks(torch.from_numpy(logits).double(), gathered)  # as it is done on other devices
+    assert np.array_equal(wide.numpy(), plain)
 
 
 @given(st.lists(st.integers(0, 40), min_size=1, max_size=12), seeds)

@@ -8,7 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, field_validator
 
-from structured import Extractor, GenerationError, aextract, aextract_batch, extract, extract_batch, structured
+from structured import (
+    Extraction,
+    Extractor,
+    GenerationError,
+    Options,
+    aextract,
+    aextract_batch,
+    extract,
+    extract_batch,
+    structured,
+)
 from structured.models import FunctionModel
 
 pytestmark = pytest.mark.filterwarnings("ignore::structured.BudgetWarning")
@@ -95,3 +105,25 @@ def test_async_calls_answer_as_the_others_do() -> None:
         assert stream.result() == one
 
     asyncio.run(main())
+
+
+@given(st.integers(0, 200), st.sampled_from(["spaced", "indented"]))
+@settings(max_examples=20)
+def test_values_are_told_as_they_become_whole(seed: int, whitespace: str) -> None:
+    """Each field once, in order, with the value it has in the end; what is partly there is a part of the answer."""
+    options: Options = {"model": MODEL, "temperature": 1, "seed": seed, "max_tokens": 60, "whitespace": whitespace}
+    person = Extractor(Person, **options)("x")
+    events = list(Extractor(Person, **options).stream("x").events())
+    assert [event.path for event in events] == ["name", "age", ""]
+    assert [event.value for event in events] == [person.name, person.age, person]
+    partials = list(Extractor(Person, **options).stream("x").partials())
+    assert partials[-1] == person
+    for partial in partials:
+        assert vars(partial).items() <= vars(person).items()
+
+
+def test_absent_fields_are_streamed_as_null() -> None:
+    """Until the whole is read, what a text does not state is a null of the text."""
+    stream = Extractor(Person, model=MODEL, absent=True, max_tokens=60).stream("x")
+    assert {event.path for event in stream.events()} >= {"name", "age", ""}
+    assert isinstance(stream.result(), Extraction)

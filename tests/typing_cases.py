@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, assert_type
 
 from pydantic import BaseModel, Field
 
-from structured import Extraction, Extractor, JsonSchema, extract, extract_batch, structured
+from structured import Extraction, Extractor, GuidedLogitsProcessor, JsonSchema, extract, extract_batch, structured
 
 
 class Person(BaseModel):
@@ -33,6 +33,8 @@ assert_type(extract(list[Person], "text"), list[Person])
 assert_type(extract_batch(Person, ["text"]), list[Person])
 assert_type(Extractor(Person)("text"), Person)
 assert_type(Extractor(Person).batch(["text"]), list[Person])
+assert_type(GuidedLogitsProcessor(Person, "folder", max_tokens=9), GuidedLogitsProcessor[Person])
+assert_type(GuidedLogitsProcessor(Literal["a"], "folder", max_tokens=9), GuidedLogitsProcessor[Any])
 assert_type(people("text", limit=2), list[Person])
 assert_type(one("text"), Person)
 assert_type(extract(JsonSchema({"type": "integer"}), "text"), Any)

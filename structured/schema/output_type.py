@@ -24,13 +24,14 @@ TYPES = "a BaseModel, a dataclass, a TypedDict, an Enum, a Literal, or a plain t
 class OutputType(Generic[T]):
     """A type that answers may have: its name for people, its JSON Schema, and Pydantic's validator.
 
-    Where a `JsonSchema` was asked for, that is the `source`, and validates.
+    Where a `JsonSchema` was asked for, that is the `source`, and validates. `annotation` is the type itself.
     """
 
     name: str
     adapter: TypeAdapter[T] | PlainData = field(repr=False)
     schema: Schema | bool = field(repr=False)
     source: JsonSchema | None = field(repr=False, default=None)
+    annotation: Any = field(repr=False, default=Any)
 
     def validate_json(self, text: str | bytes) -> T:
         """Return the instance that a JSON text holds. Raises ValueError, of which Pydantic's error is one."""
@@ -83,7 +84,7 @@ def read_type(output_type: Any) -> OutputType[Any]:
             f"Pydantic cannot describe {name}: {_first_sentence(error)}",
             remedy=f"Use {TYPES}, and define each type before it is used.",
         ) from error
-    return OutputType(name, adapter, schema)
+    return OutputType(name, adapter, schema, annotation=output_type)
 
 
 def to_regex(output_type: object, *, whitespace: str = DEFAULT_WHITESPACE) -> str:

@@ -1,0 +1,174 @@
+"""A type enters; the types of what is inside it leave, and values that are read by them, whole or in part.
+
+For texts that are still growing: Pydantic validates whole values alone, so each value inside an answer is given to a
+validator of its own type. Where the type is not known from the place (a union of several, a class that reads itself
+in its own way), its value is plain data until the value around it is whole.
+"""
+
+import collections
+import dataclasses
+import json
+import types
+import typing
+from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import cached_property, lru_cache
+from typing import Annotated, Any, Union, get_args, get_origin
+
+import typing_extensions
+from pydantic import AliasChoices, BaseModel, Field, PydanticUserError, RootModel, TypeAdapter
+from pydantic.errors import PydanticUndefinedAnnotation
+from pydantic.fields import FieldInfo
+
+_TypeAlias = (typing_extensions.TypeAliasType, getattr(typing, "TypeAliasType", typing_extensions.TypeAliasType))
+
+
+class Annotation:
+    """The type of a place in an answer; `Any` where it is not known."""
+
+    def __init__(self, annotation: Any) -> None:
+        self.type = annotation
+        self._bare = _bare(annotation)
+
+    def __repr__(self) -> str:
+        return f"Annotation({self.type!r})"
+
+    @classmethod
+    def of(cls, annotation: Any) -> "Annotation":
+        """Return what is known of a type: the same object every time, if the type has a hash."""
+        try:
+            hash(annotation)
+        except TypeError:
+            return cls(annotation)
+        return _of_hashable(annotation)
+
+    def inside(self, step: str | int) -> "Annotation":
+        """Return the type of a member, by its name in the text, or of an item, by its position."""
+        if step in self._fields:
+            return self._fields[step][1]
+        return Annotation.of(Any) if self._fields or self._rest is None else self._rest
+
+    def read(self, text: str, plain: Any) -> Any:
+        """Return the instance that a JSON text holds, or what it is as plain data: `plain`, if that is given."""
+        if self._adapter is not None:
+            try:
+                return self._adapter.validate_json(text)
+            except ValueError:
+                return json.loads(text)
+        return json.loads(text) if plain is None else plain
+
+    def partial(self, members: dict[str, Any] | list[Any]) -> Any:
+        """Return a container with some of its members: of a model an instance, else the members themselves.
+
+        The instance has no other fields than those, and none of its class's code is run to make it: not for defaults,
+        nor after it is made, since both may ask for fields that are not there yet.
+        """
+        if not (_is_model(self._bare) and isinstance(members, dict)):
+            return members
+        named = {self._fields[key][0]: value for key, value in members.items() if key in self._fields}
+        others = {key: value for key, value in members.items() if key not in self._fields}
+        instance = self._bare.__new__(self._bare)
+        object.__setattr__(instance, "__dict__", named)
+        object.__setattr__(instance, "__pydantic_fields_set__", set(named))
+        extra = others if self._bare.model_config.get("extra") == "allow" else None
+        object.__setattr__(instance, "__pydantic_extra__", extra)
+        object.__setattr__(instance, "__pydantic_private__", None)
+        return instance
+
+    @cached_property
+    def _adapter(self) -> TypeAdapter[Any] | None:
+        if self._bare is Any:
+            return None
+        try:
+            return TypeAdapter(self.type)
+        except (PydanticUserError, PydanticUndefinedAnnotation, NameError, TypeError):
+            return None
+
+    @cached_property
+    def _fields(self) -> dict[str | int, tuple[str, "Annotation"]]:
+        """The fields of a class by their names in the text, the items of a tuple by their positions."""
+        found: dict[str | int, tuple[str, Any]] = {}
+        if _is_model(self._bare):
+            for name, info in self._bare.model_fields.items():
+                found |= {key: (name, _annotation_of(info)) for key in _names_in_text(name, info)}
+        elif dataclasses.is_dataclass(self._bare) or typing_extensions.is_typeddict(self._bare):
+            found = {name: (name, hint) for name, hint in _hints(self._bare).items()}
+        elif self._is_by_position:
+            items = _hints(self._bare).values() if hasattr(self._bare, "_fields") else get_args(self._bare)
+            found = {position: ("", item) for position, item in enumerate(items)}
+        return {key: (name, Annotation.of(hint)) for key, (name, hint) in found.items()}
+
+    @cached_property
+    def _rest(self) -> "Annotation | None":
+        """The type of the items of a list, or of the values of a dictionary."""
+        origin, arguments = get_origin(self._bare), get_args(self._bare)
+        if not isinstance(origin, type) or not arguments:
+            return None
+        if issubclass(origin, collections.Counter):
+            return Annotation.of(int)
+        if issubclass(origin, Mapping):
+            return Annotation.of(arguments[1]) if len(arguments) == 2 else None
+        return Annotation.of(arguments[0]) if issubclass(origin, (Collection, Iterable)) else None
+
+    @cached_property
+    def _is_by_position(self) -> bool:
+        origin, arguments = get_origin(self._bare), get_args(self._bare)
+        is_named = isinstance(self._bare, type) and issubclass(self._bare, tuple) and hasattr(self._bare, "_fields")
+        return is_named or (origin is tuple and ... not in arguments)
+
+
+_of_hashable: Callable[[Any], Annotation] = lru_cache(maxsize=1024)(Annotation)
+
+
+def _bare(annotation: Any) -> Any:
+    """Return a type without what is noted beside it, and without None."""
+    while True:
+        origin, arguments = get_origin(annotation), get_args(annotation)
+        if origin is Annotated:
+            annotation = arguments[0]
+        elif isinstance(annotation, _TypeAlias):
+            annotation = annotation.__value__
+        elif origin in (Union, types.UnionType):
+            several = [one for one in arguments if one is not type(None)]
+            if len(several) != 1:
+                return Union  # of several, the place does not tell which
+            annotation = several[0]
+        elif isinstance(annotation, type) and issubclass(annotation, RootModel):
+            annotation = annotation.model_fields["root"].annotation
+        else:
+            return annotation
+
+
+def _is_model(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
+
+
+def _annotation_of(info: FieldInfo) -> Any:
+    """Return the type of a field with what is noted beside it."""
+    annotation: Any = info.annotation
+    notes = info.metadata if info.discriminator is None else [*info.metadata, Field(discriminator=info.discriminator)]
+    for note in notes:
+        annotation = Annotated[annotation, note]
+    return annotation
+
+
+def _names_in_text(name: str, info: FieldInfo) -> list[str]:
+    """Return what a field may be called in a text."""
+    alias = info.validation_alias
+    choices = alias.choices if isinstance(alias, AliasChoices) else [alias]
+    return [name, *(choice for choice in choices if isinstance(choice, str))]
+
+
+def _hints(annotated: Any) -> dict[str, Any]:
+    try:
+        hints = typing_extensions.get_type_hints(annotated, include_extras=True)
+    except (NameError, TypeError):
+        return {}
+    return {name: _without_qualifiers(hint) for name, hint in hints.items()}
+
+
+def _without_qualifiers(hint: Any) -> Any:
+    """Return the type of a key of a TypedDict, without what says whether it must be there."""
+    qualifiers = (typing_extensions.Required, typing_extensions.NotRequired, typing_extensions.ReadOnly)
+    while get_origin(hint) in qualifiers:
+        hint = get_args(hint)[0]
+    return hint
