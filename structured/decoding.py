@@ -34,7 +34,8 @@ class Request:
     """One text to be written: the prompt's tokens, the guide, which is used up, and the random numbers.
 
     The first `shared` tokens of the prompt are the same in all requests, and likely in later ones. With `thinking`, a
-    guide that is used up as well, a text of its own comes before.
+    guide that is used up as well, a text of its own comes before. The first `begun` bytes of the text belong to the
+    prompt, which was healed.
     """
 
     prompt: Sequence[int]
@@ -42,6 +43,7 @@ class Request:
     generator: np.random.Generator
     shared: int = 0
     thinking: Guide | None = None
+    begun: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +117,7 @@ class _Draft:
     @property
     def answer(self) -> bytes:
         """The bytes of the answer so far."""
-        return self._spelled(self.token_ids[self.answer_start :])
+        return self._spelled(self.token_ids[self.answer_start :])[self.request.begun :]
 
     @property
     def mask(self) -> Mask:

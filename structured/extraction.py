@@ -26,6 +26,7 @@ from structured.errors import (
     StructuredError,
 )
 from structured.guide import Guide
+from structured.healing import Healed, begun_index, heal
 from structured.models import ModelSource, load_model
 from structured.prompts import chat_messages, completion_prompt
 from structured.sampling import Sampler
@@ -252,7 +253,10 @@ class Extractor(Generic[T]):
         Guide(self.index, max_tokens=max_tokens)  # raises BudgetError before the model runs
         if self.thinking is not None:
             self._thinking_guide(self.thinking)
-        return _Item(position, token_ids, max_tokens)
+        healed = Healed(token_ids, b"")
+        if self.thinking is None and not self.model.has_chat_template:
+            healed = heal(token_ids, self.index)
+        return _Item(position, healed, max_tokens + len(token_ids) - len(healed.prompt))
 
     def _candidates(self, items: "list[_Item]", attempt: int) -> list[list[Generation]]:
         search = self.search.again if attempt else self.search
@@ -262,11 +266,12 @@ class Extractor(Generic[T]):
     def _requests(self, items: "list[_Item]", attempt: int) -> list[Request]:
         return [
             Request(
-                item.token_ids,
-                Guide(self.index, max_tokens=item.max_tokens),
+                item.healed.prompt,
+                Guide(begun_index(self.index, item.healed.begun), max_tokens=item.max_tokens),
                 self.search.sampler.generator(item.position, attempt),
                 self._shared,
                 None if self.thinking is None else self._thinking_guide(self.thinking),
+                len(item.healed.begun),
             )
             for item in items
         ]
@@ -350,7 +355,7 @@ class _Item:
     """One document on its way through a batch."""
 
     position: int
-    token_ids: list[int]
+    healed: Healed
     max_tokens: int
     attempts: list[Attempt] = field(default_factory=list)
 

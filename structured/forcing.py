@@ -51,6 +51,25 @@ class ForcedRuns:
                     return found
         return self._fewest(run)
 
+    def goes_on(self, beginning: bytes, state: int) -> bool:
+        """Tell whether some token begins with some bytes and goes on with what a state allows."""
+        trie, automaton = self.walks.vocabulary.trie, self.walks.automaton
+        node = 0
+        for byte in beginning:
+            node = self._child(node, byte)
+            if node < 0:
+                return False
+        open_ends = [(node, state)]
+        while open_ends:
+            node, here = open_ends.pop()
+            for child in range(int(trie.first[node]), int(trie.first[node + 1])):
+                after = automaton.step(here, int(trie.byte[child]))
+                if after != DEAD:
+                    if trie.token_start[child] < trie.token_start[child + 1]:
+                        return True
+                    open_ends.append((child, after))
+        return False
+
     def _run(self, state: int) -> tuple[bytes, list[int]]:
         """Return the run of a state and the states along it, one more than it has bytes."""
         from structured.kernels import forced_run
@@ -106,29 +125,10 @@ class ForcedRuns:
         run = b"".join(tokens[token_id] or b"" for token_id in token_ids)
         start = 0
         for count, token_id in enumerate(token_ids):
-            if len(run) - start < self.walks.vocabulary.trie.height and self._goes_on(run[start:], path[-1]):
+            if len(run) - start < self.walks.vocabulary.trie.height and self.goes_on(run[start:], path[-1]):
                 return token_ids[:count]
             start += len(tokens[token_id] or b"")
         return token_ids
-
-    def _goes_on(self, beginning: bytes, state: int) -> bool:
-        """Tell whether some token begins with some bytes and goes on as the state after them allows."""
-        trie, automaton = self.walks.vocabulary.trie, self.walks.automaton
-        node = 0
-        for byte in beginning:
-            node = self._child(node, byte)
-            if node < 0:
-                return False
-        open_ends = [(node, state)]
-        while open_ends:
-            node, here = open_ends.pop()
-            for child in range(int(trie.first[node]), int(trie.first[node + 1])):
-                after = automaton.step(here, int(trie.byte[child]))
-                if after != DEAD:
-                    if trie.token_start[child] < trie.token_start[child + 1]:
-                        return True
-                    open_ends.append((child, after))
-        return False
 
     def _child(self, node: int, byte: int) -> int:
         """Return the child of a node of the trie by a byte, -1 if it has none."""

@@ -116,6 +116,10 @@ class Index:
         """
         return self._forced.tokens(state)
 
+    def goes_on(self, beginning: bytes, state: int) -> bool:
+        """Tell whether some token begins with some bytes and goes on with what a state allows."""
+        return self._forced.goes_on(beginning, state)
+
     def shortest_completion(self, state: int) -> int:
         """Return how many tokens the shortest completion takes, end token not counted.
 

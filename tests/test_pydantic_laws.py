@@ -52,8 +52,16 @@ def check_texts(
     whitespace: str = "compact",
     optional: Optionals = "written",
 ) -> int:
-    """Validate random texts of a type; return how many."""
-    adapter, automaton = read_type(output_type).adapter, automaton_of(output_type, whitespace, optional)
+    """Validate random texts of a type; return how many.
+
+    A type that two others share by an alias may be one of those that are refused (`Short`): then none.
+    """
+    try:
+        automaton = automaton_of(output_type, whitespace, optional)
+    except SchemaError as error:
+        assert error.keyword == "configured_alias"
+        return 0
+    adapter = read_type(output_type).adapter
     for _ in range(count):
         adapter.validate_json(random_json(automaton, source, source.choice((0, 20, LONG))))
     return count
