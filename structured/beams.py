@@ -238,7 +238,7 @@ class _Search:
     def _finish(self, hypothesis: _Hypothesis) -> Generation:
         seconds = perf_counter() - self.began if self.began else 0.0
         return Generation(
-            hypothesis.text.decode(),
+            hypothesis.text[self.request.begun :].decode(),
             hypothesis.token_ids,
             hypothesis.score,
             shortened=False,  # until the ranking

@@ -163,6 +163,21 @@ def test_one_beam_is_greedy(vocabulary: Vocabulary, pattern: Pattern, seed: int,
         assert found.diagnostics.legal_masses == pytest.approx(greedy.diagnostics.legal_masses)
 
 
+@given(patterns(max_leaves=5), st.sampled_from(['{"', "a", '[" a']), st.integers(0, 10), st.sampled_from([1, 3]))
+def test_what_belongs_to_the_prompt_is_no_part_of_a_text(
+    vocabulary: Vocabulary, pattern: Pattern, begun: str, seed: int, beams: int
+) -> None:
+    """Where the end of a prompt is chosen anew, its bytes are among the tokens, and the text is what follows them."""
+    index = index_of(concat(literal(begun), pattern), vocabulary)
+    model = FunctionModel(random_logits(len(TOKENIZER.tokens), seed=seed), TOKENIZER)
+    wanted = dataclasses.replace(request(model, index, max_tokens=room(index, 8)), begun=len(begun))
+    (found,) = beam_search(model, [wanted], beams=beams)
+    for one in found:
+        assert spell(vocabulary.tokens, one.token_ids).decode() == begun + one.text
+    if beams == 1:
+        assert found[0].text == generate(model, [wanted], Sampler())[0].text
+
+
 def ruling_out(function: LogitsFunction) -> LogitsFunction:
     """Return a model that rules out two thirds of all tokens."""
 
