@@ -186,6 +186,8 @@ class _Search:
         `logits` has shape (live, width). A hypothesis of which the model has not read all waits: it is its own
         continuation, and keeps its place if what it is worth suffices.
         """
+        if all(parent.pending for parent in self.live):
+            return list(range(len(self.live)))
         parents, self.live = self.live, []
         continuations = sorted(self._continuations(parents, logits), key=lambda one: (-one.score, -one.log_probability))
         rows: list[int] = []
@@ -193,14 +195,15 @@ class _Search:
         for one in continuations:
             if len(taken) == self.beams or (one.score <= self._bar() and (taken or self.finished)):
                 break
-            parent = parents[one.row]
-            key = self._text(parent, one.token_id)
-            if one.fits and key not in taken:
-                taken.add(key)
-                if self._keep(self._after(parent, one)):
-                    rows.append(one.row)
-            elif not one.fits:
+            if not one.fits:
                 self.lost = one.score if self.lost is None else max(self.lost, one.score)
+                continue
+            child = self._after(parents[one.row], one)
+            key = child.text, child.guide.finished
+            if key not in taken:
+                taken.add(key)
+                if self._keep(child):
+                    rows.append(one.row)
         return rows
 
     def _after(self, parent: _Hypothesis, one: _Continuation) -> _Hypothesis:
@@ -235,7 +238,7 @@ class _Search:
     def _finish(self, hypothesis: _Hypothesis) -> Generation:
         seconds = perf_counter() - self.began if self.began else 0.0
         return Generation(
-            hypothesis.text.decode(),
+            hypothesis.text[self.request.begun :].decode(),
             hypothesis.token_ids,
             hypothesis.score,
             shortened=False,  # until the ranking
@@ -252,15 +255,6 @@ class _Search:
             else:
                 found += _followers(row, parent, logits[row], self.beams)
         return found
-
-    @staticmethod
-    def _text(parent: _Hypothesis, token_id: int | None) -> tuple[bytes, bool]:
-        """Return what a continuation has written, and whether it ends there."""
-        vocabulary = parent.guide.index.vocabulary
-        token = b"" if token_id is None else vocabulary.tokens[token_id] or b""
-        if token_id in vocabulary.end_token_ids:
-            return parent.text, True
-        return parent.text + token, False
 
 
 def _followers(row: int, parent: _Hypothesis, logits: NDArray[np.float32], count: int) -> list[_Continuation]:

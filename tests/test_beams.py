@@ -37,7 +37,8 @@ from structured.index import Index
 from structured.masks import unpack
 from structured.models import FunctionModel, LanguageModel
 from structured.models.function import FunctionTexts
-from structured.pattern import Pattern, alternation, chars, concat, literal, repeat
+from structured.pattern import Pattern, alternation, char_set, chars, concat, literal, repeat
+from structured.pattern.nodes import MAX_CODE_POINT
 from structured.sampling import Sampler
 from structured.vocabulary import Vocabulary
 
@@ -162,6 +163,21 @@ def test_one_beam_is_greedy(vocabulary: Vocabulary, pattern: Pattern, seed: int,
         assert found.diagnostics.legal_masses == pytest.approx(greedy.diagnostics.legal_masses)
 
 
+@given(patterns(max_leaves=5), st.sampled_from(['{"', "a", '[" a']), st.integers(0, 10), st.sampled_from([1, 3]))
+def test_what_belongs_to_the_prompt_is_no_part_of_a_text(
+    vocabulary: Vocabulary, pattern: Pattern, begun: str, seed: int, beams: int
+) -> None:
+    """Where the end of a prompt is chosen anew, its bytes are among the tokens, and the text is what follows them."""
+    index = index_of(concat(literal(begun), pattern), vocabulary)
+    model = FunctionModel(random_logits(len(TOKENIZER.tokens), seed=seed), TOKENIZER)
+    wanted = dataclasses.replace(request(model, index, max_tokens=room(index, 8)), begun=len(begun))
+    (found,) = beam_search(model, [wanted], beams=beams)
+    for one in found:
+        assert spell(vocabulary.tokens, one.token_ids).decode() == begun + one.text
+    if beams == 1:
+        assert found[0].text == generate(model, [wanted], Sampler())[0].text
+
+
 def ruling_out(function: LogitsFunction) -> LogitsFunction:
     """Return a model that rules out two thirds of all tokens."""
 
@@ -245,6 +261,18 @@ def test_a_ranking_does_not_depend_on_its_batch(
 
     together = search(range(len(rows)))
     assert [search([row])[0] for row in range(len(rows))] == together
+
+
+def test_a_search_is_not_hurried_by_those_beside_it(vocabulary: Vocabulary) -> None:
+    """Where rows are read evenly, a search of which nothing is read to its end yet has nothing to compare anew."""
+    model = EvenModel(random_logits(len(TOKENIZER.tokens), scale=3.0), TOKENIZER)
+    patient = index_of(repeat(literal("aa🙂"), 1, None), vocabulary)
+    hasty = index_of(repeat(char_set((0, 0x60), (0x62, MAX_CODE_POINT)), 1, 3), vocabulary)
+
+    def search(*indexes: Index) -> list[list[Generation]]:
+        return beam_search(model, [request(model, index, prompt="", max_tokens=9) for index in indexes], beams=2)
+
+    assert search(hasty, patient) == search(hasty) + search(patient)
 
 
 def test_a_search_ends_when_nothing_better_can_come(vocabulary: Vocabulary) -> None:
