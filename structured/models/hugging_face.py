@@ -8,6 +8,7 @@ import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -96,6 +97,7 @@ class HuggingFaceModel:
         self.draws_on_device = model.device.type != "cpu"
         """Whether tokens are drawn where the logits are, and not on the host."""
         self._prefixes: dict[tuple[int, ...], Any] = {}
+        self._lock = Lock()
 
     def __repr__(self) -> str:
         return f"HuggingFaceModel({self.name!r}, {self.vocabulary!r})"
@@ -114,13 +116,14 @@ class HuggingFaceModel:
 
     def prefix(self, token_ids: tuple[int, ...]) -> Any:
         """Return the cache of some tokens that many prompts begin with, one row, which nobody may change."""
-        known = self._prefixes.pop(token_ids, None)
-        if known is None:
-            known = HuggingFaceTexts(self, [token_ids]).cache
-        self._prefixes[token_ids] = known
-        while len(self._prefixes) > 1 and sum(map(caches.nbytes, self._prefixes.values())) > MOST_PREFIX_BYTES:
-            del self._prefixes[next(iter(self._prefixes))]
-        return known
+        with self._lock:  # of several threads, one computes it
+            known = self._prefixes.pop(token_ids, None)
+            if known is None:
+                known = HuggingFaceTexts(self, [token_ids]).cache
+            self._prefixes[token_ids] = known
+            while len(self._prefixes) > 1 and sum(map(caches.nbytes, self._prefixes.values())) > MOST_PREFIX_BYTES:
+                del self._prefixes[next(iter(self._prefixes))]
+            return known
 
 
 class HuggingFaceTexts:
