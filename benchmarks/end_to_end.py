@@ -181,14 +181,13 @@ class Summary:
 
     def median(self, over: str, under: str) -> float:
         """Return the median of a ratio."""
-        return statistics.median(record[over] / record[under] for record in self.rounds)
+        return float(statistics.median(record[over] / record[under] for record in self.rounds))
 
     def faster(self, other: "Summary", amount: str) -> float:
         """Return how many times as much of something it made in a second as another engine did in the same round."""
         pairs = zip(self.rounds, other.rounds, strict=True)
-        return statistics.median(
-            (mine[amount] / mine["seconds"]) / (theirs[amount] / theirs["seconds"]) for mine, theirs in pairs
-        )
+        ratios = ((mine[amount] / mine["seconds"]) / (theirs[amount] / theirs["seconds"]) for mine, theirs in pairs)
+        return float(statistics.median(ratios))
 
 
 @dataclass(slots=True)

@@ -16,7 +16,7 @@ from functools import wraps
 from importlib import import_module
 from pathlib import Path
 from time import perf_counter, process_time
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, cast
 
 import torch
 
@@ -84,7 +84,7 @@ class Ours:
         from structured.compiler import compile_type, known_type
         from structured.models import load_model
 
-        self.model: Any = load_model(folder, device_map={"": device})
+        self.model = cast("Any", load_model(folder, device_map={"": device}))
         self.clock = clock
         self.forward, self.passes = Stopwatch(clock), Stopwatch(clock)
         self.model.model.forward = self.forward.on(self.model.model.forward)
@@ -144,7 +144,7 @@ class Generate:
     def __init__(self, folder: str, device: str, clock: Clock, engine: str) -> None:
         from transformers import AutoModelForCausalLM, AutoTokenizer
 
-        self.model: Any = AutoModelForCausalLM.from_pretrained(folder, dtype="auto").to(device)
+        self.model = cast("Any", AutoModelForCausalLM.from_pretrained(folder, dtype="auto")).to(device)
         self.tokenizer: Any = AutoTokenizer.from_pretrained(folder)
         self.clock = clock
         self.forward, self._processing = Stopwatch(clock), Stopwatch(clock)
