@@ -69,7 +69,7 @@ def measure(name: str, temporary: Path, arguments: argparse.Namespace, say: Call
         if "many" in arguments.only:
             say(f"### {arguments.many} documents, against outlines\n\n{bench.many()}")
         if "shared" in arguments.only:
-            say(f"### An instruction of {arguments.instruction} tokens that is shared\n\n{bench.shared()}")
+            say(f"### An instruction of {arguments.instruction} tokens that 64 documents share\n\n{bench.shared()}")
         for engine, reason in bench.broken.items():
             say(f"{engine} does not run: {reason}")
 
@@ -257,12 +257,12 @@ class Bench:
 
     def shared(self) -> str:
         """Return the table of prompts that begin alike."""
-        count = 64 // len(self.arguments.kinds)
+        count, batch = 64 // len(self.arguments.kinds), max(self.arguments.batches)
         times: dict[bool, list[float]] = {True: [], False: []}
         for _ in range(self.arguments.rounds):
             for share, seconds in times.items():
-                answers = [  # each type on its own, eight documents at a time
-                    self._ask(OURS, {**self._request(kind + SHARED, 8, count), "share": share, "force": True})
+                answers = [  # each type on its own
+                    self._ask(OURS, {**self._request(kind + SHARED, batch, count), "share": share, "force": True})
                     for kind in self.arguments.kinds
                 ]
                 seconds.append(sum(answer["seconds"] for answer in answers))
