@@ -152,13 +152,13 @@ class LMFormatEnforcer:
                 begins_word = len(hf_tokenizer.decode([token_id])) > len(after_zero)
                 regular.append((token_id, after_zero, begins_word))
         self._end = int(hf_tokenizer.eos_token_id)
-        self._data = lmformatenforcer.TokenEnforcerTokenizerData(
+        self.data = lmformatenforcer.TokenEnforcerTokenizerData(
             regular, hf_tokenizer.decode, self._end, use_bitmask=True, vocab_size=len(hf_tokenizer)
         )
 
     def compile(self, schema: Mapping[str, Any]) -> None:
         """Take a schema."""
-        self._enforcer = self._library.TokenEnforcer(self._data, self._library.JsonSchemaParser(dict(schema)))
+        self._enforcer = self._library.TokenEnforcer(self.data, self._library.JsonSchemaParser(dict(schema)))
         self.reset()
 
     def reset(self) -> None:
