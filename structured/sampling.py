@@ -77,6 +77,10 @@ class Sampler:
         Tokens that the model rules out with -inf are drawn only if it rules out every allowed one; then all are equal.
         Raises ModelError if a logit of an allowed token is NaN.
         """
+        if self.temperature == 0 and len(logits) < MANY_TOKENS:
+            choice = _likeliest(logits, mask)
+            if choice is not None:
+                return choice if within is None or within is mask else self.confined(choice, logits, within, generator)
         found = TokenSet.of(mask, len(logits))
         if found.is_complement and len(logits) >= MANY_TOKENS:
             choice = self._choose_but_for(logits, found.token_ids, generator)
@@ -153,6 +157,17 @@ class Sampler:
         if self.min_p > 0:
             weights = np.where(weights >= self.min_p * weights.max(), weights, 0.0)
         return weights
+
+
+def _likeliest(logits: NDArray[np.float32], mask: Mask) -> Choice | None:
+    """Return the likeliest token of a mask by one compiled loop; None where a logit is infinite or NaN."""
+    from structured.kernels import weigh
+
+    if len(mask) * 32 < len(logits):
+        logits = logits[: len(mask) * 32]
+    found = np.empty(2)
+    token_id = weigh(np.ascontiguousarray(logits), mask, found)
+    return None if token_id < 0 else Choice(int(token_id), -float(found[0]), float(found[1]))
 
 
 def log_softmax(scores: NDArray[np.floating]) -> tuple[NDArray[np.float64], float]:

@@ -81,8 +81,10 @@ def test_low_temperatures_are_greedy(allowed: set[int], seed: int) -> None:
     """As the temperature falls, draws become the argmax, without overflow on the way."""
     logits = some_logits(seed)
     generator = np.random.default_rng(seed)
-    cold = Sampler(1e-9).choose(logits, mask_of(allowed), generator)
-    assert cold == Sampler().choose(logits, mask_of(allowed), generator)
+    cold, greedy = (Sampler(one).choose(logits, mask_of(allowed), generator) for one in (1e-9, 0.0))
+    assert cold.token_id == greedy.token_id
+    assert cold.log_probability == pytest.approx(greedy.log_probability)
+    assert cold.legal_mass == pytest.approx(greedy.legal_mass, rel=1e-5)
 
 
 def test_a_seed_repeats_its_draws() -> None:
