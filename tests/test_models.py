@@ -130,6 +130,27 @@ def test_whatever_happens_to_a_batch_each_text_is_read_as_alone(model: "HuggingF
             np.testing.assert_allclose(logits, whole_pass(model, token_ids), atol=2e-4)
 
 
+def test_what_prompts_share_is_read_once(model: "HuggingFaceModel", monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the layers, and whatever the lengths; a sliding window aside, which keeps no beginning."""
+    from structured.models.hugging_face import HuggingFaceTexts
+
+    read: list[int] = []
+    plain = HuggingFaceTexts._forward
+
+    def counting(texts: HuggingFaceTexts, token_ids: Sequence[Sequence[int]]) -> Any:
+        read.append(len(token_ids) * max(map(len, token_ids)))
+        return plain(texts, token_ids)
+
+    monkeypatch.setattr(HuggingFaceTexts, "_forward", counting)
+    beginning = list(range(5, 105))
+    prompts = [beginning + [7 + length] * length for length in (3, 1, 3, 5, 1)]
+    texts = model.begin(prompts, shared=len(beginning))
+    for logits, token_ids in zip(texts.logits, prompts, strict=True):
+        np.testing.assert_allclose(logits, whole_pass(model, token_ids), atol=2e-4)
+    if model.model.config.model_type != "mistral":
+        assert sum(read) <= len(beginning) + 5 * len(prompts)
+
+
 def test_vocabulary_of_a_loaded_model(model: "HuggingFaceModel") -> None:
     """A loaded model knows the bytes of its tokens, which are no more than its logits, and how long it can read."""
     assert set(MERGED_TOKENS) <= set(model.vocabulary.tokens)

@@ -111,8 +111,26 @@ class HuggingFaceModel:
         return list(self.tokenizer(text, add_special_tokens=False)["input_ids"])
 
     def begin(self, prompts: Sequence[Sequence[int]], *, shared: int = 0) -> "HuggingFaceTexts":
-        """Run the prompts through the model in one batch; what they share, once."""
-        return HuggingFaceTexts(self, prompts, shared=shared)
+        """Run the prompts through the model; what they share, once.
+
+        Where layers stand no padding between that and the rest, prompts of one length go together, and join the others.
+        """
+        rows_by_length: dict[int, list[int]] = {}
+        for row, prompt in enumerate(prompts):
+            rows_by_length.setdefault(len(prompt), []).append(row)
+        groups = list(rows_by_length.values())
+        saved = shared * (len(prompts) - 1) - CPU_PASS_COST * len(groups)
+        if shared < FEWEST_SHARED or saved <= 0 or len(groups) == 1:
+            return HuggingFaceTexts(self, prompts, shared=shared)
+        prefix = self.prefix(tuple(prompts[0][: min(shared, min(rows_by_length) - 1)]))
+        if caches.keeps_all(prefix) or not caches.can_join(prefix):
+            return HuggingFaceTexts(self, prompts, shared=shared)
+        first, *others = (HuggingFaceTexts(self, [prompts[row] for row in rows], shared=shared) for rows in groups)
+        for texts in others:
+            first.join(texts)
+        order = [row for rows in groups for row in rows]
+        first.select([order.index(row) for row in range(len(prompts))])
+        return first
 
     def prefix(self, token_ids: tuple[int, ...]) -> Any:
         """Return the cache of some tokens that many prompts begin with, one row, which nobody may change."""
