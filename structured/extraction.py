@@ -426,18 +426,36 @@ def extract_batch(
 
 
 @overload
+async def aextract(
+    output_type: type[T], prompt: str, *, absent: Absent, **options: Unpack[Options]
+) -> Extraction[T]: ...
+@overload
+async def aextract(
+    output_type: object, prompt: str, *, absent: Absent, **options: Unpack[Options]
+) -> Extraction[Any]: ...
+@overload
 async def aextract(output_type: JsonSchema, prompt: str, **options: Unpack[Options]) -> Any: ...
 @overload
 async def aextract(output_type: type[T], prompt: str, **options: Unpack[Options]) -> T: ...
 @overload
 async def aextract(output_type: object, prompt: str, **options: Unpack[Options]) -> Any: ...
-async def aextract(output_type: object, prompt: str, **options: Unpack[Options]) -> Any:
+async def aextract(
+    output_type: object, prompt: str, *, absent: Absent | None = None, **options: Unpack[Options]
+) -> Any:
     """Return what a text says, as `extract` does; the model runs in a thread beside the event loop."""
     import asyncio
 
-    return await asyncio.to_thread(lambda: extract(output_type, prompt, **options))
+    return await asyncio.to_thread(lambda: _extractor(output_type, absent, options)(prompt))
 
 
+@overload
+async def aextract_batch(
+    output_type: type[T], documents: Iterable[str], *, absent: Absent, **options: Unpack[Options]
+) -> list[Extraction[T]]: ...
+@overload
+async def aextract_batch(
+    output_type: object, documents: Iterable[str], *, absent: Absent, **options: Unpack[Options]
+) -> list[Extraction[Any]]: ...
 @overload
 async def aextract_batch(
     output_type: JsonSchema, documents: Iterable[str], **options: Unpack[Options]
@@ -446,11 +464,13 @@ async def aextract_batch(
 async def aextract_batch(output_type: type[T], documents: Iterable[str], **options: Unpack[Options]) -> list[T]: ...
 @overload
 async def aextract_batch(output_type: object, documents: Iterable[str], **options: Unpack[Options]) -> list[Any]: ...
-async def aextract_batch(output_type: object, documents: Iterable[str], **options: Unpack[Options]) -> list[Any]:
+async def aextract_batch(
+    output_type: object, documents: Iterable[str], *, absent: Absent | None = None, **options: Unpack[Options]
+) -> list[Any]:
     """Return what each of many documents says, as `extract_batch` does; the model runs in a thread."""
     import asyncio
 
-    return await asyncio.to_thread(lambda: extract_batch(output_type, documents, **options))
+    return await asyncio.to_thread(lambda: _extractor(output_type, absent, options).batch(documents))
 
 
 def _extractor(output_type: object, absent: Absent | None, options: Options) -> Extractor[Any]:

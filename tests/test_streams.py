@@ -100,6 +100,7 @@ def test_async_calls_answer_as_the_others_do() -> None:
         assert one == extract(Person, "x", model=MODEL, max_tokens=60)
         assert several == extract_batch(Person, ["x", "y"], model=MODEL, max_tokens=60)
         assert isinstance(third, Person)
+        assert isinstance(await aextract(Person, "x", absent=True, model=MODEL, max_tokens=60), Extraction)
         stream = Extractor(Person, model=MODEL, max_tokens=60).stream("x")
         assert "".join([piece async for piece in stream]) == stream.text
         assert stream.result() == one
