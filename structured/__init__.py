@@ -10,6 +10,7 @@ class Person(BaseModel):
 extract(Person, "Jason is 25 years old.")  # Person(name='Jason', age=25)
 """
 
+from structured.calls import aextract, aextract_batch, extract, extract_batch, structured
 from structured.errors import (
     BatchError,
     BudgetError,
@@ -25,16 +26,7 @@ from structured.errors import (
     StructuredWarning,
     VocabularyError,
 )
-from structured.extraction import (
-    Extraction,
-    Extractor,
-    Options,
-    aextract,
-    aextract_batch,
-    extract,
-    extract_batch,
-    structured,
-)
+from structured.extraction import Extraction, Extractor, Options
 from structured.models import load_model
 from structured.partial import PartialReader
 from structured.preflight import inspect_type

@@ -1,0 +1,203 @@
+"""The user's call enters: a type, and a prompt, documents or a function. What an `Extractor` makes of it leaves."""
+
+import functools
+import inspect
+import string
+import typing
+from collections.abc import Callable, Iterable
+from typing import Any, ParamSpec, TypeVar, Unpack, get_args, get_origin, overload
+
+from structured.errors import PromptError, SchemaError
+from structured.extraction import Extraction, Extractor, Options
+from structured.schema import Absent, JsonSchema
+
+T = TypeVar("T")
+P = ParamSpec("P")
+
+
+@overload
+def extract(output_type: type[T], prompt: str, *, absent: Absent, **options: Unpack[Options]) -> Extraction[T]: ...
+@overload
+def extract(output_type: object, prompt: str, *, absent: Absent, **options: Unpack[Options]) -> Extraction[Any]: ...
+@overload
+def extract(output_type: JsonSchema, prompt: str, **options: Unpack[Options]) -> Any: ...
+@overload
+def extract(output_type: type[T], prompt: str, **options: Unpack[Options]) -> T: ...
+@overload
+def extract(output_type: object, prompt: str, **options: Unpack[Options]) -> Any: ...
+def extract(output_type: object, prompt: str, *, absent: Absent | None = None, **options: Unpack[Options]) -> Any:
+    """Return what a text says, as a validated instance of a type.
+
+    `extract(Person, "Jason is 25 years old.")` → `Person(name='Jason', age=25)`
+
+    `output_type` is a Pydantic model, dataclass, TypedDict, `Literal`, `int`, `list[Model]` …, or a `JsonSchema`;
+    `options` are those of `Options`.
+
+    With `absent`, fields that the text does not state need not be invented, and the result is an `Extraction`, which
+    lists what is missing. `absent` is True for every field that cannot say itself that there is nothing (as null, or as
+    a list without items), or the paths of some fields: `["age", "lines[].price"]`, as `inspect_type` tells them.
+
+    Raises SchemaError if the type has a part that cannot be honoured exactly, PromptError for an empty or too long
+    prompt, BudgetError if `max_tokens` is less than the shortest answer, ModelError if the model cannot be used, and
+    GenerationError if the type's own validators rejected every attempt.
+    """
+    return _extractor(output_type, absent, options)(prompt)
+
+
+@overload
+def extract_batch(
+    output_type: type[T], documents: Iterable[str], *, absent: Absent, **options: Unpack[Options]
+) -> list[Extraction[T]]: ...
+@overload
+def extract_batch(
+    output_type: object, documents: Iterable[str], *, absent: Absent, **options: Unpack[Options]
+) -> list[Extraction[Any]]: ...
+@overload
+def extract_batch(output_type: JsonSchema, documents: Iterable[str], **options: Unpack[Options]) -> list[Any]: ...
+@overload
+def extract_batch(output_type: type[T], documents: Iterable[str], **options: Unpack[Options]) -> list[T]: ...
+@overload
+def extract_batch(output_type: object, documents: Iterable[str], **options: Unpack[Options]) -> list[Any]: ...
+def extract_batch(
+    output_type: object, documents: Iterable[str], *, absent: Absent | None = None, **options: Unpack[Options]
+) -> list[Any]:
+    """Return what each of many documents says, in their order; as `extract`, but several go through the model at once.
+
+    If validators rejected every attempt at some document, the rest is finished all the same, and BatchError holds it.
+    """
+    return _extractor(output_type, absent, options).batch(documents)
+
+
+@overload
+async def aextract(
+    output_type: type[T], prompt: str, *, absent: Absent, **options: Unpack[Options]
+) -> Extraction[T]: ...
+@overload
+async def aextract(
+    output_type: object, prompt: str, *, absent: Absent, **options: Unpack[Options]
+) -> Extraction[Any]: ...
+@overload
+async def aextract(output_type: JsonSchema, prompt: str, **options: Unpack[Options]) -> Any: ...
+@overload
+async def aextract(output_type: type[T], prompt: str, **options: Unpack[Options]) -> T: ...
+@overload
+async def aextract(output_type: object, prompt: str, **options: Unpack[Options]) -> Any: ...
+async def aextract(
+    output_type: object, prompt: str, *, absent: Absent | None = None, **options: Unpack[Options]
+) -> Any:
+    """Return what a text says, as `extract` does; the model runs in a thread beside the event loop."""
+    import asyncio
+
+    return await asyncio.to_thread(lambda: _extractor(output_type, absent, options)(prompt))
+
+
+@overload
+async def aextract_batch(
+    output_type: type[T], documents: Iterable[str], *, absent: Absent, **options: Unpack[Options]
+) -> list[Extraction[T]]: ...
+@overload
+async def aextract_batch(
+    output_type: object, documents: Iterable[str], *, absent: Absent, **options: Unpack[Options]
+) -> list[Extraction[Any]]: ...
+@overload
+async def aextract_batch(
+    output_type: JsonSchema, documents: Iterable[str], **options: Unpack[Options]
+) -> list[Any]: ...
+@overload
+async def aextract_batch(output_type: type[T], documents: Iterable[str], **options: Unpack[Options]) -> list[T]: ...
+@overload
+async def aextract_batch(output_type: object, documents: Iterable[str], **options: Unpack[Options]) -> list[Any]: ...
+async def aextract_batch(
+    output_type: object, documents: Iterable[str], *, absent: Absent | None = None, **options: Unpack[Options]
+) -> list[Any]:
+    """Return what each of many documents says, as `extract_batch` does; the model runs in a thread."""
+    import asyncio
+
+    return await asyncio.to_thread(lambda: _extractor(output_type, absent, options).batch(documents))
+
+
+def _extractor(output_type: object, absent: Absent | None, options: Options) -> Extractor[Any]:
+    if absent is None:
+        return Extractor[Any](output_type, **options)
+    return Extractor(output_type, absent=absent, **options)
+
+
+@overload
+def structured(function: Callable[P, T], /) -> Callable[P, T]: ...
+@overload
+def structured(**options: Unpack[Options]) -> Callable[[Callable[P, T]], Callable[P, T]]: ...
+def structured(function: Callable[..., Any] | None = None, /, **options: Unpack[Options]) -> Any:
+    """Turn a function into a prompt: its docstring, with the arguments filled in, asks for its return annotation.
+
+    Used bare or with the options of `Options`. The function's body is never run. Where it is annotated to return
+    `Extraction[Person]`, what the text does not state may be missing.
+
+        @structured
+        def people(text: str) -> list[Person]:
+            '''List everybody mentioned in: {text}'''
+
+    Raises TypeError for what is no plain function, PromptError when the docstring is missing or its `{fields}` are not
+    the parameters, SchemaError when the return annotation is missing; everything else as `extract`.
+    """
+    if function is None:
+        return functools.partial(_decorate, options=options)
+    return _decorate(function, options=options)
+
+
+def _decorate(function: Callable[..., Any], *, options: Options) -> Callable[..., Any]:
+    if not inspect.isfunction(function):
+        raise TypeError(f"@structured takes a function, and {function!r} is none. Write one with a docstring.")
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        raise TypeError(f"{function.__name__} is a generator, and an answer is one value. Write it without yield.")
+    signature = inspect.signature(function)
+    template = _docstring_template(function, signature)
+    if signature.return_annotation is inspect.Signature.empty:
+        raise SchemaError(
+            f"{function.__name__} has no return annotation, so there is no type to extract",
+            remedy=f"Annotate it: def {function.__name__}(...) -> Model.",
+        )
+
+    @functools.cache
+    def extractor() -> Extractor[Any]:
+        returned = typing.get_type_hints(function, include_extras=True)["return"]
+        if get_origin(returned) is Extraction:
+            return _extractor(get_args(returned)[0], True, options)
+        return _extractor(returned, None, options)
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        return extractor()(template.format(**bound.arguments))
+
+    if inspect.iscoroutinefunction(function):
+
+        @functools.wraps(function)
+        async def call_in_thread(*args: Any, **kwargs: Any) -> Any:
+            import asyncio
+
+            return await asyncio.to_thread(call, *args, **kwargs)
+
+        return call_in_thread
+    return call
+
+
+def _docstring_template(function: Callable[..., Any], signature: inspect.Signature) -> str:
+    template = inspect.getdoc(function)
+    if not template:
+        raise PromptError(f"{function.__name__} has no docstring. Write the prompt there, with {{parameter}} fields.")
+    try:
+        fields = {name for _, name, _, _ in string.Formatter().parse(template) if name is not None}
+    except ValueError as error:
+        raise PromptError(
+            f"The docstring of {function.__name__} is not a template: {error}. Double every literal brace."
+        ) from error
+    names = {name.partition(".")[0].partition("[")[0] for name in fields}
+    if names != signature.parameters.keys():
+        missing = sorted(signature.parameters.keys() - names)
+        extra = sorted(names - signature.parameters.keys())
+        raise PromptError(
+            f"The docstring of {function.__name__} must use each parameter once or more, and nothing else: "
+            f"it lacks {missing or 'none'}, and {extra or 'none'} of its fields are no parameters."
+        )
+    return template
