@@ -100,9 +100,8 @@ def draw(
         sums = weights.cumsum(dim=1)
         turned = torch.tensor([one.random() for one in generators], dtype=torch.float64, device=scores.device)
         token_ids = torch.searchsorted(sums, turned[:, None] * sums[:, -1:], right=True)[:, 0]
-        last = torch.searchsorted(sums, sums[:, -1:].contiguous())[
-            :, 0
-        ]  # beyond the width where all scores are infinite
+        # Where no score is finite, both are beyond the width.
+        last = torch.searchsorted(sums, sums[:, -1:].contiguous())[:, 0]
         token_ids = torch.minimum(token_ids, last).clamp(max=scores.shape[1] - 1)
     chosen = masked.gather(1, token_ids[:, None])[:, 0] - log_total
     mass = (log_total - logits.logsumexp(dim=1)).exp()

@@ -4,7 +4,7 @@ Six kinds of node, made by functions that keep every tree non-empty (some text m
 `char_set`, `concat`, `alternation`, `repeat`. Three more, `Members`, `Unlike` and `Scan`, say in linear space what
 JSON objects and strings need and what would otherwise take a square or more. `Reference` lets a pattern contain itself,
 which takes it beyond regular expressions. `Boundary` and `Lookahead` match no character but say something of their
-neighbourhood: they come from the patterns that people write, and `languages.py` takes them out before anything follows
+neighbourhood: they come from the patterns that people write, and `languages` takes them out before anything follows
 the tree. `str(node)` is the same language as a Python `re` pattern, where there is one; escaping for that happens here
 and nowhere else. Lone surrogates are not characters: no node matches one, and no UTF-8 text has one.
 """
