@@ -21,7 +21,7 @@ from structured.guide import Guide
 from structured.masks import unpack
 from structured.models import LanguageModel
 from structured.models.protocol import Texts
-from structured.sampling import log_softmax
+from structured.sampling import log_softmax, share_of_all
 
 DEFAULT_BEAMS = 4
 
@@ -274,7 +274,7 @@ def _followers(row: int, parent: _Hypothesis, logits: NDArray[np.float32], count
         fits = unpack(within, len(logits))[allowed]
         fitting = np.flatnonzero(fits)
         chosen = np.union1d(chosen, fitting[_likeliest(log_probabilities[fitting], count)])
-    legal_mass = _legal_mass(log_total, logits)
+    legal_mass = share_of_all(log_total, logits)
     return [
         _Continuation(
             parent.score + float(log_probabilities[place]),
@@ -296,9 +296,3 @@ def _likeliest(log_probabilities: NDArray[np.float64], count: int) -> NDArray[np
     above = np.flatnonzero(log_probabilities > least)
     equal = np.flatnonzero(log_probabilities == least)[: count - len(above)]
     return np.sort(np.concatenate([above, equal]))
-
-
-def _legal_mass(log_total: float, logits: NDArray[np.float32]) -> float:
-    """Return the probability of the legal tokens among all, given the logarithm of the sum of theirs."""
-    _, log_all = log_softmax(logits[~np.isnan(logits)])
-    return 1.0 if log_total == log_all else min(math.exp(log_total - log_all), 1.0)

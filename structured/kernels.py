@@ -251,7 +251,7 @@ def weigh(logits: Floats, mask: Masks, found: Doubles) -> int:
     """
     likeliest = -1
     for token_id in range(len(logits)):
-        if mask[token_id >> 5] >> (token_id & 31) & 1:
+        if token_id >> 5 < len(mask) and mask[token_id >> 5] >> (token_id & 31) & 1:
             if np.isnan(logits[token_id]):
                 return -1
             if likeliest < 0 or logits[token_id] > logits[likeliest]:
@@ -263,7 +263,7 @@ def weigh(logits: Floats, mask: Masks, found: Doubles) -> int:
     for token_id in range(len(logits)):
         above = float(logits[token_id]) - best
         if above > -45.0:
-            if mask[token_id >> 5] >> (token_id & 31) & 1:
+            if token_id >> 5 < len(mask) and mask[token_id >> 5] >> (token_id & 31) & 1:
                 legal += math.exp(above)
             else:
                 others += math.exp(min(above, 700.0))

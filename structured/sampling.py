@@ -110,7 +110,7 @@ class Sampler:
         """Draw one of some tokens."""
         log_probabilities, log_total = log_softmax(logits[allowed])
         position = self._draw(log_probabilities, generator)
-        mass = 1.0 if len(allowed) == len(logits) else _share(log_total, logits)
+        mass = 1.0 if len(allowed) == len(logits) else share_of_all(log_total, logits)
         return Choice(int(allowed[position]), float(log_probabilities[position]), mass)
 
     def _choose_but_for(
@@ -130,9 +130,10 @@ class Sampler:
             if self.temperature != 1:
                 weights = np.exp((scores - scores[likeliest]) / np.float32(self.temperature))
             token_id = self._turned(weights, generator)
-        others = np.exp(np.minimum(logits[forbidden] - scores[likeliest], 80)).sum(dtype=np.float64)
-        mass = total / (total + float(others)) if others == others else 0.0  # noqa: PLR0124  NaN
-        return Choice(token_id, float(scores[token_id]) - best - float(np.log(total)), mass)
+        log_total = float(np.log(total))
+        others = np.exp(np.minimum(logits[forbidden].astype(np.float64) - best, 700.0))
+        mass = total / (total + float(np.nansum(others)))
+        return Choice(token_id, float(scores[token_id]) - best - log_total, mass)
 
     def _draw(self, log_probabilities: NDArray[np.float64], generator: np.random.Generator) -> int:
         if self.temperature == 0:
@@ -163,8 +164,6 @@ def _likeliest(logits: NDArray[np.float32], mask: Mask) -> Choice | None:
     """Return the likeliest token of a mask by one compiled loop; None where a logit is infinite or NaN."""
     from structured.kernels import weigh
 
-    if len(mask) * 32 < len(logits):
-        logits = logits[: len(mask) * 32]
     found = np.empty(2)
     token_id = weigh(np.ascontiguousarray(logits), mask, found)
     return None if token_id < 0 else Choice(int(token_id), -float(found[0]), float(found[1]))
@@ -189,10 +188,13 @@ def log_softmax(scores: NDArray[np.floating]) -> tuple[NDArray[np.float64], floa
     return shifted, best + log_sum
 
 
-def _share(log_total: float, logits: NDArray[np.float32]) -> float:
-    """Return the part of the probability of all tokens that some have, of which the logarithm of the sum is given."""
+def share_of_all(log_total: float, logits: NDArray[np.float32]) -> float:
+    """Return the part that some tokens have in the probability of all, given the logarithm of the sum of theirs.
+
+    Logits that are NaN have no part.
+    """
     best = float(np.fmax.reduce(logits))
     if np.isinf(best) or np.isinf(log_total):
         return 1.0 if log_total == best else 0.0
-    log_all = best + np.log(np.exp(logits - np.float32(best)).sum(dtype=np.float64))
+    log_all = best + np.log(np.nansum(np.exp(logits - np.float32(best)), dtype=np.float64))
     return min(float(np.exp(log_total - log_all)), 1.0)

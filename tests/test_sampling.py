@@ -192,3 +192,15 @@ def test_only_what_is_likely_enough_is_drawn(
         assert len(likelier) < top_k
         assert sum(likelier) < top_p + 1e-6
         assert weights[token_id] >= min_p * max(weights.values()) - 1e-6
+
+
+@pytest.mark.parametrize("width", [SIZE, 2 * MANY_TOKENS])
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_what_is_illegal_counts_even_beyond_the_vocabulary(width: int, temperature: float) -> None:
+    """As much as its weight, on every path; a logit that is NaN counts for nothing."""
+    logits = np.zeros(width, dtype=np.float32)
+    logits[4], logits[-3:] = np.nan, 2.0
+    allowed = set(range(width - 10)) - {4}
+    choice = Sampler(temperature).choose(logits, mask_of(allowed, width - 10), np.random.default_rng(0))
+    illegal = 7 + 3 * math.exp(2.0)
+    assert choice.legal_mass == pytest.approx(len(allowed) / (len(allowed) + illegal), rel=1e-5)
