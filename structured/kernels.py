@@ -4,7 +4,6 @@ Each function is its own reference: `walk_to.py_func` is the Python that `walk_t
 module imports Numba; the machine code is cached on disk for later processes.
 """
 
-import math
 from typing import Annotated
 
 import numba
@@ -16,8 +15,6 @@ from structured.automata.machine_code import Bytes, Ints, Rows, Words, machine_c
 from structured.automata.table import END, LEVEL, NEXT, STATE
 
 Flags = Annotated[NDArray[np.bool_], numba.boolean[::1]]
-Floats = Annotated[NDArray[np.float32], numba.types.Array(numba.float32, 1, "C", readonly=True)]
-Doubles = Annotated[NDArray[np.float64], numba.float64[::1]]
 Text = Annotated[NDArray[np.uint8], numba.uint8[::1]]
 Masks = Annotated[NDArray[np.int32], numba.types.Array(numba.int32, 1, "C", readonly=True)]
 Sequences = Annotated[NDArray[np.int32], numba.int32[:, :, ::1]]
@@ -240,33 +237,3 @@ def are_equal(left: Masks, right: Masks) -> bool:
     while word < len(left) and left[word] == right[word]:
         word += 1
     return word == len(left)
-
-
-@machine_code
-def weigh(logits: Floats, mask: Masks, found: Doubles) -> int:
-    """Return the likeliest token of a mask, the first of several; -1 if its logit is infinite or one of them is NaN.
-
-    Writes down the logarithm of the sum of the legal tokens' weights, as multiples of the likeliest one's, and the part
-    that they have in the sum of all. Weights that are lost in a sum of doubles are not computed.
-    """
-    likeliest = -1
-    for token_id in range(len(logits)):
-        if token_id >> 5 < len(mask) and mask[token_id >> 5] >> (token_id & 31) & 1:
-            if np.isnan(logits[token_id]):
-                return -1
-            if likeliest < 0 or logits[token_id] > logits[likeliest]:
-                likeliest = token_id
-    if likeliest < 0 or np.isinf(logits[likeliest]):
-        return -1
-    best = float(logits[likeliest])
-    legal = others = 0.0
-    for token_id in range(len(logits)):
-        above = float(logits[token_id]) - best
-        if above > -45.0:
-            if token_id >> 5 < len(mask) and mask[token_id >> 5] >> (token_id & 31) & 1:
-                legal += math.exp(above)
-            else:
-                others += math.exp(min(above, 700.0))
-    found[0] = math.log(legal)
-    found[1] = legal / (legal + others)
-    return likeliest

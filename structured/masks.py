@@ -6,7 +6,6 @@ row is computed anew when it is next needed, which is cheap, while a number that
 a wrong answer. Masks that a token budget has reduced get no rows, since there may be one for each state and budget.
 """
 
-from dataclasses import dataclass
 from threading import Lock
 
 import numpy as np
@@ -91,32 +90,3 @@ def allows(mask: Mask, token_id: int) -> bool:
 def unpack(mask: Mask, size: int) -> NDArray[np.bool_]:
     """Return a mask as booleans, cut or padded with False to `size` tokens; shape (size,)."""
     return np.unpackbits(mask.view(np.uint8), count=size, bitorder="little").view(np.bool_)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TokenSet:
-    """The tokens of a mask as a list: those that it holds or, if these are more than half, those that it lacks."""
-
-    mask: Mask
-    token_ids: NDArray[np.int64]
-    is_complement: bool
-
-    @classmethod
-    def of(cls, mask: Mask, width: int) -> "TokenSet":
-        """Return the tokens of a mask among the first `width`; it is found once, as long as it is asked for again."""
-        key = id(mask), width
-        known = _TOKEN_SETS.get(key)
-        if known is None:
-            allowed = unpack(mask, width)
-            is_complement = 2 * int(allowed.sum()) > width
-            known = cls(mask, np.flatnonzero(~allowed if is_complement else allowed), is_complement)
-            if len(_TOKEN_SETS) >= MOST_TOKEN_SETS:
-                _TOKEN_SETS.clear()
-            _TOKEN_SETS[key] = known  # the mask it holds keeps the key from being another's
-        return known
-
-
-MOST_TOKEN_SETS = 256
-"""Kept at a time; each takes at most four bytes for each token of the vocabulary, and mostly a small part of that."""
-
-_TOKEN_SETS: dict[tuple[int, int], TokenSet] = {}

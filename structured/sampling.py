@@ -4,6 +4,7 @@ Sampling is done in NumPy, on the host, one token at a time from one row, with a
 that a text does not depend on what it was batched with.
 """
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -11,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.errors import ModelError
-from structured.masks import Mask, TokenSet, allows, unpack
+from structured.masks import Mask, allows, unpack
 
-MANY_TOKENS = 1 << 13
-"""Beyond so many, single precision is precise enough: a millionth."""
+LOWEST_TEMPERATURE = 1e-30
+"""What any lower one is the same as, in single precision."""
 
 
 class Choice(NamedTuple):
@@ -77,19 +78,8 @@ class Sampler:
         Tokens that the model rules out with -inf are drawn only if it rules out every allowed one; then all are equal.
         Raises ModelError if a logit of an allowed token is NaN.
         """
-        if self.temperature == 0 and len(logits) < MANY_TOKENS:
-            choice = _likeliest(logits, mask)
-            if choice is not None:
-                return choice if within is None or within is mask else self.confined(choice, logits, within, generator)
-        found = TokenSet.of(mask, len(logits))
-        if found.is_complement and len(logits) >= MANY_TOKENS:
-            choice = self._choose_but_for(logits, found.token_ids, generator)
-        else:
-            allowed = np.flatnonzero(unpack(mask, len(logits))) if found.is_complement else found.token_ids
-            choice = self._choose_among(logits, allowed, generator)
-        if within is None or within is mask:
-            return choice
-        return self.confined(choice, logits, within, generator)
+        choice = self._choose(np.ascontiguousarray(logits), mask, generator)
+        return choice if within is None or within is mask else self.confined(choice, logits, within, generator)
 
     def confined(
         self, choice: Choice, logits: NDArray[np.float32], within: Mask, generator: np.random.Generator
@@ -104,69 +94,57 @@ class Sampler:
             log_probability = choice.log_probability if logits[drawn] == logits[choice.token_id] else float("-inf")
         return Choice(int(drawn), log_probability, choice.legal_mass, steered=True)
 
-    def _choose_among(
+    def _choose(self, logits: NDArray[np.float32], mask: Mask, generator: np.random.Generator) -> Choice:
+        """Draw one token of the mask."""
+        from structured.weights import likeliest, sum_up, turned, weigh
+
+        token_id = likeliest(logits, mask)
+        if token_id < 0:
+            return self._choose_unusual(logits, np.flatnonzero(unpack(mask, len(logits))), generator)
+        best = logits[token_id]
+        sums = np.empty(2)
+        sum_up(logits, mask, best, sums)
+        legal, total = sums.tolist()
+        if self.temperature > 0:
+            weights = np.empty_like(logits)
+            weigh(logits, mask, best, np.float32(max(self.temperature, LOWEST_TEMPERATURE)), weights)
+            token_id = turned(self._kept(weights), generator.random())
+        log_probability = float(logits[token_id]) - float(best) - math.log(legal)
+        return Choice(token_id, log_probability, min(legal / total, 1.0))
+
+    def _choose_unusual(
         self, logits: NDArray[np.float32], allowed: NDArray[np.int64], generator: np.random.Generator
     ) -> Choice:
-        """Draw one of some tokens."""
+        """Draw one of some tokens, the scores of which may be infinite, or NaN."""
         log_probabilities, log_total = log_softmax(logits[allowed])
         position = self._draw(log_probabilities, generator)
-        mass = 1.0 if len(allowed) == len(logits) else share_of_all(log_total, logits)
+        mass = share_of_all(log_total, logits)
         return Choice(int(allowed[position]), float(log_probabilities[position]), mass)
 
-    def _choose_but_for(
-        self, logits: NDArray[np.float32], forbidden: NDArray[np.int64], generator: np.random.Generator
-    ) -> Choice:
-        """Draw any token but some, in single precision: there are many."""
-        scores = logits.copy()
-        scores[forbidden] = -np.inf
-        likeliest = int(np.argmax(scores))
-        best = float(scores[likeliest])
-        if not np.isfinite(best):
-            return self._choose_among(logits, np.flatnonzero(~np.isin(np.arange(len(logits)), forbidden)), generator)
-        weights = np.exp(scores - scores[likeliest])
-        total = float(weights.sum())
-        token_id = likeliest
-        if self.temperature > 0:
-            if self.temperature != 1:
-                weights = np.exp((scores - scores[likeliest]) / np.float32(self.temperature))
-            token_id = self._turned(weights, generator)
-        log_total = float(np.log(total))
-        others = np.exp(np.minimum(logits[forbidden].astype(np.float64) - best, 700.0))
-        mass = total / (total + float(np.nansum(others)))
-        return Choice(token_id, float(scores[token_id]) - best - log_total, mass)
-
     def _draw(self, log_probabilities: NDArray[np.float64], generator: np.random.Generator) -> int:
+        from structured.weights import turned
+
         if self.temperature == 0:
             return int(np.argmax(log_probabilities))
-        return self._turned(np.exp(log_softmax(log_probabilities / self.temperature)[0]), generator)
+        weights = np.exp(log_softmax(log_probabilities / self.temperature)[0]).astype(np.float32)
+        return turned(self._kept(weights), generator.random())
 
-    def _turned(self, weights: NDArray[np.floating], generator: np.random.Generator) -> int:
-        """Draw by the distribution function turned round: one random number, however many tokens there are."""
-        sums = np.cumsum(self._kept(weights), dtype=np.float64)
-        place = int(np.searchsorted(sums, generator.random() * sums[-1], side="right"))
-        return place if place < len(sums) else int(np.searchsorted(sums, sums[-1]))
-
-    def _kept(self, weights: NDArray[np.floating]) -> NDArray[np.floating]:
+    def _kept(self, weights: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the weights of tokens, 0 for those left out."""
         if self.top_k is not None and self.top_k < len(weights):
             weights = np.where(weights >= np.partition(weights, -self.top_k)[-self.top_k], weights, 0.0)
         if self.top_p < 1:
-            order = np.argsort(-weights, kind="stable")
-            sums = np.cumsum(weights[order])
-            count = int(np.searchsorted(sums, self.top_p * sums[-1])) + 1
-            weights[order[count:]] = 0.0
+            total = weights.sum(dtype=np.float64)
+            # What is left out here has less than 1 - top_p together, so it need not be sorted.
+            likely = np.flatnonzero(weights >= (1 - self.top_p) * total / len(weights))
+            likely = likely[np.argsort(-weights[likely], kind="stable")]
+            count = int(np.searchsorted(np.cumsum(weights[likely], dtype=np.float64), self.top_p * total)) + 1
+            kept = np.zeros_like(weights)
+            kept[likely[:count]] = weights[likely[:count]]
+            weights = kept
         if self.min_p > 0:
             weights = np.where(weights >= self.min_p * weights.max(), weights, 0.0)
         return weights
-
-
-def _likeliest(logits: NDArray[np.float32], mask: Mask) -> Choice | None:
-    """Return the likeliest token of a mask by one compiled loop; None where a logit is infinite or NaN."""
-    from structured.kernels import weigh
-
-    found = np.empty(2)
-    token_id = weigh(np.ascontiguousarray(logits), mask, found)
-    return None if token_id < 0 else Choice(int(token_id), -float(found[0]), float(found[1]))
 
 
 def log_softmax(scores: NDArray[np.floating]) -> tuple[NDArray[np.float64], float]:

@@ -14,9 +14,21 @@ HOUSE = Path(structured.__file__).parent
 MODULES = sorted(HOUSE.rglob("*.py"))
 
 ROOMS = (
-    *("errors", "pattern", "schema", "trie", "automata", "vocabulary", "kernels", "masks", "walks"),
+    *("errors", "pattern", "schema", "trie", "automata", "vocabulary", "kernels", "weights", "masks", "walks"),
     *("completions", "forcing", "index", "cache", "compiler", "guide", "thinking", "healing", "sampling", "models"),
-    *("device", "processor", "decoding", "beams", "ballots", "search", "partial", "streams", "sketches", "prompts"),
+    *(
+        "device",
+        "processor",
+        "decoding",
+        "beams",
+        "ballots",
+        "search",
+        "partial",
+        "streams",
+        "sketches",
+        "prompts",
+        "tasks",
+    ),
     *("preflight", "extraction", "calls", "showcases", "cli"),
 )
 """In the order in which data walks through them; a module imports only from rooms before its own, or from its own."""

@@ -4,11 +4,11 @@ They are plain Python over arrays; with NUMBA_DISABLE_JIT=1 the very same code r
 one by one, since Numba takes long to look into tuples of arrays.
 """
 
+import functools
 import hashlib
 from collections.abc import Callable, Mapping
-from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, ParamSpec, TypeVar, cast, get_type_hints
+from typing import Annotated, Any, ParamSpec, TypeVar, cast, get_type_hints, overload
 
 import numba
 import numpy as np
@@ -23,22 +23,35 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def machine_code(function: Callable[P, T]) -> Callable[P, T]:
+@overload
+def machine_code(function: Callable[P, T], /) -> Callable[P, T]: ...
+@overload
+def machine_code(*, reassociates: bool) -> Callable[[Callable[P, T]], Callable[P, T]]: ...
+def machine_code(function: Callable[..., Any] | None = None, /, *, reassociates: bool = False) -> Any:
     """Compile a function for the types that it is annotated with, or load what an earlier process compiled.
 
-    Without named types Numba compiles a function again for each kind of integer that it is called with.
+    Without named types Numba compiles a function again for each kind of integer that it is called with. One that
+    `reassociates` adds up its floating-point numbers in any order, which lets it add several at a time.
     """
+    if function is None:
+        return functools.partial(_compiled, reassociates=reassociates)
+    return _compiled(function, reassociates=reassociates)
+
+
+def _compiled(function: Callable[P, T], *, reassociates: bool) -> Callable[P, T]:
     hints = get_type_hints(function, include_extras=True)
     returned, *parameters = (_MACHINE_TYPES.get(hint) or hint.__metadata__[0] for hint in _result_first(hints))
     signature = returned(*parameters)
     function.__qualname__ += f"_{_sources_digest()}"
+    fast: dict[str, Any] = {"fastmath": {"reassoc", "nsz", "contract"}, "error_model": "numpy"} if reassociates else {}
+    compiler = functools.partial(numba.njit, signature, **fast)
     try:
-        return cast("Callable[P, T]", numba.njit(signature, cache=True)(function))
+        return cast("Callable[P, T]", compiler(cache=True)(function))
     except RuntimeError:  # no folder to cache in can be written
-        return cast("Callable[P, T]", numba.njit(signature)(function))
+        return cast("Callable[P, T]", compiler()(function))
 
 
-@cache
+@functools.cache
 def _sources_digest() -> str:
     """Return a digest of all the loops, which becomes part of the name that each is kept by.
 
@@ -47,7 +60,10 @@ def _sources_digest() -> str:
     """
     here = Path(__file__)
     digest = hashlib.sha256()
-    for path in [*sorted(here.parent.glob("*.py")), here.parent.parent / "kernels.py"]:
+    for path in [
+        *sorted(here.parent.glob("*.py")),
+        *(here.parent.parent / name for name in ("kernels.py", "weights.py")),
+    ]:
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
