@@ -11,6 +11,7 @@ extract(Person, "Jason is 25 years old.")  # Person(name='Jason', age=25)
 """
 
 from structured.calls import aextract, aextract_batch, extract, extract_batch, structured
+from structured.decoding import Generation
 from structured.errors import (
     BatchError,
     BudgetError,
@@ -26,13 +27,14 @@ from structured.errors import (
     StructuredWarning,
     VocabularyError,
 )
-from structured.extraction import Extraction, Extractor, Options
+from structured.extraction import Extractor, Options
 from structured.models import load_model
 from structured.partial import PartialReader
 from structured.preflight import inspect_type
 from structured.processor import GuidedLogitsProcessor
 from structured.schema import JsonSchema, to_regex
 from structured.streams import Stream
+from structured.tasks import Extraction
 from structured.thinking import Thinking
 
 __all__ = [
@@ -42,6 +44,7 @@ __all__ = [
     "DemonstrationWarning",
     "Extraction",
     "Extractor",
+    "Generation",
     "GenerationError",
     "GuidedLogitsProcessor",
     "JsonSchema",

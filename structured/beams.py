@@ -67,7 +67,9 @@ def _run(model: LanguageModel, searches: "list[_Search]") -> None:
         first, logits = 0, texts.logits
         for search in searches:
             after = first + len(search.live)
+            started = perf_counter()
             rows += [first + row for row in search.expand(logits[first:after])]
+            search.seconds_in_guide += perf_counter() - started
             first = after
         searches = [search for search in searches if search.live]
         if not searches:
@@ -165,6 +167,7 @@ class _Search:
     passes: int = 0
     began: float = 0.0
     seconds_in_model: float = 0.0
+    seconds_in_guide: float = 0.0
 
     def __post_init__(self) -> None:
         first = _Hypothesis(self.request.guide.copy())
@@ -243,7 +246,12 @@ class _Search:
             hypothesis.score,
             shortened=False,  # until the ranking
             diagnostics=Diagnostics(
-                hypothesis.forced, self.passes, hypothesis.legal_masses, seconds, self.seconds_in_model
+                hypothesis.forced,
+                self.passes,
+                hypothesis.legal_masses,
+                seconds,
+                self.seconds_in_model,
+                self.seconds_in_guide,
             ),
         )
 

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable
 from typing import Any, ParamSpec, TypeVar, Unpack, get_args, get_origin, overload
 
 from structured.errors import PromptError, SchemaError
-from structured.extraction import Extraction, Extractor, Options
+from structured.extraction import Extractor, Options, extract_each, ready
 from structured.schema import Absent, JsonSchema
+from structured.tasks import Extraction
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -41,7 +42,7 @@ def extract(output_type: object, prompt: str, *, absent: Absent | None = None, *
     prompt, BudgetError if `max_tokens` is less than the shortest answer, ModelError if the model cannot be used, and
     GenerationError if the type's own validators rejected every attempt.
     """
-    return _extractor(output_type, absent, options)(prompt)
+    return ready(output_type, absent, options)(prompt)
 
 
 @overload
@@ -63,9 +64,11 @@ def extract_batch(
 ) -> list[Any]:
     """Return what each of many documents says, in their order; as `extract`, but several go through the model at once.
 
+    `output_type` is one type for all of them, or a list of types, one for each document.
+
     If validators rejected every attempt at some document, the rest is finished all the same, and BatchError holds it.
     """
-    return _extractor(output_type, absent, options).batch(documents)
+    return _batch(output_type, documents, absent, options)
 
 
 @overload
@@ -88,7 +91,7 @@ async def aextract(
     """Return what a text says, as `extract` does; the model runs in a thread beside the event loop."""
     import asyncio
 
-    return await asyncio.to_thread(lambda: _extractor(output_type, absent, options)(prompt))
+    return await asyncio.to_thread(lambda: ready(output_type, absent, options)(prompt))
 
 
 @overload
@@ -113,13 +116,13 @@ async def aextract_batch(
     """Return what each of many documents says, as `extract_batch` does; the model runs in a thread."""
     import asyncio
 
-    return await asyncio.to_thread(lambda: _extractor(output_type, absent, options).batch(documents))
+    return await asyncio.to_thread(_batch, output_type, documents, absent, options)
 
 
-def _extractor(output_type: object, absent: Absent | None, options: Options) -> Extractor[Any]:
-    if absent is None:
-        return Extractor[Any](output_type, **options)
-    return Extractor(output_type, absent=absent, **options)
+def _batch(output_type: object, documents: Iterable[str], absent: Absent | None, options: Options) -> list[Any]:
+    if isinstance(output_type, list):
+        return extract_each(output_type, documents, absent, options)
+    return ready(output_type, absent, options).batch(documents)
 
 
 @overload
@@ -161,8 +164,8 @@ def _decorate(function: Callable[..., Any], *, options: Options) -> Callable[...
     def extractor() -> Extractor[Any]:
         returned = typing.get_type_hints(function, include_extras=True)["return"]
         if get_origin(returned) is Extraction:
-            return _extractor(get_args(returned)[0], True, options)
-        return _extractor(returned, None, options)
+            return ready(get_args(returned)[0], True, options)
+        return ready(returned, None, options)
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:

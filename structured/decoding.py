@@ -61,6 +61,8 @@ class Diagnostics:
     """From the first pass to the last token."""
     seconds_in_model: float = 0.0
     """Of these, in passes; the passes of a batch count whole for each of its texts."""
+    seconds_in_guide: float = 0.0
+    """Of these, for masks, draws and known tokens; likewise."""
 
     @property
     def sampled(self) -> int:
@@ -104,6 +106,7 @@ class _Draft:
     began: float = 0.0
     ended: float = 0.0
     seconds_in_model: float = 0.0
+    seconds_in_guide: float = 0.0
 
     def __post_init__(self) -> None:
         self.guide = self.request.thinking or self.request.guide
@@ -144,8 +147,6 @@ class _Draft:
             self._take((choice.token_id,))
         guide.advance(choice.token_id)
         self._take_forced()
-        if self.finished:
-            self.ended = perf_counter()
 
     def whole(self) -> list[int]:
         """Return the prompt and all tokens, for a model that has read nothing of the text."""
@@ -171,6 +172,7 @@ class _Draft:
                 tuple(self.legal_masses),
                 max(self.ended - self.began, 0.0),
                 self.seconds_in_model,
+                self.seconds_in_guide,
             ),
         )
 
@@ -267,7 +269,13 @@ class _Batch:
         ):
             self._admit(room)
         if self.texts is not None:
+            started = perf_counter()
             self._draw(self.texts)
+            ended = perf_counter()
+            for draft in self.live:
+                draft.seconds_in_guide += ended - started
+                if draft.finished:
+                    draft.ended = ended
 
     def _draw(self, texts: Texts) -> None:
         """Draw a token for each text of which the model has read all."""

@@ -1,38 +1,21 @@
 """A type, a model and options enter; an extractor leaves, which makes validated instances of prompts and documents."""
 
-import functools
-import itertools
 import json
 import warnings
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Generic, TypedDict, TypeVar, Unpack, cast, get_args, overload
 
-from pydantic import ValidationError
-
-from structured.ballots import Ballot, vote
 from structured.compiler import compile_type, keep, known_type, type_to_pattern
-from structured.decoding import DEFAULT_BATCH_SIZE, Generation, Request, stream
-from structured.errors import (
-    Attempt,
-    BatchError,
-    BudgetWarning,
-    GenerationError,
-    PromptError,
-    StructuredError,
-)
-from structured.guide import Guide
-from structured.healing import Healed, begun_index, heal
+from structured.decoding import DEFAULT_BATCH_SIZE, Generation, stream
+from structured.errors import Attempt, BatchError, BudgetWarning, GenerationError, PromptError, StructuredError
 from structured.models import ModelSource, load_model
-from structured.prompts import chat_messages, completion_prompt
 from structured.sampling import Sampler
-from structured.schema import DEFAULT_WHITESPACE, Absent, JsonSchema, Optionals
-from structured.schema.missing import is_all_missing, stated
-from structured.schema.paths import steps_to_path
+from structured.schema import DEFAULT_WHITESPACE, Absent, JsonSchema, Optionals, OutputType
 from structured.search import Choose, Search
 from structured.sketches import part_to_sketch
 from structured.streams import Stream
-from structured.thinking import Thinking, thinking_index
+from structured.tasks import Extraction, Item, Task, common_beginning
+from structured.thinking import Thinking
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -88,22 +71,11 @@ class Options(TypedDict, total=False):
     batch_tokens: int
     """The most tokens, prompts and whole budgets counted, that are in the model's memory at once; without limit by
     default. A batch that does not fit into the memory of a GPU is halved in any case."""
+    observe: Callable[[int, Generation], object]
+    """Called with the position of a document and each text that was written for it, rejected ones as well: with the
+    log-probability of the text, and diagnostics."""
     cache: bool
     """Whether what is learned about the type is kept on disk for later processes, as it is by default."""
-
-
-@dataclass(frozen=True, slots=True)
-class Extraction(Generic[T]):
-    """What a text says, where it may not say everything.
-
-    `value` is the instance; None if something is missing that the type requires. `data` is what was stated, as plain
-    JSON values. `missing` are the paths of the fields that were not stated, such as `"lines[2].price"`; of those, the
-    type's defaults stand in `value`.
-    """
-
-    value: T | None
-    data: Any
-    missing: tuple[str, ...]
 
 
 class Extractor(Generic[T]):
@@ -133,11 +105,9 @@ class Extractor(Generic[T]):
         if unknown:
             known = ", ".join(Options.__annotations__)
             raise TypeError(f"Unknown option {', '.join(sorted(unknown))}. The options are {known}.")
-        self.output_type = known_type(output_type, absent)
-        self.absent = absent
-        self.whitespace = options.get("whitespace", DEFAULT_WHITESPACE)
-        self.optional = _one_of(get_args(Optionals), "optional", options.get("optional", "written"))
-        self.instructions = options.get("instructions")
+        wanted = known_type(output_type, absent)
+        whitespace = options.get("whitespace", DEFAULT_WHITESPACE)
+        optional = _one_of(get_args(Optionals), "optional", options.get("optional", "written"))
         sampler = Sampler(
             options.get("temperature", 0.0),
             options.get("seed"),
@@ -152,36 +122,39 @@ class Extractor(Generic[T]):
         if self.batch_tokens is not None:
             _at_least(1, "batch_tokens", self.batch_tokens)
         self.forced_runs = options.get("forced_runs", True)
-        self.thinking = options.get("thinking")
-        if self.thinking is not None and self.search.beams > 1:
+        thinking = options.get("thinking")
+        if thinking is not None and self.search.beams > 1:
             raise ValueError(
                 f"beams is {self.search.beams}, with thinking; a search would go for thoughts that differ in a word. "
                 "Draw samples, and let them vote."
             )
-        self.max_tokens = _at_least(1, "max_tokens", options.get("max_tokens", MAX_TOKENS))
+        max_tokens = _at_least(1, "max_tokens", options.get("max_tokens", MAX_TOKENS))
         self.retries = _at_least(0, "retries", options.get("retries", 3))
         self.batch_size = _at_least(1, "batch_size", options.get("batch_size", DEFAULT_BATCH_SIZE))
-        self.examples = [(document, self._to_json(value)) for document, value in options.get("examples", ())]
-        self.sketch = part_to_sketch(self.output_type.root(self.whitespace, self.optional))
-        type_to_pattern(
-            self.output_type, whitespace=self.whitespace, optional=self.optional
-        )  # before a model is loaded
-        self.model = load_model(options.get("model"))
+        self.observe = options.get("observe")
         self.cache = options.get("cache", True)
-        self.index = compile_type(
-            self.output_type,
-            self.model.vocabulary,
-            whitespace=self.whitespace,
-            optional=self.optional,
-            cache=self.cache,
+        examples = [
+            (document, _value_to_json(wanted, value, whitespace)) for document, value in options.get("examples", ())
+        ]
+        sketch = part_to_sketch(wanted.root(whitespace, optional))
+        type_to_pattern(wanted, whitespace=whitespace, optional=optional)  # before a model is loaded
+        model = load_model(options.get("model"))
+        index = compile_type(wanted, model.vocabulary, whitespace=whitespace, optional=optional, cache=self.cache)
+        self.task = Task(
+            wanted, model, index, sketch, absent, options.get("instructions"), examples, thinking, max_tokens
         )
 
     def __repr__(self) -> str:
-        return f"Extractor({self.output_type.name}, model={self.model.name!r})"
+        return f"Extractor({self.task.output_type.name}, model={self.task.model.name!r})"
+
+    @property
+    def sketch(self) -> str:
+        """The type, as the prompt shows it."""
+        return self.task.sketch
 
     def __call__(self, prompt: str) -> T:
         """Return what the prompt says, as an instance of the type. Raises PromptError, BudgetError, GenerationError."""
-        results, errors = self._run([prompt])
+        results, errors = self.run([self.task.item(0, prompt)])
         for error in errors.values():
             raise error
         (result,) = results
@@ -193,19 +166,15 @@ class Extractor(Generic[T]):
         Raises PromptError or BudgetError before anything is generated, and BatchError, which holds the other results,
         if the type's validators rejected every attempt at some document.
         """
-        if isinstance(documents, str):
-            raise PromptError("The documents are one str, and would be read letter by letter. Pass a list: [text].")
-        results, errors = self._run(list(documents))
-        if errors:
-            raise BatchError(results, errors)
-        return results
+        listed = listed_documents(documents)
+        return self.finished([self.task.item(position, document) for position, document in enumerate(listed)])
 
     def stream(self, prompt: str) -> Stream[T]:
         """Return the answer to a prompt while it is written; see `Stream`. Raises PromptError, BudgetError."""
         if self.search.is_of_several:
             raise ValueError("An answer can be streamed if it is the only one. Leave out beams and samples.")
-        item = self._prepare(0, prompt)
-        (request,) = self._requests([item], 0)
+        item = self.task.item(0, prompt)
+        request = self.task.request(item, self.search.sampler, 0, len(self.task.beginning))
 
         def read(generation: Generation) -> T:
             results: list[Any] = [None]
@@ -213,99 +182,62 @@ class Extractor(Generic[T]):
                 raise GenerationError(item.attempts, document=0)
             return cast("T", results[0])
 
-        pieces = stream(self.model, request, self.search.sampler, force=self.forced_runs)
-        return Stream(pieces, self.output_type, read)
+        pieces = stream(self.task.model, request, self.search.sampler, force=self.forced_runs)
+        return Stream(pieces, self.task.output_type, read)
 
     def prompt(self, document: str) -> str | list[dict[str, str]]:
         """Return what the model is given for a document: chat messages if it has a chat template, else plain text."""
-        build = chat_messages if self.model.has_chat_template else completion_prompt
-        return build(self.sketch, document, instructions=self.instructions, examples=self.examples)
+        return self.task.prompt(document)
 
-    def _run(self, documents: list[str]) -> tuple[list[Any], dict[int, StructuredError]]:
-        items = [self._prepare(position, document) for position, document in enumerate(documents)]
+    def finished(self, items: list[Item]) -> list[Any]:
+        """Return what each item says, of whatever task. Raises BatchError."""
+        results, errors = self.run(items)
+        if errors:
+            raise BatchError(results, errors)
+        return results
+
+    def run(self, items: list[Item]) -> tuple[list[Any], dict[int, StructuredError]]:
+        """Return what each item says, and None and an error for those of which every attempt was rejected."""
         results: list[Any] = [None] * len(items)
         pending = items
         for attempt in range(self.retries + 1):
-            rejected: list[_Item] = []
+            rejected: list[Item] = []
             for item, candidates in zip(pending, self._candidates(pending, attempt), strict=True):
                 if not self._accept(item, candidates, results):
                     rejected.append(item)
             pending = rejected
         if self.cache:
-            keep(self.index)
+            for task in {item.task for item in items}:
+                keep(task.index)
         return results, {item.position: GenerationError(item.attempts, document=item.position) for item in pending}
 
-    def _prepare(self, position: int, document: str) -> "_Item":
-        if not isinstance(document, str):
-            raise PromptError(f"Document {position} is {type(document).__name__}, not text. Pass a str.")
-        if not document.strip():
-            raise PromptError(f"Document {position} is empty. There is nothing to extract from; leave it out.")
-        token_ids = self.model.encode(self.prompt(document))
-        max_tokens, context = self.max_tokens, self.model.context_length
-        if context is not None:
-            thinking = 0 if self.thinking is None else self.thinking.max_tokens
-            max_tokens = min(max_tokens, context - len(token_ids) - thinking)
-            if max_tokens <= 0:
-                raise PromptError(
-                    f"The prompt for document {position} takes {len(token_ids)} tokens"
-                    f"{f', thinking up to {thinking}' if thinking else ''}, and the context of {self.model.name} has "
-                    f"{context}. Shorten or split the document, or use a model with a longer one."
-                )
-        Guide(self.index, max_tokens=max_tokens)  # raises BudgetError before the model runs
-        if self.thinking is not None:
-            self._thinking_guide(self.thinking)
-        healed = Healed(token_ids, b"")
-        if self.thinking is None and not self.model.has_chat_template:
-            healed = heal(token_ids, self.index)
-        return _Item(position, healed, max_tokens + len(token_ids) - len(healed.prompt))
-
-    def _candidates(self, items: "list[_Item]", attempt: int) -> list[list[Generation]]:
+    def _candidates(self, items: list[Item], attempt: int) -> list[list[Generation]]:
         search = self.search.again if attempt else self.search
-        requests = self._requests(items, attempt)
+        shared = len(common_beginning([task.beginning for task in {item.task for item in items}]))
         return search.candidates(
-            self.model,
-            requests,
+            self.task.model,
+            [item.task.request(item, self.search.sampler, attempt, shared) for item in items],
             batch_size=self.batch_size,
             batch_tokens=self.batch_tokens,
             force=self.forced_runs,
         )
 
-    def _requests(self, items: "list[_Item]", attempt: int) -> list[Request]:
-        return [
-            Request(
-                item.healed.prompt,
-                Guide(begun_index(self.index, item.healed.begun), max_tokens=item.max_tokens),
-                self.search.sampler.generator(item.position, attempt),
-                self._shared,
-                None if self.thinking is None else self._thinking_guide(self.thinking),
-                len(item.healed.begun),
-            )
-            for item in items
-        ]
-
-    def _thinking_guide(self, thinking: Thinking) -> Guide:
-        return Guide(thinking_index(thinking.marker, self.model.vocabulary), max_tokens=thinking.max_tokens)
-
-    @functools.cached_property
-    def _shared(self) -> int:
-        """How many tokens all prompts begin with."""
-        first, second = (self.model.encode(self.prompt(document)) for document in ("a", "7"))
-        pairs = zip(first, second, strict=False)
-        return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
-
-    def _accept(self, item: "_Item", candidates: list[Generation], results: list[Any]) -> bool:
+    def _accept(self, item: Item, candidates: list[Generation], results: list[Any]) -> bool:
         """Put the answer in its place, and tell whether there is one among the candidates."""
         valid: list[tuple[Generation, Any]] = []
         for generation in candidates:
+            if self.observe is not None:
+                self.observe(item.position, generation)
+        for generation in candidates:
             try:
-                valid.append((generation, self._read(generation.text)))
+                valid.append((generation, item.task.read(generation.text)))
             except ValueError as error:
                 item.attempts.append(Attempt(generation.text, error))
             if valid and self.search.choose == "likeliest":
                 break
         if not valid:
             return False
-        results[item.position] = self._voted(valid) if len(valid) > 1 else valid[0][1]
+        results[item.position] = item.task.read_vote(valid) if len(valid) > 1 else valid[0][1]
         if any(generation.shortened for generation, _ in valid):
             warnings.warn(
                 f"The answer for document {item.position} was brought to an end by its budget of {item.max_tokens} "
@@ -315,56 +247,56 @@ class Extractor(Generic[T]):
             )
         return True
 
-    def _voted(self, valid: list[tuple[Generation, Any]]) -> Any:
-        """Return what most answers say, given with what is read of them."""
-        ballots = [Ballot(json.loads(generation.text), generation.log_probability) for generation, _ in valid]
-        outcome = vote(ballots, self._is_valid)
-        return self._read(json.dumps(outcome.data)) if outcome.position is None else valid[outcome.position][1]
 
-    def _is_valid(self, data: Any) -> bool:
-        try:
-            self._read(json.dumps(data))
-        except ValueError:
-            return False
-        return True
+def extract_each(
+    output_types: Sequence[object], documents: Iterable[str], absent: Absent | None, options: Options
+) -> list[Any]:
+    """Return what each document says, each as an instance of its own type; all go through the model together.
 
-    def _read(self, text: str) -> Any:
-        """Return what an answer says. Raises ValueError if the type's validators reject it."""
-        if self.absent is None:
-            return self.output_type.validate_json(text)
-        left, missing = stated(self.output_type.root(), text)
-        data = json.loads(left)
-        value = None
-        try:
-            value = self.output_type.validate_json(left)
-        except ValidationError as error:
-            if () not in missing and not is_all_missing(error.errors(), data, missing):
-                raise
-        return Extraction(value, data, tuple(map(steps_to_path, missing)))
-
-    def _to_json(self, value: object) -> str:
-        """Return an example's answer as the model would have to write it."""
-        adapter = self.output_type.adapter
-        try:
-            plain = adapter.dump_python(adapter.validate_python(value), mode="json", by_alias=True)
-        except ValueError as error:
-            raise PromptError(
-                f"The answer of an example, {value!r}, is no {self.output_type.name}: {error}. Correct the example."
-            ) from error
-        if self.whitespace == "indented":
-            return json.dumps(plain, ensure_ascii=False, indent=2)
-        separators = (",", ":") if self.whitespace == "compact" else (", ", ": ")
-        return json.dumps(plain, ensure_ascii=False, separators=separators)
+    Raises ValueError if there are more of one than of the other; everything else as `Extractor.batch`.
+    """
+    listed = listed_documents(documents)
+    if len(output_types) != len(listed):
+        raise ValueError(f"There are {len(output_types)} types for {len(listed)} documents. Pass one for each.")
+    options = {**options, "model": load_model(options.get("model"))}
+    extractors: dict[int, Extractor[Any]] = {}
+    for output_type in output_types:
+        if id(output_type) not in extractors:
+            extractors[id(output_type)] = ready(output_type, absent, options)
+    items = [
+        extractors[id(output_type)].task.item(position, document)
+        for position, (output_type, document) in enumerate(zip(output_types, listed, strict=True))
+    ]
+    return extractors[id(output_types[0])].finished(items) if items else []
 
 
-@dataclass(slots=True)
-class _Item:
-    """One document on its way through a batch."""
+def ready(output_type: object, absent: Absent | None, options: Options) -> Extractor[Any]:
+    """Return an extractor for a type, or for what may be absent of it."""
+    if absent is None:
+        return Extractor[Any](output_type, **options)
+    return Extractor(output_type, absent=absent, **options)
 
-    position: int
-    healed: Healed
-    max_tokens: int
-    attempts: list[Attempt] = field(default_factory=list)
+
+def listed_documents(documents: Iterable[str]) -> list[str]:
+    """Return documents as a list. Raises PromptError for a single one."""
+    if isinstance(documents, str):
+        raise PromptError("The documents are one str, and would be read letter by letter. Pass a list: [text].")
+    return list(documents)
+
+
+def _value_to_json(output_type: OutputType[Any], value: object, whitespace: str) -> str:
+    """Return an example's answer as the model would have to write it."""
+    adapter = output_type.adapter
+    try:
+        plain = adapter.dump_python(adapter.validate_python(value), mode="json", by_alias=True)
+    except ValueError as error:
+        raise PromptError(
+            f"The answer of an example, {value!r}, is no {output_type.name}: {error}. Correct the example."
+        ) from error
+    if whitespace == "indented":
+        return json.dumps(plain, ensure_ascii=False, indent=2)
+    separators = (",", ":") if whitespace == "compact" else (", ", ": ")
+    return json.dumps(plain, ensure_ascii=False, separators=separators)
 
 
 def _one_of(names: tuple[Optionals, ...], option: str, name: Optionals) -> Optionals:

@@ -319,4 +319,4 @@ def test_every_answer_is_an_instance_or_lacks_something(output_type, seed):
     for one in found:
         assert one.missing or one.value is not None or one.data is None
         if one.value is not None:
-            extractor.output_type.adapter.validate_python(one.value)
+            extractor.task.output_type.adapter.validate_python(one.value)

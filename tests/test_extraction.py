@@ -1,5 +1,6 @@
 """The user's calls: whatever a model writes, Pydantic accepts."""
 
+import json
 import random
 import re
 import warnings
@@ -10,7 +11,7 @@ import pytest
 from doubles import ByteTokenizer, json_hating_logits, random_logits
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from pydantic import AfterValidator, BaseModel, Field, ImportString, TypeAdapter
+from pydantic import AfterValidator, BaseModel, Field, ImportString, TypeAdapter, field_validator
 from strategies import WHITESPACES, output_types
 
 from structured import (
@@ -18,7 +19,9 @@ from structured import (
     BudgetError,
     BudgetWarning,
     Extractor,
+    Generation,
     GenerationError,
+    Options,
     PromptError,
     SchemaError,
     StructuredError,
@@ -66,7 +69,7 @@ def test_every_answer_of_any_model_validates(name, output_type, whitespace, seed
         )
         answers = extractor.batch([f"document {i}" for i in range(20)])
     for answer in answers:
-        extractor.output_type.adapter.validate_python(answer)
+        extractor.task.output_type.adapter.validate_python(answer)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -75,7 +78,7 @@ def test_every_answer_of_any_model_validates(name, output_type, whitespace, seed
 def test_the_tightest_budget_is_met(name, output_type, source):
     """With as many tokens as the shortest answer takes, or a few more, the answer is whole; with one less, an error."""
     rng = random.Random(source)
-    index = Extractor(output_type, model=MODELS[name]).index
+    index = Extractor(output_type, model=MODELS[name]).task.index
     shortest = index.shortest_completion(index.automaton.start)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BudgetWarning)
@@ -92,6 +95,86 @@ def test_the_same_seed_gives_the_same_object_and_another_seed_another():
 
     assert drawn(7) == drawn(7)
     assert len({drawn(seed).name for seed in range(10)}) > 5
+
+
+@settings(max_examples=40, suppress_health_check=list(HealthCheck))
+@given(wanted=st.lists(output_types(), min_size=1, max_size=3), source=st.integers(0, 2**32))
+def test_each_document_may_have_its_own_type(wanted, source):
+    """Documents of several types in one batch have the answers that they have among documents of one type."""
+    rng = random.Random(source)
+    documents = [f"document {number}" for number in range(6)]
+    chosen = [rng.choice(wanted) for _ in documents]
+    options = Options(model=MODELS["uniform"], temperature=1.0, seed=source, max_tokens=400, retries=0, batch_size=4)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BudgetWarning)
+        alone = [extract_batch(one, documents, **options)[at] for at, one in enumerate(chosen)]
+        assert same(extract_batch(chosen, documents, **options), alone)
+
+
+def same(left, right):
+    """Tell whether values are equal, and NaN equal to itself."""
+    return repr(left) == repr(right)
+
+
+def test_prompts_of_several_types_share_what_all_of_them_begin_with():
+    """And no more, whatever the prompts of each type alone have in common."""
+    begun = []
+
+    class Recorded(FunctionModel):
+        def begin(self, prompts, *, shared=0):
+            begun.append((prompts, shared))
+            return super().begin(prompts, shared=shared)
+
+    model = Recorded(random_logits(WIDTH), TOKENIZER)
+    extract_batch([Person, Texts, Person], ["one", "two", "three"], model=model, retries=0)
+    ((prompts, shared),) = begun
+    assert shared > 0
+    assert len({tuple(prompt[:shared]) for prompt in prompts}) == 1
+    assert len({prompt[shared] for prompt in prompts}) > 1
+
+
+def test_types_and_documents_must_be_as_many():
+    with pytest.raises(ValueError, match=r"There are 2 types for 1 documents\. Pass one for each\."):
+        extract_batch([Person, Texts], ["one"], model=MODELS["uniform"])
+    assert extract_batch([], [], model=MODELS["uniform"]) == []
+
+
+def test_observers_see_every_text_that_is_written():
+    """Also those that validators reject: for each its document, its log-probability and how it came about."""
+    seen: list[tuple[int, Generation]] = []
+
+    class Odd(BaseModel):
+        number: Annotated[int, Field(ge=0, le=9)]
+
+        @field_validator("number")
+        @classmethod
+        def is_odd(cls, number: int) -> int:
+            if number % 2 == 0:
+                raise ValueError("even")
+            return number
+
+    documents = [f"document {number}" for number in range(8)]
+    numbers = extract_batch(
+        Odd,
+        documents,
+        model=MODELS["uniform"],
+        temperature=1.0,
+        seed=1,
+        retries=50,
+        observe=lambda *one: seen.append(one),
+    )
+    for position, answer in enumerate(numbers):
+        *rejected, last = [json.loads(one.text)["number"] for at, one in seen if at == position]
+        assert last == answer.number
+        assert all(number % 2 == 0 for number in rejected)
+    assert len(seen) > len(documents)
+    for _, one in seen:
+        found = one.diagnostics
+        assert one.log_probability < 0
+        assert found.sampled > 0
+        assert found.forced > 0
+        assert found.sampled + found.forced == len(one.token_ids)
+        assert 0 < found.seconds_in_model + found.seconds_in_guide <= found.seconds
 
 
 def test_an_answer_does_not_depend_on_its_batch():

@@ -129,14 +129,15 @@ def test_several_answers_are_no_stream(options: Options) -> None:
 def test_samples_think_each_for_itself() -> None:
     """Each has thoughts and an answer of its own, and the answers are what is voted on."""
     thinking = Thinking(".", max_tokens=8)
-    extractor = Extractor(
-        Digits, model=MODEL, temperature=1.0, seed=1, samples=5, choose="vote", thinking=thinking, retries=0
-    )
-    (candidates,) = extractor._candidates([extractor._prepare(0, "x")], 0)
-    assert len({one.thinking for one in candidates}) == 5
+    candidates: list[Generation] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BudgetWarning)
-        assert isinstance(extractor("x"), Digits)
+        extract(
+            *(Digits, "x"),
+            **Options(model=MODEL, temperature=1.0, seed=1, samples=5, choose="vote", thinking=thinking, retries=0),
+            observe=lambda _, one: candidates.append(one),
+        )
+    assert len({one.thinking for one in candidates}) == 5
 
 
 def test_after_a_search_in_vain_answers_are_drawn() -> None:
@@ -150,7 +151,7 @@ def test_after_a_search_in_vain_answers_are_drawn() -> None:
 def test_the_best_hypothesis_that_validators_accept_is_the_answer(document: str) -> None:
     """With beams for all hundred pairs of digits, the likeliest of the even ones is found at once."""
     extractor = Extractor(EvenDigits, model=MODEL, beams=100, retries=0)
-    request = Request(MODEL.encode(str(extractor.prompt(document))), Guide(extractor.index, max_tokens=99), None)  # type: ignore[arg-type]
+    request = Request(MODEL.encode(str(extractor.prompt(document))), Guide(extractor.task.index, max_tokens=99), None)  # type: ignore[arg-type]
     (ranking,) = beam_search(MODEL, [request], beams=100)
     assert len(ranking) == 100
     texts = [one.text for one in ranking]
@@ -161,8 +162,8 @@ def test_the_best_hypothesis_that_validators_accept_is_the_answer(document: str)
 def test_the_likeliest_valid_sample_is_the_answer() -> None:
     """Rejected ones are told only if all are; those after the answer are not even read."""
     options = Options(model=MODEL, temperature=5.0, seed=1, retries=0)
-    drawn = Extractor(Digits, samples=30, **options)
-    (candidates,) = drawn._candidates([drawn._prepare(0, "x")], 0)
+    candidates: list[Generation] = []
+    extract(Digits, "x", samples=30, **options, observe=lambda _, one: candidates.append(one))
     even = next(one for one in candidates if all(number % 2 == 0 for number in json.loads(one.text).values()))
     assert extract(EvenDigits, "x", samples=30, **options) == EvenDigits.model_validate_json(even.text)
 
@@ -187,18 +188,18 @@ def test_whatever_is_chosen_validates(output_type: Any, seed: int, choose: Any) 
             output_type, model=MODEL, temperature=1.0, seed=seed, samples=4, choose=choose, max_tokens=200, retries=0
         )
         for answer in extractor.batch(["a", "b"]):
-            extractor.output_type.adapter.validate_python(answer)
+            extractor.task.output_type.adapter.validate_python(answer)
 
 
 def test_a_vote_is_among_the_answers_of_one_document() -> None:
     """Each document has the outcome of its own valid samples."""
     options = Options(model=MODEL, temperature=5.0, seed=2, samples=40, retries=0)
     documents = ["x", "y"]
-    extractor = Extractor(EvenDigits, choose="vote", **options)
-    items = [extractor._prepare(item, document) for item, document in enumerate(documents)]
+    candidates: list[list[Generation]] = [[], []]
+    extract_batch(EvenDigits, documents, **options, observe=lambda position, one: candidates[position].append(one))
     expected = []
-    for candidates in extractor._candidates(items, 0):
-        ballots = [Ballot(json.loads(one.text), one.log_probability) for one in candidates]
+    for drawn in candidates:
+        ballots = [Ballot(json.loads(one.text), one.log_probability) for one in drawn]
         even = [one for one in ballots if all(number % 2 == 0 for number in one.data.values())]
         expected.append(EvenDigits(**vote(even, lambda data: data is not None).data))
     assert extract_batch(EvenDigits, documents, choose="vote", **options) == expected

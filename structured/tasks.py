@@ -1,0 +1,151 @@
+"""An output type and a model enter; a task leaves: what the model is told, what it may write, and how that is read."""
+
+import functools
+import itertools
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from pydantic import ValidationError
+
+from structured.ballots import Ballot, vote
+from structured.decoding import Generation, Request
+from structured.errors import Attempt, PromptError
+from structured.guide import Guide
+from structured.healing import Healed, begun_index, heal
+from structured.index import Index
+from structured.models import LanguageModel
+from structured.prompts import chat_messages, completion_prompt
+from structured.sampling import Sampler
+from structured.schema import Absent, OutputType
+from structured.schema.missing import is_all_missing, stated
+from structured.schema.paths import steps_to_path
+from structured.thinking import Thinking, thinking_index
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction(Generic[T]):
+    """What a text says, where it may not say everything.
+
+    `value` is the instance; None if something is missing that the type requires. `data` is what was stated, as plain
+    JSON values. `missing` are the paths of the fields that were not stated, such as `"lines[2].price"`; of those, the
+    type's defaults stand in `value`.
+    """
+
+    value: T | None
+    data: Any
+    missing: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What is wanted of documents: instances of one type, from one model. Documents of several may share a batch."""
+
+    output_type: OutputType[Any]
+    model: LanguageModel
+    index: Index
+    sketch: str
+    """The type, as the prompt shows it."""
+    absent: Absent | None
+    instructions: str | None
+    examples: Sequence[tuple[str, str]]
+    """Documents with the right answers, as the model would have to write them."""
+    thinking: Thinking | None
+    max_tokens: int
+
+    def prompt(self, document: str) -> str | list[dict[str, str]]:
+        """Return what the model is given for a document: chat messages if it has a chat template, else plain text."""
+        build = chat_messages if self.model.has_chat_template else completion_prompt
+        return build(self.sketch, document, instructions=self.instructions, examples=self.examples)
+
+    def item(self, position: int, document: str) -> "Item":
+        """Return a document made ready. Raises PromptError or BudgetError if there can be no answer for it."""
+        if not isinstance(document, str):
+            raise PromptError(f"Document {position} is {type(document).__name__}, not text. Pass a str.")
+        if not document.strip():
+            raise PromptError(f"Document {position} is empty. There is nothing to extract from; leave it out.")
+        token_ids = self.model.encode(self.prompt(document))
+        max_tokens, context = self.max_tokens, self.model.context_length
+        if context is not None:
+            thinking = 0 if self.thinking is None else self.thinking.max_tokens
+            max_tokens = min(max_tokens, context - len(token_ids) - thinking)
+            if max_tokens <= 0:
+                raise PromptError(
+                    f"The prompt for document {position} takes {len(token_ids)} tokens"
+                    f"{f', thinking up to {thinking}' if thinking else ''}, and the context of {self.model.name} has "
+                    f"{context}. Shorten or split the document, or use a model with a longer one."
+                )
+        Guide(self.index, max_tokens=max_tokens)  # raises BudgetError before the model runs
+        if self.thinking is not None:
+            self._thinking_guide(self.thinking)
+        healed = Healed(token_ids, b"")
+        if self.thinking is None and not self.model.has_chat_template:
+            healed = heal(token_ids, self.index)
+        return Item(self, position, healed, max_tokens + len(token_ids) - len(healed.prompt))
+
+    def request(self, item: "Item", sampler: Sampler, attempt: int, shared: int) -> Request:
+        """Return what is to be written for a document; all prompts of the batch begin with the same `shared` tokens."""
+        return Request(
+            item.healed.prompt,
+            Guide(begun_index(self.index, item.healed.begun), max_tokens=item.max_tokens),
+            sampler.generator(item.position, attempt),
+            shared,
+            None if self.thinking is None else self._thinking_guide(self.thinking),
+            len(item.healed.begun),
+        )
+
+    @functools.cached_property
+    def beginning(self) -> tuple[int, ...]:
+        """The tokens that all its prompts begin with."""
+        return common_beginning([self.model.encode(self.prompt(document)) for document in ("a", "7")])
+
+    def read(self, text: str) -> Any:
+        """Return what an answer says. Raises ValueError if the type's validators reject it."""
+        if self.absent is None:
+            return self.output_type.validate_json(text)
+        left, missing = stated(self.output_type.root(), text)
+        data = json.loads(left)
+        value = None
+        try:
+            value = self.output_type.validate_json(left)
+        except ValidationError as error:
+            if () not in missing and not is_all_missing(error.errors(), data, missing):
+                raise
+        return Extraction(value, data, tuple(map(steps_to_path, missing)))
+
+    def read_vote(self, valid: Sequence[tuple[Generation, Any]]) -> Any:
+        """Return what most answers say, given with what is read of each."""
+        ballots = [Ballot(json.loads(generation.text), generation.log_probability) for generation, _ in valid]
+        outcome = vote(ballots, self._is_valid)
+        return self.read(json.dumps(outcome.data)) if outcome.position is None else valid[outcome.position][1]
+
+    def _is_valid(self, data: Any) -> bool:
+        try:
+            self.read(json.dumps(data))
+        except ValueError:
+            return False
+        return True
+
+    def _thinking_guide(self, thinking: Thinking) -> Guide:
+        return Guide(thinking_index(thinking.marker, self.model.vocabulary), max_tokens=thinking.max_tokens)
+
+
+@dataclass(slots=True, eq=False)
+class Item:
+    """One document on its way to its answer."""
+
+    task: Task
+    position: int
+    healed: Healed
+    max_tokens: int
+    attempts: list[Attempt] = field(default_factory=list)
+    """The answers that the type's validators rejected."""
+
+
+def common_beginning(texts: Sequence[Sequence[int]]) -> tuple[int, ...]:
+    """Return the tokens that all of some texts begin with."""
+    columns = itertools.takewhile(lambda column: len(set(column)) == 1, zip(*texts, strict=False))
+    return tuple(column[0] for column in columns)
