@@ -39,19 +39,19 @@ class TimedModel(FunctionModel):
         self.events: list[tuple[int, float, float]] = []
         """After so many tokens: when the model was asked, and when it had answered."""
 
-    def begin(self, prompts: Sequence[Sequence[int]], *, shared: int = 0) -> "TimedTexts":
+    def begin(self, prompts: Sequence[Sequence[int]], *, shared: int = 0, guessed: int = 0) -> "TimedTexts":
         """Read the prompts."""
-        del shared
+        del shared, guessed
         return TimedTexts(self, [list(prompt) for prompt in prompts])
 
 
 class TimedTexts(FunctionTexts):
     """Texts that note when tokens are appended."""
 
-    def append(self, token_ids: Sequence[Sequence[int] | None]) -> None:
+    def append(self, token_ids: Sequence[Sequence[int] | None], *, guessed: int = 0) -> None:
         """Append tokens, and note when."""
         started = process_time()
-        super().append(token_ids)
+        super().append(token_ids, guessed=guessed)
         model: Any = self._model
         model.events.append((len(self.texts[0]), started, process_time()))
 

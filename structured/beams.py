@@ -64,7 +64,7 @@ def _run(model: LanguageModel, searches: "list[_Search]") -> None:
     texts = _timed(searches, lambda: model.begin(prompts, shared=shared))
     while True:
         rows: list[int] = []
-        first, logits = 0, texts.logits
+        first, logits = 0, texts.logits()
         for search in searches:
             after = first + len(search.live)
             started = perf_counter()

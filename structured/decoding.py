@@ -16,8 +16,9 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.device import draw
+from structured.device import draw, stacked
 from structured.errors import OutOfMemoryError
+from structured.guesses import LENGTHS, Source, guess
 from structured.guide import Guide
 from structured.masks import Mask, allows
 from structured.models import LanguageModel
@@ -25,6 +26,9 @@ from structured.models.protocol import Texts
 from structured.sampling import Choice, Sampler
 
 DEFAULT_BATCH_SIZE = 8
+
+FEWEST_GUESSES, MOST_GUESSES = 2, 16
+"""Tokens of a text that are guessed at a time, at first and after all were right again and again."""
 
 T = TypeVar("T")
 
@@ -90,7 +94,10 @@ class Generation:
 
 @dataclass(slots=True, eq=False)
 class _Draft:
-    """A text being written. `pending` are tokens of it that the model has not read yet."""
+    """A text being written.
+
+    `pending` are tokens of it that the model has not read yet, `guessed` tokens that it has read and that may follow.
+    """
 
     request: Request
     force: bool
@@ -98,6 +105,13 @@ class _Draft:
     answer_start: int = 0
     token_ids: list[int] = field(default_factory=list)
     pending: list[int] = field(default_factory=list)
+    guessed: list[int] = field(default_factory=list)
+    source: Source = field(init=False)
+    """The prompt, of which an answer may quote words."""
+    hoped: int = 0
+    """How many were guessed in the last pass."""
+    reach: int = FEWEST_GUESSES
+    """How many are guessed: more as long as all of them are right."""
     log_probability: float = 0.0
     shortened: bool = False
     forced: int = 0
@@ -110,12 +124,18 @@ class _Draft:
 
     def __post_init__(self) -> None:
         self.guide = self.request.thinking or self.request.guide
+        self.source = Source.of(self.request.prompt, self.guide.index.vocabulary)
         self._take_forced()
 
     @property
     def finished(self) -> bool:
         """Whether nothing can follow."""
         return self.guide is self.request.guide and self.guide.finished
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the model has read all of it, so that a token can be drawn."""
+        return not self.pending and not self.finished
 
     @property
     def most_tokens(self) -> int:
@@ -147,6 +167,8 @@ class _Draft:
             self._take((choice.token_id,))
         guide.advance(choice.token_id)
         self._take_forced()
+        while self.pending and self.guessed and self.pending[0] == self.guessed[0]:
+            del self.pending[0], self.guessed[0]
 
     def whole(self) -> list[int]:
         """Return the prompt and all tokens, for a model that has read nothing of the text."""
@@ -157,6 +179,22 @@ class _Draft:
         """Return so many of the pending tokens, for the model to read."""
         taken, self.pending = self.pending[:count], self.pending[count:]
         return taken
+
+    def guess(self, most: int) -> None:
+        """Guess at most so many tokens, if all that is sure is to be read."""
+        self.guessed = []
+        if self.force and self.is_ready and most > 0:
+            written = self._spelled(self.token_ids[-LENGTHS[0] :])
+            self.guessed = guess(self.guide, written, self.source, min(most, self.reach))
+        self.hoped = len(self.guessed)
+
+    def take_back(self) -> int:
+        """Give up the guesses that are left, and return how many there were."""
+        wrong = len(self.guessed)
+        if self.hoped:
+            self.reach = max(self.reach // 2, FEWEST_GUESSES) if wrong else min(self.reach * 2, MOST_GUESSES)
+        self.guessed, self.hoped = [], 0
+        return wrong
 
     def finish(self) -> Generation:
         """Return what has become of it."""
@@ -278,35 +316,47 @@ class _Batch:
                     draft.ended = ended
 
     def _draw(self, texts: Texts) -> None:
-        """Draw a token for each text of which the model has read all."""
+        """Draw a token for each text of which the model has read all, and more where it has read them already."""
+        ready = [row for row, draft in enumerate(self.live) if draft.is_ready]
+        while ready:
+            self._draw_one(texts, ready)
+            ready = [row for row in ready if self.live[row].is_ready]
+        wrong = [draft.take_back() for draft in self.live]
+        if any(wrong):
+            texts.take_back(wrong)
+
+    def _draw_one(self, texts: Texts, rows: list[int]) -> None:
+        """Draw a token for some texts, in front of what is guessed of them."""
         size = self.model.vocabulary.size  # models have more logits, to round their width up
-        asked = [row for row, draft in enumerate(self.live) if not draft.pending]
-        drafts = [self.live[row] for row in asked]
-        if texts.scores is None:
-            logits = texts.logits
-            for row, draft in zip(asked, drafts, strict=True):
-                draft.extend(draft.choose(logits[row, :size], self.sampler))
+        drafts = [self.live[row] for row in rows]
+        backs = [len(draft.guessed) for draft in drafts]
+        if texts.scores() is None:
+            logits = {back: texts.logits(back) for back in set(backs)}
+            for row, back, draft in zip(rows, backs, drafts, strict=True):
+                draft.extend(draft.choose(logits[back][row, :size], self.sampler))
             return
-        scores = texts.scores[asked, :size]
+        scores = stacked({back: texts.scores(back) for back in set(backs)}, rows, backs)[:, :size]
         generators = [draft.request.generator for draft in drafts]
-        masks, table = [draft.mask for draft in drafts], self.live[0].guide.index.table
+        masks, table = [draft.mask for draft in drafts], drafts[0].guide.index.table
         choices = draw(scores, masks, table, generators, self.sampler)
         for row, (draft, choice) in enumerate(zip(drafts, choices, strict=True)):
             within = draft.guide.mask()
             if not allows(within, choice.token_id):
-                logits = scores[row].float().cpu().numpy()
-                draft.extend(self.sampler.confined(choice, logits, within, draft.request.generator))
+                one = scores[row].float().cpu().numpy()
+                draft.extend(self.sampler.confined(choice, one, within, draft.request.generator))
             else:
                 draft.extend(choice)
 
     def _read(self, texts: Texts) -> None:
-        """Let the model read pending tokens; texts that are finished leave."""
+        """Let the model read pending tokens, and guesses; texts that are finished leave."""
         going = [draft for draft in self.live if not draft.finished]
         count = _columns([len(draft.pending) for draft in going], texts) if going else 0
         fed = [None if draft.finished else draft.read(count) for draft in self.live]
+        guessed = self._guess(going)
+        fed = [None if new is None else new + draft.guessed for draft, new in zip(self.live, fed, strict=True)]
         self.live = going
         if going:
-            self._timed(going, lambda: texts.append(fed))
+            self._timed(going, lambda: texts.append(fed, guessed=guessed))
         else:
             self.texts = None
 
@@ -326,11 +376,26 @@ class _Batch:
         for draft in new:
             draft.began = draft.began or started
         shared = min(draft.request.shared for draft in new)
-        begun = self._timed(new, lambda: self.model.begin([draft.whole() for draft in new], shared=shared))
+        prompts = [draft.whole() for draft in new]
+        guessed = self._guess(new)
+        prompts = [prompt + draft.guessed for prompt, draft in zip(prompts, new, strict=True)]
+        begun = self._timed(new, lambda: self.model.begin(prompts, shared=shared, guessed=guessed))
         if self.texts is None:
             self.texts = begun
         else:
             self.texts.join(begun)
+
+    def _guess(self, drafts: Sequence[_Draft]) -> int:
+        """Guess what follows some texts, if that pays, and return the most tokens that were guessed of one."""
+        most = self.model.most_guesses(len(drafts)) if drafts else 0
+        for draft in drafts:
+            draft.guess(most)
+        guesses = [len(draft.guessed) for draft in drafts]
+        if any(guesses) and not self.model.pays(guesses):
+            for draft in drafts:
+                draft.guess(0)
+            return 0
+        return max(guesses, default=0)
 
     @staticmethod
     def _timed(drafts: Sequence[_Draft], run: Callable[[], T]) -> T:

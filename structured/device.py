@@ -4,7 +4,7 @@ A batch's masks are one gather there, whatever states its texts are in and whate
 only row numbers cross from the host. This is a room of its own, below the models, since nothing above them needs torch.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -73,6 +73,13 @@ class DeviceMasks:
         gathered[torch.from_numpy(is_row).to(self.device)] = rows
         gathered[torch.from_numpy(~is_row).to(self.device)] = torch.from_numpy(others).to(self.device)
         return gathered
+
+
+def stacked(scores: "Mapping[int, torch.Tensor | None]", rows: Sequence[int], keys: Sequence[int]) -> "torch.Tensor":
+    """Return one row of one of some tensors of shape (texts, width) for each of `rows` and `keys`, as a tensor."""
+    import torch
+
+    return torch.stack([cast("torch.Tensor", scores[key])[row] for row, key in zip(rows, keys, strict=True)])
 
 
 def draw(

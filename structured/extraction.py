@@ -47,8 +47,8 @@ class Options(TypedDict, total=False):
     min_p: float
     """Draws from tokens at least this share as likely as the likeliest."""
     forced_runs: bool
-    """Whether tokens that are known, such as the names of fields, are appended without asking the model; True by
-    default. The texts are as likely as without."""
+    """Whether tokens that are known, such as the names of fields, are appended without asking the model, and probable
+    ones guessed ahead; True by default. The texts are as likely as without."""
     thinking: Thinking
     """Lets a model that reasons write freely before its answer, up to a marker."""
     seed: int

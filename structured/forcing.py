@@ -23,6 +23,7 @@ class ForcedRuns:
         self.walks = walks
         self._runs: dict[int, tuple[bytes, list[int]]] = {}
         self._tokens: dict[int, tuple[int, ...]] = {}
+        self._likely: dict[int, tuple[int, ...]] = {}
 
     def run(self, state: int) -> tuple[bytes, int]:
         """Return the longest run of bytes that are each the only way on from a state, and the state after it."""
@@ -33,8 +34,15 @@ class ForcedRuns:
         """Return the tokens that are known to follow a state."""
         known = self._tokens.get(state)
         if known is None:
-            run, path = self._run(state)
-            known = self._tokens[state] = self._kept(self.spelled(run), path) if run else ()
+            known = self._tokens[state] = self._kept(self.likely(state), self._run(state)[1])
+        return known
+
+    def likely(self, state: int) -> tuple[int, ...]:
+        """Return the tokens of the whole run, in place of which longer ones might stand at its end."""
+        known = self._likely.get(state)
+        if known is None:
+            run, _ = self._run(state)
+            known = self._likely[state] = self.spelled(run) if run else ()
         return known
 
     def spelled(self, run: bytes) -> tuple[int, ...]:
@@ -44,12 +52,40 @@ class ForcedRuns:
             try:
                 text = run.decode()
             except UnicodeDecodeError:
-                return self._fewest(run)
+                return self.fewest(run)
             for anchor in ANCHORS:
                 found = self._after(anchor.encode(), encode(anchor + text), run)
                 if found is not None:
                     return found
-        return self._fewest(run)
+        return self.fewest(run)
+
+    def fewest(self, run: bytes) -> tuple[int, ...]:
+        """Return the fewest tokens of some bytes; of several, those of which the first is the longest.
+
+        None where no tokens spell them.
+        """
+        from structured.kernels import fewest_tokens
+
+        trie = self.walks.vocabulary.trie
+        text = np.frombuffer(run, dtype=np.uint8)
+        counts = np.full(len(run) + 1, -1, dtype=np.int32)
+        fewest_tokens(trie.byte, trie.first, trie.token_start, text, counts)
+        if counts[0] < 0:
+            return ()
+        found: list[int] = []
+        start = 0
+        while start < len(run):
+            end, token_id = start, -1
+            node = 0
+            for position in range(start, len(run)):
+                node = self._child(node, run[position])
+                if node < 0:
+                    break
+                if trie.token_start[node] < trie.token_start[node + 1] and counts[position + 1] == counts[start] - 1:
+                    end, token_id = position + 1, int(trie.token_ids[trie.token_start[node]])
+            found.append(token_id)
+            start = end
+        return tuple(found)
 
     def goes_on(self, beginning: bytes, state: int) -> bool:
         """Tell whether some token begins with some bytes and goes on with what a state allows."""
@@ -95,29 +131,6 @@ class ForcedRuns:
                     return chosen
                 return None
         return () if not run and not anchor else None
-
-    def _fewest(self, run: bytes) -> tuple[int, ...]:
-        """Return the fewest tokens of some bytes; of several, those of which the first is the longest."""
-        from structured.kernels import fewest_tokens
-
-        trie = self.walks.vocabulary.trie
-        text = np.frombuffer(run, dtype=np.uint8)
-        counts = np.full(len(run) + 1, -1, dtype=np.int32)
-        fewest_tokens(trie.byte, trie.first, trie.token_start, text, counts)
-        found: list[int] = []
-        start = 0
-        while start < len(run):
-            end, token_id = start, -1
-            node = 0
-            for position in range(start, len(run)):
-                node = self._child(node, run[position])
-                if node < 0:
-                    break
-                if trie.token_start[node] < trie.token_start[node + 1] and counts[position + 1] == counts[start] - 1:
-                    end, token_id = position + 1, int(trie.token_ids[trie.token_start[node]])
-            found.append(token_id)
-            start = end
-        return tuple(found)
 
     def _kept(self, token_ids: tuple[int, ...], path: list[int]) -> tuple[int, ...]:
         """Return the tokens up to the first in whose place a longer one could stand that goes on past the run."""

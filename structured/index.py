@@ -116,6 +116,14 @@ class Index:
         """
         return self._forced.tokens(state)
 
+    def likely_tokens(self, state: int) -> tuple[int, ...]:
+        """Return tokens of the whole forced run, those that are known and those that very probably follow them."""
+        return self._forced.likely(state)
+
+    def fewest_tokens(self, text: bytes) -> tuple[int, ...]:
+        """Return the fewest tokens that spell some bytes, none if they cannot be spelled."""
+        return self._forced.fewest(text)
+
     def goes_on(self, beginning: bytes, state: int) -> bool:
         """Tell whether some token begins with some bytes and goes on with what a state allows."""
         return self._forced.goes_on(beginning, state)

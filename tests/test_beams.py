@@ -62,16 +62,16 @@ FINITE = (
 class EvenModel(FunctionModel):
     """A model whose texts must all be given as many tokens, as those with convolutions must."""
 
-    def begin(self, prompts: Sequence[Sequence[int]], *, shared: int = 0) -> "EvenTexts":  # noqa: ARG002
+    def begin(self, prompts: Sequence[Sequence[int]], *, shared: int = 0, guessed: int = 0) -> "EvenTexts":  # noqa: ARG002
         return EvenTexts(self, [list(prompt) for prompt in prompts])
 
 
 class EvenTexts(FunctionTexts):
     is_ragged = False
 
-    def append(self, token_ids: Sequence[Sequence[int] | None]) -> None:
+    def append(self, token_ids: Sequence[Sequence[int] | None], *, guessed: int = 0) -> None:
         assert len({len(new) for new in token_ids if new is not None}) == 1
-        super().append(token_ids)
+        super().append(token_ids, guessed=guessed)
 
 
 MAKES = (FunctionModel, EvenModel)
@@ -346,7 +346,7 @@ def test_too_little_memory_is_told(vocabulary: Vocabulary) -> None:
     """A batch that the device has no memory for is an error."""
 
     class Full(FunctionModel):
-        def begin(self, prompts: Sequence[Sequence[int]], *, shared: int = 0) -> FunctionTexts:  # noqa: ARG002
+        def begin(self, prompts: Sequence[Sequence[int]], *, shared: int = 0, guessed: int = 0) -> FunctionTexts:  # noqa: ARG002
             raise OutOfMemoryError("full")
 
     model = Full(MODELS["uniform"], TOKENIZER)
@@ -384,4 +384,4 @@ def test_transformers_models_rank_the_same_alone_and_in_a_batch(
 
 def last_logits(model: LanguageModel, token_ids: Sequence[int]) -> np.ndarray:
     """Return the logits after a text that is read at once."""
-    return model.begin([token_ids]).logits[0, : model.vocabulary.size]
+    return model.begin([token_ids]).logits()[0, : model.vocabulary.size]

@@ -198,8 +198,8 @@ def test_finished_texts_are_not_computed_further(vocabulary: Vocabulary, monkeyp
     computed: list[int] = []
     plain = FunctionTexts._compute
 
-    def counting(texts: FunctionTexts) -> NDArray[np.float32]:
-        logits = plain(texts)
+    def counting(texts: FunctionTexts, back: int) -> NDArray[np.float32]:
+        logits = plain(texts, back)
         computed.append(len(logits))
         return logits
 
@@ -230,8 +230,8 @@ def test_too_little_memory_makes_the_batch_smaller(
     class Small(FunctionModel):
         """A model that has no memory for more than `most` texts."""
 
-        def begin(self, prompts: Sequence[Sequence[int]], *, shared: int = 0) -> FunctionTexts:
-            texts = super().begin(prompts, shared=shared)
+        def begin(self, prompts: Sequence[Sequence[int]], *, shared: int = 0, guessed: int = 0) -> FunctionTexts:
+            texts = super().begin(prompts, shared=shared, guessed=guessed)
             if len(prompts) > most:
                 raise OutOfMemoryError("full")
             texts.join = lambda others: self.join(texts, others)  # type: ignore[method-assign]
@@ -267,9 +267,9 @@ def test_no_more_tokens_than_allowed_are_in_memory(vocabulary: Vocabulary, most:
     class Watched(FunctionModel):
         """A model that writes down how many texts it has at once."""
 
-        def begin(self, prompts: Sequence[Sequence[int]], *, shared: int = 0) -> FunctionTexts:
+        def begin(self, prompts: Sequence[Sequence[int]], *, shared: int = 0, guessed: int = 0) -> FunctionTexts:
             together.append(sum(len(prompt) + 30 for prompt in prompts) if len(prompts) > 1 else 0)
-            return super().begin(prompts, shared=shared)
+            return super().begin(prompts, shared=shared, guessed=guessed)
 
     model, sampler = Watched(random_logits(SIZE), TOKENIZER), Sampler(1.0, seed=1)
 

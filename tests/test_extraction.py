@@ -121,9 +121,9 @@ def test_prompts_of_several_types_share_what_all_of_them_begin_with():
     begun = []
 
     class Recorded(FunctionModel):
-        def begin(self, prompts, *, shared=0):
+        def begin(self, prompts, *, shared=0, guessed=0):
             begun.append((prompts, shared))
-            return super().begin(prompts, shared=shared)
+            return super().begin(prompts, shared=shared, guessed=guessed)
 
     model = Recorded(random_logits(WIDTH), TOKENIZER)
     extract_batch([Person, Texts, Person], ["one", "two", "three"], model=model, retries=0)

@@ -1,7 +1,8 @@
 """What can be a model: functions, and tiny models of transformers with random weights, made in memory."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,8 @@ from structured.errors import DemonstrationWarning, ModelError
 from structured.models import FunctionModel, LanguageModel, load_model
 
 if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
     from structured.models.hugging_face import HuggingFaceModel
 
 CHAT_TEMPLATE = (
@@ -42,10 +45,36 @@ PROMPTS = ("a", "Jason is 25 years old, his sister Ana 31.", "日本 🙂", '{"n
 SIZE = len(ByteTokenizer().tokens)
 
 
-@pytest.fixture(scope="module", params=[tiny_llama, tiny_gpt2, tiny_lfm2, tiny_mistral])
+def eager(width: int) -> "PreTrainedModel":
+    """Return the tiny Llama with its attention written out."""
+    network = tiny_llama(width)
+    network.set_attn_implementation("eager")
+    return network
+
+
+def padded(make: "Callable[[int], PreTrainedModel]") -> "HuggingFaceModel":
+    """Return a tiny model, the texts of which are padded and not in slots."""
+    made = in_memory(make)
+    made.has_slots = False  # type: ignore[misc]  # it is found out once, and kept
+    return made
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        *(
+            pytest.param(partial(in_memory, make), id=make.__name__)
+            for make in (tiny_llama, tiny_gpt2, tiny_lfm2, eager)
+        ),
+        *(pytest.param(partial(padded, make), id=f"padded {make.__name__}") for make in (tiny_llama, tiny_lfm2)),
+        pytest.param(partial(in_memory, tiny_mistral), id="tiny_mistral"),
+    ],
+    ids=["llama", "gpt2", "lfm2", "mistral", "eager", "padded llama", "padded lfm2"],
+)
 def model(request: pytest.FixtureRequest) -> "HuggingFaceModel":
     """Return each tiny model in turn."""
-    return in_memory(request.param)
+    made: HuggingFaceModel = request.param()
+    return made
 
 
 @pytest.fixture
@@ -73,8 +102,8 @@ def test_padded_batch_equals_each_text_alone(model: "HuggingFaceModel") -> None:
     assert len(set(map(len, written))) > 2
     texts = model.begin(written)
     for step in range(4):
-        assert texts.logits.shape == (len(written), model.model.config.vocab_size)
-        for logits, token_ids in zip(texts.logits, written, strict=True):
+        assert texts.logits().shape == (len(written), model.model.config.vocab_size)
+        for logits, token_ids in zip(texts.logits(), written, strict=True):
             np.testing.assert_allclose(logits, whole_pass(model, token_ids), atol=1e-4)
         appended = [5 + 7 * step + row for row in range(len(written))]
         texts.append([None if token_id is None else [token_id] for token_id in appended])
@@ -90,11 +119,11 @@ def test_dropped_texts_leave_the_others_right(model: "HuggingFaceModel") -> None
         texts.append([None if token_id is None else [token_id] for token_id in appended])
         pairs = zip(written, appended, strict=True)
         written = [[*token_ids, token_id] for token_ids, token_id in pairs if token_id is not None]
-        assert len(texts.logits) == len(written)
-        for logits, token_ids in zip(texts.logits, written, strict=True):
+        assert len(texts.logits()) == len(written)
+        for logits, token_ids in zip(texts.logits(), written, strict=True):
             np.testing.assert_allclose(logits, whole_pass(model, token_ids), atol=1e-4)
     texts.append([None])
-    assert len(texts.logits) == 0
+    assert len(texts.logits()) == 0
 
 
 @given(st.data())
@@ -103,31 +132,48 @@ def test_whatever_happens_to_a_batch_each_text_is_read_as_alone(model: "HuggingF
     """Texts share a beginning, get more tokens or fewer, leave and join; their logits are those of each alone."""
     tokens = st.lists(st.integers(5, 200), min_size=1, max_size=6)
     beginning = data.draw(st.lists(st.integers(5, 200), min_size=16, max_size=20))
+    can_guess = model.most_guesses(1) > 0
 
-    def begin() -> tuple[Any, list[list[int]]]:
+    def guessed() -> tuple[int, st.SearchStrategy[list[int]]]:
+        most = data.draw(st.integers(0, 3)) if can_guess else 0
+        return most, st.lists(st.integers(5, 200), max_size=most)
+
+    def begin() -> tuple[Any, list[tuple[list[int], list[int]]]]:
         prompts = [beginning + rest for rest in data.draw(st.lists(tokens, min_size=1, max_size=3))]
-        return model.begin(prompts, shared=data.draw(st.sampled_from([0, len(beginning)]))), prompts
+        (most, hope), shared = guessed(), data.draw(st.sampled_from([0, len(beginning)]))
+        found = [(prompt, data.draw(hope)) for prompt in prompts]
+        return model.begin([prompt + hope for prompt, hope in found], shared=shared, guessed=most), found
 
-    texts, written = begin()
+    texts, found = begin()
     for _ in range(data.draw(st.integers(1, 5))):
         if texts.can_join and data.draw(st.booleans()):
             others, more = begin()
             texts.join(others)
-            written += more
-        count = data.draw(st.integers(1, 5))
-        rows = st.lists(st.integers(5, 200), min_size=1 if texts.is_ragged else count, max_size=count)
+            found += more
+        for row, (token_ids, hope) in enumerate(found):
+            for count in range(len(hope) + 1):
+                logits = texts.logits(len(hope) - count)[row]
+                np.testing.assert_allclose(logits, whole_pass(model, token_ids + hope[:count]), atol=2e-4)
+        right = [data.draw(st.integers(0, len(hope))) for _, hope in found]
+        wrong = [len(hope) - count for (_, hope), count in zip(found, right, strict=True)]
+        if any(wrong):
+            texts.take_back(wrong)
+        written = [token_ids + hope[:count] for (token_ids, hope), count in zip(found, right, strict=True)]
         if data.draw(st.booleans()):
             chosen = data.draw(st.lists(st.integers(0, len(written) - 1), min_size=1, max_size=4))
             texts.select(chosen)
             written = [written[row] for row in chosen]
+        count = data.draw(st.integers(1, 5))
+        rows = st.lists(st.integers(5, 200), min_size=1 if texts.is_ragged else count, max_size=count)
         appended = [data.draw(rows if data.draw(st.integers(0, 5)) else st.none()) for _ in written]
-        texts.append(appended)
-        pairs = zip(written, appended, strict=True)
-        written = [[*token_ids, *new] for token_ids, new in pairs if new is not None]
-        if not written:
+        most, hope = guessed()
+        hopes = [data.draw(hope) for _ in written]
+        fed = [None if new is None else new + more for new, more in zip(appended, hopes, strict=True)]
+        texts.append(fed, guessed=most)
+        pairs = zip(written, appended, hopes, strict=True)
+        found = [([*token_ids, *new], more) for token_ids, new, more in pairs if new is not None]
+        if not found:
             break
-        for logits, token_ids in zip(texts.logits, written, strict=True):
-            np.testing.assert_allclose(logits, whole_pass(model, token_ids), atol=2e-4)
 
 
 def test_what_prompts_share_is_read_once(model: "HuggingFaceModel", monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,15 +183,15 @@ def test_what_prompts_share_is_read_once(model: "HuggingFaceModel", monkeypatch:
     read: list[int] = []
     plain = HuggingFaceTexts._forward
 
-    def counting(texts: HuggingFaceTexts, token_ids: Sequence[Sequence[int]]) -> Any:
+    def counting(texts: HuggingFaceTexts, token_ids: Sequence[Sequence[int]], guessed: int = 0) -> Any:
         read.append(len(token_ids) * max(map(len, token_ids)))
-        return plain(texts, token_ids)
+        return plain(texts, token_ids, guessed)
 
     monkeypatch.setattr(HuggingFaceTexts, "_forward", counting)
     beginning = list(range(5, 105))
     prompts = [beginning + [7 + length] * length for length in (3, 1, 3, 5, 1)]
     texts = model.begin(prompts, shared=len(beginning))
-    for logits, token_ids in zip(texts.logits, prompts, strict=True):
+    for logits, token_ids in zip(texts.logits(), prompts, strict=True):
         np.testing.assert_allclose(logits, whole_pass(model, token_ids), atol=2e-4)
     if model.model.config.model_type != "mistral":
         assert sum(read) <= len(beginning) + 5 * len(prompts)
@@ -156,7 +202,7 @@ def test_vocabulary_of_a_loaded_model(model: "HuggingFaceModel") -> None:
     assert set(MERGED_TOKENS) <= set(model.vocabulary.tokens)
     assert model.vocabulary.end_token_ids == {1}
     assert model.context_length == 256
-    assert model.begin([[5]]).logits.shape[1] > model.vocabulary.size
+    assert model.begin([[5]]).logits().shape[1] > model.vocabulary.size
     assert isinstance(model, LanguageModel)
 
 
@@ -202,7 +248,7 @@ def test_model_saved_to_a_folder_is_the_same_model(model: "HuggingFaceModel", tm
     assert loaded.name == str(tmp_path)
     prompts = [model.encode(prompt) for prompt in PROMPTS]
     assert prompts == [loaded.encode(prompt) for prompt in PROMPTS]
-    np.testing.assert_allclose(loaded.begin(prompts).logits, model.begin(prompts).logits, atol=1e-4)
+    np.testing.assert_allclose(loaded.begin(prompts).logits(), model.begin(prompts).logits(), atol=1e-4)
     assert load_model(str(tmp_path)) is loaded
 
 
@@ -294,15 +340,15 @@ def test_function_and_tokenizer_are_a_model() -> None:
     texts.append([[40], [41]])
     texts.append([None, [42]])
     assert seen == [prompts[0], [BOS], [*prompts[0], 40], [BOS, 41], [BOS, 41, 42]]
-    assert texts.logits.tolist() == [[3.0] * SIZE]
+    assert texts.logits().tolist() == [[3.0] * SIZE]
     texts.append([None])
-    assert texts.logits.shape == (0, SIZE)
+    assert texts.logits().shape == (0, SIZE)
 
 
 def test_function_model_may_be_wider_than_its_tokenizer() -> None:
     """More logits than tokens are handed on as they are."""
     model = FunctionModel(widened(random_logits(SIZE), 11), ByteTokenizer())
-    assert model.begin([[BOS]]).logits.shape == (1, SIZE + 11)
+    assert model.begin([[BOS]]).logits().shape == (1, SIZE + 11)
 
 
 @pytest.mark.parametrize("shape", [(SIZE - 1,), (1, SIZE), ()], ids=repr)

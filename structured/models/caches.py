@@ -1,4 +1,4 @@
-"""The key-value caches of transformers as tables with a row for each text: copied, selected, joined, trimmed.
+"""What a model has cached of some texts, as a table with a row for each: copied, selected, joined.
 
 What may be done depends on the layers. One that keeps the keys and values of every token can be padded, as padding is
 masked; a convolution or a recurrence cannot, and a sliding window counts its places and not the tokens in them.
@@ -6,78 +6,176 @@ masked; a convolution or a recurrence cannot, and a sliding window counts its pl
 
 import copy
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 if TYPE_CHECKING:
     import torch
 
 
-def keeps_all(cache: Any) -> bool:
-    """Tell whether every layer keeps all keys and values, so that padding may stand anywhere."""
-    from transformers.cache_utils import DynamicLayer
+class TextCache(Protocol):
+    """The cache of some texts, and what the forward pass is told of them."""
 
-    return all(type(layer) is DynamicLayer for layer in cache.layers)
+    @property
+    def is_ragged(self) -> bool:
+        """Whether each text may be given another number of tokens."""
+        ...
 
+    @property
+    def can_join(self) -> bool:
+        """Whether rows of another cache of the same model can be put behind those of this one."""
+        ...
 
-def can_join(cache: Any) -> bool:
-    """Tell whether rows of another cache of the same model can be put behind those of this one."""
-    from transformers.cache_utils import DynamicLayer, LinearAttentionLayer
+    @property
+    def can_take_back(self) -> bool:
+        """Whether the last tokens of a text can be forgotten."""
+        ...
 
-    return all(type(layer) in {DynamicLayer, LinearAttentionLayer} for layer in cache.layers)
+    @property
+    def pads_behind(self) -> bool:
+        """Whether the first new tokens of all texts are in one column; if not, the last ones are."""
+        ...
 
+    @property
+    def nbytes(self) -> int:
+        """The memory that it takes."""
+        ...
 
-def repeated(cache: Any, rows: int) -> Any:
-    """Return a cache of that many copies of the one row of another, which stays as it is."""
-    import torch
+    def before(self, token_ids: Sequence[Sequence[int]], guessed: int = 0) -> dict[str, Any]:
+        """Return what the forward pass is told; up to `guessed` of the new tokens of each text may be taken back."""
+        ...
 
-    fresh = copy.deepcopy(cache)
-    if rows > 1:
-        fresh.reorder_cache(torch.zeros(rows, dtype=torch.long))
-    return fresh
+    def after(self, past_key_values: Any) -> None:
+        """Take over what the forward pass has left."""
+        ...
 
+    def take_back(self, counts: Sequence[int]) -> None:
+        """Forget so many of the last tokens of each text, no more than were guessed in the last pass."""
+        ...
 
-def select(cache: Any, rows: Sequence[int]) -> None:
-    """Keep some rows of a cache, in that order."""
-    import torch
+    def repeated(self, rows: int) -> Self:
+        """Return a cache of that many copies of the one row of this, which stays as it is."""
+        ...
 
-    cache.reorder_cache(torch.tensor(rows, dtype=torch.long))  # hybrid caches have no other way to select
+    def select(self, rows: Sequence[int]) -> None:
+        """Keep some rows, in that order; one that is named twice is copied."""
+        ...
 
-
-def join(cache: Any, other: Any) -> None:
-    """Put the rows of another cache behind those of this one; the shorter is padded in front."""
-    import torch
-
-    for mine, theirs in zip(cache.layers, other.layers, strict=True):
-        if hasattr(mine, "conv_states"):
-            for index, state in mine.conv_states.items():
-                if state is not None:
-                    mine.conv_states[index] = torch.cat([state, theirs.conv_states[index]])
-            for index, state in mine.recurrent_states.items():
-                if state is not None:
-                    mine.recurrent_states[index] = torch.cat([state, theirs.recurrent_states[index]])
-        else:
-            length = max(mine.keys.shape[-2], theirs.keys.shape[-2])
-            mine.keys = torch.cat([_padded(mine.keys, length), _padded(theirs.keys, length)])
-            mine.values = torch.cat([_padded(mine.values, length), _padded(theirs.values, length)])
-
-
-def trim(cache: Any, places: int) -> None:
-    """Drop the first places of every layer that keeps keys and values."""
-    for layer in cache.layers:
-        if not hasattr(layer, "conv_states"):
-            layer.keys = layer.keys[..., places:, :]
-            layer.values = layer.values[..., places:, :]
+    def join(self, other: Self) -> None:
+        """Take over the rows of another cache of the same model, behind these."""
+        ...
 
 
-def nbytes(cache: Any) -> int:
-    """Return the memory of the tensors of a cache."""
-    tensors: list[torch.Tensor] = []
-    for layer in cache.layers:
-        if hasattr(layer, "conv_states"):
-            states = [*layer.conv_states.values(), *layer.recurrent_states.values()]
-            tensors += [state for state in states if state is not None]
-        tensors += [getattr(layer, name) for name in ("keys", "values") if getattr(layer, name, None) is not None]
-    return sum(tensor.nbytes for tensor in tensors)
+class PaddedCache:
+    """A cache of transformers, whatever its layers. A text with fewer new tokens than others is padded in front.
+
+    Where layers do not stand that, only the first tokens are padded, and all texts are given as many.
+    """
+
+    can_take_back = False
+    pads_behind = False
+
+    def __init__(self, rows: int, accepts: frozenset[str], device: "torch.device") -> None:
+        import torch
+
+        self.cache: Any = None
+        self.accepts = accepts
+        self.seen = torch.zeros((rows, 0), dtype=torch.long, device=device)
+        """Which places hold a token, and which are padding; shape (texts, places)."""
+
+    @property
+    def is_ragged(self) -> bool:
+        """Whether every layer keeps all keys and values, so that padding may stand anywhere."""
+        from transformers.cache_utils import DynamicLayer
+
+        return all(type(layer) is DynamicLayer for layer in self.cache.layers)
+
+    @property
+    def can_join(self) -> bool:
+        """Whether all layers are of kinds that can be padded in front afterwards."""
+        from transformers.cache_utils import DynamicLayer, LinearAttentionLayer
+
+        return all(type(layer) in {DynamicLayer, LinearAttentionLayer} for layer in self.cache.layers)
+
+    @property
+    def nbytes(self) -> int:
+        """The memory of its tensors."""
+        tensors: list[torch.Tensor] = []
+        for layer in self.cache.layers:
+            if hasattr(layer, "conv_states"):
+                states = [*layer.conv_states.values(), *layer.recurrent_states.values()]
+                tensors += [state for state in states if state is not None]
+            tensors += [getattr(layer, name) for name in ("keys", "values") if getattr(layer, name, None) is not None]
+        return sum(tensor.nbytes for tensor in tensors)
+
+    def before(self, token_ids: Sequence[Sequence[int]], guessed: int = 0) -> dict[str, Any]:  # noqa: ARG002  none is
+        """Pad the new tokens of each text, and return what the forward pass is told."""
+        import torch
+
+        device = self.seen.device
+        width = max(map(len, token_ids))
+        rows = [[0] * (width - len(new)) + list(new) for new in token_ids]
+        seen = [[0] * (width - len(new)) + [1] * len(new) for new in token_ids]
+        self.seen = torch.cat([self.seen, torch.tensor(seen, device=device)], dim=1)
+        arguments: dict[str, Any] = {
+            "input_ids": torch.tensor(rows, device=device),  # (texts, width)
+            "attention_mask": self.seen,
+            "past_key_values": self.cache,
+        }
+        if "position_ids" in self.accepts:
+            positions = self.seen.cumsum(dim=1) - 1
+            arguments["position_ids"] = positions.clamp(min=0)[:, -width:]
+        return arguments
+
+    def after(self, past_key_values: Any) -> None:
+        """Keep what transformers made."""
+        self.cache = past_key_values
+
+    def take_back(self, counts: Sequence[int]) -> None:
+        """Forget nothing: nothing was guessed."""
+        if any(counts):
+            raise ValueError("No token was guessed, so none can be taken back.")
+
+    def repeated(self, rows: int) -> "PaddedCache":
+        """Return a cache of that many copies of the one row of this, which stays as it is."""
+        import torch
+
+        fresh = copy.copy(self)
+        fresh.cache, fresh.seen = copy.deepcopy(self.cache), self.seen.repeat(rows, 1)
+        if rows > 1:
+            fresh.cache.reorder_cache(torch.zeros(rows, dtype=torch.long))
+        return fresh
+
+    def select(self, rows: Sequence[int]) -> None:
+        """Keep some rows, and drop the places in front that are padding in all of them, if that is worth it."""
+        import torch
+
+        self.cache.reorder_cache(torch.tensor(rows, dtype=torch.long))  # hybrid caches have no other way to select
+        self.seen = self.seen[list(rows)]
+        places = int(self.seen.argmax(dim=1).min())
+        if places * 8 > self.seen.shape[1] and self.is_ragged:
+            self.seen = self.seen[:, places:]
+            for layer in self.cache.layers:
+                layer.keys, layer.values = layer.keys[..., places:, :], layer.values[..., places:, :]
+
+    def join(self, other: Self) -> None:
+        """Put the rows of another cache behind those of this one; the shorter is padded in front."""
+        import torch
+
+        for mine, theirs in zip(self.cache.layers, other.cache.layers, strict=True):
+            if hasattr(mine, "conv_states"):
+                for index, state in mine.conv_states.items():
+                    if state is not None:
+                        mine.conv_states[index] = torch.cat([state, theirs.conv_states[index]])
+                for index, state in mine.recurrent_states.items():
+                    if state is not None:
+                        mine.recurrent_states[index] = torch.cat([state, theirs.recurrent_states[index]])
+            else:
+                length = max(mine.keys.shape[-2], theirs.keys.shape[-2])
+                mine.keys = torch.cat([_padded(mine.keys, length), _padded(theirs.keys, length)])
+                mine.values = torch.cat([_padded(mine.values, length), _padded(theirs.values, length)])
+        places = max(self.seen.shape[1], other.seen.shape[1])
+        padded = [torch.nn.functional.pad(seen, (places - seen.shape[1], 0)) for seen in (self.seen, other.seen)]
+        self.seen = torch.cat(padded)
 
 
 def _padded(states: "torch.Tensor", length: int) -> "torch.Tensor":

@@ -1,5 +1,6 @@
 """Any Python function from token ids to logits, as a model."""
 
+import itertools
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -34,43 +35,71 @@ class FunctionModel:
             raise ModelError(f"{self.name} has no chat template. Give it a plain prompt.")
         return list(self.tokenizer.encode(prompt))
 
-    def begin(self, prompts: Sequence[Sequence[int]], *, shared: int = 0) -> "FunctionTexts":  # noqa: ARG002  nothing is cached
+    def begin(
+        self,
+        prompts: Sequence[Sequence[int]],
+        *,
+        shared: int = 0,  # noqa: ARG002  nothing is cached
+        guessed: int = 0,
+    ) -> "FunctionTexts":
         """Read the prompts."""
-        return FunctionTexts(self, [list(prompt) for prompt in prompts])
+        return FunctionTexts(self, [list(prompt) for prompt in prompts], guessed=guessed)
+
+    def most_guesses(self, texts: int) -> int:  # noqa: ARG002  however many
+        """Return none: the function is called for each token, guessed or not."""
+        return 0
+
+    def pays(self, guesses: Sequence[int]) -> bool:  # noqa: ARG002  whatever they are
+        """Tell that what may be guessed is."""
+        return True
 
 
 class FunctionTexts:
     """Texts of a `FunctionModel`; follows the `Texts` protocol."""
 
-    scores = None
     is_ragged = True
     pass_cost = 0.0
     can_join = True
 
-    def __init__(self, model: FunctionModel, texts: list[list[int]]) -> None:
+    def __init__(self, model: FunctionModel, texts: list[list[int]], *, guessed: int = 0) -> None:
         self._model = model
         self.texts = texts
-        self.logits = self._compute()
+        self._logits = [self._compute(back) for back in range(guessed + 1)]
 
-    def append(self, token_ids: Sequence[Sequence[int] | None]) -> None:
+    def logits(self, back: int = 0) -> NDArray[np.float32]:
+        """Return what the function returned for each text, without its last `back` tokens."""
+        return self._logits[back]
+
+    def scores(self, back: int = 0) -> None:
+        """Return nothing: tokens are drawn on the host."""
+
+    def append(self, token_ids: Sequence[Sequence[int] | None], *, guessed: int = 0) -> None:
         """Append tokens to each text; None drops the text."""
         pairs = zip(self.texts, token_ids, strict=True)
         self.texts = [[*text, *more] for text, more in pairs if more is not None]
-        self.logits = self._compute()
+        self._logits = [self._compute(back) for back in range(guessed + 1)]
+
+    def take_back(self, counts: Sequence[int]) -> None:
+        """Forget the last tokens of each text."""
+        self.texts = [text[: len(text) - count] for text, count in zip(self.texts, counts, strict=True)]
 
     def select(self, rows: Sequence[int]) -> None:
         """Keep some of the texts, in this order."""
         self.texts = [list(self.texts[row]) for row in rows]
-        self.logits = self.logits[list(rows)]
+        self._logits = [logits[list(rows)] for logits in self._logits]
 
     def join(self, others: "FunctionTexts") -> None:
         """Take over the texts of another batch."""
         self.texts += others.texts
-        self.logits = np.concatenate([self.logits, others.logits])
+        pairs = itertools.zip_longest(self._logits, others._logits)  # noqa: SLF001  of the same class
+        self._logits = [
+            np.concatenate([self.logits() if mine is None else mine, others.logits() if theirs is None else theirs])
+            for mine, theirs in pairs
+        ]
 
-    def _compute(self) -> NDArray[np.float32]:
+    def _compute(self, back: int) -> NDArray[np.float32]:
         size = self._model.vocabulary.size
-        rows = [np.asarray(self._model.function(text), dtype=np.float32) for text in self.texts]
+        rows = [np.asarray(self._model.function(text[: len(text) - back]), dtype=np.float32) for text in self.texts]
         for row in rows:
             if row.ndim != 1 or len(row) < size:
                 raise ModelError(

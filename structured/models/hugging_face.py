@@ -7,6 +7,7 @@ import inspect
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, cast
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.errors import ModelError, OutOfMemoryError
-from structured.models import caches
+from structured.models.caches import PaddedCache, TextCache
 from structured.models.protocol import Messages
 from structured.vocabulary import Vocabulary
 
@@ -29,8 +30,8 @@ FEWEST_SHARED = 16
 MOST_PREFIX_BYTES = 1 << 28
 """Of caches of such beginnings, but for the last used."""
 
-CPU_PASS_COST, GPU_PASS_COST = 16.0, 512.0
-"""Tokens that take as long as a pass does beside its tokens, roughly."""
+CPU_PASS_COST, GPU_PASS_COST = 64.0, 512.0
+"""Tokens that take as long as a pass does beside its tokens, roughly: on a CPU from 27 to 200, measured."""
 
 
 def load(
@@ -94,9 +95,12 @@ class HuggingFaceModel:
         self.vocabulary = _vocabulary(model, tokenizer, width=text_config.vocab_size)
         self.accepts = frozenset(inspect.signature(model.forward).parameters)
         """The names of the arguments of the model's forward pass."""
-        self.draws_on_device = model.device.type != "cpu"
+        is_on_host = model.device.type == "cpu"
+        self.draws_on_device = not is_on_host
         """Whether tokens are drawn where the logits are, and not on the host."""
-        self._prefixes: dict[tuple[int, ...], Any] = {}
+        self.pass_cost = CPU_PASS_COST if is_on_host else GPU_PASS_COST
+        """What a forward pass costs beside its tokens: on a GPU, some hundred tokens more are hardly noticed."""
+        self._prefixes: dict[tuple[int, ...], TextCache] = {}
         self._lock = Lock()
 
     def __repr__(self) -> str:
@@ -110,7 +114,28 @@ class HuggingFaceModel:
         text = self.tokenizer.apply_chat_template(turns, add_generation_prompt=True, tokenize=False)
         return list(self.tokenizer(text, add_special_tokens=False)["input_ids"])
 
-    def begin(self, prompts: Sequence[Sequence[int]], *, shared: int = 0) -> "HuggingFaceTexts":
+    def most_guesses(self, texts: int) -> int:
+        """Return how many tokens of each text may be guessed: as many as one pass costs, in all texts together."""
+        return int(self.pass_cost) // texts if self.has_slots else 0
+
+    def pays(self, guesses: Sequence[int]) -> bool:
+        """Tell whether it is worth the logits to guess so many tokens of each of some texts.
+
+        Logits of a place are computed in all texts or none. A guess that is right saves one text a pass.
+        """
+        saved = sum(count > 0 for count in guesses) * self.pass_cost / len(guesses)
+        return saved > max(guesses) * len(guesses) * self.place_cost
+
+    @cached_property
+    def place_cost(self) -> float:
+        """What the logits of one more place cost, counted in tokens: the part that the last layer has in the work."""
+        model = cast("Any", self.model)
+        first, last = model.get_input_embeddings(), model.get_output_embeddings()
+        tables = {id(table.weight): table.weight.numel() for table in (first, last) if table is not None}
+        others = sum(weights.numel() for weights in model.parameters()) - sum(tables.values())
+        return 0.0 if last is None else float(last.weight.numel() / max(others, 1))
+
+    def begin(self, prompts: Sequence[Sequence[int]], *, shared: int = 0, guessed: int = 0) -> "HuggingFaceTexts":
         """Run the prompts through the model; what they share, once.
 
         Where layers stand no padding between that and the rest, prompts of one length go together, and join the others.
@@ -121,10 +146,10 @@ class HuggingFaceModel:
         groups = list(rows_by_length.values())
         saved = shared * (len(prompts) - 1) - CPU_PASS_COST * len(groups)
         if shared < FEWEST_SHARED or saved <= 0 or len(groups) == 1:
-            return HuggingFaceTexts(self, prompts, shared=shared)
+            return HuggingFaceTexts(self, prompts, shared=shared, guessed=guessed)
         prefix = self.prefix(tuple(prompts[0][: min(shared, min(rows_by_length) - 1)]))
-        if caches.keeps_all(prefix) or not caches.can_join(prefix):
-            return HuggingFaceTexts(self, prompts, shared=shared)
+        if prefix.is_ragged or not prefix.can_join:
+            return HuggingFaceTexts(self, prompts, shared=shared, guessed=guessed)
         first, *others = (HuggingFaceTexts(self, [prompts[row] for row in rows], shared=shared) for rows in groups)
         for texts in others:
             first.join(texts)
@@ -132,129 +157,133 @@ class HuggingFaceModel:
         first.select([order.index(row) for row in range(len(prompts))])
         return first
 
-    def prefix(self, token_ids: tuple[int, ...]) -> Any:
+    def cache(self, rows: int) -> TextCache:
+        """Return a cache for that many texts, of which nothing has been read."""
+        from structured.models.slots import SlotCache
+
+        return SlotCache(self.model, rows) if self.has_slots else PaddedCache(rows, self.accepts, self.model.device)
+
+    @cached_property
+    def has_slots(self) -> bool:
+        """Whether texts can be kept in slots."""
+        from structured.models.slots import has_slots
+
+        return has_slots(self.model, self.accepts)
+
+    def prefix(self, token_ids: tuple[int, ...]) -> TextCache:
         """Return the cache of some tokens that many prompts begin with, one row, which nobody may change."""
         with self._lock:  # of several threads, one computes it
             known = self._prefixes.pop(token_ids, None)
             if known is None:
                 known = HuggingFaceTexts(self, [token_ids]).cache
             self._prefixes[token_ids] = known
-            while len(self._prefixes) > 1 and sum(map(caches.nbytes, self._prefixes.values())) > MOST_PREFIX_BYTES:
+            while (
+                len(self._prefixes) > 1 and sum(cache.nbytes for cache in self._prefixes.values()) > MOST_PREFIX_BYTES
+            ):
                 del self._prefixes[next(iter(self._prefixes))]
             return known
 
+    def _nbytes(self) -> int:
+        return sum(cache.nbytes for cache in self._prefixes.values())
+
 
 class HuggingFaceTexts:
-    """Texts of a `HuggingFaceModel`; follows the `Texts` protocol.
+    """Texts of a `HuggingFaceModel`; follows the `Texts` protocol."""
 
-    A row that has fewer new tokens than others is padded in front of them, and the padding masked. Where layers do not
-    stand that, only prompts are padded, and all rows are given as many tokens.
-    """
-
-    def __init__(self, model: HuggingFaceModel, prompts: Sequence[Sequence[int]], *, shared: int = 0) -> None:
-        import torch
-
+    def __init__(
+        self, model: HuggingFaceModel, prompts: Sequence[Sequence[int]], *, shared: int = 0, guessed: int = 0
+    ) -> None:
         self._model = model
-        self.cache: Any = None
+        self.cache = model.cache(len(prompts))
         """What the model keeps of the texts."""
-        self.seen = torch.zeros((len(prompts), 0), dtype=torch.long, device=model.model.device)
-        """Which places hold a token, and which are padding; shape (texts, places)."""
         with _memory_errors():
             if shared >= FEWEST_SHARED:
                 shared = min(shared, min(map(len, prompts)) - 1)
                 prefix = model.prefix(tuple(prompts[0][:shared]))
-                if caches.keeps_all(prefix) or len({len(prompt) for prompt in prompts}) == 1:
-                    self.cache = caches.repeated(prefix, len(prompts))
-                    self.seen = torch.ones((len(prompts), shared), dtype=torch.long, device=model.model.device)
+                if prefix.is_ragged or len({len(prompt) for prompt in prompts}) == 1:
+                    self.cache = prefix.repeated(len(prompts))
                     prompts = [prompt[shared:] for prompt in prompts]
-            self._scores = self._forward(prompts)
+            self._scores = self._forward(prompts, guessed)
 
-    @property
-    def logits(self) -> NDArray[np.float32]:
-        """The scores of the next token of each text, on the host."""
-        logits: NDArray[np.float32] = self._scores.float().cpu().numpy()
+    def logits(self, back: int = 0) -> NDArray[np.float32]:
+        """Return the scores of the next token of each text, without its last `back` tokens, on the host."""
+        logits: NDArray[np.float32] = self._scores[:, -1 - back].float().cpu().numpy()
         return logits
 
-    @property
-    def scores(self) -> "torch.Tensor | None":
-        """The same on the device, if tokens are to be drawn there."""
-        return self._scores if self._model.draws_on_device else None
+    def scores(self, back: int = 0) -> "torch.Tensor | None":
+        """Return the same on the device, if tokens are to be drawn there."""
+        return self._scores[:, -1 - back] if self._model.draws_on_device else None
 
     @property
     def is_ragged(self) -> bool:
         """Whether each text may be given another number of tokens."""
-        return caches.keeps_all(self.cache)
+        return self.cache.is_ragged
 
     @property
     def pass_cost(self) -> float:
-        """What a forward pass costs beside its tokens: on a GPU, some hundred tokens more are hardly noticed."""
-        return CPU_PASS_COST if self._model.model.device.type == "cpu" else GPU_PASS_COST
+        """What a forward pass costs beside its tokens, counted in tokens."""
+        return self._model.pass_cost
 
     @property
     def can_join(self) -> bool:
         """Whether other texts may join these."""
-        return caches.can_join(self.cache)
+        return self.cache.can_join
 
-    def append(self, token_ids: Sequence[Sequence[int] | None]) -> None:
+    def append(self, token_ids: Sequence[Sequence[int] | None], *, guessed: int = 0) -> None:
         """Append tokens to each text; None drops the text and its cache. Raises OutOfMemoryError."""
         kept = [row for row, new in enumerate(token_ids) if new is not None]
         if len(kept) < len(token_ids):
             self.select(kept)
         if kept:
             with _memory_errors():
-                self._scores = self._forward([new for new in token_ids if new is not None])
+                self._scores = self._forward([new for new in token_ids if new is not None], guessed)
+
+    def take_back(self, counts: Sequence[int]) -> None:
+        """Forget so many of the last tokens of each text."""
+        self.cache.take_back(counts)
 
     def select(self, rows: Sequence[int]) -> None:
         """Keep some of the texts, in this order; one that is named twice goes on as two. Raises OutOfMemoryError."""
         with _memory_errors():
             self._scores = self._scores[list(rows)]
             if rows:
-                self.seen = self.seen[list(rows)]
-                caches.select(self.cache, rows)
-                self._trim()
+                self.cache.select(rows)
 
     def join(self, others: "HuggingFaceTexts") -> None:
         """Take over the texts of another batch. Raises OutOfMemoryError."""
         import torch
 
         with _memory_errors():
-            caches.join(self.cache, others.cache)
-            places = max(self.seen.shape[1], others.seen.shape[1])
-            padded = [torch.nn.functional.pad(seen, (places - seen.shape[1], 0)) for seen in (self.seen, others.seen)]
-            self.seen = torch.cat(padded)
-            self._scores = torch.cat([self._scores, others._scores])  # noqa: SLF001  of the same class
+            self.cache.join(others.cache)
+            scores = [self._scores, others._scores]  # noqa: SLF001  of the same class
+            places = max(one.shape[1] for one in scores)
+            self._scores = torch.cat([torch.nn.functional.pad(one, (0, 0, places - one.shape[1], 0)) for one in scores])
 
-    def _trim(self) -> None:
-        """Drop the places in front that are padding in all rows, where that can be done and is worth it."""
-        places = int(self.seen.argmax(dim=1).min())
-        if places * 8 > self.seen.shape[1] and self.is_ragged:
-            caches.trim(self.cache, places)
-            self.seen = self.seen[:, places:]
+    def _forward(self, token_ids: Sequence[Sequence[int]], guessed: int = 0) -> "torch.Tensor":
+        """Run the new tokens of each text, and return the logits after the last of each, and before those guessed.
 
-    def _forward(self, token_ids: Sequence[Sequence[int]]) -> "torch.Tensor":
-        """Run the new tokens of each text, and return the logits after the last of each, shape (texts, width)."""
+        The shape is (texts, places, width), the last place being that after all tokens.
+        """
         import torch
 
-        device = self._model.model.device
-        width = max(map(len, token_ids))
-        rows = [[0] * (width - len(new)) + list(new) for new in token_ids]
-        seen = [[0] * (width - len(new)) + [1] * len(new) for new in token_ids]
-        self.seen = torch.cat([self.seen, torch.tensor(seen, device=device)], dim=1)
-        arguments: dict[str, Any] = {
-            "input_ids": torch.tensor(rows, device=device),  # (texts, width)
-            "attention_mask": self.seen,
-            "past_key_values": self.cache,
-            "use_cache": True,
-        }
-        if "position_ids" in self._model.accepts:
-            positions = self.seen.cumsum(dim=1) - 1
-            arguments["position_ids"] = positions.clamp(min=0)[:, -width:]
+        arguments = {**self.cache.before(token_ids, guessed), "use_cache": True}
+        columns = arguments["input_ids"].shape[1]
+        ends = [len(new) - 1 if self.cache.pads_behind else columns - 1 for new in token_ids]
+        places = [[max(end - back, 0) for back in range(min(guessed, columns - 1), -1, -1)] for end in ends]
+        wanted = sorted({column for row in places for column in row})
         if "logits_to_keep" in self._model.accepts:
-            arguments["logits_to_keep"] = 1
+            is_end = wanted[0] == columns - len(wanted)
+            arguments["logits_to_keep"] = (
+                len(wanted) if is_end else torch.tensor(wanted, device=self._model.model.device)
+            )
         with torch.inference_mode():
             output = self._model.model(**arguments)
-        self.cache = output.past_key_values
-        return cast("torch.Tensor", output.logits[:, -1])
+        self.cache.after(output.past_key_values)
+        logits = output.logits if "logits_to_keep" in arguments else output.logits[:, wanted]
+        if any(row != wanted for row in places):
+            chosen = torch.tensor([[wanted.index(column) for column in row] for row in places], device=logits.device)
+            logits = logits[torch.arange(len(places), device=logits.device)[:, None], chosen]
+        return cast("torch.Tensor", logits)
 
 
 @contextmanager

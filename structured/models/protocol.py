@@ -18,14 +18,15 @@ Messages = Sequence[Mapping[str, str]]
 class Texts(Protocol):
     """A batch of texts that a model is writing, with whatever the model has cached of them."""
 
-    @property
-    def logits(self) -> NDArray[np.float32]:
-        """The scores of the next token of each text; shape (texts, width), width at least the vocabulary's size."""
+    def logits(self, back: int = 0) -> NDArray[np.float32]:
+        """Return the scores of the next token after all but the last `back` tokens of each text.
+
+        The shape is (texts, width), width at least the vocabulary's size. `back` is at most what was guessed.
+        """
         ...
 
-    @property
-    def scores(self) -> "torch.Tensor | None":
-        """The same as a tensor on the model's device, if tokens are to be drawn there; None if on the host."""
+    def scores(self, back: int = 0) -> "torch.Tensor | None":
+        """Return the same as a tensor on the model's device, if tokens are to be drawn there; None if on the host."""
         ...
 
     @property
@@ -43,8 +44,15 @@ class Texts(Protocol):
         """Whether other texts may join these."""
         ...
 
-    def append(self, token_ids: Sequence[Sequence[int] | None]) -> None:
-        """Append tokens to each text and compute the next logits; a text given None leaves the batch."""
+    def append(self, token_ids: Sequence[Sequence[int] | None], *, guessed: int = 0) -> None:
+        """Append tokens to each text and compute the next logits; a text given None leaves the batch.
+
+        Up to `guessed` of the last tokens of each text may be wrong: logits are kept for before each of them as well.
+        """
+        ...
+
+    def take_back(self, counts: Sequence[int]) -> None:
+        """Forget so many of the last tokens of each text, no more than were guessed; the logits stay what they are."""
         ...
 
     def select(self, rows: Sequence[int]) -> None:
@@ -84,10 +92,19 @@ class LanguageModel(Protocol):
         """Return the token ids of a prompt: messages if the model has a chat template, plain text otherwise."""
         ...
 
-    def begin(self, prompts: Sequence[Sequence[int]], *, shared: int = 0) -> Texts:
+    def begin(self, prompts: Sequence[Sequence[int]], *, shared: int = 0, guessed: int = 0) -> Texts:
         """Read one prompt or more, and stand before the first token of each answer.
 
-        The first `shared` tokens are the same in all of them, and will be in more to come. Raises OutOfMemoryError, as
-        `append` does, where the prompts are too much for the device at once.
+        The first `shared` tokens are the same in all of them, and will be in more to come. Up to `guessed` of the last
+        may be wrong, as with `append`. Raises OutOfMemoryError, as `append` does, where the prompts are too much for
+        the device at once.
         """
+        ...
+
+    def most_guesses(self, texts: int) -> int:
+        """Return how many tokens of each of some texts may be guessed; 0 if none can be taken back."""
+        ...
+
+    def pays(self, guesses: Sequence[int]) -> bool:
+        """Tell whether it is worth the logits to guess so many tokens of each of some texts."""
         ...

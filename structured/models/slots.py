@@ -1,0 +1,312 @@
+"""What a model keeps of texts in slots: a row for each, in which its tokens stand one behind the other.
+
+The caches of transformers copy everything for each token, and pad texts of different lengths. Here a token is written
+to its place, texts of all lengths stand beside each other, and nothing is copied but when the memory grows, or a text
+leaves. A text may have more new tokens than others, and the last of them can be taken back.
+
+How the new tokens are padded depends on the layers. Attention lets a text with fewer have its first one several times,
+which goes to one place: so the last token is in the last column for all. A convolution must not see one twice; there,
+padding stands behind, where it is overwritten, and the state is cut out of the columns for each text.
+
+Importing this imports torch and transformers.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Self, cast
+
+import torch
+from transformers.cache_utils import Cache, CacheLayerMixin, DynamicCache, DynamicLayer, LinearAttentionLayer
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+ROUND = 64
+"""What numbers of places are rounded up to."""
+
+
+def has_slots(model: "PreTrainedModel", accepts: frozenset[str]) -> bool:
+    """Tell whether a model can be given slots: tokens have positions, and layers either attend to all or convolve.
+
+    `accepts` are the names of the arguments of its forward pass. Transformers says of a model whether it can have a
+    static cache, with places of its own choice; those that cannot find out by themselves where a token stands.
+    """
+    config = model.config.get_text_config(decoder=True)
+    layers = DynamicCache(config=config).layers
+    types = getattr(config, "layer_types", None) or [""] * len(layers)
+    return (
+        "position_ids" in accepts
+        and bool(getattr(model, "_can_compile_fullgraph", False))
+        and config._attn_implementation in {"sdpa", "eager"}  # noqa: SLF001  it has no other name
+        and not getattr(config, "alibi", False)
+        and any(type(layer) is DynamicLayer for layer in layers)
+        and all(
+            type(layer) is DynamicLayer or (name == "conv" and getattr(layer, "number_of_states", 0) == 1)
+            for layer, name in zip(layers, types, strict=True)
+        )
+    )
+
+
+class SlotCache:
+    """What a model keeps of some texts, and what the forward pass is told of them; follows `TextCache`."""
+
+    is_ragged = True
+    can_join = True
+    can_take_back = True
+
+    def __init__(self, model: "PreTrainedModel", rows: int) -> None:
+        self.model = model
+        self.config = model.config.get_text_config(decoder=True)
+        self.device = model.device
+        self.lengths = [0] * rows
+        """How many tokens of each text are in."""
+        self.counts = [0] * rows
+        """How many of these were read last."""
+        self.guessed = 0
+        """How many of each may be taken back."""
+        self.layers: list[Any] = [  # each is put beside one of its own kind
+            SlotLayer(self) if type(layer) is DynamicLayer else ConvolutionSlots(self)
+            for layer in DynamicCache(config=self.config).layers
+        ]
+        self.pads_behind = any(isinstance(layer, ConvolutionSlots) for layer in self.layers)
+        self.used = self.start = 0
+        self.places: torch.Tensor | None = None
+        """Where the new tokens go, shape (texts, columns); None if all go to the same places, from `start` on."""
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that it takes."""
+        return sum(layer.nbytes for layer in self.layers)
+
+    def before(self, token_ids: Sequence[Sequence[int]], guessed: int = 0) -> dict[str, Any]:
+        """Make room for the new tokens of each text, and return what the forward pass is told."""
+        self.guessed = guessed
+        width = max(map(len, token_ids))
+        self.counts = list(map(len, token_ids))
+        if self.pads_behind:
+            ids = [[*new, *[0] * (width - len(new))] for new in token_ids]
+            places = [list(range(length, length + width)) for length in self.lengths]
+        else:
+            ids = [[new[0]] * (width - len(new)) + list(new) for new in token_ids]
+            places = [
+                [length] * (width - count) + list(range(length, length + count))
+                for length, count in zip(self.lengths, self.counts, strict=True)
+            ]
+        self.start, self.used = self.lengths[0], max(row[-1] for row in places) + 1
+        self.lengths = [length + count for length, count in zip(self.lengths, self.counts, strict=True)]
+        positions = torch.tensor(places, device=self.device)
+        is_even = all(row == places[0] for row in places[1:])
+        self.places = None if is_even else positions
+        for layer in self.layers:
+            layer.begin_pass(width)
+        return {
+            "input_ids": torch.tensor(ids, device=self.device),  # (texts, columns)
+            "position_ids": positions,
+            "attention_mask": None if is_even else self._mask(positions),
+            "past_key_values": Cache(layers=[*self.layers]),
+        }
+
+    def after(self, past_key_values: Any) -> None:
+        """Take over what the forward pass has left: nothing, since it wrote to its places."""
+
+    @torch.inference_mode()
+    def take_back(self, counts: Sequence[int]) -> None:
+        """Forget so many of the last tokens of each text, no more than were guessed in the last pass."""
+        self.lengths = [length - count for length, count in zip(self.lengths, counts, strict=True)]
+        for layer in self.layers:
+            layer.take_back(counts)
+
+    @torch.inference_mode()
+    def repeated(self, rows: int) -> "SlotCache":
+        """Return a cache of that many copies of the one row of this, which stays as it is."""
+        fresh = SlotCache(self.model, 0)
+        fresh.lengths = self.lengths * rows
+        for mine, theirs in zip(fresh.layers, self.layers, strict=True):
+            mine.put(theirs, 0, self.lengths[0], rows=1, copies=rows)
+        return fresh
+
+    @torch.inference_mode()
+    def select(self, rows: Sequence[int]) -> None:
+        """Keep some rows, in that order; one that is named twice is copied."""
+        if list(rows) != list(range(len(self.lengths))):
+            self.lengths = [self.lengths[row] for row in rows]
+            for layer in self.layers:
+                layer.select(rows, max(self.lengths))
+
+    @torch.inference_mode()
+    def join(self, other: Self) -> None:
+        """Take over the rows of another cache of the same model, behind these."""
+        for mine, theirs in zip(self.layers, other.layers, strict=True):
+            mine.put(theirs, len(self.lengths), max(other.lengths), rows=len(other.lengths))
+        self.lengths = self.lengths + other.lengths
+
+    def _mask(self, positions: torch.Tensor) -> torch.Tensor:
+        """Return for each new token the places that it looks at, shape (texts, 1, columns, places in use)."""
+        mask = torch.arange(self.used, device=positions.device) <= positions[:, None, :, None]
+        if self.config._attn_implementation == "sdpa":  # noqa: SLF001
+            return mask
+        nothing = torch.zeros((), dtype=self.model.dtype, device=positions.device)
+        return torch.where(mask, nothing, torch.finfo(self.model.dtype).min)
+
+
+class SlotLayer(CacheLayerMixin):
+    """The keys and values of one layer, each of shape (rows, heads, places, width), of which some are in use."""
+
+    is_sliding = False
+
+    def __init__(self, slots: SlotCache) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]  # transformers has no types there
+        self.slots = slots
+        self.kept: tuple[torch.Tensor, ...] = ()
+
+    def lazy_initialization(self, key_states: torch.Tensor, value_states: torch.Tensor) -> None:
+        """Take no memory yet, but of the right kind."""
+        self.kept = tuple(one.new_zeros((0, one.shape[1], 0, one.shape[3])) for one in (key_states, value_states))
+        self.is_initialized = True
+
+    def update(
+        self,
+        key_states: torch.Tensor,
+        value_states: torch.Tensor,
+        *args: Any,  # noqa: ARG002  other caches want more
+        **kwargs: Any,  # noqa: ARG002
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Write the new ones, shape (texts, heads, columns, width), to their places, and return all that are in use."""
+        if not self.is_initialized:
+            self.lazy_initialization(key_states, value_states)
+        slots, (rows, _, columns, _) = self.slots, key_states.shape
+        self._make_room(rows, slots.used)
+        for kept, new in zip(self.kept, (key_states, value_states), strict=True):
+            if slots.places is None:
+                kept[:rows, :, slots.start : slots.start + columns] = new
+            else:
+                places = slots.places.to(kept.device)
+                kept[torch.arange(rows, device=kept.device)[:, None], :, places] = new.transpose(1, 2)
+        keys, values = (kept[:rows, :, : slots.used] for kept in self.kept)
+        return keys, values
+
+    def get_seq_length(self) -> int:
+        """Return how many tokens stand before the new ones, where all texts have as many."""
+        return self.slots.start
+
+    def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
+        """Return how many places there are to look at, and the first."""
+        return self.slots.start + query_length, 0
+
+    def get_max_length(self) -> int:
+        """Return that there is no limit."""
+        return -1
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that it takes."""
+        return sum(kept.nbytes for kept in self.kept)
+
+    def begin_pass(self, columns: int) -> None:
+        """Do nothing: there is no difference."""
+
+    def take_back(self, counts: Sequence[int]) -> None:
+        """Forget so many of the last tokens of each text, by doing nothing: others overwrite them unseen."""
+
+    def select(self, rows: Sequence[int], used: int) -> None:
+        """Keep some rows, in that order, and as many of their places as are in use."""
+        self._make_room(len(rows), used)
+        to = [place for place, row in enumerate(rows) if place != row]
+        for kept in self.kept if to else ():
+            chosen = kept[:, :, :used].index_select(0, torch.tensor([rows[place] for place in to], device=kept.device))
+            kept[torch.tensor(to, device=kept.device), :, :used] = chosen
+
+    def put(self, other: "SlotLayer", first: int, used: int, *, rows: int, copies: int = 1) -> None:
+        """Copy rows of another layer, and as many of their places as are in use, to those from `first` on."""
+        if not self.is_initialized:
+            self.lazy_initialization(*other.kept)
+        self._make_room(first + rows * copies, used)
+        for kept, new in zip(self.kept, other.kept, strict=True):
+            kept[first : first + rows * copies, :, :used] = new[:rows, :, :used].repeat(copies, 1, 1, 1)
+
+    def _make_room(self, rows: int, places: int) -> None:
+        """Take more memory if it does not suffice: half as many places more, so that it is seldom."""
+        had_rows, _, had_places, _ = self.kept[0].shape
+        if rows <= had_rows and places <= had_places:
+            return
+        if places > had_places:
+            places = -(-max(places, had_places * 3 // 2) // ROUND) * ROUND
+        grown = []
+        for kept in self.kept:  # what is masked is multiplied by 0, so it must not be NaN
+            fresh = kept.new_zeros((max(rows, had_rows), kept.shape[1], max(places, had_places), kept.shape[3]))
+            fresh[:had_rows, :, :had_places] = kept
+            grown.append(fresh)
+        self.kept = tuple(grown)
+
+
+class ConvolutionSlots(LinearAttentionLayer):
+    """The last inputs of a convolution for each text: as many as its kernel is wide, and those before guesses."""
+
+    def __init__(self, slots: SlotCache) -> None:
+        super().__init__()
+        self.slots = slots
+        self.inputs: torch.Tensor | None = None
+        """Shape (rows, width, size of the kernel and of guesses); a view of its end is the state."""
+        self.size = 0
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that it takes."""
+        return 0 if self.inputs is None else self.inputs.nbytes
+
+    def begin_pass(self, columns: int) -> None:
+        """Let go of inputs before guesses; a single column may be written into the state by the model itself."""
+        self.record_past = columns > 1
+        if self.inputs is not None:
+            self.inputs = self.conv_states[0]
+
+    def update_conv_state(
+        self,
+        conv_states: torch.Tensor,
+        state_idx: int = 0,  # noqa: ARG002  there is one
+        conv_kernel_size: int | None = None,
+        **kwargs: Any,  # noqa: ARG002
+    ) -> torch.Tensor:
+        """Return the state and, behind it, the new inputs, shape (texts, width, columns); keep the last of each."""
+        if self.inputs is None:
+            self.size = conv_kernel_size or conv_states.shape[-1]
+            self._keep(conv_states.new_zeros((*conv_states.shape[:-1], self.size)))
+        inputs = torch.cat([cast("torch.Tensor", self.conv_states[0]), conv_states], dim=-1)
+        self._keep(self._until(inputs, self.slots.counts, self.size + self.slots.guessed))
+        return inputs
+
+    def take_back(self, counts: Sequence[int]) -> None:
+        """Forget so many of the last inputs of each text."""
+        if self.inputs is not None:
+            ends = [self.inputs.shape[-1] - self.size - count for count in counts]
+            self._keep(self._until(self.inputs, ends, self.size))
+
+    def select(self, rows: Sequence[int], used: int) -> None:  # noqa: ARG002  it keeps all that it has
+        """Keep some rows, in that order."""
+        if self.inputs is not None:
+            self._keep(self.inputs[list(rows)])
+
+    def put(self, other: "ConvolutionSlots", first: int, used: int, *, rows: int, copies: int = 1) -> None:  # noqa: ARG002
+        """Copy rows of another layer to those from `first` on."""
+        if other.inputs is None:
+            return
+        self.size = other.size
+        new = other.inputs[:rows].repeat(copies, 1, 1)
+        before = new[:0] if self.inputs is None else self.inputs[:first]
+        most = max(before.shape[-1], new.shape[-1])
+        padded = [torch.nn.functional.pad(part, (most - part.shape[-1], 0)) for part in (before, new)]
+        self._keep(torch.cat(padded))
+
+    def _until(self, inputs: torch.Tensor, ends: Sequence[int], size: int) -> torch.Tensor:
+        """Return so many of the inputs of each text, up to its last: that after `ends` and the size of the kernel."""
+        if min(ends) == max(ends) >= size - self.size:
+            end = ends[0] + self.size
+            return inputs[..., end - size : end].contiguous()
+        first = torch.tensor(ends, device=inputs.device)[:, None, None] + self.size - size
+        places = (first + torch.arange(size, device=inputs.device)).clamp(min=0)
+        return inputs.gather(2, places.expand(-1, inputs.shape[1], -1))
+
+    def _keep(self, inputs: torch.Tensor) -> None:
+        """Take inputs over, the last of which are the state; a pass of one column changes that in place."""
+        self.inputs = inputs
+        self.conv_states[0] = inputs if inputs.shape[-1] == self.size else inputs[..., -self.size :].contiguous()
+        self.has_previous_state[0] = True

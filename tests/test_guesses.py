@@ -1,0 +1,165 @@
+"""What is guessed changes nothing but the number of passes."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from doubles import ByteTokenizer, patterns, random_logits, spell
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from structured.automata import RegularAutomaton
+from structured.decoding import Generation, Request, generate
+from structured.guesses import LENGTHS, Source, guess
+from structured.guide import Guide
+from structured.index import Index
+from structured.masks import allows
+from structured.models import FunctionModel
+from structured.models.function import LogitsFunction
+from structured.pattern import Pattern, chars, concat, literal, repeat
+from structured.sampling import Sampler
+from structured.vocabulary import Vocabulary
+
+TOKENIZER = ByteTokenizer()
+SIZE = len(TOKENIZER.tokens)
+SENTENCE = "Ada Lovelace met Charles Babbage in London; Babbage showed Ada Lovelace the Difference Engine."
+
+
+@pytest.fixture(scope="module")
+def vocabulary() -> Vocabulary:
+    return Vocabulary.from_tokenizer(TOKENIZER)
+
+
+class Guessing(FunctionModel):
+    """A model the texts of which are guessed ahead, and which counts how often it is asked."""
+
+    most = 4
+
+    def most_guesses(self, texts: int) -> int:  # noqa: ARG002  however many
+        return self.most
+
+
+def quoting(tokens: Sequence[bytes | None], *, scale: float) -> LogitsFunction:
+    """Return a model that likes to go on as the text did before, where its last bytes occurred."""
+    noise = random_logits(len(tokens))
+
+    def logits(token_ids: Sequence[int]) -> NDArray[np.float32]:
+        text = spell(tokens, token_ids)
+        scores = np.array(noise(token_ids), dtype=np.float32)
+        place = text.find(text[-3:])
+        if 0 <= place < len(text) - 3:
+            follows = text[place + 3 :]
+            for token_id, token in enumerate(tokens):
+                if token and follows.startswith(token):
+                    scores[token_id] += scale * len(token)
+        return scores
+
+    return logits
+
+
+def room(index: Index, spare: int = 20) -> int:
+    """Return a budget; with few tokens to spare, some texts meet it only when they are steered."""
+    return index.shortest_completion(index.automaton.start) + spare
+
+
+def written(
+    function: LogitsFunction,
+    indexes: Sequence[Index],
+    sampler: Sampler,
+    *,
+    most: int,
+    batch_size: int = 1,
+    spare: int = 20,
+) -> list[Generation]:
+    model = Guessing(function, TOKENIZER)
+    model.most = most
+    requests = [
+        Request(model.encode(SENTENCE[row:]), Guide(index, max_tokens=room(index, spare)), sampler.generator(row, 0))
+        for row, index in enumerate(indexes)
+    ]
+    return generate(model, requests, sampler, batch_size=batch_size)
+
+
+@given(
+    st.lists(patterns(), min_size=1, max_size=4),
+    st.sampled_from([0.0, 1.0]),
+    st.integers(0, 1000),
+    st.tuples(st.integers(1, 6), st.integers(1, 3), st.booleans()),
+)
+@settings(max_examples=80, suppress_health_check=list(HealthCheck))
+def test_guesses_change_no_text(
+    vocabulary: Vocabulary,
+    chosen: list[Pattern],
+    temperature: float,
+    seed: int,
+    course: tuple[int, int, bool],
+) -> None:
+    """Random types in one batch, models that go by chance and models that quote: the same texts, tokens and scores."""
+    most, batch_size, quotes = course
+    function = quoting(TOKENIZER.tokens, scale=3.0) if quotes else random_logits(SIZE, seed=seed)
+    indexes = [Index(RegularAutomaton(concat(literal('{"a": "'), one)), vocabulary) for one in chosen]
+    sampler = Sampler(temperature, seed)
+    plain = written(function, indexes, sampler, most=0, batch_size=batch_size)
+    guessed = written(function, indexes, sampler, most=most, batch_size=batch_size)
+    assert guessed == plain
+    for one, other in zip(guessed, plain, strict=True):
+        assert one.diagnostics.passes <= other.diagnostics.passes
+        assert one.diagnostics.legal_masses == other.diagnostics.legal_masses
+
+
+def test_what_is_quoted_takes_few_passes(vocabulary: Vocabulary) -> None:
+    """A model that copies the document is asked for all of it in a few passes."""
+    text = concat(literal('{"a": "Ada'), repeat(chars("abcdefghijklmnopqrstuvwxyzADELBC ;"), 60, 60), literal('"}'))
+    indexes = [Index(RegularAutomaton(text), vocabulary)]
+    function = quoting(TOKENIZER.tokens, scale=50.0)
+    plain, guessed = (written(function, indexes, Sampler(), most=most, spare=60)[0] for most in (0, 16))
+    assert guessed.text == plain.text
+    assert "Lovelace met Charles Babbage" in guessed.text
+    assert guessed.diagnostics.passes * 3 < plain.diagnostics.passes
+
+
+@given(st.text("ab", max_size=30), st.text("ab", max_size=60))
+def test_a_quotation_goes_on_where_most_is_alike(ending: str, text: str) -> None:
+    """After the first place where the last 16 bytes occur or, if they do not, the last 8, or 4."""
+    written, whole = ending.encode(), text.encode()
+    found = Source.of(TOKENIZER.encode(text), Vocabulary.from_tokenizer(TOKENIZER)).after(written)
+    known = [length for length in LENGTHS if len(written) >= length and written[-length:] in whole]
+    if known:
+        assert whole[:found].endswith(written[-known[0] :])
+        assert written[-known[0] :] not in whole[: found - 1]
+    else:
+        assert found == -1
+
+
+@given(st.text(max_size=30), st.integers(0, 40), st.integers(1, 6))
+def test_a_quotation_has_the_tokens_of_the_prompt(vocabulary: Vocabulary, text: str, place: int, count: int) -> None:
+    """They spell what stands there, and from the first that begins there on, they are those of the prompt."""
+    token_ids = TOKENIZER.encode(text)
+    source = Source.of(token_ids, vocabulary)
+    place = min(place, len(source.text))
+    found = source.tokens_from(place, count, Index(RegularAutomaton(literal("a")), vocabulary))
+    spelled = spell(vocabulary.tokens, found)
+    assert source.text[place:].startswith(spelled)
+    assert len(found) == count or spelled == source.text[place:]
+    whole = next(at for at, end in enumerate((0, *source.ends)) if end >= place)
+    rest = token_ids[whole:]
+    assert any(found[skipped:] == rest[: len(found) - skipped] for skipped in range(len(found) + 1))
+
+
+@given(patterns(), st.text(max_size=30), st.integers(0, 8), st.data())
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+def test_only_what_is_legal_is_guessed(
+    vocabulary: Vocabulary, pattern: Pattern, text: str, count: int, data: Any
+) -> None:
+    """Each guess is allowed where it would stand, and there are no more than are wanted."""
+    index = Index(RegularAutomaton(pattern), vocabulary)
+    guide = Guide(index, max_tokens=room(index))
+    source = Source.of(TOKENIZER.encode(text), vocabulary)
+    end = source.text[: data.draw(st.integers(0, len(source.text)))]
+    found = guess(guide, end, source, count)
+    assert len(found) <= count
+    for token_id in found:
+        assert allows(guide.mask(), token_id)
+        guide.advance(token_id)

@@ -1,0 +1,101 @@
+"""Texts in slots, for the architectures that people run; `test_models` has random courses of a batch."""
+
+import inspect
+
+import numpy as np
+import pytest
+from doubles import byte_level_tokenizer
+
+ARCHITECTURES = (
+    *(
+        "llama",
+        "qwen2",
+        "qwen3",
+        "gemma",
+        "phi",
+        "phi3",
+        "gpt2",
+        "gpt_neox",
+        "gptj",
+        "olmo2",
+        "glm4",
+        "opt",
+        "stablelm",
+    ),
+    *("starcoder2", "smollm3", "granite", "nemotron", "cohere", "mixtral", "qwen3_moe", "deepseek_v3", "lfm2"),
+)
+"""Names of transformers."""
+
+OTHERS = ("bloom", "mistral", "gemma2", "mamba", "roberta")
+"""Models that have no positions, sliding windows, recurrences, or positions of their own."""
+
+SIZES = {
+    **dict.fromkeys(("hidden_size", "n_embd", "word_embed_proj_dim"), 32),
+    **dict.fromkeys(("intermediate_size", "ffn_dim", "moe_intermediate_size"), 48),
+    **dict.fromkeys(("num_hidden_layers", "n_layer", "num_experts_per_tok"), 2),
+    **dict.fromkeys(("num_attention_heads", "num_key_value_heads", "n_head", "num_experts", "rotary_dim"), 4),
+    **dict.fromkeys(("n_routed_experts", "num_local_experts"), 4),
+    **dict.fromkeys(("n_group", "topk_group", "first_k_dense_replace"), 1),
+    **dict.fromkeys(("kv_lora_rank", "q_lora_rank", "qk_rope_head_dim", "qk_nope_head_dim", "v_head_dim"), 8),
+    **dict.fromkeys(("pad_token_id", "bos_token_id"), 0),
+    "eos_token_id": 1,
+    "max_position_embeddings": 128,
+}
+
+
+def tiny(name: str, width: int):
+    """Return a model of an architecture with random weights, two layers deep."""
+    import torch
+    from transformers import AutoConfig, AutoModelForCausalLM
+
+    known = AutoConfig.for_model(name)
+    sizes = {key: size for key, size in SIZES.items() if hasattr(known, key)}
+    if name == "lfm2":
+        sizes["layer_types"] = ["conv", "full_attention"]
+    torch.manual_seed(0)
+    return AutoModelForCausalLM.from_config(AutoConfig.for_model(name, vocab_size=width, **sizes)).float().eval()
+
+
+@pytest.mark.parametrize("name", ARCHITECTURES)
+def test_texts_of_any_architecture_are_read_as_alone(name):
+    """Uneven texts, some with guesses that are taken back, some that leave: the logits are those of each text alone."""
+    import torch
+
+    from structured.models.hugging_face import HuggingFaceModel
+
+    tokenizer = byte_level_tokenizer()
+    model = HuggingFaceModel(tiny(name, len(tokenizer)), tokenizer)
+    assert model.has_slots
+
+    def assert_right(texts, written, back=0):
+        for logits, token_ids in zip(texts.logits(back), written, strict=True):
+            with torch.inference_mode():
+                alone = model.model(input_ids=torch.tensor([token_ids]), use_cache=False).logits[0, -1].numpy()
+            np.testing.assert_allclose(logits, alone, atol=2e-3 * float(alone.std()) + 1e-5)
+
+    rng = np.random.default_rng(0)
+
+    def some(count):
+        return rng.integers(5, 200, count).tolist()
+
+    written = [some(count) for count in (7, 3, 12)]
+    texts = model.begin(written)
+    assert_right(texts, written)
+    for counts in ((1, 1, 1), (2, 1, 3), (1, 4, 1)):
+        new = [some(count) for count in counts]
+        texts.append([[*one, *some(2)] for one in new], guessed=2)
+        written = [[*before, *one] for before, one in zip(written, new, strict=True)]
+        assert_right(texts, written, back=2)
+        texts.take_back([2, 2, 2])
+    first, _, last = written
+    texts.append([[9], None, [9, 8]])
+    assert_right(texts, [[*first, 9], [*last, 9, 8]])
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_what_cannot_be_in_slots_is_not(name):
+    """Architectures that place tokens in a way of their own keep the caches of transformers."""
+    from structured.models.slots import has_slots
+
+    network = tiny(name, 300)
+    assert not has_slots(network, frozenset(inspect.signature(network.forward).parameters))
