@@ -24,6 +24,7 @@ from doubles import (
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from reruns import Rerun
 
 from structured import models
 from structured.errors import DemonstrationWarning, ModelError
@@ -59,18 +60,21 @@ def padded(make: "Callable[[int], PreTrainedModel]") -> "HuggingFaceModel":
     return made
 
 
-@pytest.fixture(
-    scope="module",
-    params=[
-        *(
-            pytest.param(partial(in_memory, make), id=make.__name__)
-            for make in (tiny_llama, tiny_gpt2, tiny_lfm2, eager)
-        ),
-        *(pytest.param(partial(padded, make), id=f"padded {make.__name__}") for make in (tiny_llama, tiny_lfm2)),
-        pytest.param(partial(in_memory, tiny_mistral), id="tiny_mistral"),
-    ],
-    ids=["llama", "gpt2", "lfm2", "mistral", "eager", "padded llama", "padded lfm2"],
-)
+def recorded(make: "Callable[[int], PreTrainedModel]") -> "HuggingFaceModel":
+    """Return a tiny model, the passes of which are recorded, and run anew when they are replayed."""
+    made = in_memory(make)
+    made.make_recording = Rerun
+    return made
+
+
+KINDS = {
+    **{make.__name__: partial(in_memory, make) for make in (tiny_llama, tiny_gpt2, tiny_lfm2, tiny_mistral, eager)},
+    **{f"padded {make.__name__}": partial(padded, make) for make in (tiny_llama, tiny_lfm2)},
+    **{f"recorded {make.__name__}": partial(recorded, make) for make in (tiny_llama, tiny_gpt2, eager)},
+}
+
+
+@pytest.fixture(scope="module", params=KINDS.values(), ids=KINDS)
 def model(request: pytest.FixtureRequest) -> "HuggingFaceModel":
     """Return each tiny model in turn."""
     made: HuggingFaceModel = request.param()

@@ -5,6 +5,7 @@ import inspect
 import numpy as np
 import pytest
 from doubles import byte_level_tokenizer
+from reruns import Rerun
 
 ARCHITECTURES = (
     *(
@@ -90,6 +91,35 @@ def test_texts_of_any_architecture_are_read_as_alone(name):
     first, _, last = written
     texts.append([[9], None, [9, 8]])
     assert_right(texts, [[*first, 9], [*last, 9, 8]])
+
+
+@pytest.mark.parametrize("name", [name for name in ARCHITECTURES if name != "lfm2"])
+def test_passes_of_any_architecture_can_be_recorded(name):
+    """They read and write the same memory each time, wait for no number, and find what is found without."""
+    from structured.models.hugging_face import HuggingFaceModel
+
+    tokenizer = byte_level_tokenizer()
+    network = tiny(name, len(tokenizer))
+    plain, recorded = HuggingFaceModel(network, tokenizer), HuggingFaceModel(network, tokenizer)
+    recorded.make_recording = Rerun
+    rng = np.random.default_rng(0)
+
+    def write():
+        prompts = [rng.integers(5, 200, count).tolist() for count in (70, 3, 12)]
+        texts = plain.begin(prompts), recorded.begin(prompts)
+        for counts in ((1, 1, 1), (2, 1, 3), (1, 1, 1), (4, 1, 1), (1, 1, 1), (1, None, 1), (1, 3)):
+            new = [None if count is None else rng.integers(5, 200, count).tolist() for count in counts]
+            for one in texts:
+                one.append(new)
+            expected, found = (one.logits() for one in texts)
+            np.testing.assert_allclose(found, expected, atol=2e-3 * float(expected.std()) + 1e-5)
+
+    write()
+    write()
+    replayed, made = Rerun.replayed, Rerun.made
+    write()  # one batch after the other has the same slots, and this one no shape that is new
+    assert Rerun.replayed > replayed
+    assert Rerun.made == made
 
 
 @pytest.mark.parametrize("name", OTHERS)

@@ -31,7 +31,11 @@ ModelSource: TypeAlias = (
 
 
 def load_model(
-    source: "ModelSource | None" = None, *, device_map: str | dict[str, Any] | None = None, dtype: str = "auto"
+    source: "ModelSource | None" = None,
+    *,
+    device_map: str | dict[str, Any] | None = None,
+    dtype: str = "auto",
+    cuda_graphs: bool = False,
 ) -> LanguageModel:
     """Return the model that `source` names or is.
 
@@ -40,17 +44,19 @@ def load_model(
     follows `structured.vocabulary.Tokenizer`; or a `LanguageModel`, which is returned as it is. None stands for the
     environment variable STRUCTURED_MODEL and, where that is not set, for the demonstration model of the package.
 
-    `device_map` (for accelerate; default: the GPU if there is one) and `dtype` (default: that of the checkpoint) apply
-    to models loaded by name. The same name is loaded once in a process.
+    `device_map` (for accelerate; default: the GPU if there is one), `dtype` (default: that of the checkpoint) and
+    `cuda_graphs` (records passes on a GPU and replays them, where the layers allow it) apply to models loaded by name.
+    The same name is loaded once in a process.
 
-    Raises ModelError if there is no such model, VocabularyError if its tokenizer cannot be read.
+    Raises ModelError if there is no such model, or if it is to be recorded and not on one GPU, VocabularyError if its
+    tokenizer cannot be read.
     """
     if source is None:
         source = os.environ.get("STRUCTURED_MODEL") or _demonstration()
     if isinstance(source, str | Path):
         if isinstance(device_map, dict):
-            return _load_by_name(str(source), device_map=device_map, dtype=dtype)
-        return _load_once(str(source), device_map, dtype)
+            return _load_by_name(str(source), device_map=device_map, dtype=dtype, cuda_graphs=cuda_graphs)
+        return _load_once(str(source), device_map, dtype, cuda_graphs)
     if isinstance(source, LanguageModel):
         return source
     if isinstance(source, tuple) and len(source) == 2:
@@ -87,11 +93,14 @@ def _demonstration() -> Path:
 
 
 @cache
-def _load_once(name: str, device_map: str | None, dtype: str) -> LanguageModel:
-    return _load_by_name(name, device_map=device_map, dtype=dtype)
+def _load_once(name: str, device_map: str | None, dtype: str, cuda_graphs: bool) -> LanguageModel:
+    return _load_by_name(name, device_map=device_map, dtype=dtype, cuda_graphs=cuda_graphs)
 
 
-def _load_by_name(name: str, *, device_map: str | dict[str, Any] | None, dtype: str) -> LanguageModel:
+def _load_by_name(
+    name: str, *, device_map: str | dict[str, Any] | None, dtype: str, cuda_graphs: bool
+) -> LanguageModel:
     from structured.models.hugging_face import load
 
-    return load(name, device_map=device_map, dtype=dtype, progress=name != str(DEMONSTRATION))
+    is_quiet = name == str(DEMONSTRATION)
+    return load(name, device_map=device_map, dtype=dtype, cuda_graphs=cuda_graphs, progress=not is_quiet)

@@ -52,8 +52,8 @@ class TextCache(Protocol):
         """Forget so many of the last tokens of each text, no more than were guessed in the last pass."""
         ...
 
-    def repeated(self, rows: int) -> Self:
-        """Return a cache of that many copies of the one row of this, which stays as it is."""
+    def become(self, other: Self, rows: int) -> None:
+        """Take that many copies of the one row of another cache, which stays as it is, in place of what is here."""
         ...
 
     def select(self, rows: Sequence[int]) -> None:
@@ -135,15 +135,13 @@ class PaddedCache:
         if any(counts):
             raise ValueError("No token was guessed, so none can be taken back.")
 
-    def repeated(self, rows: int) -> "PaddedCache":
-        """Return a cache of that many copies of the one row of this, which stays as it is."""
+    def become(self, other: Self, rows: int) -> None:
+        """Take that many copies of the one row of another cache, in place of what is here."""
         import torch
 
-        fresh = copy.copy(self)
-        fresh.cache, fresh.seen = copy.deepcopy(self.cache), self.seen.repeat(rows, 1)
+        self.cache, self.seen = copy.deepcopy(other.cache), other.seen.repeat(rows, 1)
         if rows > 1:
-            fresh.cache.reorder_cache(torch.zeros(rows, dtype=torch.long))
-        return fresh
+            self.cache.reorder_cache(torch.zeros(rows, dtype=torch.long))
 
     def select(self, rows: Sequence[int]) -> None:
         """Keep some rows, and drop the places in front that are padding in all of them, if that is worth it."""

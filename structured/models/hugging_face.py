@@ -5,6 +5,7 @@ torch and transformers are imported when a model is loaded or a text begun, neve
 
 import inspect
 import logging
+import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+    from structured.models.recordings import MakeRecording, Recordings
+
 FEWEST_SHARED = 16
 """Tokens at the beginning of prompts that are worth computing on their own."""
 
@@ -35,14 +38,20 @@ CPU_PASS_COST, GPU_PASS_COST = 64.0, 512.0
 
 
 def load(
-    name: str, *, device_map: str | dict[str, Any] | None = None, dtype: str = "auto", progress: bool = True
+    name: str,
+    *,
+    device_map: str | dict[str, Any] | None = None,
+    dtype: str = "auto",
+    cuda_graphs: bool = False,
+    progress: bool = True,
 ) -> "HuggingFaceModel":
     """Load a model and its tokenizer from a hub id or a local folder.
 
     `device_map` is handed to accelerate; None means "auto" where there is a GPU, and the CPU otherwise. `dtype` is a
-    name such as "bfloat16", or "auto" for that of the checkpoint. `progress` lets transformers draw its bars.
+    name such as "bfloat16", or "auto" for that of the checkpoint. `cuda_graphs` records passes on a GPU and replays
+    them. `progress` lets transformers draw its bars.
 
-    Raises ModelError if there is no such model.
+    Raises ModelError if there is no such model, or if it is not on one GPU and is to be recorded.
     """
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -70,7 +79,7 @@ def load(
         if bars:
             transformers_logging.enable_progress_bar()
     model.train(mode=False)
-    return HuggingFaceModel(model, tokenizer, name=name)
+    return HuggingFaceModel(model, tokenizer, name=name, cuda_graphs=cuda_graphs)
 
 
 def _is_no_advice(record: logging.LogRecord) -> bool:
@@ -84,7 +93,12 @@ class HuggingFaceModel:
     """A loaded `transformers` model with its tokenizer; follows the `LanguageModel` protocol."""
 
     def __init__(
-        self, model: "PreTrainedModel", tokenizer: "PreTrainedTokenizerBase", *, name: str | None = None
+        self,
+        model: "PreTrainedModel",
+        tokenizer: "PreTrainedTokenizerBase",
+        *,
+        name: str | None = None,
+        cuda_graphs: bool = False,
     ) -> None:
         self.model = model
         self.tokenizer = tokenizer
@@ -100,11 +114,25 @@ class HuggingFaceModel:
         """Whether tokens are drawn where the logits are, and not on the host."""
         self.pass_cost = CPU_PASS_COST if is_on_host else GPU_PASS_COST
         """What a forward pass costs beside its tokens: on a GPU, some hundred tokens more are hardly noticed."""
+        self.make_recording: MakeRecording | None = self._graphs() if cuda_graphs else None
+        """What records passes, if they are to be."""
+        self._spare: Recordings | None = None
         self._prefixes: dict[tuple[int, ...], TextCache] = {}
         self._lock = Lock()
 
     def __repr__(self) -> str:
         return f"HuggingFaceModel({self.name!r}, {self.vocabulary!r})"
+
+    def _graphs(self) -> "MakeRecording":
+        devices = set((getattr(self.model, "hf_device_map", None) or {"": self.model.device}).values())
+        if self.model.device.type != "cuda" or len(devices) > 1:
+            raise ModelError(
+                f"cuda_graphs is for a model on one GPU, and {self.name} is on "
+                f"{', '.join(sorted(map(str, devices)))}. Leave it out, or load the model with device_map='cuda:0'."
+            )
+        from structured.models.recordings import CudaGraph
+
+        return CudaGraph
 
     def encode(self, prompt: str | Messages) -> list[int]:
         """Return the token ids of a prompt, through the chat template if it is a list of messages."""
@@ -175,7 +203,7 @@ class HuggingFaceModel:
         with self._lock:  # of several threads, one computes it
             known = self._prefixes.pop(token_ids, None)
             if known is None:
-                known = HuggingFaceTexts(self, [token_ids]).cache
+                known = HuggingFaceTexts(self, [token_ids], records=False).cache
             self._prefixes[token_ids] = known
             while (
                 len(self._prefixes) > 1 and sum(cache.nbytes for cache in self._prefixes.values()) > MOST_PREFIX_BYTES
@@ -183,25 +211,52 @@ class HuggingFaceModel:
                 del self._prefixes[next(iter(self._prefixes))]
             return known
 
-    def _nbytes(self) -> int:
-        return sum(cache.nbytes for cache in self._prefixes.values())
+    def borrow(self) -> "Recordings | None":
+        """Return slots of which passes are recorded, those that were used before if they are free; None without."""
+        from structured.models.recordings import Recordings
+        from structured.models.slots import SlotCache
+
+        if self.make_recording is None or not self.has_slots:
+            return None
+        with self._lock:
+            if self._spare is not None:
+                spare, self._spare = self._spare, None
+                return spare
+        cache = SlotCache(self.model, 0)
+        return Recordings(cache, make=self.make_recording) if Recordings.can_record(cache) else None
+
+    def give_back(self, recordings: "Recordings") -> None:
+        """Keep slots for the next texts; of several, those with the most recordings."""
+        with self._lock:
+            if self._spare is None or len(recordings) > len(self._spare):
+                self._spare = recordings
 
 
 class HuggingFaceTexts:
     """Texts of a `HuggingFaceModel`; follows the `Texts` protocol."""
 
     def __init__(
-        self, model: HuggingFaceModel, prompts: Sequence[Sequence[int]], *, shared: int = 0, guessed: int = 0
+        self,
+        model: HuggingFaceModel,
+        prompts: Sequence[Sequence[int]],
+        *,
+        shared: int = 0,
+        guessed: int = 0,
+        records: bool = True,
     ) -> None:
         self._model = model
-        self.cache = model.cache(len(prompts))
+        self._recordings = model.borrow() if records else None
+        if self._recordings is not None:
+            weakref.finalize(self, model.give_back, self._recordings).atexit = False
+            self._recordings.cache.lengths = [0] * len(prompts)
+        self.cache = model.cache(len(prompts)) if self._recordings is None else self._recordings.cache
         """What the model keeps of the texts."""
         with _memory_errors():
             if shared >= FEWEST_SHARED:
                 shared = min(shared, min(map(len, prompts)) - 1)
                 prefix = model.prefix(tuple(prompts[0][:shared]))
                 if prefix.is_ragged or len({len(prompt) for prompt in prompts}) == 1:
-                    self.cache = prefix.repeated(len(prompts))
+                    self.cache.become(prefix, len(prompts))
                     prompts = [prompt[shared:] for prompt in prompts]
             self._scores = self._forward(prompts, guessed)
 
@@ -266,6 +321,10 @@ class HuggingFaceTexts:
         """
         import torch
 
+        if self._recordings is not None and self._recordings.cache.lengths[0]:
+            recorded = self._recordings.read(token_ids, guessed + 1)
+            if recorded is not None:
+                return recorded
         arguments = {**self.cache.before(token_ids, guessed), "use_cache": True}
         columns = arguments["input_ids"].shape[1]
         ends = [len(new) - 1 if self.cache.pads_behind else columns - 1 for new in token_ids]

@@ -86,11 +86,7 @@ class SlotCache:
             ids = [[*new, *[0] * (width - len(new))] for new in token_ids]
             places = [list(range(length, length + width)) for length in self.lengths]
         else:
-            ids = [[new[0]] * (width - len(new)) + list(new) for new in token_ids]
-            places = [
-                [length] * (width - count) + list(range(length, length + count))
-                for length, count in zip(self.lengths, self.counts, strict=True)
-            ]
+            ids, places = self._padded_in_front(token_ids, width)
         self.start, self.used = self.lengths[0], max(row[-1] for row in places) + 1
         self.lengths = [length + count for length, count in zip(self.lengths, self.counts, strict=True)]
         positions = torch.tensor(places, device=self.device)
@@ -108,6 +104,34 @@ class SlotCache:
     def after(self, past_key_values: Any) -> None:
         """Take over what the forward pass has left: nothing, since it wrote to its places."""
 
+    def placed(self, token_ids: Sequence[Sequence[int]], rows: int, columns: int) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the new tokens of each text and where they go, both of shape (rows, columns), and count them in.
+
+        Rows beyond the texts write to a first place, at which nobody looks.
+        """
+        ids, places = self._padded_in_front(token_ids, columns)
+        self.lengths = [row[-1] + 1 for row in places]
+        nothing = [[0] * columns] * (rows - len(token_ids))
+        return torch.tensor(ids + nothing, device=self.device), torch.tensor(places + nothing, device=self.device)
+
+    def reserve(self, rows: int, places: int) -> None:
+        """Make room for so many rows and places."""
+        for layer in self.layers:
+            layer.make_room(rows, places)
+
+    def run(self, ids: torch.Tensor, places: torch.Tensor, kept: int) -> torch.Tensor:
+        """Run the model over what there is room for, and return the logits of the last `kept` columns."""
+        self.places, self.used = places, self.layers[0].kept[0].shape[2]
+        output = self.model(
+            input_ids=ids,
+            position_ids=places,
+            attention_mask=self._mask(places),
+            past_key_values=Cache(layers=[*self.layers]),
+            use_cache=True,
+            logits_to_keep=kept,
+        )
+        return cast("torch.Tensor", output.logits)
+
     @torch.inference_mode()
     def take_back(self, counts: Sequence[int]) -> None:
         """Forget so many of the last tokens of each text, no more than were guessed in the last pass."""
@@ -116,13 +140,11 @@ class SlotCache:
             layer.take_back(counts)
 
     @torch.inference_mode()
-    def repeated(self, rows: int) -> "SlotCache":
-        """Return a cache of that many copies of the one row of this, which stays as it is."""
-        fresh = SlotCache(self.model, 0)
-        fresh.lengths = self.lengths * rows
-        for mine, theirs in zip(fresh.layers, self.layers, strict=True):
-            mine.put(theirs, 0, self.lengths[0], rows=1, copies=rows)
-        return fresh
+    def become(self, other: Self, rows: int) -> None:
+        """Take that many copies of the one row of another cache, in place of what is here."""
+        self.lengths = other.lengths * rows
+        for mine, theirs in zip(self.layers, other.layers, strict=True):
+            mine.put(theirs, 0, other.lengths[0], rows=1, copies=rows)
 
     @torch.inference_mode()
     def select(self, rows: Sequence[int]) -> None:
@@ -138,6 +160,17 @@ class SlotCache:
         for mine, theirs in zip(self.layers, other.layers, strict=True):
             mine.put(theirs, len(self.lengths), max(other.lengths), rows=len(other.lengths))
         self.lengths = self.lengths + other.lengths
+
+    def _padded_in_front(
+        self, token_ids: Sequence[Sequence[int]], columns: int
+    ) -> tuple[list[list[int]], list[list[int]]]:
+        """Return the new tokens of each text and their places, the first several times."""
+        ids = [[new[0]] * (columns - len(new)) + list(new) for new in token_ids]
+        places = [
+            [length] * (columns - len(new)) + list(range(length, length + len(new)))
+            for length, new in zip(self.lengths, token_ids, strict=True)
+        ]
+        return ids, places
 
     def _mask(self, positions: torch.Tensor) -> torch.Tensor:
         """Return for each new token the places that it looks at, shape (texts, 1, columns, places in use)."""
@@ -174,7 +207,7 @@ class SlotLayer(CacheLayerMixin):
         if not self.is_initialized:
             self.lazy_initialization(key_states, value_states)
         slots, (rows, _, columns, _) = self.slots, key_states.shape
-        self._make_room(rows, slots.used)
+        self.make_room(rows, slots.used)
         for kept, new in zip(self.kept, (key_states, value_states), strict=True):
             if slots.places is None:
                 kept[:rows, :, slots.start : slots.start + columns] = new
@@ -209,7 +242,7 @@ class SlotLayer(CacheLayerMixin):
 
     def select(self, rows: Sequence[int], used: int) -> None:
         """Keep some rows, in that order, and as many of their places as are in use."""
-        self._make_room(len(rows), used)
+        self.make_room(len(rows), used)
         to = [place for place, row in enumerate(rows) if place != row]
         for kept in self.kept if to else ():
             chosen = kept[:, :, :used].index_select(0, torch.tensor([rows[place] for place in to], device=kept.device))
@@ -219,11 +252,11 @@ class SlotLayer(CacheLayerMixin):
         """Copy rows of another layer, and as many of their places as are in use, to those from `first` on."""
         if not self.is_initialized:
             self.lazy_initialization(*other.kept)
-        self._make_room(first + rows * copies, used)
+        self.make_room(first + rows * copies, used)
         for kept, new in zip(self.kept, other.kept, strict=True):
             kept[first : first + rows * copies, :, :used] = new[:rows, :, :used].repeat(copies, 1, 1, 1)
 
-    def _make_room(self, rows: int, places: int) -> None:
+    def make_room(self, rows: int, places: int) -> None:
         """Take more memory if it does not suffice: half as many places more, so that it is seldom."""
         had_rows, _, had_places, _ = self.kept[0].shape
         if rows <= had_rows and places <= had_places:
