@@ -30,6 +30,9 @@ DEFAULT_BATCH_SIZE = 8
 FEWEST_GUESSES, MOST_GUESSES = 2, 16
 """Tokens of a text that are guessed at a time, at first and after all were right again and again."""
 
+MEMORY = 0.95
+"""What the guesses of a pass count in the next, when it is asked how many of late were right."""
+
 T = TypeVar("T")
 
 
@@ -282,6 +285,10 @@ class _Batch:
     waiting: deque[_Draft] = field(default_factory=deque)
     live: list[_Draft] = field(default_factory=list)
     texts: Texts | None = None
+    guessed: float = 0.0
+    """Of late, for how many texts something was guessed, in all passes; each pass back counts a little less."""
+    right: float = 0.0
+    """Of these, for how many it was right, at least the first token."""
 
     def turns(self, drafts: list[_Draft]) -> Iterator[None]:
         """Finish some drafts, those with prompts of like lengths beside each other: that takes little padding."""
@@ -321,7 +328,10 @@ class _Batch:
         while ready:
             self._draw_one(texts, ready)
             ready = [row for row in ready if self.live[row].is_ready]
+        hoped = [draft.hoped for draft in self.live]
         wrong = [draft.take_back() for draft in self.live]
+        self.guessed = self.guessed * MEMORY + sum(count > 0 for count in hoped)
+        self.right = self.right * MEMORY + sum(count > left for count, left in zip(hoped, wrong, strict=True))
         if any(wrong):
             texts.take_back(wrong)
 
@@ -391,7 +401,8 @@ class _Batch:
         for draft in drafts:
             draft.guess(most)
         guesses = [len(draft.guessed) for draft in drafts]
-        if any(guesses) and not self.model.pays(guesses):
+        share = (self.right + 1) / (self.guessed + 1)
+        if any(guesses) and not self.model.pays(guesses, share):
             for draft in drafts:
                 draft.guess(0)
             return 0

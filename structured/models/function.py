@@ -49,7 +49,7 @@ class FunctionModel:
         """Return none: the function is called for each token, guessed or not."""
         return 0
 
-    def pays(self, guesses: Sequence[int]) -> bool:  # noqa: ARG002  whatever they are
+    def pays(self, guesses: Sequence[int], share: float) -> bool:  # noqa: ARG002  whatever they are
         """Tell that what may be guessed is."""
         return True
 

@@ -33,8 +33,11 @@ FEWEST_SHARED = 16
 MOST_PREFIX_BYTES = 1 << 28
 """Of caches of such beginnings, but for the last used."""
 
-CPU_PASS_COST, GPU_PASS_COST = 64.0, 512.0
+CPU_PASS_COST, GPU_PASS_COST = 96.0, 512.0
 """Tokens that take as long as a pass does beside its tokens, roughly: on a CPU from 27 to 200, measured."""
+
+PLACES_COST = 10
+"""As many logits as take as long as it does that a matrix is multiplied by two vectors and not by one, measured."""
 
 
 def load(
@@ -146,13 +149,15 @@ class HuggingFaceModel:
         """Return how many tokens of each text may be guessed: as many as one pass costs, in all texts together."""
         return int(self.pass_cost) // texts if self.has_slots else 0
 
-    def pays(self, guesses: Sequence[int]) -> bool:
+    def pays(self, guesses: Sequence[int], share: float) -> bool:
         """Tell whether it is worth the logits to guess so many tokens of each of some texts.
 
-        Logits of a place are computed in all texts or none. A guess that is right saves one text a pass.
+        Logits of a place are computed in all texts or none. A guess that is right, as a share of them was, saves one
+        text a pass; one that is wrong was read in vain.
         """
-        saved = sum(count > 0 for count in guesses) * self.pass_cost / len(guesses)
-        return saved > max(guesses) * len(guesses) * self.place_cost
+        saved = share * sum(count > 0 for count in guesses) * self.pass_cost / len(guesses)
+        places = max(guesses) * len(guesses) + PLACES_COST
+        return saved > places * self.place_cost + (1 - share) * sum(guesses)
 
     @cached_property
     def place_cost(self) -> float:

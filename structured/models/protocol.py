@@ -105,6 +105,9 @@ class LanguageModel(Protocol):
         """Return how many tokens of each of some texts may be guessed; 0 if none can be taken back."""
         ...
 
-    def pays(self, guesses: Sequence[int]) -> bool:
-        """Tell whether it is worth the logits to guess so many tokens of each of some texts."""
+    def pays(self, guesses: Sequence[int], share: float) -> bool:
+        """Tell whether it is worth the logits to guess so many tokens of each of some texts.
+
+        Of late, guesses were right for this share of the texts.
+        """
         ...
