@@ -64,7 +64,8 @@ def extract_batch(
 ) -> list[Any]:
     """Return what each of many documents says, in their order; as `extract`, but several go through the model at once.
 
-    `output_type` is one type for all of them, or a list of types, one for each document.
+    `output_type` is one type for all of them, or a list of types, one for each document; then examples, and paths of
+    what may be absent, would be of one of them, and are refused.
 
     If validators rejected every attempt at some document, the rest is finished all the same, and BatchError holds it.
     """

@@ -1,8 +1,8 @@
 """Prompts, guides and a model enter; texts leave. The loop in which everything meets.
 
-Each turn: one token drawn for each text under its mask, the tokens behind it that are known anyway, and one forward
-pass for all of them. A text that is finished makes room for the next that waits, and what many prompts begin with is
-computed once.
+Each turn: a token drawn for each text under its mask, the tokens behind it that are known anyway, those that are
+guessed, and one forward pass for all of them. A text that is finished makes room for the next that waits, and what many
+prompts begin with is computed once.
 """
 
 import itertools
@@ -69,7 +69,8 @@ class Diagnostics:
     seconds_in_model: float = 0.0
     """Of these, in passes; the passes of a batch count whole for each of its texts."""
     seconds_in_guide: float = 0.0
-    """Of these, for masks, draws and known tokens; likewise."""
+    """Of these, for masks, draws, guesses and known tokens; likewise. A GPU is waited for when tokens are drawn, so the
+    most of its time is counted here."""
 
     @property
     def sampled(self) -> int:
@@ -305,7 +306,7 @@ class _Batch:
             yield
 
     def _turn(self) -> None:
-        """Let the model read what it has not, take in those that wait, and draw a token for each text."""
+        """Let the model read what it has not, take in those that wait, and draw what can be drawn for each text."""
         if self.texts is not None:
             self._read(self.texts)
         room = self.size - len(self.live)
@@ -397,6 +398,7 @@ class _Batch:
 
     def _guess(self, drafts: Sequence[_Draft]) -> int:
         """Guess what follows some texts, if that pays, and return the most tokens that were guessed of one."""
+        started = perf_counter()
         most = self.model.most_guesses(len(drafts)) if drafts else 0
         for draft in drafts:
             draft.guess(most)
@@ -405,8 +407,10 @@ class _Batch:
         if any(guesses) and not self.model.pays(guesses, share):
             for draft in drafts:
                 draft.guess(0)
-            return 0
-        return max(guesses, default=0)
+        seconds = perf_counter() - started
+        for draft in drafts:
+            draft.seconds_in_guide += seconds
+        return max((len(draft.guessed) for draft in drafts), default=0)
 
     @staticmethod
     def _timed(drafts: Sequence[_Draft], run: Callable[[], T]) -> T:

@@ -1,6 +1,7 @@
 """A type, a model and options enter; an extractor leaves, which makes validated instances of prompts and documents."""
 
 import json
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Generic, TypedDict, TypeVar, Unpack, cast, get_args, overload
@@ -174,7 +175,7 @@ class Extractor(Generic[T]):
         if self.search.is_of_several:
             raise ValueError("An answer can be streamed if it is the only one. Leave out beams and samples.")
         item = self.task.item(0, prompt)
-        request = self.task.request(item, self.search.sampler, 0, len(self.task.beginning))
+        request = self.task.request(item, self.search.sampler, 0, self.task.beginning)
 
         def read(generation: Generation) -> T:
             results: list[Any] = [None]
@@ -213,7 +214,7 @@ class Extractor(Generic[T]):
 
     def _candidates(self, items: list[Item], attempt: int) -> list[list[Generation]]:
         search = self.search.again if attempt else self.search
-        shared = len(common_beginning([task.beginning for task in {item.task for item in items}]))
+        shared = common_beginning([task.beginning for task in {item.task for item in items}])
         return search.candidates(
             self.task.model,
             [item.task.request(item, self.search.sampler, attempt, shared) for item in items],
@@ -243,7 +244,7 @@ class Extractor(Generic[T]):
                 f"The answer for document {item.position} was brought to an end by its budget of {item.max_tokens} "
                 "tokens; it is valid but may be incomplete. Raise max_tokens.",
                 BudgetWarning,
-                stacklevel=5,
+                stacklevel=_frames_inside(),
             )
         return True
 
@@ -253,11 +254,15 @@ def extract_each(
 ) -> list[Any]:
     """Return what each document says, each as an instance of its own type; all go through the model together.
 
-    Raises ValueError if there are more of one than of the other; everything else as `Extractor.batch`.
+    Raises ValueError if there are more of one than of the other, and for examples and paths of what may be absent,
+    which are of one type; everything else as `Extractor.batch`.
     """
     listed = listed_documents(documents)
     if len(output_types) != len(listed):
         raise ValueError(f"There are {len(output_types)} types for {len(listed)} documents. Pass one for each.")
+    for name, given in (("examples", options.get("examples")), ("absent", absent)):
+        if given and given is not True and len(set(map(id, output_types))) > 1:
+            raise ValueError(f"{name} is {given!r}, and there are several types. Pass it with one type at a time.")
     options = {**options, "model": load_model(options.get("model"))}
     extractors: dict[int, Extractor[Any]] = {}
     for output_type in output_types:
@@ -297,6 +302,14 @@ def _value_to_json(output_type: OutputType[Any], value: object, whitespace: str)
         return json.dumps(plain, ensure_ascii=False, indent=2)
     separators = (",", ":") if whitespace == "compact" else (", ", ": ")
     return json.dumps(plain, ensure_ascii=False, separators=separators)
+
+
+def _frames_inside() -> int:
+    """Return how many frames there are from the caller's to the first that is not of this package."""
+    frame, count = sys._getframe(1), 1  # noqa: SLF001  what warnings do as well
+    while frame.f_back is not None and frame.f_globals["__name__"].partition(".")[0] == __package__:
+        frame, count = frame.f_back, count + 1
+    return count
 
 
 def _one_of(names: tuple[Optionals, ...], option: str, name: Optionals) -> Optionals:

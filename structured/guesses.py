@@ -68,14 +68,17 @@ def guess(guide: Guide, written: bytes, source: Source, count: int) -> list[int]
 
 
 def allowed(guide: Guide, token_ids: Sequence[int]) -> list[int]:
-    """Return the first of some tokens, up to one that the guide does not allow, or after which it is finished."""
+    """Return the first of some tokens, up to one that the guide does not allow, or with which it is finished.
+
+    After that nothing is drawn, so that there is no use in having read it.
+    """
     ahead, found = guide.copy(), []
     for token_id in token_ids:
         try:
             ahead.advance(token_id)
         except ValueError:
             break
-        found.append(token_id)
         if ahead.finished:
             break
+        found.append(token_id)
     return found

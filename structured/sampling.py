@@ -1,7 +1,7 @@
 """Logits and a mask enter; a token leaves.
 
-Sampling is done in NumPy, on the host, one token at a time from one row, with a generator of its own for each text, so
-that a text does not depend on what it was batched with.
+Sampling is done on the host, by compiled loops, one token at a time from one row, with a generator of its own for each
+text, so that a text does not depend on what it was batched with.
 """
 
 import math

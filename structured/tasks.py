@@ -86,20 +86,23 @@ class Task:
             healed = heal(token_ids, self.index)
         return Item(self, position, healed, max_tokens + len(token_ids) - len(healed.prompt))
 
-    def request(self, item: "Item", sampler: Sampler, attempt: int, shared: int) -> Request:
-        """Return what is to be written for a document; all prompts of the batch begin with the same `shared` tokens."""
+    def request(self, item: "Item", sampler: Sampler, attempt: int, shared: Sequence[int]) -> Request:
+        """Return what is to be written for a document; the prompts of the batch mostly begin with `shared` tokens.
+
+        Not all do: a document's first characters may be of one token with what stands before them.
+        """
         return Request(
             item.healed.prompt,
             Guide(begun_index(self.index, item.healed.begun), max_tokens=item.max_tokens),
             sampler.generator(item.position, attempt),
-            shared,
+            len(common_beginning([shared, item.healed.prompt])),
             None if self.thinking is None else self._thinking_guide(self.thinking),
             len(item.healed.begun),
         )
 
     @functools.cached_property
     def beginning(self) -> tuple[int, ...]:
-        """The tokens that all its prompts begin with."""
+        """The tokens that its prompts begin with, most of them."""
         return common_beginning([self.model.encode(self.prompt(document)) for document in ("a", "7")])
 
     def read(self, text: str) -> Any:

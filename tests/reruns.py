@@ -7,15 +7,24 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from structured.models.recordings import Pass
 
-FORBIDDEN = ("_local_scalar_dense", "nonzero", "is_nonzero", "equal", "lift_fresh", "unique", "masked_select")
+FORBIDDEN = (
+    *("_local_scalar_dense", "item", "nonzero", "is_nonzero", "equal", "lift_fresh", "masked_select", "bincount"),
+    *("_unique2", "unique", "unique_consecutive", "unique_dim", "repeat_interleave.Tensor"),
+    "repeat_interleave.self_Tensor",
+)
 """Operations that wait for the device, or bring numbers from the host: a graph cannot hold them."""
 
 
 class Recordable(TorchDispatchMode):
-    """Runs what a CUDA graph could hold, and refuses the rest."""
+    """Runs what a CUDA graph could hold, as far as that can be seen without a GPU, and refuses the rest."""
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        assert not any(func.name() == f"aten::{name}" for name in FORBIDDEN), func.name()
+        whole = func.name().removeprefix("aten::")
+        name = whole.partition(".")[0]
+        indices = args[1] if name.startswith("index") and isinstance(args[1], list | tuple) else ()
+        by_truth = any(one is not None and one.dtype == torch.bool for one in indices)
+        if {name, whole} & {*FORBIDDEN} or by_truth or (name == "where" and len(args) == 1):
+            raise AssertionError(f"a graph cannot hold {func.name()}")
         return func(*args, **(kwargs or {}))
 
 
@@ -25,7 +34,8 @@ class Rerun:
     made = 0
     replayed = 0
 
-    def __init__(self, run: Pass, ids: torch.Tensor, places: torch.Tensor) -> None:
+    def __init__(self, run: Pass, ids: torch.Tensor, places: torch.Tensor, before: "Rerun | None") -> None:
+        del before
         self.run = run
         self.ids, self.places = ids.clone(), places.clone()
         self.logits = self._checked()

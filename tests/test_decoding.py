@@ -228,7 +228,10 @@ def test_too_little_memory_makes_the_batch_smaller(
     """A device with room for fewer texts writes the same ones, a few at a time; with room for none it is an error."""
 
     class Small(FunctionModel):
-        """A model that has no memory for more than `most` texts."""
+        """A model that has no memory for more than `most` texts, and of which tokens are guessed."""
+
+        def most_guesses(self, texts: int) -> int:  # noqa: ARG002  however many
+            return 3
 
         def begin(self, prompts: Sequence[Sequence[int]], *, shared: int = 0, guessed: int = 0) -> FunctionTexts:
             texts = super().begin(prompts, shared=shared, guessed=guessed)

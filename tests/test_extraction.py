@@ -133,6 +133,55 @@ def test_prompts_of_several_types_share_what_all_of_them_begin_with():
     assert len({prompt[shared] for prompt in prompts}) > 1
 
 
+@pytest.mark.parametrize("documents", [["\nBob is 4.", "Ann is 3."], ["Ann is 3.", "\nBob is 4.", " x"], ["//a", "b"]])
+def test_what_prompts_share_they_share(documents):
+    """Even where the first characters of a document are of one token with what stands before them."""
+    begun = []
+
+    class Recorded(FunctionModel):
+        def begin(self, prompts, *, shared=0, guessed=0):
+            begun.append((prompts, shared))
+            return super().begin(prompts, shared=shared, guessed=guessed)
+
+    extract_batch(Person, documents, model=Recorded(random_logits(WIDTH), TOKENIZER), retries=0, forced_runs=False)
+    ((prompts, shared),) = begun
+    assert shared > 0
+    assert len({tuple(prompt[:shared]) for prompt in prompts}) == 1
+
+
+@pytest.mark.parametrize("call", ["extract", "extract_batch", "each", "Extractor", "batch", "structured"])
+def test_warnings_name_the_line_of_the_user(call):
+    """A short budget warns about the file that asked, whichever way it asked."""
+    index = Extractor(Person, model=MODELS["uniform"]).task.index
+    shortest = index.shortest_completion(index.automaton.start)
+
+    @structured(model=MODELS["uniform"], max_tokens=shortest)
+    def person(text: str) -> Person:
+        """Who? {text}"""
+        raise NotImplementedError
+
+    options = Options(model=MODELS["uniform"], max_tokens=shortest, retries=0)
+    calls = {
+        "extract": lambda: extract(Person, "x", **options),
+        "extract_batch": lambda: extract_batch(Person, ["x"], **options),
+        "each": lambda: extract_batch([Person], ["x"], **options),
+        "Extractor": lambda: Extractor(Person, **options)("x"),
+        "batch": lambda: Extractor(Person, **options).batch(["x"]),
+        "structured": lambda: person("x"),
+    }
+    with pytest.warns(BudgetWarning) as caught:
+        calls[call]()
+    assert {warning.filename for warning in caught} == {__file__}
+
+
+def test_examples_are_of_one_type():
+    """With several types nobody could tell of which; the same holds for paths of what may be absent."""
+    with pytest.raises(ValueError, match=r"examples is .* and there are several types\. Pass it with one type"):
+        extract_batch([Person, Texts], ["a", "b"], model=MODELS["uniform"], examples=[("x", Person(name="x", age=1))])
+    with pytest.raises(ValueError, match=r"absent is \['age'\], and there are several types"):
+        extract_batch([Person, Texts], ["a", "b"], model=MODELS["uniform"], absent=["age"])
+
+
 def test_types_and_documents_must_be_as_many():
     with pytest.raises(ValueError, match=r"There are 2 types for 1 documents\. Pass one for each\."):
         extract_batch([Person, Texts], ["one"], model=MODELS["uniform"])

@@ -20,6 +20,7 @@ from structured.models import FunctionModel
 from structured.models.function import LogitsFunction
 from structured.pattern import Pattern, chars, concat, literal, repeat
 from structured.sampling import Sampler
+from structured.thinking import thinking_index
 from structured.vocabulary import Vocabulary
 
 TOKENIZER = ByteTokenizer()
@@ -76,7 +77,12 @@ def written(
     model = Guessing(function, TOKENIZER)
     model.most = most
     requests = [
-        Request(model.encode(SENTENCE[row:]), Guide(index, max_tokens=room(index, spare)), sampler.generator(row, 0))
+        Request(
+            model.encode(SENTENCE[row:]),
+            Guide(index, max_tokens=room(index, spare)),
+            sampler.generator(row, 0),
+            thinking=Guide(thinking_index("in", index.vocabulary), max_tokens=12) if row % 2 else None,
+        )
         for row, index in enumerate(indexes)
     ]
     return generate(model, requests, sampler, batch_size=batch_size)

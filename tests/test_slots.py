@@ -1,11 +1,14 @@
 """Texts in slots, for the architectures that people run; `test_models` has random courses of a batch."""
 
 import inspect
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 from doubles import byte_level_tokenizer
-from reruns import Rerun
+from reruns import Recordable, Rerun
+
+from structured.errors import ModelError, OutOfMemoryError
 
 ARCHITECTURES = (
     *(
@@ -120,6 +123,114 @@ def test_passes_of_any_architecture_can_be_recorded(name):
     write()  # one batch after the other has the same slots, and this one no shape that is new
     assert Rerun.replayed > replayed
     assert Rerun.made == made
+
+
+WAITING = {
+    "item": lambda x: x.sum().item(),
+    "truth": lambda x: bool(x.any()),
+    "nonzero": lambda x: x.nonzero(),
+    "where": lambda x: torch_where(x > 0),
+    "unique": lambda x: x.unique(),
+    "mask": lambda x: x[x > 0],
+    "write by mask": lambda x: x.__setitem__(x > 0, 0),
+    "repeats": lambda x: x.repeat_interleave(x.long().abs()),
+}
+"""What a graph cannot hold."""
+
+
+def torch_where(condition):
+    import torch
+
+    return torch.where(condition)
+
+
+@pytest.mark.parametrize("name", WAITING)
+def test_what_waits_for_the_device_is_no_recording(name):
+    """The double of a graph refuses it, in inference mode as well."""
+    import torch
+
+    x = torch.arange(-3.0, 3.0)
+    with torch.inference_mode(), Recordable(), pytest.raises(AssertionError, match="a graph cannot hold"):
+        WAITING[name](x)
+    with torch.inference_mode(), Recordable():
+        assert len(x.repeat_interleave(2)) == 12
+
+
+def recorded_llama(make=Rerun):
+    from structured.models.hugging_face import HuggingFaceModel
+
+    tokenizer = byte_level_tokenizer()
+    model = HuggingFaceModel(tiny("llama", len(tokenizer)), tokenizer)
+    model.make_recording = make
+    return model
+
+
+def test_a_model_that_cannot_be_recorded_goes_on_without():
+    """The first failure is the last: passes are run as they are."""
+    asked = []
+
+    def fail(*arguments):
+        asked.append(arguments)
+        raise RuntimeError("operation not permitted when stream is capturing")
+
+    model = recorded_llama(fail)
+    expected = recorded_llama().begin([[5, 6, 7]])
+    texts = model.begin([[5, 6, 7]])
+    for token_id in range(8, 14):
+        for one in (texts, expected):
+            one.append([[token_id]])
+        np.testing.assert_allclose(texts.logits(), expected.logits(), atol=1e-4)
+    assert len(asked) == 1
+
+
+def test_slots_are_lent_to_one_batch_at_a_time():
+    """What one gives back the next gets, cleaned, unless it is far larger than what the next needs."""
+    import torch
+
+    model = recorded_llama()
+    first, second = model.begin([[5, 6]]), model.begin([[5, 6]])
+    assert first.cache is not second.cache
+    cache = first.cache
+    for _ in range(3):
+        first.append([[7]])
+    with torch.inference_mode():
+        for kept in cache.layers[0].kept:
+            kept.fill_(torch.nan)
+    del first, second
+    third = model.begin([[5, 6]])
+    assert third.cache is cache
+    third.append([[8]])
+    assert np.isfinite(third.logits()).all()
+    third.cache.reserve(2, 4096)
+    for _ in range(2):
+        third.append([[9]])
+    del third
+    assert model.begin([[5, 6]]).cache is not cache
+
+
+def test_what_was_too_much_memory_is_not_lent_again():
+    """A batch for which there is no memory takes its slots with it."""
+    import torch
+
+    model = recorded_llama()
+    texts = model.begin([[5, 6]])
+    cache = texts.cache
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(model.model, "forward", Mock(side_effect=torch.OutOfMemoryError("full")))
+        with pytest.raises(OutOfMemoryError):
+            texts.append([[7]])
+    del texts
+    assert model.begin([[5, 6]]).cache is not cache
+
+
+def test_graphs_need_a_gpu():
+    """To ask for them without one is an error that says what to do."""
+    from structured.models.hugging_face import HuggingFaceModel
+
+    tokenizer = byte_level_tokenizer()
+    with pytest.raises(ModelError, match=r"cuda_graphs is for a model on one GPU, and .* is on cpu\. Leave it out"):
+        HuggingFaceModel(tiny("llama", len(tokenizer)), tokenizer, cuda_graphs=True)
 
 
 @pytest.mark.parametrize("name", OTHERS)

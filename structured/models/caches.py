@@ -26,11 +26,6 @@ class TextCache(Protocol):
         ...
 
     @property
-    def can_take_back(self) -> bool:
-        """Whether the last tokens of a text can be forgotten."""
-        ...
-
-    @property
     def pads_behind(self) -> bool:
         """Whether the first new tokens of all texts are in one column; if not, the last ones are."""
         ...
@@ -71,7 +66,6 @@ class PaddedCache:
     Where layers do not stand that, only the first tokens are padded, and all texts are given as many.
     """
 
-    can_take_back = False
     pads_behind = False
 
     def __init__(self, rows: int, accepts: frozenset[str], device: "torch.device") -> None:

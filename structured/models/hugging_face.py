@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from threading import Lock
+from threading import RLock
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -121,7 +121,7 @@ class HuggingFaceModel:
         """What records passes, if they are to be."""
         self._spare: Recordings | None = None
         self._prefixes: dict[tuple[int, ...], TextCache] = {}
-        self._lock = Lock()
+        self._lock = RLock()  # texts may be collected, and give back what they borrowed, while it is held
 
     def __repr__(self) -> str:
         return f"HuggingFaceModel({self.name!r}, {self.vocabulary!r})"
@@ -177,7 +177,7 @@ class HuggingFaceModel:
         for row, prompt in enumerate(prompts):
             rows_by_length.setdefault(len(prompt), []).append(row)
         groups = list(rows_by_length.values())
-        saved = shared * (len(prompts) - 1) - CPU_PASS_COST * len(groups)
+        saved = shared * (len(prompts) - 1) - self.pass_cost * len(groups)
         if shared < FEWEST_SHARED or saved <= 0 or len(groups) == 1:
             return HuggingFaceTexts(self, prompts, shared=shared, guessed=guessed)
         prefix = self.prefix(tuple(prompts[0][: min(shared, min(rows_by_length) - 1)]))
@@ -216,19 +216,24 @@ class HuggingFaceModel:
                 del self._prefixes[next(iter(self._prefixes))]
             return known
 
-    def borrow(self) -> "Recordings | None":
-        """Return slots of which passes are recorded, those that were used before if they are free; None without."""
+    def borrow(self, rows: int, places: int) -> "Recordings | None":
+        """Return slots of which passes are recorded, for so many texts of that length at first; None without.
+
+        They are those that were used before, if they are free and not much too large.
+        """
         from structured.models.recordings import Recordings
         from structured.models.slots import SlotCache
 
         if self.make_recording is None or not self.has_slots:
             return None
         with self._lock:
-            if self._spare is not None:
-                spare, self._spare = self._spare, None
-                return spare
-        cache = SlotCache(self.model, 0)
-        return Recordings(cache, make=self.make_recording) if Recordings.can_record(cache) else None
+            spare, self._spare = self._spare, None
+        if spare is None or not spare.suits(places):
+            cache = SlotCache(self.model, 0)
+            spare = Recordings(cache, make=self.make_recording) if Recordings.can_record(cache) else None
+        if spare is not None:
+            spare.cache.clear(rows)
+        return spare
 
     def give_back(self, recordings: "Recordings") -> None:
         """Keep slots for the next texts; of several, those with the most recordings."""
@@ -250,13 +255,13 @@ class HuggingFaceTexts:
         records: bool = True,
     ) -> None:
         self._model = model
-        self._recordings = model.borrow() if records else None
+        self._recordings = model.borrow(len(prompts), max(map(len, prompts))) if records else None
         if self._recordings is not None:
-            weakref.finalize(self, model.give_back, self._recordings).atexit = False
-            self._recordings.cache.lengths = [0] * len(prompts)
+            self._giving_back = weakref.finalize(self, model.give_back, self._recordings)
+            self._giving_back.atexit = False
         self.cache = model.cache(len(prompts)) if self._recordings is None else self._recordings.cache
         """What the model keeps of the texts."""
-        with _memory_errors():
+        with self._memory_errors():
             if shared >= FEWEST_SHARED:
                 shared = min(shared, min(map(len, prompts)) - 1)
                 prefix = model.prefix(tuple(prompts[0][:shared]))
@@ -292,10 +297,11 @@ class HuggingFaceTexts:
     def append(self, token_ids: Sequence[Sequence[int] | None], *, guessed: int = 0) -> None:
         """Append tokens to each text; None drops the text and its cache. Raises OutOfMemoryError."""
         kept = [row for row, new in enumerate(token_ids) if new is not None]
-        if len(kept) < len(token_ids):
-            self.select(kept)
-        if kept:
-            with _memory_errors():
+        if not kept:
+            self.select([])
+        else:
+            with self._memory_errors():
+                self.cache.select(kept)
                 self._scores = self._forward([new for new in token_ids if new is not None], guessed)
 
     def take_back(self, counts: Sequence[int]) -> None:
@@ -304,7 +310,7 @@ class HuggingFaceTexts:
 
     def select(self, rows: Sequence[int]) -> None:
         """Keep some of the texts, in this order; one that is named twice goes on as two. Raises OutOfMemoryError."""
-        with _memory_errors():
+        with self._memory_errors():
             self._scores = self._scores[list(rows)]
             if rows:
                 self.cache.select(rows)
@@ -313,7 +319,7 @@ class HuggingFaceTexts:
         """Take over the texts of another batch. Raises OutOfMemoryError."""
         import torch
 
-        with _memory_errors():
+        with self._memory_errors():
             self.cache.join(others.cache)
             scores = [self._scores, others._scores]  # noqa: SLF001  of the same class
             places = max(one.shape[1] for one in scores)
@@ -337,9 +343,8 @@ class HuggingFaceTexts:
         wanted = sorted({column for row in places for column in row})
         if "logits_to_keep" in self._model.accepts:
             is_end = wanted[0] == columns - len(wanted)
-            arguments["logits_to_keep"] = (
-                len(wanted) if is_end else torch.tensor(wanted, device=self._model.model.device)
-            )
+            # On whatever device the last layer is, it may be indexed from the host.
+            arguments["logits_to_keep"] = len(wanted) if is_end else torch.tensor(wanted)
         with torch.inference_mode():
             output = self._model.model(**arguments)
         self.cache.after(output.past_key_values)
@@ -349,18 +354,20 @@ class HuggingFaceTexts:
             logits = logits[torch.arange(len(places), device=logits.device)[:, None], chosen]
         return cast("torch.Tensor", logits)
 
+    @contextmanager
+    def _memory_errors(self) -> Iterator[None]:
+        """Say in the library's own words that a device has no memory left, and let go of what was borrowed."""
+        import torch
 
-@contextmanager
-def _memory_errors() -> Iterator[None]:
-    """Say in the library's own words that a device has no memory left."""
-    import torch
-
-    try:
-        yield
-    except torch.OutOfMemoryError as error:
-        raise OutOfMemoryError(
-            "The device has no memory left for one text. Shorten the document, lower max_tokens, or use another model."
-        ) from error
+        try:
+            yield
+        except torch.OutOfMemoryError as error:
+            if self._recordings is not None:
+                self._giving_back.detach()
+            raise OutOfMemoryError(
+                "The device has no memory left for one text. Shorten the document, lower max_tokens, or use another "
+                "model."
+            ) from error
 
 
 def _vocabulary(model: "PreTrainedModel", tokenizer: "PreTrainedTokenizerBase", *, width: int) -> Vocabulary:

@@ -8,7 +8,8 @@ Importing this imports torch.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from threading import Lock
+from typing import Any, Protocol
 
 import torch
 
@@ -37,36 +38,45 @@ class Recording(Protocol):
 
 
 class CudaGraph:
-    """A `Recording` of what a pass does on a GPU."""
+    """A `Recording` of what a pass does on a GPU. It shares memory with the one that was made before."""
 
-    def __init__(self, run: Pass, ids: torch.Tensor, places: torch.Tensor) -> None:
+    def __init__(self, run: Pass, ids: torch.Tensor, places: torch.Tensor, before: "CudaGraph | None") -> None:
         self.ids, self.places = ids.clone(), places.clone()
+        self.device = ids.device
         self.graph = torch.cuda.CUDAGraph()
-        stream = torch.cuda.Stream()
-        stream.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(stream):  # libraries set themselves up in the first run, which cannot be recorded
-            run(self.ids, self.places)
-        torch.cuda.current_stream().wait_stream(stream)
-        with torch.cuda.graph(self.graph):
-            self.logits = run(self.ids, self.places)
+        pool = None if before is None else before.graph.pool()
+        with _RECORDING, torch.cuda.device(self.device):
+            stream = torch.cuda.Stream()
+            stream.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(stream):  # libraries set themselves up in the first run, which cannot be recorded
+                run(self.ids, self.places)
+            torch.cuda.current_stream().wait_stream(stream)
+            with torch.cuda.graph(self.graph, pool=pool, capture_error_mode="thread_local"):
+                self.logits = run(self.ids, self.places)
 
     def replay(self) -> None:
         """Run the pass."""
-        self.graph.replay()
+        with torch.cuda.device(self.device):
+            self.graph.replay()
 
 
-MakeRecording = Callable[[Pass, torch.Tensor, torch.Tensor], Recording]
-"""From a pass, token ids and places to a recording of it."""
+_RECORDING = Lock()
+"""One pass is recorded at a time in a process, as CUDA demands."""
+
+MakeRecording = Callable[[Pass, torch.Tensor, torch.Tensor, Any], Recording]
+"""From a pass, token ids, places and the recording that was made before, or None, to a recording."""
 
 
 class Recordings:
-    """The recorded passes over the slots of one cache."""
+    """The recorded passes over the slots of one cache. A replay overwrites the logits of the one before it."""
 
     def __init__(self, cache: SlotCache, *, make: MakeRecording) -> None:
         self.cache = cache
         self.make = make
         self._made: dict[tuple[int, int, int], Recording | None] = {}
         self._memory: torch.Tensor | None = None
+        self._last: Recording | None = None
+        self._can_be_made = True
 
     def __len__(self) -> int:
         return len(self._made)
@@ -76,37 +86,49 @@ class Recordings:
         """Tell whether all that a model keeps has places that stay the same: it attends, and does not convolve."""
         return all(isinstance(layer, SlotLayer) for layer in cache.layers)
 
+    def suits(self, places: int) -> bool:
+        """Tell whether texts of so many tokens would not waste most of the memory: each pass looks at all places."""
+        return self._memory is None or self._memory.shape[2] <= 4 * max(FEWEST_PLACES, _power(places))
+
     @torch.inference_mode()
     def read(self, token_ids: Sequence[Sequence[int]], kept: int) -> torch.Tensor | None:
         """Read new tokens of each text, and return the logits of the last `kept` places, shape (texts, kept, width).
 
         None if that is no pass to be recorded, and has not been run. The logits are overwritten by the next pass.
         """
-        columns = max(map(len, token_ids))
-        rows, columns = _power(len(token_ids)), _power(max(columns, kept))
-        if columns > MOST_COLUMNS:
+        shape = _power(len(token_ids)), _power(max(*map(len, token_ids), kept)), _power(kept)
+        if shape[1] > MOST_COLUMNS or not self._can_be_made:
             return None
-        ids, places = self.cache.placed(token_ids, rows, columns)
-        self.cache.reserve(rows, max(FEWEST_PLACES, _power(max(self.cache.lengths))))
+        ids, places = self.cache.placed(token_ids, *shape[:2])
+        self.cache.reserve(shape[0], max(FEWEST_PLACES, _power(max(self.cache.lengths))))
         memory = self.cache.layers[0].kept[0]
         if memory is not self._memory:  # it has grown
-            self._memory = memory
+            self._memory, self._last = memory, None
             self._made.clear()
-        key = rows, columns, kept
-        if key not in self._made:
-            self._made[key] = None
-            return self._run(kept)(ids, places)[: len(token_ids)]
-        recording = self._made[key]
+        return self._logits(shape, ids, places)[: len(token_ids), -kept:]
+
+    def _logits(self, shape: tuple[int, int, int], ids: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
+        """Run a pass: as it is for the first time, recorded for the second, and replayed from then on."""
+
+        def run(ids: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
+            return self.cache.run(ids, places, shape[2])
+
+        if shape not in self._made:
+            self._made[shape] = None
+            return run(ids, places)
+        recording = self._made[shape]
         if recording is None:
-            recording = self._made[key] = self.make(self._run(kept), ids, places)
+            try:
+                recording = self._made[shape] = self._last = self.make(run, ids, places, self._last)
+            except RuntimeError as error:
+                if isinstance(error, torch.OutOfMemoryError):
+                    raise
+                self._can_be_made = False  # some operation of the model waits for the host
+                return run(ids, places)
         recording.ids.copy_(ids)
         recording.places.copy_(places)
         recording.replay()
-        return recording.logits[: len(token_ids)]
-
-    def _run(self, kept: int) -> Pass:
-        """Return what is recorded: a pass in which nothing depends on the host."""
-        return lambda ids, places: self.cache.run(ids, places, kept)
+        return recording.logits
 
 
 def _power(count: int) -> int:

@@ -51,7 +51,6 @@ class SlotCache:
 
     is_ragged = True
     can_join = True
-    can_take_back = True
 
     def __init__(self, model: "PreTrainedModel", rows: int) -> None:
         self.model = model
@@ -113,6 +112,13 @@ class SlotCache:
         self.lengths = [row[-1] + 1 for row in places]
         nothing = [[0] * columns] * (rows - len(token_ids))
         return torch.tensor(ids + nothing, device=self.device), torch.tensor(places + nothing, device=self.device)
+
+    @torch.inference_mode()
+    def clear(self, rows: int) -> None:
+        """Begin anew with that many texts, in the same memory; what is left there must not be NaN, though masked."""
+        self.lengths = [0] * rows
+        for layer in self.layers:
+            layer.clear()
 
     def reserve(self, rows: int, places: int) -> None:
         """Make room for so many rows and places."""
@@ -234,6 +240,11 @@ class SlotLayer(CacheLayerMixin):
         """The memory that it takes."""
         return sum(kept.nbytes for kept in self.kept)
 
+    def clear(self) -> None:
+        """Forget everything."""
+        for kept in self.kept:
+            kept.zero_()
+
     def begin_pass(self, columns: int) -> None:
         """Do nothing: there is no difference."""
 
@@ -257,7 +268,7 @@ class SlotLayer(CacheLayerMixin):
             kept[first : first + rows * copies, :, :used] = new[:rows, :, :used].repeat(copies, 1, 1, 1)
 
     def make_room(self, rows: int, places: int) -> None:
-        """Take more memory if it does not suffice: half as many places more, so that it is seldom."""
+        """Take more memory if it does not suffice for the rows in use: half as many places, so that it is seldom."""
         had_rows, _, had_places, _ = self.kept[0].shape
         if rows <= had_rows and places <= had_places:
             return
@@ -265,8 +276,8 @@ class SlotLayer(CacheLayerMixin):
             places = -(-max(places, had_places * 3 // 2) // ROUND) * ROUND
         grown = []
         for kept in self.kept:  # what is masked is multiplied by 0, so it must not be NaN
-            fresh = kept.new_zeros((max(rows, had_rows), kept.shape[1], max(places, had_places), kept.shape[3]))
-            fresh[:had_rows, :, :had_places] = kept
+            fresh = kept.new_zeros((rows, kept.shape[1], max(places, had_places), kept.shape[3]))
+            fresh[: min(rows, had_rows), :, :had_places] = kept[:rows]
             grown.append(fresh)
         self.kept = tuple(grown)
 
