@@ -96,14 +96,13 @@ class Sampler:
 
     def _choose(self, logits: NDArray[np.float32], mask: Mask, generator: np.random.Generator) -> Choice:
         """Draw one token of the mask."""
-        from structured.weights import likeliest, sum_up, turned, weigh
+        from structured.weights import survey, turned, weigh
 
-        token_id = likeliest(logits, mask)
+        sums = np.empty(2)
+        token_id = survey(logits, mask, sums)
         if token_id < 0:
             return self._choose_unusual(logits, np.flatnonzero(unpack(mask, len(logits))), generator)
         best = logits[token_id]
-        sums = np.empty(2)
-        sum_up(logits, mask, best, sums)
         legal, total = sums.tolist()
         if self.temperature > 0:
             weights = np.empty_like(logits)

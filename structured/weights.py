@@ -85,6 +85,15 @@ def sum_up(logits: Logits, mask: Masks, best: Single, found: Sums) -> None:
         found[1] += total
 
 
+@machine_code
+def survey(logits: Logits, mask: Masks, found: Sums) -> int:
+    """Return the likeliest token, as `likeliest` does, and write down the sums of weights that it has."""
+    token_id = likeliest(logits, mask)
+    if token_id >= 0:
+        sum_up(logits, mask, logits[token_id], found)
+    return token_id
+
+
 @machine_code(reassociates=True)
 def weigh(logits: Logits, mask: Masks, best: Single, temperature: Single, weights: Weights) -> None:
     """Write down the weight of each token at a temperature: 0 if it is not legal, or less than the least there is."""

@@ -240,13 +240,13 @@ def test_the_loops_are_their_python(allowed: set[int], seed: int, temperature: f
     with pytest.MonkeyPatch.context() as patch:
         for is_python in (False, True):
             if is_python:
-                for name in ("exponential", "word_of", "total_of"):
+                for name in ("exponential", "word_of", "total_of", "likeliest", "sum_up"):
                     patch.setattr(weights, name, getattr(weights, name).py_func)
-            loops = [getattr(weights, name) for name in ("likeliest", "sum_up", "weigh", "turned")]
-            likeliest, sum_up, weigh, turned = (loop.py_func if is_python else loop for loop in loops)
+            loops = [getattr(weights, name) for name in ("survey", "weigh", "turned")]
+            survey, weigh, turned = (loop.py_func if is_python else loop for loop in loops)
             sums, made = np.empty(2), np.empty_like(logits)
-            sum_up(logits, mask, best, sums)
+            token_id = survey(logits, mask, sums)
             weigh(logits, mask, best, np.float32(temperature), made)
             drawn = [turned(made, share) for share in (0.0, 0.5, 0.999)]
-            found.append([likeliest(logits, mask), *drawn, *sums.tolist(), *made.tolist()])
+            found.append([token_id, *drawn, *sums.tolist(), *made.tolist()])
     assert found[0] == pytest.approx(found[1], rel=1e-5)

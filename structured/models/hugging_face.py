@@ -272,7 +272,9 @@ class HuggingFaceTexts:
 
     def logits(self, back: int = 0) -> NDArray[np.float32]:
         """Return the scores of the next token of each text, without its last `back` tokens, on the host."""
-        logits: NDArray[np.float32] = self._scores[:, -1 - back].float().cpu().numpy()
+        import torch
+
+        logits: NDArray[np.float32] = self._scores[:, -1 - back].to("cpu", torch.float32).numpy()
         return logits
 
     def scores(self, back: int = 0) -> "torch.Tensor | None":
