@@ -303,7 +303,8 @@ class HuggingFaceTexts:
             self.select([])
         else:
             with self._memory_errors():
-                self.cache.select(kept)
+                if len(kept) < len(token_ids):
+                    self.cache.select(kept)
                 self._scores = self._forward([new for new in token_ids if new is not None], guessed)
 
     def take_back(self, counts: Sequence[int]) -> None:
