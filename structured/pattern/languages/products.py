@@ -1,7 +1,6 @@
 """Languages enter; they leave run beside each other, by which they are intersected, complemented and sorted."""
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -58,34 +57,14 @@ def _avoided(language: Language, state: Any) -> Any:
     return None if isinstance(language, PatternLanguage) and language.is_everything(state) else state
 
 
-@dataclass(frozen=True, slots=True)
-class Together:
+class Together(Beside):
     """The texts that are in all of `included` and in none of `excluded`, each run beside the others."""
 
-    included: tuple[Language, ...]
-    excluded: tuple[Language, ...] = ()
-    _beside: Beside = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        included = self.included or (PatternLanguage(ANY_TEXT),)
-        sides: list[tuple[Language, _Meaning]] = [(language, _needed) for language in included]
-        sides += [(language, partial(_avoided, language)) for language in self.excluded]
-        object.__setattr__(self, "included", included)
-        object.__setattr__(self, "_beside", Beside(sides))
-
-    @property
-    def alphabet(self) -> Alphabet:
-        """The classes of characters that one of the languages tells apart."""
-        return self._beside.alphabet
-
-    @property
-    def start(self) -> Hashable:
-        """The states before the first character."""
-        return self._beside.start
-
-    def row(self, state: Any) -> list[Any]:
-        """Return the states that each class leads to, where none of the included is lost."""
-        return self._beside.row(state)
+    def __init__(self, included: Sequence[Language], excluded: Sequence[Language] = ()) -> None:
+        self.included = tuple(included) or (PatternLanguage(ANY_TEXT),)
+        self.excluded = tuple(excluded)
+        sides: list[tuple[Language, _Meaning]] = [(language, _needed) for language in self.included]
+        super().__init__([*sides, *((language, partial(_avoided, language)) for language in self.excluded)])
 
     def accepts(self, state: Any) -> bool:
         """Tell whether all of the included and none of the excluded accept."""
@@ -96,31 +75,13 @@ class Together:
         return not any(inner != DEAD and language.accepts(inner) for language, inner in without)
 
 
-@dataclass(frozen=True, slots=True)
-class Watched:
+class Watched(Beside):
     """The texts of a language, with the states of others beside its own."""
 
-    base: Language
-    others: tuple[Language, ...]
-    _beside: Beside = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        sides = [(self.base, _needed), *((language, _noted) for language in self.others)]
-        object.__setattr__(self, "_beside", Beside(sides))
-
-    @property
-    def alphabet(self) -> Alphabet:
-        """The classes of characters that one of the languages tells apart."""
-        return self._beside.alphabet
-
-    @property
-    def start(self) -> Hashable:
-        """The states before the first character."""
-        return self._beside.start
-
-    def row(self, state: Any) -> list[Any]:
-        """Return the states that each class leads to, where the base is not lost."""
-        return self._beside.row(state)
+    def __init__(self, base: Language, others: Sequence[Language]) -> None:
+        self.base = base
+        self.others = tuple(others)
+        super().__init__([(base, _needed), *((language, _noted) for language in others)])
 
     def accepts(self, state: Any) -> bool:
         """Tell whether the base accepts."""
