@@ -110,8 +110,8 @@ class _Draft:
     token_ids: list[int] = field(default_factory=list)
     pending: list[int] = field(default_factory=list)
     guessed: list[int] = field(default_factory=list)
-    source: Source = field(init=False)
-    """The prompt, of which an answer may quote words."""
+    source: Source | None = None
+    """The prompt, of which an answer may quote words; while something is guessed."""
     hoped: int = 0
     """How many were guessed in the last pass."""
     reach: int = FEWEST_GUESSES
@@ -128,7 +128,6 @@ class _Draft:
 
     def __post_init__(self) -> None:
         self.guide = self.request.thinking or self.request.guide
-        self.source = Source.of(self.request.prompt, self.guide.index.vocabulary)
         self._take_forced()
 
     @property
@@ -188,6 +187,8 @@ class _Draft:
         """Guess at most so many tokens, if all that is sure is to be read."""
         self.guessed = []
         if self.force and self.is_ready and most > 0:
+            if self.source is None:
+                self.source = Source.of(self.request.prompt, self.guide.index.vocabulary)
             written = self._spelled(self.token_ids[-LENGTHS[0] :])
             self.guessed = guess(self.guide, written, self.source, min(most, self.reach))
         self.hoped = len(self.guessed)
@@ -321,7 +322,7 @@ class _Batch:
             for draft in self.live:
                 draft.seconds_in_guide += ended - started
                 if draft.finished:
-                    draft.ended = ended
+                    draft.ended, draft.source = ended, None
 
     def _draw(self, texts: Texts) -> None:
         """Draw a token for each text of which the model has read all, and more where it has read them already."""
