@@ -155,7 +155,7 @@ class Extractor(Generic[T]):
 
     def __call__(self, prompt: str) -> T:
         """Return what the prompt says, as an instance of the type. Raises PromptError, BudgetError, GenerationError."""
-        results, errors = self.run([self.task.item(0, prompt)])
+        results, errors = self._run([self.task.item(0, prompt)])
         for error in errors.values():
             raise error
         (result,) = results
@@ -167,8 +167,8 @@ class Extractor(Generic[T]):
         Raises PromptError or BudgetError before anything is generated, and BatchError, which holds the other results,
         if the type's validators rejected every attempt at some document.
         """
-        listed = listed_documents(documents)
-        return self.finished([self.task.item(position, document) for position, document in enumerate(listed)])
+        listed = _listed(documents)
+        return self._finished([self.task.item(position, document) for position, document in enumerate(listed)])
 
     def stream(self, prompt: str) -> Stream[T]:
         """Return the answer to a prompt while it is written; see `Stream`. Raises PromptError, BudgetError."""
@@ -190,14 +190,14 @@ class Extractor(Generic[T]):
         """Return what the model is given for a document: chat messages if it has a chat template, else plain text."""
         return self.task.prompt(document)
 
-    def finished(self, items: list[Item]) -> list[Any]:
+    def _finished(self, items: list[Item]) -> list[Any]:
         """Return what each item says, of whatever task. Raises BatchError."""
-        results, errors = self.run(items)
+        results, errors = self._run(items)
         if errors:
             raise BatchError(results, errors)
         return results
 
-    def run(self, items: list[Item]) -> tuple[list[Any], dict[int, StructuredError]]:
+    def _run(self, items: list[Item]) -> tuple[list[Any], dict[int, StructuredError]]:
         """Return what each item says, and None and an error for those of which every attempt was rejected."""
         results: list[Any] = [None] * len(items)
         pending = items
@@ -257,7 +257,7 @@ def extract_each(
     Raises ValueError if there are more of one than of the other, and for examples and paths of what may be absent,
     which are of one type; everything else as `Extractor.batch`.
     """
-    listed = listed_documents(documents)
+    listed = _listed(documents)
     if len(output_types) != len(listed):
         raise ValueError(f"There are {len(output_types)} types for {len(listed)} documents. Pass one for each.")
     for name, given in (("examples", options.get("examples")), ("absent", absent)):
@@ -272,7 +272,7 @@ def extract_each(
         extractors[id(output_type)].task.item(position, document)
         for position, (output_type, document) in enumerate(zip(output_types, listed, strict=True))
     ]
-    return extractors[id(output_types[0])].finished(items) if items else []
+    return extractors[id(output_types[0])]._finished(items) if items else []  # noqa: SLF001  of this module
 
 
 def ready(output_type: object, absent: Absent | None, options: Options) -> Extractor[Any]:
@@ -282,7 +282,7 @@ def ready(output_type: object, absent: Absent | None, options: Options) -> Extra
     return Extractor(output_type, absent=absent, **options)
 
 
-def listed_documents(documents: Iterable[str]) -> list[str]:
+def _listed(documents: Iterable[str]) -> list[str]:
     """Return documents as a list. Raises PromptError for a single one."""
     if isinstance(documents, str):
         raise PromptError("The documents are one str, and would be read letter by letter. Pass a list: [text].")
