@@ -8,7 +8,7 @@ import pytest
 from doubles import byte_level_tokenizer
 from reruns import Recordable, Rerun
 
-from structured.errors import ModelError, OutOfMemoryError
+from structured.errors import ModelError, OutOfMemoryError, StructuredWarning
 
 ARCHITECTURES = (
     *(
@@ -176,10 +176,17 @@ def test_a_model_that_cannot_be_recorded_goes_on_without():
     model = recorded_llama(fail)
     expected = recorded_llama().begin([[5, 6, 7]])
     texts = model.begin([[5, 6, 7]])
-    for token_id in range(8, 14):
+
+    def write(token_id):
         for one in (texts, expected):
             one.append([[token_id]])
         np.testing.assert_allclose(texts.logits(), expected.logits(), atol=1e-4)
+
+    write(8)
+    with pytest.warns(StructuredWarning, match="cannot be recorded: operation not permitted"):
+        write(9)
+    for token_id in range(10, 14):
+        write(token_id)  # a second warning would be an error
     assert len(asked) == 1
 
 
@@ -225,12 +232,15 @@ def test_what_was_too_much_memory_is_not_lent_again():
 
 
 def test_graphs_need_a_gpu():
-    """To ask for them without one is an error that says what to do."""
+    """To ask for them without one, or for layers that cannot be recorded, is an error that says what to do."""
     from structured.models.hugging_face import HuggingFaceModel
 
     tokenizer = byte_level_tokenizer()
     with pytest.raises(ModelError, match=r"cuda_graphs is for a model on one GPU, and .* is on cpu\. Leave it out"):
         HuggingFaceModel(tiny("llama", len(tokenizer)), tokenizer, cuda_graphs=True)
+    for name in ("lfm2", "gemma2"):
+        with pytest.raises(ModelError, match=r"cuda_graphs is for models all layers of which attend to all that came"):
+            HuggingFaceModel(tiny(name, len(tokenizer)), tokenizer, cuda_graphs=True)
 
 
 @pytest.mark.parametrize("name", OTHERS)

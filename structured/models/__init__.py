@@ -45,10 +45,10 @@ def load_model(
     environment variable STRUCTURED_MODEL and, where that is not set, for the demonstration model of the package.
 
     `device_map` (for accelerate; default: the GPU if there is one), `dtype` (default: that of the checkpoint) and
-    `cuda_graphs` (records passes on a GPU and replays them, where the layers allow it) apply to models loaded by name.
-    The same name is loaded once in a process.
+    `cuda_graphs` (records passes on one GPU and replays them; for models all layers of which attend) apply to models
+    loaded by name. The same name is loaded once in a process.
 
-    Raises ModelError if there is no such model, or if it is to be recorded and not on one GPU, VocabularyError if its
+    Raises ModelError if there is no such model, or if it is to be recorded and cannot be, VocabularyError if its
     tokenizer cannot be read.
     """
     if source is None:

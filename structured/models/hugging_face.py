@@ -54,7 +54,7 @@ def load(
     name such as "bfloat16", or "auto" for that of the checkpoint. `cuda_graphs` records passes on a GPU and replays
     them. `progress` lets transformers draw its bars.
 
-    Raises ModelError if there is no such model, or if it is not on one GPU and is to be recorded.
+    Raises ModelError if there is no such model, or if it is to be recorded and cannot be.
     """
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -127,14 +127,20 @@ class HuggingFaceModel:
         return f"HuggingFaceModel({self.name!r}, {self.vocabulary!r})"
 
     def _graphs(self) -> "MakeRecording":
+        from structured.models.recordings import CudaGraph
+        from structured.models.slots import SlotCache
+
+        if not self.has_slots or SlotCache(self.model, 0).pads_behind:
+            raise ModelError(
+                f"cuda_graphs is for models all layers of which attend to all that came before, and {self.name} has "
+                "others, or another attention than 'sdpa' or 'eager'. Leave it out."
+            )
         devices = set((getattr(self.model, "hf_device_map", None) or {"": self.model.device}).values())
         if self.model.device.type != "cuda" or len(devices) > 1:
             raise ModelError(
                 f"cuda_graphs is for a model on one GPU, and {self.name} is on "
                 f"{', '.join(sorted(map(str, devices)))}. Leave it out, or load the model with device_map='cuda:0'."
             )
-        from structured.models.recordings import CudaGraph
-
         return CudaGraph
 
     def encode(self, prompt: str | Messages) -> list[int]:
@@ -224,15 +230,13 @@ class HuggingFaceModel:
         from structured.models.recordings import Recordings
         from structured.models.slots import SlotCache
 
-        if self.make_recording is None or not self.has_slots:
+        if self.make_recording is None:
             return None
         with self._lock:
             spare, self._spare = self._spare, None
         if spare is None or not spare.suits(places):
-            cache = SlotCache(self.model, 0)
-            spare = Recordings(cache, make=self.make_recording) if Recordings.can_record(cache) else None
-        if spare is not None:
-            spare.cache.clear(rows)
+            spare = Recordings(SlotCache(self.model, 0), make=self.make_recording)
+        spare.cache.clear(rows)
         return spare
 
     def give_back(self, recordings: "Recordings") -> None:

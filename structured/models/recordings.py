@@ -7,13 +7,15 @@ what is read goes to the same places of memory each time. A shape is recorded wh
 Importing this imports torch.
 """
 
+import warnings
 from collections.abc import Callable, Sequence
 from threading import Lock
 from typing import Any, Protocol
 
 import torch
 
-from structured.models.slots import SlotCache, SlotLayer
+from structured.errors import StructuredWarning
+from structured.models.slots import SlotCache
 
 FEWEST_PLACES = 256
 """Of the slots of recorded passes, which look at all of their places."""
@@ -68,7 +70,10 @@ MakeRecording = Callable[[Pass, torch.Tensor, torch.Tensor, Any], Recording]
 
 
 class Recordings:
-    """The recorded passes over the slots of one cache. A replay overwrites the logits of the one before it."""
+    """The recorded passes over the slots of one cache, all layers of which attend.
+
+    A replay overwrites the logits of the one before it.
+    """
 
     def __init__(self, cache: SlotCache, *, make: MakeRecording) -> None:
         self.cache = cache
@@ -80,11 +85,6 @@ class Recordings:
 
     def __len__(self) -> int:
         return len(self._made)
-
-    @staticmethod
-    def can_record(cache: SlotCache) -> bool:
-        """Tell whether all that a model keeps has places that stay the same: it attends, and does not convolve."""
-        return all(isinstance(layer, SlotLayer) for layer in cache.layers)
 
     def suits(self, places: int) -> bool:
         """Tell whether texts of so many tokens would not waste most of the memory: each pass looks at all places."""
@@ -123,7 +123,13 @@ class Recordings:
             except RuntimeError as error:
                 if isinstance(error, torch.OutOfMemoryError):
                     raise
-                self._can_be_made = False  # some operation of the model waits for the host
+                self._can_be_made = False
+                warnings.warn(
+                    f"A pass of {type(self.cache.model).__name__} cannot be recorded: {error}. It goes on without. "
+                    "Leave cuda_graphs out.",
+                    StructuredWarning,
+                    stacklevel=2,
+                )
                 return run(ids, places)
         recording.ids.copy_(ids)
         recording.places.copy_(places)

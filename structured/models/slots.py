@@ -289,7 +289,7 @@ class ConvolutionSlots(LinearAttentionLayer):
         super().__init__()
         self.slots = slots
         self.inputs: torch.Tensor | None = None
-        """Shape (rows, width, size of the kernel and of guesses); a view of its end is the state."""
+        """Shape (rows, width, size of the kernel and of guesses); its end is the state."""
         self.size = 0
 
     @property
