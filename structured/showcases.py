@@ -134,7 +134,7 @@ SHOWCASES = (
     ),
     Showcase(
         "Several people at once",
-        "Ana is 31, a nurse from York. Her brother Jason is 25 and lives in Leeds.",
+        "Ana is 31, a nurse from York. Her brother Jason is 25 and works as a cook in Leeds.",
         list[Person],
         (Person,),
     ),
