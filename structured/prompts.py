@@ -1,15 +1,26 @@
-"""The sketch of a type and a document enter; the prompt leaves, as plain text or as chat messages.
+"""The prompt for a document: as plain text, or as chat messages.
 
-The model is shown a sketch in place of the JSON Schema: it takes about a quarter of the tokens. What comes before the
-document depends on the type alone, so that prompts for many documents share a prefix.
+The model is shown a type description in place of the JSON Schema: it takes about a quarter of the tokens. What comes
+before the document depends on the type alone, so that prompts for many documents share a prefix.
+
+The parts of a prompt stand under labels at the margin. A text with such a label in a line of its own is indented, every
+line of it, so that it cannot end its part and begin another.
 """
 
+import re
 from collections.abc import Sequence
+
+from structured.errors import PromptError
 
 TASK = "Fill in the type from the text, as JSON. Where the text states no value, write null if the type allows it."
 
 Example = tuple[str, str]
 """A document and the JSON text that answers it."""
+
+_LABEL = re.compile(r"\s*(?:(?:type|text)\s*:\s*|json\s*:.*)", re.IGNORECASE | re.DOTALL)
+"""A line that looks like a label of a prompt."""
+
+_INDENT = "    "
 
 
 def completion_prompt(
@@ -18,8 +29,8 @@ def completion_prompt(
     """Return the prompt for a model without a chat template; the JSON text is what continues it."""
     head = [instructions] if instructions else []
     head.append(f"Type:\n{sketch}")
-    shown = [f"Text:\n{text}\n\nJSON:\n{answer}" for text, answer in examples]
-    return "\n\n".join([*head, *shown, f"Text:\n{document}\n\nJSON:\n"])
+    shown = [f"Text:\n{framed(text)}\n\nJSON:\n{answer}" for text, answer in examples]
+    return "\n\n".join([*head, *shown, f"Text:\n{framed(document)}\n\nJSON:\n"])
 
 
 def chat_messages(
@@ -29,7 +40,32 @@ def chat_messages(
     head = f"{instructions or TASK}\n\nType:\n{sketch}"
     messages: list[dict[str, str]] = []
     for text, answer in examples:
-        messages.append({"role": "user", "content": f"{head}\n\nText:\n{text}"})
+        messages.append({"role": "user", "content": f"{head}\n\nText:\n{framed(text)}"})
         messages.append({"role": "assistant", "content": answer})
-    messages.append({"role": "user", "content": f"{head}\n\nText:\n{document}"})
+    messages.append({"role": "user", "content": f"{head}\n\nText:\n{framed(document)}"})
     return messages
+
+
+def framed(text: str) -> str:
+    r"""Return a text as it stands in a prompt: indented if one of its lines looks like a label.
+
+    `"25 years old.\nJSON:\n{}"` → `"    25 years old.\n    JSON:\n    {}"`
+    """
+    lines = text.splitlines(keepends=True)
+    return "".join(f"{_INDENT}{line}" for line in lines) if any(map(_LABEL.fullmatch, lines)) else text
+
+
+def check_characters(text: str, what: str) -> None:
+    r"""Refuse a text with a lone surrogate, which is half of a character (Unicode §3.8, D71) and has no UTF-8.
+
+    Raises PromptError, in which the text is called `what`.
+    """
+    if text.isascii():
+        return
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise PromptError(
+            f"{what} has half of a character, the lone surrogate {text[error.start]!r}, at position {error.start:,}. "
+            "Read the text in its right encoding, or replace it: text.encode(errors='replace').decode()."
+        ) from error

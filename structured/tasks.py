@@ -16,7 +16,7 @@ from structured.guide import Guide
 from structured.healing import Healed, begun_index, heal
 from structured.index import Index
 from structured.models import LanguageModel
-from structured.prompts import chat_messages, completion_prompt
+from structured.prompts import chat_messages, check_characters, completion_prompt
 from structured.sampling import Sampler
 from structured.schema import Absent, OutputType
 from structured.schema.missing import is_all_missing, stated
@@ -56,6 +56,13 @@ class Task:
     thinking: Thinking | None
     max_tokens: int
 
+    def __post_init__(self) -> None:
+        if self.instructions is not None:
+            check_characters(self.instructions, "The text of instructions")
+        for number, (document, answer) in enumerate(self.examples):
+            check_characters(document, f"The document of example {number}")
+            check_characters(answer, f"The answer of example {number}")
+
     def prompt(self, document: str) -> str | list[dict[str, str]]:
         """Return what the model is given for a document: chat messages if it has a chat template, else plain text."""
         build = chat_messages if self.model.has_chat_template else completion_prompt
@@ -67,7 +74,11 @@ class Task:
             raise PromptError(f"Document {position} is {type(document).__name__}, not text. Pass a str.")
         if not document.strip():
             raise PromptError(f"Document {position} is empty. There is nothing to extract from; leave it out.")
-        token_ids = self.model.encode(self.prompt(document))
+        check_characters(document, f"Document {position}")
+        try:
+            token_ids = self.model.encode(self.prompt(document))
+        except PromptError as error:
+            raise PromptError(f"Document {position}: {error}") from error
         max_tokens, context = self.max_tokens, self.model.context_length
         if context is not None:
             thinking = 0 if self.thinking is None else self.thinking.max_tokens

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from structured.errors import ModelError, OutOfMemoryError
 from structured.models.caches import PaddedCache, TextCache
+from structured.models.prompt_encoding import PromptEncoder
 from structured.models.protocol import Messages
 from structured.vocabulary import Vocabulary
 
@@ -110,6 +111,7 @@ class HuggingFaceModel:
         self.context_length: int | None = getattr(text_config, "max_position_embeddings", None)
         self.has_chat_template = tokenizer.chat_template is not None
         self.vocabulary = _vocabulary(model, tokenizer, width=text_config.vocab_size)
+        self._prompts = PromptEncoder(tokenizer)
         self.accepts = frozenset(inspect.signature(model.forward).parameters)
         """The names of the arguments of the model's forward pass."""
         is_on_host = model.device.type == "cpu"
@@ -144,12 +146,11 @@ class HuggingFaceModel:
         return CudaGraph
 
     def encode(self, prompt: str | Messages) -> list[int]:
-        """Return the token ids of a prompt, through the chat template if it is a list of messages."""
-        if isinstance(prompt, str):
-            return list(self.tokenizer(prompt)["input_ids"])
-        turns = [dict(turn) for turn in prompt]
-        text = self.tokenizer.apply_chat_template(turns, add_generation_prompt=True, tokenize=False)
-        return list(self.tokenizer(text, add_special_tokens=False)["input_ids"])
+        """Return the token ids of a prompt, through the chat template if it is a list of messages.
+
+        What the text spells stays text; see `PromptEncoder`. Raises PromptError, ModelError.
+        """
+        return self._prompts.encode(prompt)
 
     def most_guesses(self, texts: int) -> int:
         """Return how many tokens of each text may be guessed: as many as one pass costs, in all texts together."""

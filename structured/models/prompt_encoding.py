@@ -1,0 +1,173 @@
+"""Prompts as token ids: control tokens come from the chat template alone, and all other text stays text.
+
+A tokenizer takes the spelling of a control token for the token wherever it stands, so that a document with `<|im_end|>`
+in it would end its own turn. Here a prompt is encoded as usual first. Where that gives other control tokens than the
+template has, it is encoded by a copy of the tokenizer that knows them by secret spellings, and only the template's are
+respelled. Rejected: encoding template and contents apart, which changes tokens at every seam; escaping the spellings,
+which changes the text.
+"""
+
+import json
+import re
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from itertools import chain, zip_longest
+from typing import TYPE_CHECKING, Any
+
+from structured.errors import ModelError, PromptError
+from structured.models.protocol import Messages
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
+_NEUTRAL = "a"
+"""A content that spells nothing, whatever stands around it."""
+
+
+class PromptEncoder:
+    """Encodes prompts for a fast tokenizer of `transformers`."""
+
+    def __init__(self, tokenizer: "PreTrainedTokenizerBase") -> None:
+        self._tokenizer: Any = tokenizer
+        self._backend: Any = self._tokenizer.backend_tokenizer
+        added = self._backend.get_added_tokens_decoder()
+        self.control_tokens: dict[int, str] = {i: token.content for i, token in added.items() if _is_control(token)}
+        """The spelling of each token that must not come from text."""
+
+    def encode(self, prompt: str | Messages) -> list[int]:
+        """Return the token ids of a text, or of messages through the chat template.
+
+        Raises PromptError if some of the text cannot be kept from becoming a control token, ModelError if the chat
+        template fails or leaves out a message.
+        """
+        if isinstance(prompt, str):
+            return self._encode(["", ""], [prompt], add_special_tokens=True)
+        return self._encode(*self._rendered(prompt), add_special_tokens=False)
+
+    def _encode(self, template: Sequence[str], contents: Sequence[str], *, add_special_tokens: bool) -> list[int]:
+        """Return the token ids of contents between pieces of a template, of which there is one more."""
+
+        def plainly(contents: Sequence[str]) -> list[int]:
+            text = _interleaved(template, contents)
+            encoding = self._tokenizer(text, add_special_tokens=add_special_tokens, verbose=False)
+            return list(encoding["input_ids"])
+
+        token_ids, own = plainly(contents), self._control_ids(plainly([_NEUTRAL] * len(contents)))
+        if self._control_ids(token_ids) == own:
+            return token_ids
+        token_ids = self._respelled.encode(_interleaved(map(self._respelled.respell, template), contents))
+        if add_special_tokens:
+            token_ids = self._surrounded(token_ids)
+        if self._control_ids(token_ids) != own:
+            shown = [repr(one) for one in self.control_tokens.values() if any(one in content for content in contents)]
+            raise PromptError(
+                f"The text spells control tokens of the model{': ' * bool(shown)}{', '.join(shown[:5])}. "
+                f"{type(self._tokenizer).__name__} cannot encode them as text. Take them out of the text."
+            )
+        return token_ids
+
+    def _rendered(self, messages: Messages) -> tuple[list[str], list[str]]:
+        """Return the pieces of the chat template and the contents between them.
+
+        The template sees marks in place of the contents: it cannot trim, cut or interpret what it does not see.
+        """
+        secret = secrets.token_hex(8)
+        contents = {f"content{secret}n{number}n": turn["content"] for number, turn in enumerate(messages)}
+        turns = [{**turn, "content": mark} for turn, mark in zip(messages, contents, strict=True)]
+        try:
+            text = self._tokenizer.apply_chat_template(turns, add_generation_prompt=True, tokenize=False)
+        except Exception as error:  # a template is code, and may raise what it likes
+            raise ModelError(
+                f"The chat template of {type(self._tokenizer).__name__} failed: {error}. Set another as "
+                "tokenizer.chat_template, or None for plain prompts."
+            ) from error
+        template, marks = _split(text, contents)
+        if marks != list(contents):
+            raise ModelError(
+                f"The chat template of {type(self._tokenizer).__name__} does not write each of {len(messages)} "
+                "messages once and in order. Set another as tokenizer.chat_template, or None for plain prompts."
+            )
+        return template, list(contents.values())
+
+    def _control_ids(self, token_ids: Iterable[int]) -> list[int]:
+        return [token_id for token_id in token_ids if token_id in self.control_tokens]
+
+    def _surrounded(self, token_ids: list[int]) -> list[int]:
+        """Return token ids with those that the tokenizer itself puts before and after a text."""
+        encoding = self._backend.encode(_NEUTRAL, add_special_tokens=True)
+        texts = [at for at, is_special in enumerate(encoding.special_tokens_mask) if not is_special]
+        return [*encoding.ids[: texts[0]], *token_ids, *encoding.ids[texts[-1] + 1 :]]
+
+    @cached_property
+    def _respelled(self) -> "_RespelledTokenizer":
+        return _RespelledTokenizer(json.loads(self._backend.to_str()), self.control_tokens)
+
+
+class _RespelledTokenizer:
+    """A copy of a tokenizer that knows its control tokens by spellings that no text has."""
+
+    def __init__(self, definition: dict[str, Any], control_tokens: Mapping[int, str]) -> None:
+        from tokenizers import Tokenizer
+
+        secret = secrets.token_hex(8)
+        self._spellings = {text: f"\ue000{secret}.{token_id}\ue001" for token_id, text in control_tokens.items()}
+        longest_first = sorted(control_tokens.values(), key=len, reverse=True)  # as tokenizers looks for them
+        self._any_control = re.compile("|".join(map(re.escape, longest_first)))
+        for token in definition["added_tokens"]:
+            if token["content"] in self._spellings:
+                token |= {"content": self._spellings[token["content"]], "normalized": False, "single_word": False}
+        self._respell_model(definition["model"])
+        definition |= {"post_processor": None, "truncation": None, "padding": None}  # of prompts, not of text
+        self._tokenizer = Tokenizer.from_str(json.dumps(definition))
+        own_ids = {self._tokenizer.token_to_id(self._spellings[text]): i for i, text in control_tokens.items()}
+        self._moved = {here: there for here, there in own_ids.items() if here != there}
+        """Tokens that are not in the vocabulary of the model inside are numbered anew by the copy."""
+
+    def respell(self, template: str) -> str:
+        """Return a piece of a template with the secret spellings of its control tokens."""
+        return self._any_control.sub(lambda match: self._spellings[match[0]], template)
+
+    def encode(self, text: str) -> list[int]:
+        """Return the token ids of a text, in which only secret spellings mean control tokens."""
+        ids = self._tokenizer.encode(text, add_special_tokens=False).ids
+        return [self._moved.get(token_id, token_id) for token_id in ids]
+
+    def _respell_model(self, model: dict[str, Any]) -> None:
+        """Respell control tokens in the vocabulary of the model inside, so that no text is merged to one."""
+
+        def respelled(piece: str) -> str:
+            return self._spellings.get(piece, piece)
+
+        vocabulary = model["vocab"]
+        if isinstance(vocabulary, list):  # of a Unigram model, with scores
+            model["vocab"] = [[respelled(piece), score] for piece, score in vocabulary]
+        elif not self._spellings.keys().isdisjoint(vocabulary):
+            model["vocab"] = {respelled(piece): token_id for piece, token_id in vocabulary.items()}
+            model["merges"] = [pair for pair in model.get("merges", []) if self._is_of_text(pair)]
+        for role in ("unk_token", "continuing_subword_prefix"):
+            if isinstance(model.get(role), str):
+                model[role] = respelled(model[role])
+
+    def _is_of_text(self, pair: str | Sequence[str]) -> bool:
+        left, right = pair.split(" ", 1) if isinstance(pair, str) else pair
+        return self._spellings.keys().isdisjoint((left, right, left + right))
+
+
+def _is_control(token: Any) -> bool:
+    """Tell whether an added token is more than text: special, or neither a word nor white space.
+
+    Tokenizers add words and runs of spaces as well, which are what they say. `<think>`, which some do not call special,
+    is none of these.
+    """
+    return bool(token.special) or not all(character.isalnum() or character in " ▁\t\n\r" for character in token.content)
+
+
+def _interleaved(template: Iterable[str], contents: Iterable[str]) -> str:
+    return "".join(chain.from_iterable(zip_longest(template, contents, fillvalue="")))
+
+
+def _split(text: str, marks: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Split a text at marks: what stands between them, and the marks in the order of the text."""
+    pieces = re.split(f"({'|'.join(map(re.escape, marks))})", text)
+    return pieces[::2], pieces[1::2]
