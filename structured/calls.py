@@ -2,15 +2,15 @@
 
 import functools
 import inspect
-import string
 import typing
 from collections.abc import Callable, Iterable
 from typing import Any, ParamSpec, TypeVar, Unpack, get_args, get_origin, overload
 
-from structured.errors import PromptError, SchemaError
+from structured.errors import SchemaError
 from structured.extraction import Extractor, Options, extract_each, ready
 from structured.schema import Absent, JsonSchema
 from structured.tasks import Extraction
+from structured.templates import Template
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -131,7 +131,7 @@ def structured(function: Callable[P, T], /) -> Callable[P, T]: ...
 @overload
 def structured(**options: Unpack[Options]) -> Callable[[Callable[P, T]], Callable[P, T]]: ...
 def structured(function: Callable[..., Any] | None = None, /, **options: Unpack[Options]) -> Any:
-    """Turn a function into a prompt: its docstring, with the arguments filled in, asks for its return annotation.
+    """Turn a function into a prompt: its docstring asks, its arguments are the text, its return annotation is the type.
 
     Used bare or with the options of `Options`. The function's body is never run. Where it is annotated to return
     `Extraction[Person]`, what the text does not state may be missing.
@@ -139,6 +139,9 @@ def structured(function: Callable[..., Any] | None = None, /, **options: Unpack[
         @structured
         def people(text: str) -> list[Person]:
             '''List everybody mentioned in: {text}'''
+
+    Of several arguments, the longest is the text; short ones are filled in where they stand (see `Template`). Methods,
+    class methods and static methods work as functions do; `{self}` may be left out.
 
     Raises TypeError for what is no plain function, PromptError when the docstring is missing or its `{fields}` are not
     the parameters, SchemaError when the return annotation is missing; everything else as `extract`.
@@ -148,13 +151,15 @@ def structured(function: Callable[..., Any] | None = None, /, **options: Unpack[
     return _decorate(function, options=options)
 
 
-def _decorate(function: Callable[..., Any], *, options: Options) -> Callable[..., Any]:
+def _decorate(function: Callable[..., Any], *, options: Options) -> Any:
+    if isinstance(function, staticmethod | classmethod):
+        return type(function)(_decorate(function.__func__, options=options))
     if not inspect.isfunction(function):
         raise TypeError(f"@structured takes a function, and {function!r} is none. Write one with a docstring.")
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
         raise TypeError(f"{function.__name__} is a generator, and an answer is one value. Write it without yield.")
     signature = inspect.signature(function)
-    template = _docstring_template(function, signature)
+    template = Template.of(function)
     if signature.return_annotation is inspect.Signature.empty:
         raise SchemaError(
             f"{function.__name__} has no return annotation, so there is no type to extract",
@@ -172,7 +177,8 @@ def _decorate(function: Callable[..., Any], *, options: Options) -> Callable[...
     def call(*args: Any, **kwargs: Any) -> Any:
         bound = signature.bind(*args, **kwargs)
         bound.apply_defaults()
-        return extractor()(template.format(**bound.arguments))
+        question = template.fill(bound.arguments)
+        return extractor()(question.document, instructions=question.instructions)
 
     if inspect.iscoroutinefunction(function):
 
@@ -184,24 +190,3 @@ def _decorate(function: Callable[..., Any], *, options: Options) -> Callable[...
 
         return call_in_thread
     return call
-
-
-def _docstring_template(function: Callable[..., Any], signature: inspect.Signature) -> str:
-    template = inspect.getdoc(function)
-    if not template:
-        raise PromptError(f"{function.__name__} has no docstring. Write the prompt there, with {{parameter}} fields.")
-    try:
-        fields = {name for _, name, _, _ in string.Formatter().parse(template) if name is not None}
-    except ValueError as error:
-        raise PromptError(
-            f"The docstring of {function.__name__} is not a template: {error}. Double every literal brace."
-        ) from error
-    names = {name.partition(".")[0].partition("[")[0] for name in fields}
-    if names != signature.parameters.keys():
-        missing = sorted(signature.parameters.keys() - names)
-        extra = sorted(names - signature.parameters.keys())
-        raise PromptError(
-            f"The docstring of {function.__name__} must use each parameter once or more, and nothing else: "
-            f"it lacks {missing or 'none'}, and {extra or 'none'} of its fields are no parameters."
-        )
-    return template

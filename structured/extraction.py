@@ -153,9 +153,13 @@ class Extractor(Generic[T]):
         """The type, as the prompt shows it."""
         return self.task.sketch
 
-    def __call__(self, prompt: str) -> T:
-        """Return what the prompt says, as an instance of the type. Raises PromptError, BudgetError, GenerationError."""
-        results, errors = self._run([self.task.item(0, prompt)])
+    def __call__(self, prompt: str, *, instructions: str | None = None) -> T:
+        """Return what the prompt says, as an instance of the type.
+
+        `instructions` are of this call alone, and come after those of the extractor. Raises PromptError, BudgetError,
+        GenerationError.
+        """
+        results, errors = self._run([self.task.asking(instructions).item(0, prompt)])
         for error in errors.values():
             raise error
         (result,) = results

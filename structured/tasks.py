@@ -4,7 +4,7 @@ import functools
 import itertools
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
 from pydantic import ValidationError
@@ -62,6 +62,12 @@ class Task:
         for number, (document, answer) in enumerate(self.examples):
             check_characters(document, f"The document of example {number}")
             check_characters(answer, f"The answer of example {number}")
+
+    def asking(self, instructions: str | None) -> "Task":
+        """Return the task with further instructions."""
+        if instructions is None:
+            return self
+        return replace(self, instructions="\n\n".join(filter(None, (self.instructions, instructions))))
 
     def prompt(self, document: str) -> str | list[dict[str, str]]:
         """Return what the model is given for a document: chat messages if it has a chat template, else plain text."""

@@ -303,7 +303,12 @@ def people(text: str, language: str = "English") -> list[Person]:
 
 def test_a_decorated_function_asks_its_docstring_for_its_return_annotation():
     asked = extract(
-        list[Person], "List everybody in this English text: Ana.", model=MODELS["uniform"], temperature=1.0, seed=5
+        list[Person],
+        "Ana",
+        instructions="List everybody in this English text: the text.",
+        model=MODELS["uniform"],
+        temperature=1.0,
+        seed=5,
     )
     assert people("Ana") == people(text="Ana") == people("Ana", language="English") == asked
     assert people.__name__ == "people"

@@ -1,0 +1,179 @@
+"""Docstrings as prompts: they are the instructions, and the arguments are the text."""
+
+import re
+import string
+from typing import Any
+
+import pytest
+from doubles import ByteTokenizer, random_logits
+from hypothesis import given
+from hypothesis import strategies as st
+
+from structured import PromptError, structured
+from structured.models import FunctionModel
+from structured.templates import MAX_INLINE, Question, Template
+
+
+def template(docstring: str, *parameters: str) -> Template:
+    """Return the template of a function with a docstring and parameters."""
+    scope: dict[str, Any] = {}
+    exec(f"def f({', '.join(parameters)}): pass", scope)  # noqa: S102  of the test's own making
+    scope["f"].__doc__ = docstring
+    return Template.of(scope["f"])
+
+
+TEXT = "Jason is 25 years old, and his sister Ana Brandt, a nurse in York, is 31."
+LONG = " ".join([TEXT] * 3)
+
+
+@pytest.mark.parametrize(
+    ("docstring", "arguments", "expected"),
+    [
+        ("List everybody in: {text}", {"text": TEXT}, ("List everybody in: the text", TEXT)),
+        ("In {text}, who is oldest?", {"text": TEXT}, ("In the text, who is oldest?", TEXT)),
+        ("How old is {name}? {text}", {"name": "Ana", "text": TEXT}, ("How old is Ana? the text", TEXT)),
+        ("{text} Who? {text}", {"text": TEXT}, ("the text Who? the text", TEXT)),
+        ("Is {n} prime?", {"n": 7}, ("Is the text prime?", "7")),
+        ("Is {n:>4} {kind!r}?", {"n": 7, "kind": "p"}, ("Is the text 'p'?", "   7")),
+        ("{{}} of {text}", {"text": "a"}, ("{} of the text", "a")),
+        ("{a:{width}} of {text}", {"a": 1, "width": 3, "text": TEXT}, ("  1 of the text", TEXT)),
+        ("Invent a {{person}}.", {}, (None, "Invent a {person}.")),
+        ("Compare {old} and {new}", {"old": LONG, "new": TEXT}, ("Compare the text and " + TEXT, LONG)),
+        (
+            "Compare {old} and {new}",
+            {"old": LONG, "new": "a\nb"},
+            ("Compare the old and the new", f"old:\n{LONG}\n\nnew:\na\nb"),
+        ),
+    ],
+)
+def test_the_longest_argument_is_the_text_and_short_ones_stand_in_the_docstring(docstring, arguments, expected):
+    assert template(docstring, *arguments).fill(arguments) == Question(*expected)
+
+
+@given(
+    literals=st.lists(st.text(max_size=9), min_size=1, max_size=5),
+    values=st.lists(st.text(max_size=2 * MAX_INLINE), min_size=4, max_size=4),
+)
+def test_nothing_of_docstring_and_arguments_is_lost(literals, values):
+    """Each argument stands in the text or in the instructions, and every literal in the instructions, in order."""
+    names = string.ascii_lowercase[: len(literals) - 1]
+    fields = [f"{{{name}}}" for name in names]
+    escaped = [literal.replace("{", "{{").replace("}", "}}") for literal in literals]
+    docstring = "x" + "".join(one for pair in zip(escaped, [*fields, ""], strict=True) for one in pair) + "x"
+    arguments = dict(zip(names, values, strict=False))
+    instructions, document = template(docstring, *names).fill(arguments)
+    if not names:
+        assert instructions is None
+        return
+    longest = max(map(len, arguments.values()))
+    assert any(len(value) == longest and value in document for value in arguments.values())
+    for value in arguments.values():
+        assert value in document or (value in instructions and len(value) <= MAX_INLINE and value.count("\n") == 0)
+
+
+@pytest.mark.parametrize(
+    ("docstring", "parameters", "message"),
+    [
+        ("", ("text",), "f has no docstring. Write the prompt there"),
+        ("Read {txt}", ("text",), "it lacks ['text'], and ['txt'] of its fields are no parameters"),
+        ("Read {}", ("text",), "it lacks ['text'], and [''] of its fields are no parameters"),
+        ("Read {self}", ("text",), "it lacks ['text'], and ['self'] of its fields are no parameters"),
+        ("Read {text:{width}}", ("text",), "it lacks none, and ['width'] of its fields are no parameters"),
+        ("Read {text} {", ("text",), "Double every literal brace"),
+        ("Read {text!x}", ("text",), "cannot be filled in"),
+        ("Read {text.name}", ("text",), "cannot be filled in: 'str' object has no attribute 'name'"),
+        ("Read {text[3]}", ("text",), "cannot be filled in"),
+        ("Read {text:d}", ("text",), "cannot be filled in: Unknown format code 'd'"),
+    ],
+)
+def test_docstrings_that_cannot_be_filled_in_are_refused(docstring, parameters, message):
+    with pytest.raises(PromptError, match=re.escape(message)):
+        template(docstring, *parameters).fill(dict.fromkeys(parameters, "a"))
+
+
+SEEN: list[str] = []
+
+
+class Recording(FunctionModel):
+    """A model that remembers the prompts that it is given."""
+
+    def encode(self, prompt):
+        SEEN.append(prompt)
+        return super().encode(prompt)
+
+
+MODEL = Recording(random_logits(len(ByteTokenizer().tokens)), ByteTokenizer())
+
+
+class Reader:
+    """A class whose methods are prompts, above and below the decorators that make them what they are."""
+
+    language = "English"
+
+    @structured(model=MODEL)
+    def age(self, text: str) -> bool:
+        """Is an age stated in {text}?"""
+        raise NotImplementedError
+
+    @structured(model=MODEL)
+    def translated(self, text: str) -> bool:
+        """Is this {self.language}? {text}"""
+        raise NotImplementedError
+
+    @classmethod
+    @structured(model=MODEL)
+    def below(cls, text: str) -> bool:
+        """Is an age stated in {text}?"""
+        raise NotImplementedError
+
+    @structured(model=MODEL)
+    @classmethod
+    def above(cls, text: str) -> bool:
+        """Is an age stated in {text}?"""
+        raise NotImplementedError
+
+    @staticmethod
+    @structured(model=MODEL)
+    def alone(text: str) -> bool:
+        """Is an age stated in {text}?"""
+        raise NotImplementedError
+
+    @structured(model=MODEL)
+    @staticmethod
+    def outermost(text: str) -> bool:
+        """Is an age stated in {text}?"""
+        raise NotImplementedError
+
+
+@pytest.mark.parametrize("name", ["age", "below", "above", "alone", "outermost"])
+def test_methods_are_prompts_as_functions_are(name):
+    SEEN.clear()
+    assert getattr(Reader(), name)(TEXT) in (True, False)
+    assert SEEN[0] == f"Is an age stated in the text?\n\nType:\nboolean\n\nText:\n{TEXT}\n\nJSON:\n"
+
+
+def test_methods_may_use_their_instance():
+    SEEN.clear()
+    Reader().translated(TEXT)
+    assert SEEN[0].startswith("Is this English? the text\n\nType:")
+
+
+def test_the_instructions_of_an_extractor_come_before_those_of_a_call():
+    @structured(model=MODEL, instructions="Be brief.")
+    def adult(text: str) -> bool:
+        """Is {text} an adult?"""
+        raise NotImplementedError
+
+    SEEN.clear()
+    adult("Ana, 31")
+    assert SEEN[0].startswith("Be brief.\n\nIs the text an adult?\n\nType:")
+
+
+def test_empty_arguments_are_empty_documents():
+    @structured(model=MODEL)
+    def adult(text: str) -> bool:
+        """Is {text} an adult?"""
+        raise NotImplementedError
+
+    with pytest.raises(PromptError, match="Document 0 is empty"):
+        adult("")
