@@ -6,7 +6,7 @@ import typing
 from collections.abc import Callable, Iterable
 from typing import Any, ParamSpec, TypeVar, Unpack, get_args, get_origin, overload
 
-from structured.errors import SchemaError
+from structured.errors import SchemaError, calling_line, warnings_at
 from structured.extraction import Extractor, Options, extract_each, ready
 from structured.schema import Absent, JsonSchema
 from structured.tasks import Extraction
@@ -90,9 +90,7 @@ async def aextract(
     output_type: object, prompt: str, *, absent: Absent | None = None, **options: Unpack[Options]
 ) -> Any:
     """Return what a text says, as `extract` does; the model runs in a thread beside the event loop."""
-    import asyncio
-
-    return await asyncio.to_thread(lambda: ready(output_type, absent, options)(prompt))
+    return await _in_thread(lambda: ready(output_type, absent, options)(prompt))
 
 
 @overload
@@ -115,9 +113,15 @@ async def aextract_batch(
     output_type: object, documents: Iterable[str], *, absent: Absent | None = None, **options: Unpack[Options]
 ) -> list[Any]:
     """Return what each of many documents says, as `extract_batch` does; the model runs in a thread."""
+    return await _in_thread(lambda: _batch(output_type, documents, absent, options))
+
+
+async def _in_thread(run: Callable[[], T]) -> T:
+    """Return what a function returns that is run in a thread; its warnings point to what awaits it."""
     import asyncio
 
-    return await asyncio.to_thread(_batch, output_type, documents, absent, options)
+    with warnings_at(calling_line()):
+        return await asyncio.to_thread(run)
 
 
 def _batch(output_type: object, documents: Iterable[str], absent: Absent | None, options: Options) -> list[Any]:
@@ -184,9 +188,7 @@ def _decorate(function: Callable[..., Any], *, options: Options) -> Any:
 
         @functools.wraps(function)
         async def call_in_thread(*args: Any, **kwargs: Any) -> Any:
-            import asyncio
-
-            return await asyncio.to_thread(call, *args, **kwargs)
+            return await _in_thread(lambda: call(*args, **kwargs))
 
         return call_in_thread
     return call

@@ -18,8 +18,14 @@
 Each message says what is wrong, where, and what to do. The facts are fields as well, so that a program can act on them.
 """
 
-from collections.abc import Mapping, Sequence
+import sys
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
+from types import FrameType
+from typing import Any, NamedTuple
 
 
 class StructuredError(Exception):
@@ -136,3 +142,47 @@ class DemonstrationWarning(StructuredWarning):
 
 class BudgetWarning(StructuredWarning):
     """`max_tokens` shortened an answer: it is valid, but may lack what the model still meant to write."""
+
+
+class Line(NamedTuple):
+    """A line of a program, as `warnings.warn_explicit` takes it."""
+
+    filename: str
+    number: int
+    module: str
+    registry: dict[Any, Any]
+
+
+_SKIPPED = {__package__, "asyncio", "typing"}
+"""What a call of the library runs through: itself, the event loop, and `Extractor[Person](…)`."""
+
+_awaiting: ContextVar[Line | None] = ContextVar("_awaiting", default=None)
+
+
+def calling_line() -> Line:
+    """Return the line of the user's program from which the library was called; the outermost if all are of others."""
+    frame = sys._getframe(1)  # noqa: SLF001  what warnings do as well
+    while frame.f_back is not None and _module(frame).partition(".")[0] in _SKIPPED:
+        frame = frame.f_back
+    registry = frame.f_globals.setdefault("__warningregistry__", {})
+    return Line(frame.f_code.co_filename, frame.f_lineno, _module(frame), registry)
+
+
+def _module(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__"))
+
+
+@contextmanager
+def warnings_at(line: Line) -> Iterator[None]:
+    """Let warnings point to a line meanwhile, also those of another thread, on whose stack that line is not."""
+    token = _awaiting.set(line)
+    try:
+        yield
+    finally:
+        _awaiting.reset(token)
+
+
+def warn(message: str, kind: type[StructuredWarning]) -> None:
+    """Give a warning that points to the line of the user's program from which the library was called."""
+    line = _awaiting.get() or calling_line()
+    warnings.warn_explicit(message, kind, line.filename, line.number, line.module, line.registry)

@@ -1,14 +1,12 @@
 """A type, a model and options enter; an extractor leaves, which makes validated instances of prompts and documents."""
 
 import json
-import sys
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Generic, TypedDict, TypeVar, Unpack, cast, get_args, overload
 
 from structured.compiler import compile_type, keep, known_type, type_to_pattern
 from structured.decoding import DEFAULT_BATCH_SIZE, Generation, stream
-from structured.errors import Attempt, BatchError, BudgetWarning, GenerationError, PromptError, StructuredError
+from structured.errors import Attempt, BatchError, BudgetWarning, GenerationError, PromptError, StructuredError, warn
 from structured.models import ModelSource, load_model
 from structured.sampling import Sampler
 from structured.schema import DEFAULT_WHITESPACE, Absent, JsonSchema, Optionals, OutputType
@@ -244,11 +242,10 @@ class Extractor(Generic[T]):
             return False
         results[item.position] = item.task.read_vote(valid) if len(valid) > 1 else valid[0][1]
         if any(generation.shortened for generation, _ in valid):
-            warnings.warn(
+            warn(
                 f"The answer for document {item.position} was brought to an end by its budget of {item.max_tokens} "
                 "tokens; it is valid but may be incomplete. Raise max_tokens.",
                 BudgetWarning,
-                stacklevel=_frames_inside(),
             )
         return True
 
@@ -306,14 +303,6 @@ def _value_to_json(output_type: OutputType[Any], value: object, whitespace: str)
         return json.dumps(plain, ensure_ascii=False, indent=2)
     separators = (",", ":") if whitespace == "compact" else (", ", ": ")
     return json.dumps(plain, ensure_ascii=False, separators=separators)
-
-
-def _frames_inside() -> int:
-    """Return how many frames there are from the caller's to the first that is not of this package."""
-    frame, count = sys._getframe(1), 1  # noqa: SLF001  what warnings do as well
-    while frame.f_back is not None and frame.f_globals["__name__"].partition(".")[0] == __package__:
-        frame, count = frame.f_back, count + 1
-    return count
 
 
 def _one_of(names: tuple[Optionals, ...], option: str, name: Optionals) -> Optionals:

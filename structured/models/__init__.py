@@ -6,12 +6,11 @@ demonstration model of the package answers, and says so once.
 """
 
 import os
-import warnings
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from structured.errors import DemonstrationWarning, ModelError
+from structured.errors import DemonstrationWarning, ModelError, warn
 from structured.models.function import FunctionModel, LogitsFunction
 from structured.models.protocol import LanguageModel, Texts
 
@@ -83,11 +82,10 @@ def _from_pair(model: Any, tokenizer: Any) -> LanguageModel:
 @cache
 def _demonstration() -> Path:
     """Return the packaged model; being cached, it warns once in a process."""
-    warnings.warn(
+    warn(
         "No model was named, so the small demonstration model of the package answers. It is made to try the library "
         "with; for real work pass model='…' or set STRUCTURED_MODEL.",
         DemonstrationWarning,
-        stacklevel=2,
     )
     return DEMONSTRATION
 

@@ -7,14 +7,13 @@ what is read goes to the same places of memory each time. A shape is recorded wh
 Importing this imports torch.
 """
 
-import warnings
 from collections.abc import Callable, Sequence
 from threading import Lock
 from typing import Any, Protocol
 
 import torch
 
-from structured.errors import StructuredWarning
+from structured.errors import StructuredWarning, warn
 from structured.models.slots import SlotCache
 
 FEWEST_PLACES = 256
@@ -124,11 +123,10 @@ class Recordings:
                 if isinstance(error, torch.OutOfMemoryError):
                     raise
                 self._can_be_made = False
-                warnings.warn(
+                warn(
                     f"A pass of {type(self.cache.model).__name__} cannot be recorded: {error}. It goes on without. "
                     "Leave cuda_graphs out.",
                     StructuredWarning,
-                    stacklevel=2,
                 )
                 return run(ids, places)
         recording.ids.copy_(ids)
