@@ -18,6 +18,7 @@
 Each message says what is wrong, where, and what to do. The facts are fields as well, so that a program can act on them.
 """
 
+import reprlib
 import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -130,6 +131,15 @@ class BatchError(StructuredError):
 
 def _one_line(error: Exception) -> str:
     return " ".join(str(error).split())
+
+
+def described(value: object) -> str:
+    """Return what a message says of a wrong value: its kind and, shortened, how it is written."""
+    try:
+        written = " ".join(reprlib.repr(value).split())
+    except ValueError:  # an integer with more digits than Python writes
+        written = "…"
+    return written if value is None else f"{type(value).__name__} {written}"
 
 
 class StructuredWarning(UserWarning):

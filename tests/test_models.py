@@ -284,29 +284,6 @@ def test_demonstration_model_says_so_once(tmp_path: Path, monkeypatch: pytest.Mo
     models._demonstration.cache_clear()
 
 
-@pytest.mark.usefixtures("offline")
-def test_unknown_name_is_an_error() -> None:
-    """A name that is neither a folder nor reachable is an error that says what was tried, and what to name instead."""
-    with pytest.raises(ModelError) as caught:
-        load_model("nobody/no-such-model")
-    message = str(caught.value)
-    assert message.startswith("No model could be loaded from 'nobody/no-such-model'. It is no local folder, and")
-    assert message.endswith("config.json, weights and tokenizer.json, or a hub id that this machine can reach.")
-
-
-@pytest.mark.usefixtures("offline")
-def test_folder_without_a_model_is_an_error(tmp_path: Path) -> None:
-    """A folder that exists but holds no model is told apart from a name that is unknown."""
-    with pytest.raises(ModelError, match=r"The folder exists but holds no loadable model"):
-        load_model(tmp_path)
-
-
-def test_unknown_dtype_is_an_error(tmp_path: Path) -> None:
-    """A dtype that torch does not have is refused before anything is loaded."""
-    with pytest.raises(ModelError, match=r"^'float17' is not a dtype of torch\. Use 'auto', 'float32'"):
-        load_model(tmp_path, dtype="float17")
-
-
 @pytest.mark.parametrize("nonsense", [42, (random_logits(SIZE),), (1, 2, 3), random_logits(SIZE)])
 def test_nonsense_is_no_model(nonsense: Any) -> None:
     """Whatever is no model is shown in the message, with the five things that are."""

@@ -8,11 +8,13 @@ demonstration model of the package answers, and says so once.
 import os
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from structured.errors import DemonstrationWarning, ModelError, warn
+from structured.errors import DemonstrationWarning, ModelError, described, warn
 from structured.models.function import FunctionModel, LogitsFunction
+from structured.models.names import find_folder
 from structured.models.protocol import LanguageModel, Texts
+from structured.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -52,31 +54,77 @@ def load_model(
     """
     if source is None:
         source = os.environ.get("STRUCTURED_MODEL") or _demonstration()
-    if isinstance(source, str | Path):
-        if isinstance(device_map, dict):
-            return _load_by_name(str(source), device_map=device_map, dtype=dtype, cuda_graphs=cuda_graphs)
-        return _load_once(str(source), device_map, dtype, cuda_graphs)
-    if isinstance(source, LanguageModel):
-        return source
+    if isinstance(source, str | os.PathLike) and isinstance(os.fspath(source), str):
+        name, folder = os.fspath(source), find_folder(source)
+        if not isinstance(device_map, str | None):
+            return _load_by_name(name, folder, device_map=device_map, dtype=dtype, cuda_graphs=cuda_graphs)
+        return _load_once(name, folder, device_map, dtype, cuda_graphs)
     if isinstance(source, tuple) and len(source) == 2:
         return _from_pair(*source)
+    if not isinstance(source, type) and all(_has(source, name) for name in _MEMBERS):
+        return _checked(cast("LanguageModel", source))
     raise ModelError(
-        f"{source!r} is not a model. Pass a hub id, a folder, (model, tokenizer), (function, tokenizer) or an object "
-        "that follows structured.models.LanguageModel."
+        f"{described(source)} is not a model. Pass a hub id, a folder, (model, tokenizer), (function, tokenizer) or an "
+        f"object that follows structured.models.LanguageModel.{_hint(source)}"
     )
+
+
+def _hint(source: object) -> str:
+    """Return what may have been meant by something that is no model."""
+    if isinstance(source, type):
+        return f" {source.__name__} is a class: pass an instance."
+    if isinstance(source, list) and len(source) == 2:
+        return " A pair is a tuple: write (…), not […]."
+    if callable(source) or _has(source, "generation_config"):
+        return " This one lacks its tokenizer."
+    lacks = [f"`{name}`" for name in _MEMBERS if not _has(source, name)]
+    return f" It lacks {', '.join(lacks)}." if len(lacks) < len(_MEMBERS) else ""
+
+
+def _checked(model: LanguageModel) -> LanguageModel:
+    """Return a model of the user's own if its vocabulary is one."""
+    try:
+        vocabulary = model.vocabulary
+    except Exception as error:
+        raise ModelError(f"The `vocabulary` of {described(model)} raises {type(error).__name__}: {error}") from error
+    if not isinstance(vocabulary, Vocabulary):
+        raise ModelError(
+            f"The `vocabulary` of {described(model)} is {described(vocabulary)}. It must be a "
+            "structured.vocabulary.Vocabulary."
+        )
+    return model
+
+
+def _has(source: object, name: str) -> bool:
+    """Tell whether there is an attribute, even if it raises an error of its own."""
+    try:
+        return hasattr(source, name)
+    except Exception:  # noqa: BLE001  it is raised again when the attribute is read
+        return True
 
 
 def _from_pair(model: Any, tokenizer: Any) -> LanguageModel:
-    if hasattr(tokenizer, "tokens") and callable(model):
+    is_of_transformers = _has(tokenizer, "backend_tokenizer")
+    tells = [name for name in _TOLD if _has(tokenizer, name)]
+    if callable(model) and ("tokens" in tells or (tells and not is_of_transformers)):
         return FunctionModel(model, tokenizer)
-    if hasattr(tokenizer, "backend_tokenizer") and hasattr(model, "generation_config"):
+    if is_of_transformers and _has(model, "generation_config"):
         from structured.models.hugging_face import HuggingFaceModel
 
         return HuggingFaceModel(model, tokenizer)
+    is_swapped = callable(tokenizer) and any(_has(model, name) for name in _TOLD)
     raise ModelError(
         f"({type(model).__name__}, {type(tokenizer).__name__}) is no model and its tokenizer. The tokenizer must be a "
         "fast one of transformers, with its model, or have `tokens`, `end_token_ids` and `encode`, with a function."
+        f"{' Are the two in the wrong order?' if is_swapped else ''}"
     )
+
+
+_MEMBERS = ("name", "vocabulary", "context_length", "has_chat_template", "encode", "begin", "most_guesses", "pays")
+"""What a model of one's own has."""
+
+_TOLD = ("tokens", "end_token_ids", "encode")
+"""What a tokenizer of one's own tells."""
 
 
 @cache
@@ -91,16 +139,15 @@ def _demonstration() -> Path:
 
 
 @cache
-def _load_once(name: str, device_map: str | None, dtype: str, cuda_graphs: bool) -> LanguageModel:
-    return _load_by_name(name, device_map=device_map, dtype=dtype, cuda_graphs=cuda_graphs)
+def _load_once(name: str, folder: str | None, device_map: str | None, dtype: str, cuda_graphs: bool) -> LanguageModel:
+    return _load_by_name(name, folder, device_map=device_map, dtype=dtype, cuda_graphs=cuda_graphs)
 
 
 def _load_by_name(
-    name: str, *, device_map: str | dict[str, Any] | None, dtype: str, cuda_graphs: bool
+    name: str, folder: str | None, *, device_map: str | dict[str, Any] | None, dtype: str, cuda_graphs: bool
 ) -> LanguageModel:
     from structured.models.hugging_face import load
 
-    is_demonstration = name == str(DEMONSTRATION)
-    if is_demonstration and dtype == "auto":
+    if name == str(DEMONSTRATION) and dtype == "auto":
         dtype = "float32"  # sums of bfloat16 differ from processor to processor, and with them close answers
-    return load(name, device_map=device_map, dtype=dtype, cuda_graphs=cuda_graphs, progress=not is_demonstration)
+    return load(name, folder, device_map=device_map, dtype=dtype, cuda_graphs=cuda_graphs)

@@ -5,11 +5,11 @@ torch and transformers are imported when a model is loaded or a text begun, neve
 
 import inspect
 import logging
+import re
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
-from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any, cast
 
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from structured.errors import ModelError, OutOfMemoryError
 from structured.models.caches import PaddedCache, TextCache
+from structured.models.names import WANTED, lacking, shown, why_not_hub
 from structured.models.prompt_encoding import PromptEncoder
 from structured.models.protocol import Messages
 from structured.vocabulary import Vocabulary
@@ -43,47 +44,73 @@ PLACES_COST = 10
 
 def load(
     name: str,
+    folder: str | None = None,
     *,
     device_map: str | dict[str, Any] | None = None,
     dtype: str = "auto",
     cuda_graphs: bool = False,
-    progress: bool = True,
 ) -> "HuggingFaceModel":
-    """Load a model and its tokenizer from a hub id or a local folder.
+    """Load a model and its tokenizer from a local folder or, without one, by its hub id.
 
     `device_map` is handed to accelerate; None means "auto" where there is a GPU, and the CPU otherwise. `dtype` is a
     name such as "bfloat16", or "auto" for that of the checkpoint. `cuda_graphs` records passes on a GPU and replays
-    them. `progress` lets transformers draw its bars.
+    them. What the hub has is downloaded, with bars; where it cannot be reached, what is in the cache is taken.
 
     Raises ModelError if there is no such model, or if it is to be recorded and cannot be.
     """
+    reason = why_not_hub(name) if folder is None else None
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
-    from transformers.utils import logging as transformers_logging
 
     if device_map is None and torch.cuda.is_available():
         device_map = "auto"
-    if dtype != "auto" and not isinstance(getattr(torch, dtype, None), torch.dtype):
+    if not isinstance(dtype, str) or (dtype != "auto" and not isinstance(getattr(torch, dtype, None), torch.dtype)):
         raise ModelError(f"{dtype!r} is not a dtype of torch. Use 'auto', 'float32', 'bfloat16' or 'float16'.")
-    bars = transformers_logging.is_progress_bar_enabled()
-    if bars and not progress:
-        transformers_logging.disable_progress_bar()
     logging.getLogger("transformers.integrations.hub_kernels").addFilter(_is_no_advice)
+    options: dict[str, Any] = {"local_files_only": reason is not None, "trust_remote_code": False}
     try:
-        tokenizer = AutoTokenizer.from_pretrained(name)
-        model = AutoModelForCausalLM.from_pretrained(name, device_map=device_map, dtype=dtype)
-    except (OSError, ValueError) as error:
-        kind = "The folder exists but holds no loadable model" if Path(name).is_dir() else "It is no local folder, and"
-        reason, _, _ = " ".join(str(error).split()).partition(". ")
-        raise ModelError(
-            f"No model could be loaded from {name!r}. {kind} transformers says: {reason.rstrip('.')}. "
-            "Name a folder with config.json, weights and tokenizer.json, or a hub id that this machine can reach."
-        ) from error
-    finally:
-        if bars:
-            transformers_logging.enable_progress_bar()
+        with _without_loading_bars():
+            tokenizer = AutoTokenizer.from_pretrained(folder or name, **options)
+            model = AutoModelForCausalLM.from_pretrained(folder or name, device_map=device_map, dtype=dtype, **options)
+    except Exception as error:  # what a damaged checkpoint raises is of any kind
+        raise ModelError(_why_not_loaded(name, folder, reason, error)) from error
     model.train(mode=False)
     return HuggingFaceModel(model, tokenizer, name=name, cuda_graphs=cuda_graphs)
+
+
+def _why_not_loaded(name: str, folder: str | None, reason: str | None, error: Exception) -> str:
+    """Return what to say of a model that is there, or half there, and cannot be loaded."""
+    said = re.split(r"\.\s+(?=[A-Z])", " ".join(str(error).split()), maxsplit=1)[0]  # the first sentence
+    said = said.rstrip(".") or type(error).__name__
+    if folder is not None:
+        where = lacking(folder) or "The folder has the files of one."
+    elif reason is not None:
+        where = f"What is in the cache cannot be loaded, and {reason}."
+    else:
+        where = "The hub has it."
+    return f"No model could be loaded from {shown(name)}. {where} transformers says: {said}. {WANTED}"
+
+
+@contextmanager
+def _without_loading_bars() -> Iterator[None]:
+    """Keep transformers from drawing its bars; those of downloads are drawn by another library.
+
+    The hook is one for the process, so models are loaded one after the other.
+    """
+    from transformers.utils import logging as transformers_logging
+
+    def undrawn(make: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        return make(*args, **{**options, "disable": True})
+
+    with _loading:
+        before = transformers_logging.set_tqdm_hook(undrawn)
+        try:
+            yield
+        finally:
+            transformers_logging.set_tqdm_hook(before)
+
+
+_loading = RLock()
 
 
 def _is_no_advice(record: logging.LogRecord) -> bool:

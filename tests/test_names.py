@@ -1,0 +1,269 @@
+"""Names of models: what is a folder, what can be on the hub, what is said of one with a mistake, and how soon."""
+
+import io
+import os
+import shutil
+import socket
+from collections.abc import Callable
+from contextlib import redirect_stderr
+from pathlib import Path
+from typing import Any
+
+import huggingface_hub.constants
+import pytest
+from doubles import in_memory, tiny_llama
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from structured import load_model, models
+from structured.errors import ModelError
+from structured.models.names import find_folder
+
+WANTED = r"Name a folder with config\.json, weights and tokenizer\.json, or a hub id that this machine can reach\.$"
+
+MOST_REQUESTS = 2
+"""Of one name: that for its configuration, and in each process one that huggingface_hub sends for itself."""
+
+
+@pytest.fixture
+def no_network(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """Keep every socket from being connected, and return where to."""
+    asked: list[object] = []
+
+    def refuse(*arguments: object, **_: object) -> None:
+        asked.append(arguments)
+        raise socket.gaierror(-2, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    for proxy in ("http_proxy", "https_proxy", "all_proxy"):
+        monkeypatch.delenv(proxy, raising=False)
+        monkeypatch.delenv(proxy.upper(), raising=False)
+    return asked
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a tiny model."""
+    folder = tmp_path_factory.mktemp("saved") / "tiny-llama"
+    tiny = in_memory(tiny_llama)
+    tiny.model.save_pretrained(folder)
+    tiny.tokenizer.save_pretrained(folder)
+    return folder
+
+
+def refusal(source: Any) -> str:
+    with pytest.raises(ModelError) as caught:
+        load_model(source)
+    return str(caught.value)
+
+
+def test_hub_that_cannot_be_reached_is_asked_once(no_network, monkeypatch, tmp_path):
+    """Not again and again: the error comes at once, and tells that there is neither a folder nor a copy."""
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr("time.sleep", lambda seconds: pytest.fail(f"waits for {seconds} s"))
+    message = refusal("nobody/no-such-model")
+    assert message.startswith(
+        f"No model could be loaded from 'nobody/no-such-model'. It is no local folder, it is not in the cache "
+        f"{tmp_path}, and https://huggingface.co cannot be reached ("
+    )
+    assert 1 <= len(no_network) <= MOST_REQUESTS
+
+
+def test_hub_is_not_asked_offline(no_network, monkeypatch, tmp_path):
+    (tmp_path / "models--nobody--such-a-model").mkdir()
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
+    message = refusal("nobody/such-a-modell")
+    assert "and HF_HUB_OFFLINE forbids to ask the hub. Did you mean 'nobody/such-a-model'?" in message
+    assert not no_network
+
+
+def test_model_in_the_cache_needs_no_hub(no_network, monkeypatch, tmp_path, saved):
+    """Where the hub cannot be reached, what was downloaded before is loaded; what is damaged there is told."""
+    copy = tmp_path / "models--someone--tiny"
+    (copy / "refs").mkdir(parents=True)
+    (copy / "refs" / "main").write_text("0" * 40)
+    shutil.copytree(saved, copy / "snapshots" / ("0" * 40))
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr("time.sleep", lambda seconds: pytest.fail(f"waits for {seconds} s"))
+    assert load_model("someone/tiny").name == "someone/tiny"
+    assert 1 <= len(no_network) <= MOST_REQUESTS
+    (copy / "snapshots" / ("0" * 40) / "model.safetensors").unlink()
+    message = refusal_of_damaged("someone/tiny")
+    assert "What is in the cache cannot be loaded, and https://huggingface.co cannot be reached (" in message
+
+
+def refusal_of_damaged(name: str) -> str:
+    models._load_once.cache_clear()
+    return refusal(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("", "The name of the model is '', which names nothing"),
+        (" \n", r"The name of the model is ' \\n', which names nothing"),
+        ("a\0b", r"The name of the model, 'a\\x00b', holds a NUL character"),
+        ("a" * 5000, r"'a{100}'… \(5,000 characters\) is no folder, and no hub id either"),
+        ("an example", "'an example' is no folder, and no hub id either"),
+        ("a--b", "'a--b' is no folder, and no hub id either"),
+        ("\ud800", r"'\\ud800' is no folder, and no hub id either"),
+        ("https://huggingface.co/some/one", r"'.* is no folder, and no hub id either: .* Did you mean 'some/one'\?"),
+        ("./missing", "There is no folder './missing'"),
+        ("~/missing", "There is no folder '~/missing'"),
+        ("/dev/missing/model", "There is no folder '/dev/missing/model'"),
+        ("~\ud800/x", "There is no folder"),
+        ("/" + "a" * 5000, "There is no folder"),
+        ("one/two/three", "There is no folder 'one/two/three'"),
+        ("model.gguf", "There is no folder 'model.gguf'"),
+        (Path("owner/name"), "There is no folder 'owner/name'"),
+        ("/dev/null", "'/dev/null' is neither a folder nor a file"),
+    ],
+    ids=lambda value: repr(value)[:20],
+)
+def test_name_with_a_mistake(no_network, monkeypatch, tmp_path, name, message):
+    """It is told what is wrong, without asking anybody."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ModelError, match=f"^{message}.* {WANTED}"):
+        load_model(name)
+    assert not no_network
+
+
+@settings(max_examples=300)
+@given(st.text(st.characters(), max_size=12) | st.text("ab./\\~-_ \0é", max_size=12) | st.text("a/", min_size=90))
+def test_no_name_ends_in_another_error(name: str) -> None:
+    """Whatever the text, and as a path as well: a folder, something to ask the hub for, or the library's error."""
+    for source in (name, Path(name)):
+        try:
+            folder = find_folder(source)
+        except ModelError:
+            continue
+        assert folder is None or Path(folder).is_dir()
+
+
+def test_folder_without_a_model_says_what_it_lacks(tmp_path, saved):
+    assert refusal(tmp_path).startswith(f"The folder '{tmp_path}' is empty, or may not be read. ")
+    shutil.copytree(saved, tmp_path / "inside")
+    assert refusal(tmp_path).startswith(
+        f"No model is in '{tmp_path}'. The folder lacks config.json, weights (*.safetensors), tokenizer.json. "
+        f"Did you mean '{tmp_path / 'inside'}'?"
+    )
+    shutil.copy(saved / "config.json", tmp_path)
+    shutil.copy(saved / "tokenizer.json", tmp_path)
+    assert "The folder lacks weights (*.safetensors). transformers says: " in refusal(tmp_path)
+    (tmp_path / "config.json").unlink()
+    (tmp_path / "model.GGUF").touch()
+    assert refusal(tmp_path).startswith(f"The folder '{tmp_path}' holds a GGUF file, which is not supported yet. ")
+
+
+def test_file_is_no_model(tmp_path, saved):
+    weights = saved / "model.safetensors"
+    assert refusal(weights).startswith(f"'{weights}' is a file, and a model is a folder. Did you mean '{saved}'?")
+    for name, content in (("model.gguf", b""), ("model", b"GGUF\3\0\0\0")):
+        (tmp_path / name).write_bytes(content)
+        assert f"{name}' is a GGUF file, which is not supported yet. Name a folder" in refusal(tmp_path / name)
+    os.mkfifo(tmp_path / "pipe")
+    assert "is neither a folder nor a file" in refusal(tmp_path / "pipe")
+
+
+def test_misspelled_folder(monkeypatch, saved):
+    """The one that was meant is named, also if it is a parent that has the mistake."""
+    meant = f"Did you mean '{saved}'?"
+    assert meant in refusal(saved.with_name("tiny-lama"))
+    assert f"Did you mean '{saved.parent}'?" in refusal(f"{saved.parent}x/tiny-llama")
+    monkeypatch.chdir(saved.parent)
+    assert "Did you mean 'tiny-llama'?" in refusal("./tiny-lama")
+    monkeypatch.setenv("HOME", str(saved.parent))
+    assert meant in refusal("~/tiny-lama")
+    assert load_model("~/tiny-llama").name == "~/tiny-llama"
+
+
+DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+    "cut": lambda data: data[: len(data) // 2],
+    "emptied": lambda data: b"",  # noqa: ARG005
+    "list": lambda data: b"[1]",  # noqa: ARG005
+    "noise": lambda data: bytes(byte ^ 0x55 for byte in data),
+    "nulls": lambda data: data.replace(b'"', b"null"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+@pytest.mark.parametrize("file", ["config.json", "tokenizer.json", "model.safetensors"])
+def test_damaged_checkpoint_is_an_error_of_the_library(tmp_path, saved, file, damage):
+    folder = tmp_path / "damaged"
+    shutil.copytree(saved, folder)
+    (folder / file).write_bytes(damage((folder / file).read_bytes()))
+    assert "The folder has the files of one. transformers says: " in refusal(folder)
+
+
+def test_code_of_a_checkpoint_is_not_run(tmp_path, saved, monkeypatch):
+    """Nor is the user asked at a prompt, which would wait."""
+    folder = tmp_path / "custom"
+    shutil.copytree(saved, folder)
+    (folder / "config.json").write_text('{"model_type": "own", "auto_map": {"AutoConfig": "own.Config"}}')
+    monkeypatch.setattr("builtins.input", lambda *_: pytest.fail("asks"))
+    assert "transformers says: " in refusal(folder)
+
+
+class OnTerminal(io.StringIO):
+    """A text stream that is taken for a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_loading_a_folder_draws_no_bars_and_asks_nobody(saved, no_network):
+    """It leaves the bars of other loads with transformers as they were."""
+    from transformers import AutoModelForCausalLM
+    from transformers.utils import logging
+
+    written = OnTerminal()
+    with redirect_stderr(written):
+        load_model(str(saved), device_map={"": "cpu"})
+    assert not written.getvalue()
+    assert not no_network
+    assert logging.is_progress_bar_enabled()
+    with redirect_stderr(written):
+        AutoModelForCausalLM.from_pretrained(saved)
+    assert "Loading weights" in written.getvalue()
+
+
+class Shy:
+    """Follows nothing, and tells nothing of itself."""
+
+    vocabulary = 3
+
+    def __repr__(self) -> str:
+        raise ValueError("no repr")
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        (b"gpt2", r"bytes b'gpt2' is not a model"),
+        (1.5, r"float 1\.5 is not a model"),
+        (["a"] * 100_000, r"list \['a', .*\.\.\.\] is not a model"),
+        (["model", "tokenizer"], r"list .* A pair is a tuple: write \(…\), not \[…\]\.$"),
+        (models.FunctionModel, r"type .* FunctionModel is a class: pass an instance\.$"),
+        (print, r"builtin_function_or_method .* This one lacks its tokenizer\.$"),
+        (Shy(), r"Shy <Shy instance .* It lacks `name`, `context_length`, .*`pays`\.$"),
+    ],
+    ids=["bytes", "number", "long list", "pair", "class", "function", "shy"],
+)
+def test_what_is_no_model(source, message):
+    """It is shown, however long, with the five things that are, and what may have been meant."""
+    with pytest.raises(ModelError, match=f"^{message}"):
+        load_model(source)
+
+
+def test_own_model_with_a_vocabulary_of_another_kind():
+    double: Any = type("Own", (), dict.fromkeys(models._MEMBERS))()
+    with pytest.raises(ModelError, match=r"^The `vocabulary` of Own .* is None\. It must be a structured\.vocabulary"):
+        load_model(double)
+
+
+@pytest.mark.parametrize("options", [{"dtype": 16}, {"dtype": "float17"}, {"device_map": "moon"}], ids=repr)
+def test_options_of_loading_that_do_not_exist(saved, options):
+    with pytest.raises(ModelError, match=str(next(iter(options.values())))):
+        load_model(saved, **options)
