@@ -76,7 +76,7 @@ class Sampler:
         token the probability it has there. A draw that was inside anyway is the same as if it had not been confined.
 
         Tokens that the model rules out with -inf are drawn only if it rules out every allowed one; then all are equal.
-        Raises ModelError if a logit of an allowed token is NaN.
+        Raises ModelError if a logit of an allowed token is NaN, or the highest one infinite.
         """
         choice = self._choose(np.ascontiguousarray(logits), mask, generator)
         return choice if within is None or within is mask else self.confined(choice, logits, within, generator)
@@ -149,12 +149,14 @@ class Sampler:
 def log_softmax(scores: NDArray[np.floating]) -> tuple[NDArray[np.float64], float]:
     """Return log-probabilities, and the logarithm of the sum that was divided by.
 
-    An infinite best score shares all of the probability among those that have it. Raises ModelError for NaN.
+    Scores that are -inf, all of them, share the probability. Raises ModelError for NaN and +inf, which a model returns
+    when numbers were too large for it: which token is the likeliest is then unknown.
     """
     best = float(scores.max())
-    if best != best:  # noqa: PLR0124  NaN
+    if not best < np.inf:
         raise ModelError(
-            "The model returned NaN as the logit of an allowed token. Load it in a wider dtype (dtype='float32')."
+            f"The model returned {'infinity' if best == np.inf else 'NaN'} as the logit of an allowed token. Load it "
+            "in a wider dtype (dtype='float32'); a function must return numbers, or -inf for what is ruled out."
         )
     if np.isinf(best):
         found = np.where(scores == best, 0.0, -np.inf)

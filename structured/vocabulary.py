@@ -6,18 +6,22 @@ Llama 3, Tekken, Qwen …), or SentencePiece pieces with byte fallback (Llama 2,
 """
 
 import hashlib
+import itertools
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
+from operator import index
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from structured.automata.utf8 import byte_sequences
-from structured.errors import VocabularyError
+from structured.errors import StructuredError, VocabularyError, described
 from structured.schema.strings import UNESCAPED
 from structured.trie import Trie
 
@@ -129,10 +133,12 @@ class Vocabulary:
                 f"The vocabulary has no single-byte token for {len(missing)} of the bytes of UTF-8 ({shown}), so it "
                 "cannot spell every text. Use a tokenizer with a byte-level alphabet or with byte fallback."
             )
-        wrong = [i for i in sorted(self.end_token_ids) if not 0 <= i < len(self.tokens) or self.tokens[i] is not None]
-        if wrong or not self.end_token_ids:
+        ends = sorted(self.end_token_ids)
+        wrong = [i for i in ends if not 0 <= i < len(self.tokens) or self.tokens[i] is not None]
+        if wrong or not ends:
+            shown = ", ".join(map(str, ends[:8])) + (", …" if len(ends) > 8 else "")
             raise VocabularyError(
-                f"The end tokens {sorted(self.end_token_ids)} must be at least one, lie inside the vocabulary of "
+                f"The end tokens [{shown}] must be at least one, lie inside the vocabulary of "
                 f"{len(self.tokens)} tokens, and have no bytes of their own. Name the model's end-of-text token."
             )
 
@@ -218,8 +224,18 @@ class Vocabulary:
 
     @classmethod
     def from_tokenizer(cls, tokenizer: Tokenizer) -> "Vocabulary":
-        """Take the vocabulary of a tokenizer that tells its bytes itself."""
-        return cls(tuple(tokenizer.tokens), frozenset(tokenizer.end_token_ids), tokenizer.encode)
+        """Take the vocabulary of a tokenizer that tells its bytes itself.
+
+        Raises VocabularyError if it lacks something, or what it tells is of a wrong kind; so does `encode`.
+        """
+        reader = TokenizerReader(tokenizer)
+        tokens = reader.tokens()
+        ends = reader.end_token_ids(len(tokens))
+        reader.told("encode")
+        try:
+            return cls(tokens, ends, partial(reader.encode, len(tokens)))
+        except VocabularyError as error:
+            raise VocabularyError(f"The tokenizer {reader.name} cannot be used. {error}") from None
 
     @classmethod
     def from_transformers(
@@ -250,6 +266,104 @@ class Vocabulary:
             if token_id not in hidden:
                 tokens[token_id] = piece.encode() if token_id in plain else piece_to_bytes(piece)
         return cls(tuple(tokens), ends, lambda text: list(backend.encode(text, add_special_tokens=False).ids))
+
+
+@dataclass(frozen=True, slots=True)
+class TokenizerReader:
+    """Reads what a tokenizer tells of itself, and takes nothing on trust.
+
+    Every method raises VocabularyError, which names the tokenizer, what came and what is wanted.
+    """
+
+    tokenizer: Any
+
+    @property
+    def name(self) -> str:
+        """What to call the tokenizer in messages."""
+        return type(self.tokenizer).__name__
+
+    def told(self, attribute: str) -> Any:
+        """Return an attribute."""
+        if isinstance(self.tokenizer, type):
+            name = self.tokenizer.__name__
+            raise VocabularyError(f"The tokenizer is the class {name}. Pass an instance of it: {name}(…).")
+        try:
+            return getattr(self.tokenizer, attribute)
+        except Exception as error:
+            lacks = "lacks" if isinstance(error, AttributeError) else f"raises {type(error).__name__} for"
+            raise VocabularyError(f"The tokenizer {self.name} {lacks} `{attribute}`. {_WANTED[attribute]}") from error
+
+    def tokens(self) -> tuple[bytes | None, ...]:
+        """Return the bytes of each token id."""
+        given = self.told("tokens")
+        found: list[bytes | None] = []
+        for token in self._items("tokens", given):
+            if token is not None and not isinstance(token, bytes):
+                raise self._wrong("tokens", f"has {described(token)} as token {len(found)}")
+            found.append(None if token is None else bytes(token))
+        return tuple(found)
+
+    def end_token_ids(self, size: int) -> frozenset[int]:
+        """Return the tokens that end an answer; of more than there are tokens, not all, as they may have no end."""
+        given = self.told("end_token_ids")
+        if not isinstance(given, Sized):  # anything to iterate over will do
+            try:
+                given = list(itertools.islice(given, size + 1))
+            except Exception as error:
+                raise self._wrong("end_token_ids", f"is {described(given)}") from error
+        return frozenset(self._ids("end_token_ids", list(given) if isinstance(given, AbstractSet) else given))
+
+    def encode(self, size: int, text: str) -> list[int]:
+        """Return the token ids of a text, for a vocabulary of that size."""
+        encode = self.told("encode")
+        try:
+            found = encode(text)
+        except StructuredError:
+            raise
+        except Exception as error:
+            raise self._wrong("encode", f"raises {type(error).__name__} for {described(text)}: {error}") from error
+        ids = self._ids("encode", found)
+        if ids and max(ids) >= size:
+            raise self._wrong("encode", f"returns {max(ids)} for {described(text)}, and there are {size} tokens")
+        return ids
+
+    def _ids(self, attribute: str, given: object) -> list[int]:
+        """Return token ids, from whatever holds integers."""
+        found: list[int] = []
+        for token_id in self._items(attribute, given):
+            try:
+                found.append(index(token_id))
+            except Exception as error:
+                raise self._wrong(attribute, f"has {described(token_id)} as a token id") from error
+            if isinstance(token_id, bool | np.bool_) or not 0 <= found[-1] <= sys.maxsize:
+                raise self._wrong(attribute, f"has {described(token_id)} as a token id")
+        return found
+
+    def _items(self, attribute: str, given: Any) -> Iterator[Any]:
+        """Yield what is in a list, a tuple, an array or a tensor, and nothing from what is of another kind."""
+        is_list = isinstance(given, Sized) and not isinstance(given, _NO_LISTS)
+        if not is_list:
+            raise self._wrong(attribute, f"{_VERBS.get(attribute, 'is')} {described(given)}")
+        try:
+            yield from itertools.islice(given.tolist() if hasattr(given, "tolist") else given, len(given))
+        except Exception as error:
+            what = f"{_VERBS.get(attribute, 'is')} {described(given)}, which cannot be read"
+            raise self._wrong(attribute, what) from error
+
+    def _wrong(self, attribute: str, what: str) -> VocabularyError:
+        return VocabularyError(f"`{attribute}` of the tokenizer {self.name} {what}. {_WANTED[attribute]}")
+
+
+_VERBS = {"encode": "returns"}
+"""What is said of a method and what it has for a result; of others, that they are something."""
+
+_NO_LISTS = (str, bytes, bytearray, memoryview, Mapping, AbstractSet)
+
+_WANTED = {
+    "tokens": "It must be a list that has, for each token id, its bytes, or None where it may not be in an answer.",
+    "end_token_ids": "It must be a list of the ids of the tokens that end an answer, such as [2].",
+    "encode": "It must be a method that returns the token ids of a text, as a list of int.",
+}
 
 
 def _plain_length(token: bytes | None) -> int:

@@ -327,9 +327,11 @@ def test_function_and_tokenizer_are_a_model() -> None:
 
 
 def test_function_model_may_be_wider_than_its_tokenizer() -> None:
-    """More logits than tokens are handed on as they are."""
-    model = FunctionModel(widened(random_logits(SIZE), 11), ByteTokenizer())
-    assert model.begin([[BOS]]).logits().shape == (1, SIZE + 11)
+    """Of more logits than tokens only those of the tokens count, even if there are more for one text than another."""
+    plain = random_logits(SIZE)
+    model = FunctionModel(lambda token_ids: widened(plain, len(token_ids))(token_ids), ByteTokenizer())
+    prompts = [[BOS], [BOS, 40, 41]]
+    np.testing.assert_array_equal(model.begin(prompts).logits(), [plain(prompt) for prompt in prompts])
 
 
 @pytest.mark.parametrize("shape", [(SIZE - 1,), (1, SIZE), ()], ids=repr)

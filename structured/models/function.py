@@ -1,12 +1,15 @@
 """Any Python function from token ids to logits, as a model."""
 
+import inspect
 import itertools
+import sys
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from structured.errors import ModelError
+from structured.errors import ModelError, StructuredError, described
 from structured.models.protocol import Messages
 from structured.vocabulary import Tokenizer, Vocabulary
 
@@ -20,6 +23,11 @@ class FunctionModel:
     has_chat_template = False
 
     def __init__(self, function: LogitsFunction, tokenizer: Tokenizer, *, context_length: int | None = None) -> None:
+        if not callable(function) or inspect.iscoroutinefunction(function):
+            raise ModelError(
+                f"{described(function)} is no function of a model. Pass one, without async, that takes a list of token "
+                "ids and returns a score for each token."
+            )
         self.function = function
         self.tokenizer = tokenizer
         self.name = getattr(function, "__name__", type(function).__name__)
@@ -33,7 +41,49 @@ class FunctionModel:
         """Return the token ids of a plain prompt."""
         if not isinstance(prompt, str):
             raise ModelError(f"{self.name} has no chat template. Give it a plain prompt.")
-        return list(self.tokenizer.encode(prompt))
+        assert self.vocabulary.encode is not None, "it is that of the tokenizer"
+        return list(self.vocabulary.encode(prompt))
+
+    def scores(self, token_ids: list[int]) -> NDArray[np.float32]:
+        """Return what the function says of the next token, shape (size of the vocabulary,).
+
+        Raises ModelError if the function raises something, or returns anything but a number for each token.
+        """
+        size = self.vocabulary.size
+        try:
+            given = self.function(token_ids)
+        except StructuredError:
+            raise
+        except Exception as error:
+            raise ModelError(
+                f"{self.name} raised {type(error).__name__} after {len(token_ids)} tokens: {error}"
+            ) from error
+        scores = self._numbers(given)
+        if scores.ndim != 1 or len(scores) < size:
+            raise ModelError(
+                f"{self.name} returned logits of shape {scores.shape}; one number for each of the {size} tokens is "
+                "needed, shape (width,) with width at least that."
+            )
+        return scores[:size]
+
+    def _numbers(self, given: object) -> NDArray[np.float32]:
+        """Return a list, an array or a tensor in single precision; what is too large for it becomes infinite."""
+        wanted = (
+            f"One number for each of the {self.vocabulary.size} tokens is needed: a list, a NumPy array or a torch "
+            "tensor of floats or integers, shape (width,)."
+        )
+        if inspect.iscoroutine(given):
+            given.close()
+        try:
+            array = np.asarray(_on_host(given))
+            with np.errstate(over="ignore", invalid="ignore"):
+                numbers = array.astype(np.float32) if _holds_numbers(array.dtype) else None
+        except Exception as error:
+            problem = f"{self.name} returned {described(given)}, which cannot be read: {error}"
+            raise ModelError(f"{problem}. {wanted}") from error
+        if numbers is None:
+            raise ModelError(f"{self.name} returned {described(given)}, of dtype {array.dtype}. {wanted}")
+        return numbers
 
     def begin(
         self,
@@ -98,12 +148,19 @@ class FunctionTexts:
         ]
 
     def _compute(self, back: int) -> NDArray[np.float32]:
-        size = self._model.vocabulary.size
-        rows = [np.asarray(self._model.function(text[: len(text) - back]), dtype=np.float32) for text in self.texts]
-        for row in rows:
-            if row.ndim != 1 or len(row) < size:
-                raise ModelError(
-                    f"{self._model.name} returned logits of shape {row.shape}; one number for each of the {size} "
-                    "tokens is needed, shape (width,) with width at least that."
-                )
-        return np.stack(rows) if rows else np.empty((0, size), dtype=np.float32)
+        rows = [self._model.scores(text[: len(text) - back]) for text in self.texts]
+        return np.stack(rows) if rows else np.empty((0, self._model.vocabulary.size), dtype=np.float32)
+
+
+def _holds_numbers(dtype: np.dtype[Any]) -> bool:
+    """Tell whether there are floats or integers in an array; narrow floats of other libraries are of no NumPy kind."""
+    return dtype.kind in "fiu" or "float" in dtype.name
+
+
+def _on_host(given: object) -> object:
+    """Return a tensor of torch as an array, whatever its device, width and gradient; anything else as it is."""
+    torch = sys.modules.get("torch")
+    if torch is None or not isinstance(given, torch.Tensor):
+        return given
+    tensor = given.detach().cpu()
+    return (tensor.float() if tensor.is_floating_point() else tensor).numpy()
