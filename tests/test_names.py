@@ -4,11 +4,14 @@ import io
 import os
 import shutil
 import socket
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import huggingface_hub
 import huggingface_hub.constants
 import pytest
 from doubles import in_memory, tiny_llama
@@ -17,7 +20,7 @@ from hypothesis import strategies as st
 
 from structured import load_model, models
 from structured.errors import ModelError
-from structured.models.names import find_folder
+from structured.models.names import why_not_hub
 
 WANTED = r"Name a folder with config\.json, weights and tokenizer\.json, or a hub id that this machine can reach\.$"
 
@@ -68,6 +71,55 @@ def test_hub_that_cannot_be_reached_is_asked_once(no_network, monkeypatch, tmp_p
         f"{tmp_path}, and https://huggingface.co cannot be reached ("
     )
     assert 1 <= len(no_network) <= MOST_REQUESTS
+
+
+class Hub(BaseHTTPRequestHandler):
+    """A hub that has one answer for every file."""
+
+    answer: tuple[int, str] = (200, "")
+
+    def do_HEAD(self) -> None:
+        self.send_response(self.answer[0])
+        self.send_header("X-Error-Code", self.answer[1])
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        """Print nothing."""
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[type[Hub]]:
+    """Let files of the hub be asked for on this machine, with an empty cache."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), Hub) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}/config.json"
+        monkeypatch.setattr(huggingface_hub, "hf_hub_url", lambda *_: url)
+        monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path))
+        monkeypatch.setattr("time.sleep", lambda seconds: pytest.fail(f"waits for {seconds} s"))
+        yield Hub
+        server.shutdown()
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "reason"),
+    [
+        (404, "RepoNotFound", "and the hub has none, or shows it only to those who log in"),
+        (403, "GatedRepo", "and the hub gives it only to those who accept its terms and log in"),
+        (503, "", "and https://huggingface.co answers 503"),
+        (429, "", "and https://huggingface.co answers 429"),
+    ],
+)
+def test_hub_that_does_not_give_a_model(hub, status, code, reason):
+    """What it answers is told, and it is not asked again."""
+    hub.answer = status, code
+    assert reason in refusal("some/one")
+
+
+@pytest.mark.parametrize(("status", "code"), [(200, ""), (302, ""), (404, "EntryNotFound")])
+def test_hub_that_has_a_model(hub, status, code):
+    """Or something else of that name, which transformers may know to load."""
+    hub.answer = status, code
+    assert why_not_hub("some/one") is None
 
 
 def test_hub_is_not_asked_offline(no_network, monkeypatch, tmp_path):
@@ -130,16 +182,17 @@ def test_name_with_a_mistake(no_network, monkeypatch, tmp_path, name, message):
     assert not no_network
 
 
+NAMES = st.text(st.characters(), max_size=12) | st.text("ab./\\~-_ \0é", max_size=12) | st.text("a/", min_size=90)
+
+
 @settings(max_examples=300)
-@given(st.text(st.characters(), max_size=12) | st.text("ab./\\~-_ \0é", max_size=12) | st.text("a/", min_size=90))
-def test_no_name_ends_in_another_error(name: str) -> None:
-    """Whatever the text, and as a path as well: a folder, something to ask the hub for, or the library's error."""
-    for source in (name, Path(name)):
-        try:
-            folder = find_folder(source)
-        except ModelError:
-            continue
-        assert folder is None or Path(folder).is_dir()
+@given(NAMES | NAMES.map(Path))
+def test_no_name_ends_in_another_error(name: str | Path) -> None:
+    """Whatever the text, or the path, that names no model: one error, without a word to anybody."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
+        with pytest.raises(ModelError):
+            load_model(name)
 
 
 def test_folder_without_a_model_says_what_it_lacks(tmp_path, saved):
