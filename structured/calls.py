@@ -4,10 +4,11 @@ import functools
 import inspect
 import typing
 from collections.abc import Callable, Iterable
-from typing import Any, ParamSpec, TypeVar, Unpack, get_args, get_origin, overload
+from typing import Any, Literal, ParamSpec, TypeVar, Unpack, get_args, get_origin, overload
 
-from structured.errors import SchemaError, calling_line, warnings_at
-from structured.extraction import Extractor, Options, extract_each, ready
+from structured.errors import SchemaError, StructuredError, calling_line, warnings_at
+from structured.extraction import Extractor, Options, outcome_of_each, ready
+from structured.outcomes import Errors, known_errors
 from structured.schema import Absent, JsonSchema
 from structured.tasks import Extraction
 from structured.templates import Template
@@ -47,29 +48,119 @@ def extract(output_type: object, prompt: str, *, absent: Absent | None = None, *
 
 @overload
 def extract_batch(
-    output_type: type[T], documents: Iterable[str], *, absent: Absent, **options: Unpack[Options]
+    output_type: type[T],
+    documents: Iterable[str],
+    *,
+    absent: Absent,
+    errors: Literal["raise"] = ...,
+    progress: bool | None = ...,
+    **options: Unpack[Options],
 ) -> list[Extraction[T]]: ...
 @overload
 def extract_batch(
-    output_type: object, documents: Iterable[str], *, absent: Absent, **options: Unpack[Options]
+    output_type: type[T],
+    documents: Iterable[str],
+    *,
+    absent: Absent,
+    errors: Literal["return"],
+    progress: bool | None = ...,
+    **options: Unpack[Options],
+) -> list[Extraction[T] | StructuredError]: ...
+@overload
+def extract_batch(
+    output_type: object,
+    documents: Iterable[str],
+    *,
+    absent: Absent,
+    errors: Literal["raise"] = ...,
+    progress: bool | None = ...,
+    **options: Unpack[Options],
 ) -> list[Extraction[Any]]: ...
 @overload
-def extract_batch(output_type: JsonSchema, documents: Iterable[str], **options: Unpack[Options]) -> list[Any]: ...
-@overload
-def extract_batch(output_type: type[T], documents: Iterable[str], **options: Unpack[Options]) -> list[T]: ...
-@overload
-def extract_batch(output_type: object, documents: Iterable[str], **options: Unpack[Options]) -> list[Any]: ...
 def extract_batch(
-    output_type: object, documents: Iterable[str], *, absent: Absent | None = None, **options: Unpack[Options]
+    output_type: object,
+    documents: Iterable[str],
+    *,
+    absent: Absent,
+    errors: Literal["return"],
+    progress: bool | None = ...,
+    **options: Unpack[Options],
+) -> list[Extraction[Any] | StructuredError]: ...
+@overload
+def extract_batch(
+    output_type: JsonSchema,
+    documents: Iterable[str],
+    *,
+    errors: Literal["raise"] = ...,
+    progress: bool | None = ...,
+    **options: Unpack[Options],
+) -> list[Any]: ...
+@overload
+def extract_batch(
+    output_type: JsonSchema,
+    documents: Iterable[str],
+    *,
+    errors: Literal["return"],
+    progress: bool | None = ...,
+    **options: Unpack[Options],
+) -> list[Any | StructuredError]: ...
+@overload
+def extract_batch(
+    output_type: type[T],
+    documents: Iterable[str],
+    *,
+    errors: Literal["raise"] = ...,
+    progress: bool | None = ...,
+    **options: Unpack[Options],
+) -> list[T]: ...
+@overload
+def extract_batch(
+    output_type: type[T],
+    documents: Iterable[str],
+    *,
+    errors: Literal["return"],
+    progress: bool | None = ...,
+    **options: Unpack[Options],
+) -> list[T | StructuredError]: ...
+@overload
+def extract_batch(
+    output_type: object,
+    documents: Iterable[str],
+    *,
+    errors: Literal["raise"] = ...,
+    progress: bool | None = ...,
+    **options: Unpack[Options],
+) -> list[Any]: ...
+@overload
+def extract_batch(
+    output_type: object,
+    documents: Iterable[str],
+    *,
+    errors: Literal["return"],
+    progress: bool | None = ...,
+    **options: Unpack[Options],
+) -> list[Any | StructuredError]: ...
+def extract_batch(
+    output_type: object,
+    documents: Iterable[str],
+    *,
+    absent: Absent | None = None,
+    errors: Errors = "raise",
+    progress: bool | None = None,
+    **options: Unpack[Options],
 ) -> list[Any]:
     """Return what each of many documents says, in their order; as `extract`, but several go through the model at once.
 
     `output_type` is one type for all of them, or a list of types, one for each document; then examples, and paths of
     what may be absent, would be of one of them, and are refused.
 
-    If validators rejected every attempt at some document, the rest is finished all the same, and BatchError holds it.
+    Documents that fail cost no others their results: they are empty, no text, too long, or validators rejected every
+    answer. BatchError holds the results and the errors; with `errors="return"`, the errors stand in place of the
+    results, and nothing is raised. See `Extractor.batch`.
+
+    `progress` shows a bar on stderr or in a notebook: by default where a person may be waiting, after two seconds.
     """
-    return _batch(output_type, documents, absent, options)
+    return _batch(output_type, documents, absent, errors, progress, options)
 
 
 @overload
@@ -95,25 +186,109 @@ async def aextract(
 
 @overload
 async def aextract_batch(
-    output_type: type[T], documents: Iterable[str], *, absent: Absent, **options: Unpack[Options]
+    output_type: type[T],
+    documents: Iterable[str],
+    *,
+    absent: Absent,
+    errors: Literal["raise"] = ...,
+    progress: bool | None = ...,
+    **options: Unpack[Options],
 ) -> list[Extraction[T]]: ...
 @overload
 async def aextract_batch(
-    output_type: object, documents: Iterable[str], *, absent: Absent, **options: Unpack[Options]
+    output_type: type[T],
+    documents: Iterable[str],
+    *,
+    absent: Absent,
+    errors: Literal["return"],
+    progress: bool | None = ...,
+    **options: Unpack[Options],
+) -> list[Extraction[T] | StructuredError]: ...
+@overload
+async def aextract_batch(
+    output_type: object,
+    documents: Iterable[str],
+    *,
+    absent: Absent,
+    errors: Literal["raise"] = ...,
+    progress: bool | None = ...,
+    **options: Unpack[Options],
 ) -> list[Extraction[Any]]: ...
 @overload
 async def aextract_batch(
-    output_type: JsonSchema, documents: Iterable[str], **options: Unpack[Options]
+    output_type: object,
+    documents: Iterable[str],
+    *,
+    absent: Absent,
+    errors: Literal["return"],
+    progress: bool | None = ...,
+    **options: Unpack[Options],
+) -> list[Extraction[Any] | StructuredError]: ...
+@overload
+async def aextract_batch(
+    output_type: JsonSchema,
+    documents: Iterable[str],
+    *,
+    errors: Literal["raise"] = ...,
+    progress: bool | None = ...,
+    **options: Unpack[Options],
 ) -> list[Any]: ...
 @overload
-async def aextract_batch(output_type: type[T], documents: Iterable[str], **options: Unpack[Options]) -> list[T]: ...
-@overload
-async def aextract_batch(output_type: object, documents: Iterable[str], **options: Unpack[Options]) -> list[Any]: ...
 async def aextract_batch(
-    output_type: object, documents: Iterable[str], *, absent: Absent | None = None, **options: Unpack[Options]
+    output_type: JsonSchema,
+    documents: Iterable[str],
+    *,
+    errors: Literal["return"],
+    progress: bool | None = ...,
+    **options: Unpack[Options],
+) -> list[Any | StructuredError]: ...
+@overload
+async def aextract_batch(
+    output_type: type[T],
+    documents: Iterable[str],
+    *,
+    errors: Literal["raise"] = ...,
+    progress: bool | None = ...,
+    **options: Unpack[Options],
+) -> list[T]: ...
+@overload
+async def aextract_batch(
+    output_type: type[T],
+    documents: Iterable[str],
+    *,
+    errors: Literal["return"],
+    progress: bool | None = ...,
+    **options: Unpack[Options],
+) -> list[T | StructuredError]: ...
+@overload
+async def aextract_batch(
+    output_type: object,
+    documents: Iterable[str],
+    *,
+    errors: Literal["raise"] = ...,
+    progress: bool | None = ...,
+    **options: Unpack[Options],
+) -> list[Any]: ...
+@overload
+async def aextract_batch(
+    output_type: object,
+    documents: Iterable[str],
+    *,
+    errors: Literal["return"],
+    progress: bool | None = ...,
+    **options: Unpack[Options],
+) -> list[Any | StructuredError]: ...
+async def aextract_batch(
+    output_type: object,
+    documents: Iterable[str],
+    *,
+    absent: Absent | None = None,
+    errors: Errors = "raise",
+    progress: bool | None = None,
+    **options: Unpack[Options],
 ) -> list[Any]:
     """Return what each of many documents says, as `extract_batch` does; the model runs in a thread."""
-    return await _in_thread(lambda: _batch(output_type, documents, absent, options))
+    return await _in_thread(lambda: _batch(output_type, documents, absent, errors, progress, options))
 
 
 async def _in_thread(run: Callable[[], T]) -> T:
@@ -124,10 +299,18 @@ async def _in_thread(run: Callable[[], T]) -> T:
         return await asyncio.to_thread(run)
 
 
-def _batch(output_type: object, documents: Iterable[str], absent: Absent | None, options: Options) -> list[Any]:
+def _batch(  # noqa: PLR0913  what a call was given
+    output_type: object,
+    documents: Iterable[str],
+    absent: Absent | None,
+    errors: Errors,
+    progress: bool | None,
+    options: Options,
+) -> list[Any]:
     if isinstance(output_type, list):
-        return extract_each(output_type, documents, absent, options)
-    return ready(output_type, absent, options).batch(documents)
+        known_errors(errors)
+        return outcome_of_each(output_type, documents, absent, options, progress=progress).all(errors)
+    return ready(output_type, absent, options).batch(documents, errors=errors, progress=progress)
 
 
 @overload

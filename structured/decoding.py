@@ -125,6 +125,8 @@ class _Draft:
     ended: float = 0.0
     seconds_in_model: float = 0.0
     seconds_in_guide: float = 0.0
+    error: OutOfMemoryError | None = None
+    """Why it cannot be finished: it is too much for the model's device, alone."""
 
     def __post_init__(self) -> None:
         self.guide = self.request.thinking or self.request.guide
@@ -247,17 +249,42 @@ def generate(  # noqa: PLR0913  three are options by name
     batch_tokens: int | None = None,
     force: bool = True,
 ) -> list[Generation]:
-    """Write one text for each request, `batch_size` at a time, and return them in the order of the requests.
+    """Write one text for each request, as `as_completed` does, and return them in the order of the requests.
+
+    Raises OutOfMemoryError if one text alone is too much for the model's device.
+    """
+    texts: dict[int, Generation] = {}
+    completed = as_completed(model, requests, sampler, batch_size=batch_size, batch_tokens=batch_tokens, force=force)
+    for place, text in completed:
+        if isinstance(text, OutOfMemoryError):
+            raise text
+        texts[place] = text
+    return [texts[place] for place in range(len(texts))]
+
+
+def as_completed(  # noqa: PLR0913  three are options by name
+    model: LanguageModel,
+    requests: Iterable[Request],
+    sampler: Sampler,
+    *,
+    batch_size: int = DEFAULT_BATCH_SIZE,
+    batch_tokens: int | None = None,
+    force: bool = True,
+) -> Iterator[tuple[int, Generation | OutOfMemoryError]]:
+    """Write one text for each request, `batch_size` at a time; yield each, with its place, as soon as it is finished.
 
     At most `batch_tokens` tokens are in memory at a time, however long the texts become, unless one alone has more.
     The guides may be of different types. With `force`, tokens that are known are not asked for.
 
-    Raises OutOfMemoryError if one text alone is too much for the model's device; of several, half are tried again.
+    Where the texts are too much for the model's device, half of them are tried again. In place of a text that is too
+    much alone, the error is yielded; the others are written all the same.
     """
-    drafts = [_Draft(request, force) for request in requests]
-    for _ in _Batch(model, sampler, batch_size, batch_tokens).turns([draft for draft in drafts if not draft.finished]):
-        pass
-    return [draft.finish() for draft in drafts]
+    places = {_Draft(request, force): place for place, request in enumerate(requests)}
+    for draft in [draft for draft in places if draft.finished]:
+        yield places.pop(draft), draft.finish()
+    for ended in _Batch(model, sampler, batch_size, batch_tokens).turns(list(places)):
+        for draft in ended:
+            yield places.pop(draft), draft.error or draft.finish()
 
 
 def stream(
@@ -268,6 +295,8 @@ def stream(
     decoder = getincrementaldecoder("utf-8")()
     read = 0
     for _ in itertools.chain([None], _Batch(model, sampler, 1).turns([] if draft.finished else [draft])):
+        if draft.error is not None:
+            raise draft.error
         answer = draft.answer if draft.guide is request.guide else b""
         piece = decoder.decode(answer[read:])
         read = len(answer)
@@ -292,19 +321,30 @@ class _Batch:
     right: float = 0.0
     """Of these, for how many it was right, at least the first token."""
 
-    def turns(self, drafts: list[_Draft]) -> Iterator[None]:
-        """Finish some drafts, those with prompts of like lengths beside each other: that takes little padding."""
+    def turns(self, drafts: list[_Draft]) -> Iterator[list[_Draft]]:
+        """Finish some drafts, those with prompts of like lengths beside each other: that takes little padding.
+
+        After each turn, those are yielded that came to their end in it.
+        """
         self.waiting.extend(sorted(drafts, key=lambda draft: len(draft.request.prompt)))
         while self.live or self.waiting:
             try:
                 self._turn()
-            except OutOfMemoryError:
-                if self.size <= 1:
-                    raise
-                self.size = max(min(self.size, len(self.live)) // 2, 1)
-                self.waiting.extendleft(reversed(self.live))
-                self.live, self.texts = [], None
-            yield
+            except OutOfMemoryError as error:
+                yield self._retreat(error)
+            else:
+                yield [draft for draft in self.live if draft.finished]
+
+    def _retreat(self, error: OutOfMemoryError) -> list[_Draft]:
+        """Let all texts wait, to try half as many; return the one that has been tried alone, which has failed."""
+        alone = self.live if self.size <= 1 else []
+        for draft in alone:
+            draft.error = error
+        if not alone:
+            self.waiting.extendleft(reversed(self.live))
+        self.size = max(min(self.size, len(self.live)) // 2, 1)
+        self.live, self.texts = [], None
+        return alone
 
     def _turn(self) -> None:
         """Let the model read what it has not, take in those that wait, and draw what can be drawn for each text."""

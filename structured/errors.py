@@ -13,7 +13,7 @@
 
     StructuredWarning
     ├── DemonstrationWarning    no model was named: the small one in the package answers
-    └── BudgetWarning           max_tokens shortened an answer
+    └── BudgetWarning           max_tokens, or the context of the model, shortened answers
 
 Each message says what is wrong, where, and what to do. The facts are fields as well, so that a program can act on them.
 """
@@ -130,7 +130,8 @@ class BatchError(StructuredError):
 
 
 def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())
+    shown = " ".join(str(error).split())
+    return shown if isinstance(error, ValueError) else f"{type(error).__name__}: {shown}"
 
 
 def described(value: object) -> str:
@@ -151,7 +152,14 @@ class DemonstrationWarning(StructuredWarning):
 
 
 class BudgetWarning(StructuredWarning):
-    """`max_tokens` shortened an answer: it is valid, but may lack what the model still meant to write."""
+    """`max_tokens` or the model's context shortened answers: they may lack what the model still meant to write.
+
+    `documents` are their positions in the batch.
+    """
+
+    def __init__(self, message: str, *, documents: Sequence[int] = ()) -> None:
+        self.documents = tuple(documents)
+        super().__init__(message)
 
 
 class Line(NamedTuple):
@@ -192,7 +200,7 @@ def warnings_at(line: Line) -> Iterator[None]:
         _awaiting.reset(token)
 
 
-def warn(message: str, kind: type[StructuredWarning]) -> None:
+def warn(warning: StructuredWarning) -> None:
     """Give a warning that points to the line of the user's program from which the library was called."""
     line = _awaiting.get() or calling_line()
-    warnings.warn_explicit(message, kind, line.filename, line.number, line.module, line.registry)
+    warnings.warn_explicit(warning, None, line.filename, line.number, line.module, line.registry)

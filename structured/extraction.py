@@ -1,13 +1,16 @@
 """A type, a model and options enter; an extractor leaves, which makes validated instances of prompts and documents."""
 
 import json
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Generic, TypedDict, TypeVar, Unpack, cast, get_args, overload
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Generic, Literal, TypedDict, TypeVar, Unpack, cast, get_args, overload
 
 from structured.compiler import compile_type, keep, known_type, type_to_pattern
 from structured.decoding import DEFAULT_BATCH_SIZE, Generation, stream
-from structured.errors import Attempt, BatchError, BudgetWarning, GenerationError, PromptError, StructuredError, warn
+from structured.errors import Attempt, BudgetError, OutOfMemoryError, PromptError, StructuredError
 from structured.models import ModelSource, load_model
+from structured.outcomes import Errors, Outcome, known_errors
+from structured.progress import shown
 from structured.sampling import Sampler
 from structured.schema import DEFAULT_WHITESPACE, Absent, JsonSchema, Optionals, OutputType
 from structured.search import Choose, Search
@@ -68,11 +71,12 @@ class Options(TypedDict, total=False):
     batch_size: int
     """How many documents go through the model at once; 8 by default."""
     batch_tokens: int
-    """The most tokens, prompts and whole budgets counted, that are in the model's memory at once; without limit by
-    default. A batch that does not fit into the memory of a GPU is halved in any case."""
+    """The most tokens, prompts and whole budgets counted, that are in the model's memory at once, unless one text (with
+    beams: one search) has more; without limit by default. A batch that does not fit into the memory of a GPU is halved
+    in any case."""
     observe: Callable[[int, Generation], object]
-    """Called with the position of a document and each text that was written for it, rejected ones as well: with the
-    log-probability of the text, and diagnostics."""
+    """Called with the position of a document and each text that was written for it, rejected ones as well, as soon as
+    the document's texts are written: with the log-probability of the text, and diagnostics."""
     cache: bool
     """Whether what is learned about the type is kept on disk for later processes, as it is by default."""
 
@@ -157,20 +161,32 @@ class Extractor(Generic[T]):
         `instructions` are of this call alone, and come after those of the extractor. Raises PromptError, BudgetError,
         GenerationError.
         """
-        results, errors = self._run([self.task.asking(instructions).item(0, prompt)])
-        for error in errors.values():
-            raise error
-        (result,) = results
-        return cast("T", result)
+        return cast("T", self._outcome([self.task.asking(instructions)], [prompt]).only())
 
-    def batch(self, documents: Iterable[str]) -> list[T]:
+    @overload
+    def batch(
+        self, documents: Iterable[str], *, errors: Literal["raise"] = ..., progress: bool | None = ...
+    ) -> list[T]: ...
+    @overload
+    def batch(
+        self, documents: Iterable[str], *, errors: Literal["return"], progress: bool | None = ...
+    ) -> list[T | StructuredError]: ...
+    def batch(self, documents: Iterable[str], *, errors: Errors = "raise", progress: bool | None = None) -> list[Any]:
         """Return what each document says, in their order.
 
-        Raises PromptError or BudgetError before anything is generated, and BatchError, which holds the other results,
-        if the type's validators rejected every attempt at some document.
+        A document that fails costs no other its result: it is empty, no text or too long (PromptError), its budget is
+        too small (BudgetError), it is alone too much for the device (OutOfMemoryError), or validators rejected every
+        answer (GenerationError). Raises BatchError in the end, which holds the results and the errors; with
+        `errors="return"` nothing is raised, and the errors stand in place of the results.
+
+        Where the model itself cannot go on, its error is that of every document that was not finished. It is raised as
+        it is if there are no results.
+
+        `progress` shows a bar on stderr or in a notebook: by default where a person may be waiting, after two seconds.
         """
-        listed = _listed(documents)
-        return self._finished([self.task.item(position, document) for position, document in enumerate(listed)])
+        known_errors(errors)
+        listed = listed_documents(documents)
+        return self._outcome([self.task] * len(listed), listed, progress=progress).all(errors)
 
     def stream(self, prompt: str) -> Stream[T]:
         """Return the answer to a prompt while it is written; see `Stream`. Raises PromptError, BudgetError."""
@@ -180,10 +196,11 @@ class Extractor(Generic[T]):
         request = self.task.request(item, self.search.sampler, 0, self.task.beginning)
 
         def read(generation: Generation) -> T:
-            results: list[Any] = [None]
-            if not self._accept(item, [generation], results):
-                raise GenerationError(item.attempts, document=0)
-            return cast("T", results[0])
+            outcome = Outcome(1)
+            if not self._accept(item, [generation], outcome):
+                outcome.reject([item])
+            self._keep([item])
+            return cast("T", outcome.only())
 
         pieces = stream(self.task.model, request, self.search.sampler, force=self.forced_runs)
         return Stream(pieces, self.task.output_type, read)
@@ -192,73 +209,104 @@ class Extractor(Generic[T]):
         """Return what the model is given for a document: chat messages if it has a chat template, else plain text."""
         return self.task.prompt(document)
 
-    def _finished(self, items: list[Item]) -> list[Any]:
-        """Return what each item says, of whatever task. Raises BatchError."""
-        results, errors = self._run(items)
-        if errors:
-            raise BatchError(results, errors)
-        return results
+    def _outcome(self, tasks: Sequence[Task], documents: Sequence[str], *, progress: bool | None = False) -> Outcome:
+        """Return what becomes of documents, each of its own task."""
+        outcome = Outcome(len(documents))
+        try:
+            with shown(outcome, progress):
+                self._run(self._items(tasks, documents, outcome), outcome)
+        except BaseException as error:
+            outcome.note_loss(error)
+            raise
+        return outcome
 
-    def _run(self, items: list[Item]) -> tuple[list[Any], dict[int, StructuredError]]:
-        """Return what each item says, and None and an error for those of which every attempt was rejected."""
-        results: list[Any] = [None] * len(items)
-        pending = items
+    @staticmethod
+    def _items(tasks: Sequence[Task], documents: Sequence[str], outcome: Outcome) -> list[Item]:
+        """Return the documents made ready; of some there can be no answer, and they fail."""
+        items: list[Item] = []
+        for position, (task, document) in enumerate(zip(tasks, documents, strict=True)):
+            try:
+                items.append(task.item(position, document))
+            except (PromptError, BudgetError) as error:
+                outcome.fail(position, error)
+        return items
+
+    def _run(self, items: list[Item], outcome: Outcome) -> None:
+        """Look for answers until there is one for each item, or no attempt is left, or the model cannot go on."""
+        pending = {item.position: item for item in items}
         for attempt in range(self.retries + 1):
-            rejected: list[Item] = []
-            for item, candidates in zip(pending, self._candidates(pending, attempt), strict=True):
-                if not self._accept(item, candidates, results):
-                    rejected.append(item)
-            pending = rejected
-        if self.cache:
-            for task in {item.task for item in items}:
-                keep(task.index)
-        return results, {item.position: GenerationError(item.attempts, document=item.position) for item in pending}
+            for item, candidates in self._candidates(list(pending.values()), attempt, outcome):
+                if isinstance(candidates, OutOfMemoryError):
+                    outcome.fail(item.position, candidates)
+                    del pending[item.position]
+                elif self._accept(item, candidates, outcome):
+                    del pending[item.position]
+        if outcome.stopped is None:
+            outcome.reject(pending.values())
+        self._keep(items)
 
-    def _candidates(self, items: list[Item], attempt: int) -> list[list[Generation]]:
+    def _keep(self, items: Iterable[Item]) -> None:
+        """Save what was learned while some items were answered."""
+        if self.cache:
+            for index in {index for item in items for index in (item.task.index, item.index)}:
+                keep(index)
+
+    def _candidates(
+        self, items: list[Item], attempt: int, outcome: Outcome
+    ) -> Iterator[tuple[Item, list[Generation] | OutOfMemoryError]]:
+        """Yield the candidates for each item as soon as they are written; none after what stops the model."""
+        if outcome.stopped is not None or not items:
+            return
         search = self.search.again if attempt else self.search
         shared = common_beginning([task.beginning for task in {item.task for item in items}])
-        return search.candidates(
-            self.task.model,
-            [item.task.request(item, self.search.sampler, attempt, shared) for item in items],
-            batch_size=self.batch_size,
-            batch_tokens=self.batch_tokens,
-            force=self.forced_runs,
-        )
+        try:
+            requests = [item.task.request(item, self.search.sampler, attempt, shared) for item in items]
+            for place, candidates in search.candidates(
+                self.task.model,
+                requests,
+                batch_size=self.batch_size,
+                batch_tokens=self.batch_tokens,
+                force=self.forced_runs,
+            ):
+                yield items[place], candidates
+        except Exception as error:  # noqa: BLE001  a function as a model raises what it likes
+            outcome.stopped = error
 
-    def _accept(self, item: Item, candidates: list[Generation], results: list[Any]) -> bool:
-        """Put the answer in its place, and tell whether there is one among the candidates."""
+    def _accept(self, item: Item, candidates: list[Generation], outcome: Outcome) -> bool:
+        """Take the answer of an item, and tell whether there is one among the candidates."""
         valid: list[tuple[Generation, Any]] = []
         for generation in candidates:
+            outcome.tokens += len(generation.token_ids)
             if self.observe is not None:
                 self.observe(item.position, generation)
         for generation in candidates:
             try:
                 valid.append((generation, item.task.read(generation.text)))
-            except ValueError as error:
+            except Exception as error:  # noqa: BLE001  validators are the user's own code
                 item.attempts.append(Attempt(generation.text, error))
             if valid and self.search.choose == "likeliest":
                 break
         if not valid:
             return False
-        results[item.position] = item.task.read_vote(valid) if len(valid) > 1 else valid[0][1]
-        if any(generation.shortened for generation, _ in valid):
-            warn(
-                f"The answer for document {item.position} was brought to an end by its budget of {item.max_tokens} "
-                "tokens; it is valid but may be incomplete. Raise max_tokens.",
-                BudgetWarning,
-            )
+        result = item.task.read_vote(valid) if len(valid) > 1 else valid[0][1]
+        outcome.accept(item, result, shortened=any(generation.shortened for generation, _ in valid))
         return True
 
 
-def extract_each(
-    output_types: Sequence[object], documents: Iterable[str], absent: Absent | None, options: Options
-) -> list[Any]:
-    """Return what each document says, each as an instance of its own type; all go through the model together.
+def outcome_of_each(
+    output_types: Sequence[object],
+    documents: Iterable[str],
+    absent: Absent | None,
+    options: Options,
+    *,
+    progress: bool | None = None,
+) -> Outcome:
+    """Return what becomes of documents, each asked for an instance of its own type; all go through the model together.
 
     Raises ValueError if there are more of one than of the other, and for examples and paths of what may be absent,
     which are of one type; everything else as `Extractor.batch`.
     """
-    listed = _listed(documents)
+    listed = listed_documents(documents)
     if len(output_types) != len(listed):
         raise ValueError(f"There are {len(output_types)} types for {len(listed)} documents. Pass one for each.")
     for name, given in (("examples", options.get("examples")), ("absent", absent)):
@@ -269,11 +317,10 @@ def extract_each(
     for output_type in output_types:
         if id(output_type) not in extractors:
             extractors[id(output_type)] = ready(output_type, absent, options)
-    items = [
-        extractors[id(output_type)].task.item(position, document)
-        for position, (output_type, document) in enumerate(zip(output_types, listed, strict=True))
-    ]
-    return extractors[id(output_types[0])]._finished(items) if items else []  # noqa: SLF001  of this module
+    if not listed:
+        return Outcome(0)
+    tasks = [extractors[id(output_type)].task for output_type in output_types]
+    return extractors[id(output_types[0])]._outcome(tasks, listed, progress=progress)  # noqa: SLF001  of this module
 
 
 def ready(output_type: object, absent: Absent | None, options: Options) -> Extractor[Any]:
@@ -283,11 +330,19 @@ def ready(output_type: object, absent: Absent | None, options: Options) -> Extra
     return Extractor(output_type, absent=absent, **options)
 
 
-def _listed(documents: Iterable[str]) -> list[str]:
-    """Return documents as a list. Raises PromptError for a single one."""
-    if isinstance(documents, str):
-        raise PromptError("The documents are one str, and would be read letter by letter. Pass a list: [text].")
-    return list(documents)
+def listed_documents(documents: Iterable[str]) -> list[str]:
+    """Return documents as a list. Raises PromptError for what is a single one, or not several texts in an order."""
+    match documents:
+        case str() | bytes() | bytearray():
+            kind = type(documents).__name__
+            raise PromptError(f"The documents are one {kind}, and would be read letter by letter. Pass a list: [text].")
+        case Path():
+            raise PromptError("The documents are a path. Pass a list of what is in the files: [path.read_text()].")
+        case Mapping():
+            raise PromptError("The documents are a mapping, and would be its keys. Pass list(documents.values()).")
+        case Iterable():
+            return list(documents)
+    raise PromptError(f"The documents are {documents!r}. Pass a list of texts.")
 
 
 def _value_to_json(output_type: OutputType[Any], value: object, whitespace: str) -> str:

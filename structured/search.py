@@ -5,12 +5,14 @@ of one kind, so whoever reads them need not know where they are from.
 """
 
 import dataclasses
-from collections.abc import Sequence
+from collections import defaultdict, deque
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 from structured.beams import beam_search
-from structured.decoding import Generation, Request, generate
+from structured.decoding import Generation, Request, as_completed
+from structured.errors import OutOfMemoryError
 from structured.models import LanguageModel
 from structured.sampling import Sampler
 
@@ -77,20 +79,64 @@ class Search:
         batch_size: int,
         force: bool,
         batch_tokens: int | None = None,
-    ) -> list[list[Generation]]:
-        """Return the candidates of each request, likeliest first; `batch_size` texts go through the model at a time.
+    ) -> Iterator[tuple[int, list[Generation] | OutOfMemoryError]]:
+        """Yield the candidates of each request, likeliest first, with its place, as soon as all of them are finished.
 
-        Beams of one request go together, however many. Candidates do not depend on the batch, and with more samples
-        there are the same as with fewer, and others. Raises OutOfMemoryError.
+        `batch_size` texts go through the model at a time, and of these at most as many as may have `batch_tokens`
+        tokens together, prompts and whole budgets counted. Beams of one request go together, however many.
+        For a request one text of which, or one search, is alone too much for the model's device, its error is yielded.
+
+        Candidates do not depend on the batch, and with more samples there are the same as with fewer, and others.
         """
         if self.beams > 1:
-            size = max(batch_size // self.beams, 1)
-            batches = [requests[first : first + size] for first in range(0, len(requests), size)]
-            return [found for batch in batches for found in beam_search(model, batch, beams=self.beams, force=force)]
+            return self._searched(model, requests, max(batch_size // self.beams, 1), batch_tokens, force)
         asked = [one for request in requests for one in repeated(request, self.samples)]
-        drawn = generate(model, asked, self.sampler, batch_size=batch_size, batch_tokens=batch_tokens, force=force)
-        groups = [drawn[first : first + self.samples] for first in range(0, len(drawn), self.samples)]
-        return [sorted(group, key=lambda one: -one.log_probability) for group in groups]
+        drawn = as_completed(model, asked, self.sampler, batch_size=batch_size, batch_tokens=batch_tokens, force=force)
+        return self._grouped(drawn)
+
+    def _grouped(
+        self, drawn: Iterator[tuple[int, Generation | OutOfMemoryError]]
+    ) -> Iterator[tuple[int, list[Generation] | OutOfMemoryError]]:
+        """Yield the samples of each request together."""
+        groups: defaultdict[int, list[Generation | OutOfMemoryError]] = defaultdict(list)
+        for place, text in drawn:
+            group = groups[place // self.samples]
+            group.append(text)
+            if len(group) == self.samples:
+                del groups[place // self.samples]
+                errors = [one for one in group if isinstance(one, OutOfMemoryError)]
+                texts = [one for one in group if isinstance(one, Generation)]
+                found = sorted(texts, key=lambda one: (-one.log_probability, one.token_ids))
+                yield place // self.samples, errors[0] if errors else found
+
+    def _searched(
+        self, model: LanguageModel, requests: Sequence[Request], size: int, batch_tokens: int | None, force: bool
+    ) -> Iterator[tuple[int, list[Generation] | OutOfMemoryError]]:
+        """Yield what beams find for each request, `size` requests at a time, half of them where memory is too small."""
+        waiting = deque(enumerate(requests))
+        while waiting:
+            batch = [waiting.popleft()]
+            tokens = self._most_tokens(batch[0][1])
+            while waiting and len(batch) < size:
+                tokens += self._most_tokens(waiting[0][1])
+                if batch_tokens is not None and tokens > batch_tokens:
+                    break
+                batch.append(waiting.popleft())
+            places = [place for place, _ in batch]
+            try:
+                found = beam_search(model, [request for _, request in batch], beams=self.beams, force=force)
+            except OutOfMemoryError as error:
+                if len(batch) == 1:
+                    yield places[0], error
+                else:
+                    size = len(batch) // 2
+                    waiting.extendleft(reversed(batch))
+            else:
+                yield from zip(places, found, strict=True)
+
+    def _most_tokens(self, request: Request) -> int:
+        """Return how many tokens the hypotheses of a request may have together, prompts included."""
+        return self.beams * (len(request.prompt) + request.guide.tokens_left)
 
 
 def repeated(request: Request, count: int) -> list[Request]:

@@ -5,6 +5,7 @@ import itertools
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from pydantic import ValidationError
@@ -77,7 +78,7 @@ class Task:
     def item(self, position: int, document: str) -> "Item":
         """Return a document made ready. Raises PromptError or BudgetError if there can be no answer for it."""
         if not isinstance(document, str):
-            raise PromptError(f"Document {position} is {type(document).__name__}, not text. Pass a str.")
+            raise PromptError(f"Document {position} is {_not_text(document)}")
         if not document.strip():
             raise PromptError(f"Document {position} is empty. There is nothing to extract from; leave it out.")
         check_characters(document, f"Document {position}")
@@ -101,7 +102,8 @@ class Task:
         healed = Healed(token_ids, b"")
         if self.thinking is None and not self.model.has_chat_template:
             healed = heal(token_ids, self.index)
-        return Item(self, position, healed, max_tokens + len(token_ids) - len(healed.prompt))
+        taken_back = len(token_ids) - len(healed.prompt)
+        return Item(self, position, healed, max_tokens + taken_back, max_tokens < self.max_tokens)
 
     def request(self, item: "Item", sampler: Sampler, attempt: int, shared: Sequence[int]) -> Request:
         """Return what is to be written for a document; the prompts of the batch mostly begin with `shared` tokens.
@@ -110,7 +112,7 @@ class Task:
         """
         return Request(
             item.healed.prompt,
-            Guide(begun_index(self.index, item.healed.begun), max_tokens=item.max_tokens),
+            Guide(item.index, max_tokens=item.max_tokens),
             sampler.generator(item.position, attempt),
             len(common_beginning([shared, item.healed.prompt])),
             None if self.thinking is None else self._thinking_guide(self.thinking),
@@ -145,7 +147,7 @@ class Task:
     def _is_valid(self, data: Any) -> bool:
         try:
             self.read(json.dumps(data))
-        except ValueError:
+        except Exception:  # noqa: BLE001  validators are the user's own code
             return False
         return True
 
@@ -161,8 +163,27 @@ class Item:
     position: int
     healed: Healed
     max_tokens: int
+    is_limited_by_context: bool
+    """Whether the context of the model leaves fewer tokens than the caller allows."""
     attempts: list[Attempt] = field(default_factory=list)
     """The answers that the type's validators rejected."""
+
+    @property
+    def index(self) -> Index:
+        """The index of what is written for it: of the answers, and of what its prompt was healed of before them."""
+        return begun_index(self.task.index, self.healed.begun)
+
+
+def _not_text(document: object) -> str:
+    """Return what a document is in place of text, and what to do about it."""
+    match document:
+        case None:
+            return "None, not text. Leave it out."
+        case bytes() | bytearray():
+            return f"{type(document).__name__}, not text. Decode it: document.decode()."
+        case Path():
+            return "a path, not text. Pass what is in the file: path.read_text()."
+    return f"{type(document).__name__}, not text. Pass a str."
 
 
 def common_beginning(texts: Sequence[Sequence[int]]) -> tuple[int, ...]:

@@ -355,7 +355,7 @@ def test_a_decorator_refuses_what_cannot_work():
     [
         (lambda: extract(Person, "", model=MODELS["uniform"]), PromptError, "Document 0 is empty"),
         (lambda: extract(Person, " \n", model=MODELS["uniform"]), PromptError, "Document 0 is empty"),
-        (lambda: extract_batch(Person, ["a", 3], model=MODELS["uniform"]), PromptError, "Document 1 is int, not text"),
+        (lambda: extract_batch(Person, ["a", 3], model=MODELS["uniform"]), BatchError, "Document 1 is int, not text"),
         (lambda: extract_batch(Person, "a", model=MODELS["uniform"]), PromptError, "Pass a list"),
         (lambda: extract(3, "a", model=MODELS["uniform"]), SchemaError, "not a type"),
         (lambda: extract(ImportString, "a", model="no/model"), SchemaError, "import_string"),
@@ -383,7 +383,7 @@ def test_the_answer_fits_into_what_the_context_leaves():
     free = FunctionModel(random_logits(WIDTH), TOKENIZER)
     prompt = Extractor(Texts, model=free).prompt("a")
     model = FunctionModel(random_logits(WIDTH), TOKENIZER, context_length=len(free.encode(prompt)) + 30)
-    with pytest.warns(BudgetWarning, match="its budget of 30 tokens"):
+    with pytest.warns(BudgetWarning, match="by the context of logits, which has"):
         answer = extract(Texts, "a", model=model, temperature=1.0, seed=0)
     assert len(answer) >= 3
 

@@ -17,7 +17,7 @@ ROOMS = (
     *("errors", "pattern", "schema", "trie", "automata", "vocabulary", "kernels", "weights", "masks", "walks"),
     *("completions", "forcing", "index", "cache", "compiler", "guide", "thinking", "healing", "sampling", "models"),
     *("device", "processor", "guesses", "decoding", "beams", "ballots", "search", "partial", "streams", "sketches"),
-    *("prompts", "tasks", "preflight", "extraction", "calls", "showcases", "cli"),
+    *("prompts", "tasks", "outcomes", "progress", "preflight", "extraction", "calls", "showcases", "cli"),
 )
 """In the order in which data walks through them; a module imports only from rooms before its own, or from its own."""
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Annotated, Any
 
+import numpy as np
 import pytest
 from doubles import ByteTokenizer, json_hating_logits, patterns, random_logits
 from hypothesis import HealthCheck, given, settings
@@ -19,10 +20,12 @@ from structured.automata import RegularAutomaton
 from structured.ballots import Ballot, vote
 from structured.beams import beam_search
 from structured.decoding import Generation, Request, generate
+from structured.errors import OutOfMemoryError
 from structured.extraction import Options
 from structured.guide import Guide
 from structured.index import Index
 from structured.models import FunctionModel
+from structured.models.function import FunctionTexts
 from structured.pattern import Pattern, literal
 from structured.sampling import Sampler
 from structured.search import RETRY_TEMPERATURE, Search, repeated
@@ -31,6 +34,10 @@ from structured.vocabulary import Vocabulary
 
 TOKENIZER = ByteTokenizer()
 MODEL = FunctionModel(random_logits(len(TOKENIZER.tokens), scale=2.0), TOKENIZER)
+
+
+NO_RANDOM = np.random.default_rng(0)
+"""For searches, which draw nothing."""
 
 
 class Digits(BaseModel):
@@ -59,6 +66,19 @@ def asked(indexes: Sequence[Index], sampler: Sampler) -> list[Request]:
     ]
 
 
+def in_order(
+    search: Search,
+    requests: Sequence[Request],
+    *,
+    batch_size: int,
+    batch_tokens: int | None = None,
+    model: FunctionModel = MODEL,
+) -> list[list[Generation] | OutOfMemoryError]:
+    """Return the candidates of each request, in the order of the requests."""
+    found = dict(search.candidates(model, requests, batch_size=batch_size, batch_tokens=batch_tokens, force=True))
+    return [found[place] for place in range(len(requests))]
+
+
 @given(st.lists(patterns(5), min_size=1, max_size=3), st.integers(0, 9), st.integers(1, 4), st.integers(1, 9))
 @settings(max_examples=30)
 def test_candidates_do_not_depend_on_the_batch(
@@ -69,7 +89,7 @@ def test_candidates_do_not_depend_on_the_batch(
     sampler = Sampler(1.0, seed)
 
     def candidates(count: int, size: int) -> list[list[Generation]]:
-        return Search(sampler, samples=count).candidates(MODEL, asked(indexes, sampler), batch_size=size, force=True)
+        return in_order(Search(sampler, samples=count), asked(indexes, sampler), batch_size=size)
 
     several, more = candidates(samples, batch_size), candidates(samples + 1, 1)
     for fewer, many in zip(several, more, strict=True):
@@ -89,8 +109,44 @@ def test_beams_go_through_the_model_in_batches(
 ) -> None:
     """However many documents are searched for at a time, the candidates are those of beam search."""
     indexes, search = [Index(RegularAutomaton(pattern), vocabulary) for pattern in drawn], Search(Sampler(), beams)
-    found = search.candidates(MODEL, asked(indexes, Sampler()), batch_size=batch_size, force=True)
+    found = in_order(search, asked(indexes, Sampler()), batch_size=batch_size)
     assert found == beam_search(MODEL, asked(indexes, Sampler()), beams=beams)
+
+
+@given(
+    st.lists(st.tuples(patterns(5), st.integers(1, 30)), min_size=1, max_size=5),
+    st.integers(2, 4),
+    st.integers(1, 20),
+    st.integers(1, 400),
+)
+@settings(max_examples=30)
+def test_beams_have_no_more_tokens_in_memory_than_allowed(
+    vocabulary: Vocabulary, drawn: list[tuple[Pattern, int]], beams: int, batch_size: int, most: int
+) -> None:
+    """Of all hypotheses of all searches together, but for a search that has more alone; what is found is the same."""
+    in_memory: list[int] = []
+
+    class Watched(FunctionModel):
+        def begin(self, prompts: Sequence[Sequence[int]], *, shared: int = 0, guessed: int = 0) -> FunctionTexts:
+            texts = super().begin(prompts, shared=shared, guessed=guessed)
+            append = texts.append
+
+            def watched(token_ids: Sequence[Sequence[int] | None], *, guessed: int = 0) -> None:
+                append(token_ids, guessed=guessed)
+                in_memory.append(sum(map(len, texts.texts)) if len(prompts) > 1 else 0)
+
+            texts.append = watched  # type: ignore[method-assign]
+            return texts
+
+    indexes = [Index(RegularAutomaton(pattern), vocabulary) for pattern, _ in drawn]
+    requests = [
+        Request([5] * length, Guide(index, max_tokens=index.shortest_completion(index.automaton.start) + 5), NO_RANDOM)
+        for index, (_, length) in zip(indexes, drawn, strict=True)
+    ]
+    search, model = Search(Sampler(), beams), Watched(MODEL.function, TOKENIZER)
+    expected = in_order(search, requests, batch_size=batch_size)
+    assert in_order(search, requests, batch_size=batch_size, batch_tokens=most, model=model) == expected
+    assert max(in_memory, default=0) <= most
 
 
 def test_samples_have_random_numbers_of_their_own(vocabulary: Vocabulary) -> None:
@@ -230,7 +286,7 @@ def test_what_is_missing_is_voted_on_too() -> None:
 def test_the_warning_of_a_budget_is_that_of_the_answer() -> None:
     """A search whose best text is all there is has nothing to warn of."""
     endless = FunctionModel(json_hating_logits(TOKENIZER.tokens), TOKENIZER)
-    with pytest.warns(BudgetWarning, match="budget of 9 tokens"):
+    with pytest.warns(BudgetWarning, match="by max_tokens, which is 9"):
         extract(Annotated[str, Field(min_length=3)], "x", model=endless, max_tokens=9, beams=3)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

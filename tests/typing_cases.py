@@ -5,7 +5,17 @@ from typing import Annotated, Any, Literal, assert_type
 
 from pydantic import BaseModel, Field
 
-from structured import Extraction, Extractor, GuidedLogitsProcessor, JsonSchema, extract, extract_batch, structured
+from structured import (
+    Extraction,
+    Extractor,
+    GuidedLogitsProcessor,
+    JsonSchema,
+    StructuredError,
+    aextract_batch,
+    extract,
+    extract_batch,
+    structured,
+)
 
 
 class Person(BaseModel):
@@ -31,6 +41,14 @@ assert_type(extract(Person, "text"), Person)
 assert_type(extract(int, "text", max_tokens=5), int)
 assert_type(extract(list[Person], "text"), list[Person])
 assert_type(extract_batch(Person, ["text"]), list[Person])
+assert_type(extract_batch(Person, ["text"], errors="raise", progress=True), list[Person])
+assert_type(extract_batch(Person, ["text"], errors="return"), list[Person | StructuredError])
+assert_type(extract_batch(Person, ["text"], absent=True, errors="return"), list[Extraction[Person] | StructuredError])
+assert_type(extract_batch(Literal["a"], ["text"], errors="return"), list[Any | StructuredError])
+assert_type(extract_batch(JsonSchema(True), ["text"], errors="return", max_tokens=9), list[Any | StructuredError])
+assert_type(Extractor(Person).batch(["text"], errors="return"), list[Person | StructuredError])
+assert_type(Extractor(Person).batch(["text"], errors="raise"), list[Person])
+extract_batch(Person, ["text"], errors="ignore")  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
 assert_type(Extractor(Person)("text"), Person)
 assert_type(Extractor(Person).batch(["text"]), list[Person])
 assert_type(GuidedLogitsProcessor(Person, "folder", max_tokens=9), GuidedLogitsProcessor[Person])
@@ -51,4 +69,12 @@ anything: Any = extract(Literal["a", "b"], "text")
 optional: Person | None = extract(Annotated[Person | None, Field(description="whoever it is")], "text")
 decorated: Callable[[str], Person] = one
 extract(Person, "text", modle="m")  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
+
+
+async def beside() -> None:
+    """What awaiting gives."""
+    assert_type(await aextract_batch(Person, ["text"]), list[Person])
+    assert_type(await aextract_batch(Person, ["text"], errors="return"), list[Person | StructuredError])
+
+
 people("text", limit="2")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]

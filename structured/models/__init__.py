@@ -131,9 +131,10 @@ _TOLD = ("tokens", "end_token_ids", "encode")
 def _demonstration() -> Path:
     """Return the packaged model; being cached, it warns once in a process."""
     warn(
-        "No model was named, so the small demonstration model of the package answers. It is made to try the library "
-        "with; for real work pass model='…' or set STRUCTURED_MODEL.",
-        DemonstrationWarning,
+        DemonstrationWarning(
+            "No model was named, so the small demonstration model of the package answers. It is made to try the "
+            "library with; for real work pass model='…' or set STRUCTURED_MODEL."
+        )
     )
     return DEMONSTRATION
 

@@ -124,9 +124,10 @@ class Recordings:
                     raise
                 self._can_be_made = False
                 warn(
-                    f"A pass of {type(self.cache.model).__name__} cannot be recorded: {error}. It goes on without. "
-                    "Leave cuda_graphs out.",
-                    StructuredWarning,
+                    StructuredWarning(
+                        f"A pass of {type(self.cache.model).__name__} cannot be recorded: {error}. It goes on without. "
+                        "Leave cuda_graphs out."
+                    )
                 )
                 return run(ids, places)
         recording.ids.copy_(ids)
