@@ -5,7 +5,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from structured.automata import RegularAutomaton
-from structured.cache import default_cache, load_index, load_layout, save_index
+from structured.cache import DiskCache, default_cache, load_index, load_layout, save_index
 from structured.index import Index
 from structured.masks import MaskTable
 from structured.pattern import Pattern
@@ -65,9 +65,25 @@ def compile_type(
     disk = default_cache() if cache else None
     if disk is not None:
         load_layout(disk, vocabulary)
-        load_index(disk, index)
-        _STATES_SAVED[index] = index.states_known
+        _load(disk, index)
     return index
+
+
+def related_index(index: Index, pattern: Pattern) -> Index:
+    """Return the index of another pattern over the same vocabulary, with the same table.
+
+    It starts with what other processes have learned, too, if the given one did.
+    """
+    related = Index(RegularAutomaton(pattern), index.vocabulary, table=index.table)
+    disk = default_cache() if index in _STATES_SAVED else None
+    if disk is not None:
+        _load(disk, related)
+    return related
+
+
+def _load(disk: DiskCache, index: Index) -> None:
+    load_index(disk, index)
+    _STATES_SAVED[index] = index.states_known
 
 
 def keep(index: Index) -> None:

@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from structured.automata import RegularAutomaton
+from structured.compiler import related_index
 from structured.index import Index
 from structured.pattern import concat, literal
 
@@ -41,12 +42,11 @@ def heal(prompt: Sequence[int], index: Index) -> Healed:
 
 @lru_cache(maxsize=64)
 def begun_index(index: Index, begun: bytes) -> Index:
-    """Return the index of the same texts, each with some bytes in front."""
+    """Return the index of the same texts, each with some bytes in front; kept on disk if that of the texts is."""
     if not begun:
         return index
     assert isinstance(index.automaton, RegularAutomaton)
-    pattern = concat(literal(begun.decode()), index.automaton.pattern)
-    return Index(RegularAutomaton(pattern), index.vocabulary, table=index.table)
+    return related_index(index, concat(literal(begun.decode()), index.automaton.pattern))
 
 
 def _is_text(data: bytes) -> bool:

@@ -28,10 +28,13 @@ from structured.automata import Automaton, RegularAutomaton, table
 from structured.cache import DiskCache, cache_folder, default_cache, entries, load_index, load_layout, save_index
 from structured.cache.arrays import MAGIC, decode, encode, key_of
 from structured.cli import app
+from structured.compiler import WORTH_SAVING
+from structured.healing import begun_index
 from structured.index import Index
 from structured.pattern import Pattern, alternation, literal
 from structured.trie import Trie
 from structured.vocabulary import Layout, Vocabulary
+from structured.walks import Walks
 
 ARRAYS = {"numbers": np.arange(12, dtype=np.int32).reshape(3, 4), "bytes": np.frombuffer(b"abc", dtype=np.uint8)}
 
@@ -389,6 +392,48 @@ def test_extraction_fills_the_cache_unless_told_not_to(tmp_path: Path, monkeypat
     file.unlink()
     extract()  # the index of the call before is used, and has learned nothing new
     assert disk.files() == []
+
+
+HEALING = ByteTokenizer(tokens=(*ByteTokenizer().tokens, b'\n"20'))
+"""With a token that reaches from the end of a prompt into a date."""
+
+
+@pytest.mark.filterwarnings("ignore::structured.BudgetWarning")
+@pytest.mark.parametrize("how", ["call", "stream", "batch"])
+def test_what_healed_prompts_have_taught_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
+    """The index of what their end was taken back for is saved and loaded as that of the type is, if the type's is."""
+    monkeypatch.setenv("STRUCTURED_CACHE_DIR", str(tmp_path))
+    disk = default_cache()
+    assert disk is not None
+    model = load_model((copying, HEALING))
+
+    def learned(*, cache: bool) -> tuple[Index, bytes]:
+        extractor = Extractor[Any](date, model=model, max_tokens=40, cache=cache, forced_runs=False)
+        item = extractor.task.item(0, "On 2024-12-03.")
+        begun_index.cache_clear()
+        assert item.index.states_known == 0 or cache
+        match how:
+            case "call":
+                extractor("On 2024-12-03.")
+            case "batch":
+                extractor.batch(["On 2024-12-03.", "On 2023-11-04."])
+            case "stream":
+                extractor.stream("On 2024-12-03.").result()
+        assert item.healed.begun == b"\n"
+        assert item.index.states_known >= WORTH_SAVING
+        return extractor.task.index, item.healed.begun
+
+    learned(cache=False)
+    assert disk.files() == []
+    index, begun = learned(cache=True)
+    known = begun_index(index, begun).states_known
+    begun_index.cache_clear()
+    with monkeypatch.context() as patch:
+        patch.setattr(Walks, "mask", None)
+        assert begun_index(index, begun).states_known == known
+    disk.clear()
+    begun_index.cache_clear()
+    assert begun_index(index, begun).states_known == 0
 
 
 _PROCESS = """
