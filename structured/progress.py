@@ -50,7 +50,7 @@ def shown(outcome: Outcome, progress: bool | None) -> Iterator[None]:
         yield
         return
     over = Event()
-    thread = Thread(target=_show, args=(outcome, over, 0.0 if progress else PATIENCE), daemon=True)
+    thread = Thread(name="progress", target=_show, args=(outcome, over, 0.0 if progress else PATIENCE), daemon=True)
     try:
         thread.start()
         yield
@@ -120,10 +120,12 @@ def _bar(outcome: Outcome, seconds: float) -> "Table":
     from rich.text import Text
 
     row = Table.grid(padding=(0, 2, 0, 0))
+    row.add_column(max_width=30)  # which gives way where the terminal is narrow
     done, *facts = _facts(outcome, seconds)
-    style = "red" if outcome.errors else ""
-    shown_facts = [Text(fact, style=style if fact.endswith("failed") else "dim", no_wrap=True) for fact in facts]
-    row.add_row(ProgressBar(total=outcome.total, completed=outcome.done, width=30), Text(done), *shown_facts)
+    for _ in (done, *facts):
+        row.add_column(no_wrap=True)
+    styled = [Text(fact, style="red" if fact.endswith("failed") else "dim") for fact in facts]
+    row.add_row(ProgressBar(total=outcome.total, completed=outcome.done), Text(done), *styled)
     return row
 
 

@@ -1,0 +1,200 @@
+"""The progress of a batch: shown where a person may be waiting, on stderr alone, and gone in the end."""
+
+import io
+import re
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import redirect_stderr
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+from doubles import ByteTokenizer, random_logits
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel, Field
+
+from structured import Extractor, PromptError, extract, extract_batch
+from structured import progress as progress_bar
+from structured.models import FunctionModel
+from structured.outcomes import Outcome
+from structured.progress import shown
+
+TOKENIZER = ByteTokenizer()
+LOGITS = random_logits(len(TOKENIZER.tokens))
+MODEL = FunctionModel(LOGITS, TOKENIZER)
+
+
+class Digits(BaseModel):
+    first: int = Field(ge=0, le=9)
+    second: int = Field(ge=0, le=9)
+
+
+class Screen(io.StringIO):
+    """A terminal that keeps all that is written to it."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def screen(monkeypatch: pytest.MonkeyPatch) -> Iterator[Screen]:
+    """Return a terminal for stderr, before which nobody is patient."""
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "120")
+    for name in ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
+        monkeypatch.delenv(name, raising=False)
+    screen = Screen()
+    monkeypatch.setattr(progress_bar, "PATIENCE", 0.0)
+    monkeypatch.setattr(progress_bar, "INTERVAL", 0.001)
+    yield screen
+    assert not any(thread.daemon and thread.name == "progress" for thread in threading.enumerate())
+
+
+def slow(token_ids: Any) -> Any:
+    time.sleep(0.01)
+    return LOGITS(token_ids)
+
+
+DOCUMENTS = ["a", "", "b", "c"]
+
+
+def test_a_terminal_shows_a_bar_and_is_left_clean(screen: Screen, capsys: pytest.CaptureFixture[str]) -> None:
+    """Documents, failures, tokens and time; nothing is on stdout, the line is erased and the cursor is back."""
+    expected = extract_batch(Digits, DOCUMENTS, model=MODEL, errors="return", progress=False)
+    with redirect_stderr(screen):
+        found = extract_batch(Digits, DOCUMENTS, model=FunctionModel(slow, TOKENIZER), errors="return")
+    assert [str(one) for one in found] == [str(one) for one in expected]
+    written = screen.getvalue()
+    told = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", written)
+    assert "4/4 documents" in told
+    assert "1 failed" in told
+    assert re.search(r"[\d,]+ tokens/s +0:00:\d\d in all", told)
+    assert written.count("\x1b[?25l") == written.count("\x1b[?25h") == 1  # the cursor is hidden, and shown
+    assert written.endswith("\x1b[2K")  # the line is erased
+    assert capsys.readouterr().out == ""
+
+
+def test_an_exception_leaves_the_terminal_clean(screen: Screen) -> None:
+    """Whatever ends the batch, the bar is gone before it is told."""
+
+    def observe(position: int, _generation: object) -> None:
+        if position == 2:
+            time.sleep(0.2)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), redirect_stderr(screen):
+        extract_batch(Digits, DOCUMENTS, model=MODEL, observe=observe)
+    assert "documents" in screen.getvalue()
+    assert screen.getvalue().endswith("\x1b[2K")
+    assert screen.getvalue().count("\x1b[?25h") == 1
+
+
+@pytest.mark.parametrize(
+    ("documents", "options"), [(["a"], {}), (DOCUMENTS, {"progress": False}), ([], {}), (DOCUMENTS, {"dumb": True})]
+)
+def test_where_nobody_waits_there_is_no_bar(
+    screen: Screen, monkeypatch: pytest.MonkeyPatch, documents: list[str], options: dict[str, Any]
+) -> None:
+    """For one document, where it is switched off, and on terminals that cannot draw."""
+    if options.pop("dumb", False):
+        monkeypatch.setenv("TERM", "dumb")
+    model = FunctionModel(slow, TOKENIZER)
+    with redirect_stderr(screen):
+        extract_batch(Digits, documents, model=model, errors="return", **options)
+        extract(Digits, "a", model=model)
+        Extractor(Digits, model=model).stream("a").result()
+    assert screen.getvalue() == ""
+
+
+def test_a_short_batch_shows_nothing(screen: Screen, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only one that takes longer than a person's patience does."""
+    monkeypatch.setattr(progress_bar, "PATIENCE", 60.0)
+    started = time.perf_counter()
+    with redirect_stderr(screen):
+        extract_batch(Digits, DOCUMENTS, model=MODEL, errors="return")
+    assert time.perf_counter() - started < 30
+    assert screen.getvalue() == ""
+
+
+def test_elsewhere_there_is_none_unless_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    """In a pipe there are lines then, without control codes."""
+    extract_batch(Digits, DOCUMENTS, model=FunctionModel(slow, TOKENIZER), errors="return")
+    assert capsys.readouterr() == ("", "")
+    extract_batch(Digits, DOCUMENTS, model=FunctionModel(slow, TOKENIZER), errors="return", progress=True)
+    out, err = capsys.readouterr()
+    assert out == ""
+    lines = err.splitlines()
+    assert re.fullmatch(r"4/4 documents, 1 failed, [\d,]+ tokens/s, 0:00:\d\d in all", lines[-1])
+    assert all(re.match(r"\d/4 documents", line) for line in lines)
+
+
+def test_two_batches_at_once_show_one_bar(screen: Screen) -> None:
+    """The second would write over the first."""
+    first, second = Outcome(2), Outcome(2)
+    with redirect_stderr(screen), shown(first, progress=True), shown(second, progress=True):
+        time.sleep(0.2)
+    assert screen.getvalue().count("\x1b[?25l") == 1
+    with redirect_stderr(screen), shown(second, progress=True):
+        time.sleep(0.2)
+    assert screen.getvalue().count("\x1b[?25l") == 2
+
+
+def test_a_closed_stderr_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether it is closed before, or while a bar is shown."""
+    closed = Screen()
+    closed.close()
+    monkeypatch.setattr(sys, "stderr", closed)
+    for progress in (None, True):
+        found = extract_batch(Digits, DOCUMENTS, model=MODEL, errors="return", progress=progress)
+        assert isinstance(found[1], PromptError)
+    monkeypatch.setattr(sys, "stderr", None)
+    extract_batch(Digits, ["a"], model=MODEL, progress=True)
+
+
+def test_a_notebook_shows_a_bar_in_its_cell(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is one output that is updated, and which needs no other package."""
+
+    class ZMQInteractiveShell:
+        pass
+
+    updates: list[Any] = []
+    ipython, cell = ModuleType("IPython"), ModuleType("IPython.display")
+    ipython.get_ipython = ZMQInteractiveShell  # type: ignore[attr-defined]
+    cell.display = lambda _first, *, display_id: SimpleNamespace(update=updates.append) if display_id else None  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "IPython", ipython)
+    monkeypatch.setitem(sys.modules, "IPython.display", cell)
+    monkeypatch.setattr(progress_bar, "PATIENCE", 0.0)
+    extract_batch(Digits, DOCUMENTS, model=FunctionModel(slow, TOKENIZER), errors="return")
+    html = updates[-1]._repr_mimebundle_((), ())["text/html"]
+    assert "4/4 documents" in html
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("progress", ["yes", 1, 0.5])
+def test_progress_is_a_choice_of_three(progress: Any) -> None:
+    message = f"^progress is {re.escape(repr(progress))}; it must be True, False or None\\.$"
+    with pytest.raises(TypeError, match=message):
+        extract_batch(Digits, ["a", "b"], model=MODEL, progress=progress)
+
+
+@given(st.integers(1, 5000), st.data())
+def test_the_time_left_is_told_when_something_is_known(total: int, data: st.DataObject) -> None:
+    """From the documents that were written, since those that failed took no time; never from nothing."""
+    outcome = Outcome(total)
+    done = data.draw(st.integers(0, total))
+    failed = data.draw(st.integers(0, done))
+    for position in range(done):
+        if position < failed:
+            outcome.fail(position, PromptError("empty"))
+        else:
+            outcome.accept(SimpleNamespace(position=position), None, shortened=False)  # type: ignore[arg-type]
+    facts = progress_bar._facts(outcome, 10.0)
+    assert facts[0] == f"{done:,}/{total:,} documents"
+    assert any(fact.endswith("failed") for fact in facts) == (failed > 0)
+    assert any(fact.endswith("left") for fact in facts) == (failed < done < total)
+    assert any(fact.endswith("in all") for fact in facts) == (done == total)
