@@ -299,7 +299,7 @@ async def _in_thread(run: Callable[[], T]) -> T:
         return await asyncio.to_thread(run)
 
 
-def _batch(  # noqa: PLR0913  what a call was given
+def _batch(  # noqa: PLR0913, PLR0917  what a call was given
     output_type: object,
     documents: Iterable[str],
     absent: Absent | None,

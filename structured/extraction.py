@@ -9,6 +9,7 @@ from structured.compiler import compile_type, keep, known_type, type_to_pattern
 from structured.decoding import DEFAULT_BATCH_SIZE, Generation, stream
 from structured.errors import Attempt, BudgetError, OutOfMemoryError, PromptError, StructuredError
 from structured.models import ModelSource, load_model
+from structured.notebook import card, table, verbatim
 from structured.outcomes import Errors, Outcome, known_errors
 from structured.progress import shown
 from structured.sampling import Sampler
@@ -149,6 +150,21 @@ class Extractor(Generic[T]):
 
     def __repr__(self) -> str:
         return f"Extractor({self.task.output_type.name}, model={self.task.model.name!r})"
+
+    def _repr_html_(self) -> str:
+        """Return the model, how answers are looked for, and the type as the prompt shows it."""
+        task = self.task
+        facts = {
+            "model": task.model.name,
+            "search": str(self.search),
+            "max_tokens": f"{task.max_tokens:,}",
+            "retries": f"{self.retries:,}",
+            "instructions": task.instructions,
+            "examples": f"{len(task.examples):,}" if task.examples else None,
+            "absent": None if task.absent is None else str(task.absent),
+        }
+        rows = [(name, fact) for name, fact in facts.items() if fact is not None]
+        return card("Extractor", task.output_type.name, table((), rows), verbatim(self.sketch))
 
     @property
     def sketch(self) -> str:

@@ -18,6 +18,8 @@ from structured.sampling import Sampler
 
 Choose = Literal["likeliest", "vote"]
 
+_CHOSEN: dict[Choose, str] = {"likeliest": "likeliest that is valid", "vote": "vote of the valid ones"}
+
 RETRY_TEMPERATURE = 0.7
 """Greedy decoding and beams would repeat a rejected answer, so later attempts are drawn at this temperature."""
 
@@ -58,6 +60,15 @@ class Search:
             )
         if self.choose == "vote" and self.samples == 1:
             raise ValueError("choose is 'vote', and there is one sample only. Set samples, to 5 say.")
+
+    def __str__(self) -> str:
+        if self.beams > 1:
+            return f"{self.beams} beams"
+        temperature = self.sampler.temperature
+        if temperature == 0:
+            return "greedy"
+        what = "one sample" if self.samples == 1 else f"{self.samples} samples, the {_CHOSEN[self.choose]}"
+        return f"{what}, at temperature {temperature:g}"
 
     @property
     def is_of_several(self) -> bool:

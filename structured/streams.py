@@ -4,11 +4,15 @@ from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from typing import Generic, TypeVar, cast
 
 from structured.decoding import Generation
+from structured.notebook import card, verbatim
 from structured.partial import Event, PartialReader
 from structured.schema import OutputType
 
 S = TypeVar("S")
 T = TypeVar("T")
+
+SHOWN = 60
+"""Characters of a text that a repr shows, the last ones."""
 
 
 class Progress(Generic[S]):
@@ -56,7 +60,12 @@ class Stream(Progress[str], Generic[T]):
         self._generation: Generation | None = None
 
     def __repr__(self) -> str:
-        return f"Stream({self.text!r}{'' if self._generation else ' …'})"
+        end = self.text if len(self.text) <= SHOWN else f"…{self.text[-SHOWN:]}"
+        return f"Stream({end!r}{'' if self._generation else ' …'})"
+
+    def _repr_html_(self) -> str:
+        """Return what has been written so far; nothing is written for it."""
+        return card("Stream", "being written" if self._generation is None else "finished", verbatim(self.text))
 
     def events(self) -> Progress[Event]:
         """Return the values of the answer, each as soon as it is whole, a container after its members."""

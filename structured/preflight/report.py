@@ -1,9 +1,11 @@
-"""What a pre-flight report is made of. Nothing here is printed; `cli.py` does that."""
+"""What a pre-flight report is made of. Nothing here is printed; `cli.py` does that. Notebooks show it as HTML."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from structured.errors import SchemaError
+from structured.notebook import Html, card, code, coloured, joined, listed, paragraph, table
 
 Status = Literal["enforced", "checked", "refused"]
 
@@ -73,6 +75,9 @@ class Report:
         shown = [self.name, f"fields={len(self.fields)}", *counts, f"hazards={len(self.hazards)}"]
         return f"Report({', '.join(shown)})"
 
+    def _repr_html_(self) -> str:
+        return report_to_html(self)
+
     @property
     def refusals(self) -> tuple[SchemaError, ...]:
         """Every reason why the type cannot be compiled, each once; none if it can."""
@@ -99,6 +104,53 @@ def report_to_dict(report: Report) -> dict[str, Any]:
         "choices": report.choices,
         "cost": None if report.cost is None else asdict(report.cost),
     }
+
+
+def report_to_html(report: Report) -> str:
+    """Return a report as HTML, for notebooks."""
+    statuses = [field.status for field in report.fields]
+    counts = [f"{statuses.count(status)} {status}" for status in get_args(Status) if status in statuses]
+    rows = [(_path(field.path), field.kind, _shown_status(field)) for field in report.fields]
+    parts = [table(("field", "kind", "status"), rows)]
+    refused = [
+        joined(coloured(f"{error.problem}. ", "bad"), _path(field.path), f" → {error.remedy}")
+        for field in report.fields
+        for error in field.refusals
+    ]
+    hazards = [
+        joined(coloured(f"{hazard.problem} ", "doubtful"), _paths(hazard.paths), f" → {hazard.remedy}")
+        for hazard in report.hazards
+    ]
+    for heading, notes in (("Refused", refused), ("Hazards", hazards)):
+        if notes:
+            parts += [paragraph(heading), listed(notes)]
+    fields = "1 field" if len(statuses) == 1 else f"{len(statuses):,} fields"
+    return card(report.name, f"{fields}: {', '.join(counts)}", *parts, paragraph(_shown_cost(report.cost)))
+
+
+_STATUS_COLOURS: dict[Status, str] = {"enforced": "good", "checked": "doubtful", "refused": "bad"}
+
+
+def _path(path: str) -> Html:
+    return code(path or "(answer)")
+
+
+def _paths(paths: Sequence[str]) -> Html:
+    first, *more = map(_path, paths)
+    return joined(first, *(part for path in more for part in (", ", path)))
+
+
+def _shown_status(field: FieldReport) -> Html:
+    by = f" by {', '.join(field.validators)}" if field.validators else ""
+    same = f" (as {', '.join(path or 'the answer' for path in field.same_as)})" if field.same_as else ""
+    return joined(coloured(field.status, _STATUS_COLOURS[field.status]), by, same)
+
+
+def _shown_cost(cost: Cost | None) -> str:
+    if cost is None:
+        return "Nothing can be extracted."
+    most = " or more, without a limit" if cost.longest is None else f" to {cost.longest:,}"
+    return f"Bytes of an answer: {cost.shortest:,}{most}. Nodes of the pattern: {cost.nodes:,}."
 
 
 def _refusal_to_dict(error: SchemaError) -> dict[str, str | None]:

@@ -1,0 +1,64 @@
+"""HTML for notebooks: a card with a title, and in it tables, lists and texts as they stand.
+
+Whatever is handed in is text, and is escaped here; only what these functions return is put in as it is. Colours are
+those of the page, so that dark pages stay readable.
+"""
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+_LEFT = "text-align:left;vertical-align:top"
+_COLOURS = {"good": "#2e7d32", "doubtful": "#b26a00", "bad": "#c62828"}
+
+
+class Html(str):
+    """Text that is HTML already."""
+
+    __slots__ = ()
+
+
+def html(text: object) -> Html:
+    """Return text as HTML; what no page can hold, such as half a surrogate pair, is spelled out."""
+    return text if isinstance(text, Html) else Html(escape(str(text).encode(errors="backslashreplace").decode()))
+
+
+def card(title: str, note: str, *parts: Html) -> Html:
+    """Return parts under a title, with a note beside it."""
+    return Html(f'<div><p><b>{html(title)}</b> <span style="opacity:.65">{html(note)}</span></p>{"".join(parts)}</div>')
+
+
+def table(headings: Sequence[object], rows: Iterable[Sequence[object]]) -> Html:
+    """Return a table, without its first row if there are no headings."""
+    head = "".join(f'<th style="{_LEFT}">{html(heading)}</th>' for heading in headings)
+    body = "".join(f"<tr>{''.join(f'<td style={_LEFT!r}>{html(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    return Html(f"<table>{f'<thead><tr>{head}</tr></thead>' if head else ''}<tbody>{body}</tbody></table>")
+
+
+def listed(items: Iterable[object]) -> Html:
+    """Return a list of points."""
+    return Html(f"<ul>{''.join(f'<li>{html(item)}</li>' for item in items)}</ul>")
+
+
+def paragraph(text: object) -> Html:
+    """Return a paragraph."""
+    return Html(f"<p>{html(text)}</p>")
+
+
+def verbatim(text: object) -> Html:
+    """Return a text with its lines and blanks as they are; long lines are broken."""
+    return Html(f'<pre style="{_LEFT};white-space:pre-wrap;overflow-wrap:anywhere">{html(text)}</pre>')
+
+
+def code(text: object) -> Html:
+    """Return a name or a path as code."""
+    return Html(f"<code>{html(text)}</code>")
+
+
+def coloured(text: object, kind: str) -> Html:
+    """Return a text that is "good", "doubtful" or "bad"."""
+    return Html(f'<span style="color:{_COLOURS[kind]}">{html(text)}</span>')
+
+
+def joined(*parts: object) -> Html:
+    """Return parts one after the other."""
+    return Html("".join(map(html, parts)))

@@ -1,0 +1,137 @@
+"""The views of notebooks: HTML in which nothing of the user's is markup, and which changes nothing."""
+
+import re
+from html.parser import HTMLParser
+from typing import Annotated
+
+import pytest
+from doubles import ByteTokenizer, random_logits
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import BaseModel, Field, create_model, field_validator
+from strategies import output_types
+
+from structured import Extractor, Options, inspect_type
+from structured.models import FunctionModel
+from structured.notebook import card, code, coloured, html, joined, listed, paragraph, table, verbatim
+
+TOKENIZER = ByteTokenizer()
+MODEL = FunctionModel(random_logits(len(TOKENIZER.tokens)), TOKENIZER)
+Texts = Annotated[list[str], Field(min_length=20)]
+HOSTILE = "<script>alert('\"&')</script>"
+TAGS = {"div", "p", "b", "span", "table", "thead", "tbody", "tr", "th", "td", "ul", "li", "pre", "code"}
+
+
+class Page(HTMLParser):
+    """A page as a browser reads it: its text, and tags that are all of ours, and all closed."""
+
+    def __init__(self, markup: str) -> None:
+        super().__init__()
+        self.text = ""
+        self._open: list[str] = []
+        self.feed(markup)
+        self.close()
+        assert self._open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert tag in TAGS
+        assert {name for name, _ in attrs} <= {"style"}
+        self._open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def lines(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def spelled(text: str) -> str:
+    return text.encode(errors="backslashreplace").decode()
+
+
+@given(st.text(st.sampled_from("<>&'\"/a \ud800é🙂") | st.characters(), max_size=20))
+def test_no_text_becomes_markup(text: str) -> None:
+    """It is read as it stands, wherever it is put; half a surrogate pair is spelled out."""
+    parts = [html(text), paragraph(text), verbatim(text), code(text), coloured(text, "bad"), listed([text])]
+    for part in parts:
+        part.encode()
+        assert lines(Page(part).text) == lines(spelled(text))
+    several = lines(Page(card(text, "", table([text], [[text, joined(*parts)]]))).text)
+    assert several == f"{lines(spelled(text))} " + lines(spelled(text)) * (2 + len(parts))
+
+
+@given(output_types())
+@settings(max_examples=30, deadline=None)
+def test_any_type_has_a_view(output_type: object) -> None:
+    """Each field of its report is in it, with its status."""
+    report = inspect_type(output_type)
+    page = Page(report._repr_html_())
+    for field in report.fields:
+        assert spelled(field.path or "(answer)") in page.text
+        assert field.status in page.text
+
+
+def test_a_report_shows_what_is_refused_and_what_may_go_wrong() -> None:
+    """With the remedies, and names that are hostile as text."""
+
+    class Order(BaseModel):
+        codes: set[str] = Field(min_length=2)
+        size: int = Field(alias=HOSTILE)
+
+        @field_validator("size")
+        @classmethod
+        def fits(cls, size: int) -> int:
+            return size
+
+    report = inspect_type(Order)
+    page = Page(report._repr_html_())
+    assert report.refusals
+    for error in report.refusals:
+        assert error.problem in page.text
+        assert error.remedy in page.text
+    for hazard in report.hazards:
+        assert f"{', '.join(hazard.paths)} → {hazard.remedy}" in page.text
+    assert "<script>" in page.text
+    assert re.search(r"checked by .*fits", page.text)
+    assert "Nothing can be extracted." in page.text
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({}, "greedy"),
+        ({"beams": 3}, "3 beams"),
+        ({"temperature": 0.5}, "one sample, at temperature 0.5"),
+        ({"temperature": 0.5, "samples": 3}, "3 samples, the likeliest that is valid, at temperature 0.5"),
+        ({"temperature": 1, "samples": 3, "choose": "vote"}, "3 samples, the vote of the valid ones, at temperature 1"),
+    ],
+)
+def test_an_extractor_shows_its_model_and_its_type(options: Options, told: str) -> None:
+    """With the options that decide what it does, and the sketch as the prompt shows it."""
+    named = create_model("Named", value=(int, Field(description=HOSTILE)))
+    extractor = Extractor(named, model=MODEL, instructions=HOSTILE, max_tokens=1234, **options)
+    page = Page(extractor._repr_html_())
+    for text in (extractor.sketch, HOSTILE, "Named", MODEL.name, "1,234", told):
+        assert text in page.text
+    assert repr(extractor) == "Extractor(Named, model='logits')"
+
+
+@pytest.mark.filterwarnings("ignore::structured.BudgetWarning")
+def test_a_stream_shows_what_is_written_and_writes_nothing_for_it() -> None:
+    """As far as it has come, and whether that is all; a repr has one short line."""
+    stream = Extractor(Texts, model=MODEL, max_tokens=200, temperature=1, seed=1).stream("x")
+    assert (stream.text, repr(stream)) == ("", "Stream('' …)")
+    next(stream)
+    written = stream.text
+    page = Page(stream._repr_html_())
+    assert stream.text == written
+    assert written in page.text
+    assert "being written" in page.text
+    stream.result()
+    assert "finished" in Page(stream._repr_html_()).text
+    assert len(stream.text) > 60
+    assert repr(stream) == f"Stream({'…' + stream.text[-60:]!r})"
