@@ -29,7 +29,7 @@ ROOMS = (
     ),
     *("completions", "forcing", "index", "cache", "compiler", "guide", "thinking", "healing", "sampling", "models"),
     *("device", "processor", "guesses", "decoding", "beams", "ballots", "search", "partial", "streams", "sketches"),
-    *("prompts", "tasks", "outcomes", "progress", "preflight", "extraction", "calls", "showcases", "cli"),
+    *("prompts", "templates", "tasks", "outcomes", "progress", "preflight", "extraction", "calls", "showcases", "cli"),
 )
 """In the order in which data walks through them; a module imports only from rooms before its own, or from its own."""
 
