@@ -126,6 +126,10 @@ class Vocabulary:
     encode: Callable[[str], Sequence[int]] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
+        kinds = {type(token) for token in self.tokens}
+        others = sorted(kind.__name__ for kind in kinds if not issubclass(kind, bytes | type(None)))
+        if others:
+            raise VocabularyError(f"The tokens of a vocabulary are bytes or None, and some are of {', '.join(others)}.")
         missing = UTF8_BYTES - {token[0] for token in self.tokens if token and len(token) == 1}
         if missing:
             shown = ", ".join(f"0x{byte:02X}" for byte in sorted(missing)[:8]) + (", …" if len(missing) > 8 else "")

@@ -121,6 +121,12 @@ def test_tokenizer_that_cannot_spell_every_text() -> None:
     )
 
 
+def test_tokens_are_bytes() -> None:
+    """Whoever makes a vocabulary of anything else is told of which kinds it is."""
+    with pytest.raises(VocabularyError, match=r"^The tokens of a vocabulary are bytes or None, and some are of int, "):
+        Vocabulary((None, *BYTES, 3, "a"), frozenset({0}))  # type: ignore[arg-type]
+
+
 def test_bytes_outside_utf8_may_be_missing() -> None:
     """Only bytes that occur in UTF-8 are needed; what never occurs need not be spelled."""
     assert {

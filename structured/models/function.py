@@ -14,7 +14,10 @@ from structured.models.protocol import Messages
 from structured.vocabulary import Tokenizer, Vocabulary
 
 LogitsFunction = Callable[[Sequence[int]], ArrayLike]
-"""Takes the token ids of prompt and answer so far; returns the scores of the next token, shape (width,)."""
+"""Takes the token ids of prompt and answer so far; returns the scores of the next token, shape (width,).
+
+They may be a list, an array or a tensor of torch, of floats or integers; those beyond the vocabulary do not count.
+"""
 
 
 class FunctionModel:
