@@ -2,14 +2,17 @@
 
 import functools
 import inspect
+import types
 import typing
 from collections.abc import Callable, Iterable
 from typing import Any, Literal, ParamSpec, TypeVar, Unpack, get_args, get_origin, overload
 
+from structured.arguments import shown
 from structured.errors import SchemaError, StructuredError, calling_line, warnings_at
-from structured.extraction import Extractor, Options, outcome_of_each, ready
+from structured.extraction import Extractor, Options, check_absent, checked_options, outcome_of_each, ready
 from structured.outcomes import Errors, known_errors
 from structured.schema import Absent, JsonSchema
+from structured.schema.output_type import type_name
 from structured.tasks import Extraction
 from structured.templates import Template
 
@@ -43,6 +46,7 @@ def extract(output_type: object, prompt: str, *, absent: Absent | None = None, *
     prompt, BudgetError if `max_tokens` is less than the shortest answer, ModelError if the model cannot be used, and
     GenerationError if the type's own validators rejected every attempt.
     """
+    _check_order("extract", output_type, prompt)
     return ready(output_type, absent, options)(prompt)
 
 
@@ -181,6 +185,7 @@ async def aextract(
     output_type: object, prompt: str, *, absent: Absent | None = None, **options: Unpack[Options]
 ) -> Any:
     """Return what a text says, as `extract` does; the model runs in a thread beside the event loop."""
+    _check_order("aextract", output_type, prompt)
     return await _in_thread(lambda: ready(output_type, absent, options)(prompt))
 
 
@@ -307,10 +312,21 @@ def _batch(  # noqa: PLR0913, PLR0917  what a call was given
     progress: bool | None,
     options: Options,
 ) -> list[Any]:
-    if isinstance(output_type, list):
-        known_errors(errors)
-        return outcome_of_each(output_type, documents, absent, options, progress=progress).all(errors)
-    return ready(output_type, absent, options).batch(documents, errors=errors, progress=progress)
+    _check_order("extract_batch", output_type, documents)
+    if not isinstance(output_type, list):
+        return ready(output_type, absent, options).batch(documents, errors=errors, progress=progress)
+    known_errors(errors)
+    given = checked_options(options)
+    return outcome_of_each(output_type, documents, check_absent("absent", absent), given, progress=progress).all(errors)
+
+
+def _check_order(call: str, output_type: object, text: object) -> None:
+    """Raise TypeError for a type and a text that were mistaken for each other."""
+    if isinstance(output_type, str | list) and (isinstance(text, type | JsonSchema) or get_origin(text) is not None):
+        raise TypeError(
+            f"{call} takes the type first, and then the text: these are {shown(output_type)} and {type_name(text)}. "
+            "Pass them the other way round."
+        )
 
 
 @overload
@@ -333,6 +349,7 @@ def structured(function: Callable[..., Any] | None = None, /, **options: Unpack[
     Raises TypeError for what is no plain function, PromptError when the docstring is missing or its `{fields}` are not
     the parameters, SchemaError when the return annotation is missing; everything else as `extract`.
     """
+    options = checked_options(options)
     if function is None:
         return functools.partial(_decorate, options=options)
     return _decorate(function, options=options)
@@ -355,7 +372,7 @@ def _decorate(function: Callable[..., Any], *, options: Options) -> Any:
 
     @functools.cache
     def extractor() -> Extractor[Any]:
-        returned = typing.get_type_hints(function, include_extras=True)["return"]
+        returned = _returned(function)
         if get_origin(returned) is Extraction:
             return ready(get_args(returned)[0], True, options)
         return ready(returned, None, options)
@@ -375,3 +392,16 @@ def _decorate(function: Callable[..., Any], *, options: Options) -> Any:
 
         return call_in_thread
     return call
+
+
+def _returned(function: Callable[..., Any]) -> Any:
+    """Return what a function is annotated to return; the annotations of its parameters need not be known."""
+    stated = types.SimpleNamespace(__annotations__={"return": function.__annotations__["return"]})
+    try:
+        return typing.get_type_hints(stated, function.__globals__, include_extras=True)["return"]
+    except (NameError, TypeError, SyntaxError, AttributeError) as error:
+        raise SchemaError(
+            f"The return annotation of {function.__name__}, {shown(function.__annotations__['return'])}, cannot be "
+            f"resolved: {error}",
+            remedy="Define the type in the same module, outside of functions, before the first call.",
+        ) from error

@@ -28,7 +28,7 @@ def known_type(output_type: object, absent: Absent | None = None) -> OutputType[
     paths = absent if absent is None or absent is True or isinstance(absent, str) else tuple(absent)
     try:
         hash(output_type)
-    except TypeError:
+    except Exception:  # noqa: BLE001  the value's own code may raise anything
         return _read(output_type, paths)
     return _read_once(output_type, paths)
 

@@ -13,6 +13,7 @@
 
     StructuredWarning
     ├── DemonstrationWarning    no model was named: the small one in the package answers
+    ├── OptionWarning           an option has no effect beside the others
     └── BudgetWarning           max_tokens, or the context of the model, shortened answers
 
 Each message says what is wrong, where, and what to do. The facts are fields as well, so that a program can act on them.
@@ -178,6 +179,10 @@ class StructuredWarning(_Portable, UserWarning):
 
 class DemonstrationWarning(StructuredWarning):
     """No model was named, and the small demonstration model of the package answers."""
+
+
+class OptionWarning(StructuredWarning):
+    """An option has no effect beside the others, such as `top_p` where nothing is drawn."""
 
 
 class BudgetWarning(StructuredWarning):

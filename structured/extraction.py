@@ -1,20 +1,45 @@
 """A type, a model and options enter; an extractor leaves, which makes validated instances of prompts and documents."""
 
+import copy
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Generic, Literal, TypedDict, TypeVar, Unpack, cast, get_args, overload
+from typing import Any, Generic, Literal, Self, TypedDict, TypeVar, Unpack, cast, get_args, overload
 
+from structured.arguments import (
+    anything,
+    check_picklable,
+    checked,
+    count,
+    flag,
+    function,
+    instance,
+    one_of,
+    or_none,
+    pairs,
+    paths,
+    shown,
+    text,
+)
 from structured.compiler import compile_type, keep, known_type, type_to_pattern
 from structured.decoding import DEFAULT_BATCH_SIZE, Generation, stream
-from structured.errors import Attempt, BudgetError, OutOfMemoryError, PromptError, StructuredError
+from structured.errors import (
+    Attempt,
+    BudgetError,
+    OptionWarning,
+    OutOfMemoryError,
+    PromptError,
+    StructuredError,
+    warn,
+)
 from structured.models import ModelSource, load_model
 from structured.notebook import card, table, verbatim
 from structured.outcomes import Errors, Outcome, known_errors
-from structured.progress import shown
-from structured.sampling import Sampler
+from structured.progress import showing
+from structured.sampling import SAMPLING, Sampler
 from structured.schema import DEFAULT_WHITESPACE, Absent, JsonSchema, Optionals, OutputType
-from structured.search import Choose, Search
+from structured.schema.whitespace import check_whitespace
+from structured.search import SEARCH, Choose, Search
 from structured.sketches import part_to_sketch
 from structured.streams import Stream
 from structured.tasks import Extraction, Item, Task, common_beginning
@@ -82,12 +107,43 @@ class Options(TypedDict, total=False):
     """Whether what is learned about the type is kept on disk for later processes, as it is by default."""
 
 
+_CHECKS = {
+    "model": anything,  # by `load_model`
+    "instructions": or_none(text),
+    "examples": pairs,
+    "optional": one_of(get_args(Optionals)),
+    "whitespace": check_whitespace,
+    **SAMPLING,
+    "forced_runs": flag,
+    "thinking": or_none(instance(Thinking, "Thinking('</think>')")),
+    **SEARCH,
+    "max_tokens": count(1),
+    "retries": count(0),
+    "batch_size": count(1),
+    "batch_tokens": or_none(count(1)),
+    "observe": or_none(function),
+    "cache": flag,
+}
+"""What each of the `Options` must be."""
+
+
+check_absent = or_none(paths)
+
+
+def checked_options(options: Options) -> Options:
+    """Return options as they are kept. Raises TypeError for unknown names and wrong kinds, and ValueError."""
+    return cast("Options", checked(_CHECKS, options))
+
+
 class Extractor(Generic[T]):
     """A type and a model made ready: call it with a prompt, or its `batch` with documents.
 
     With `absent`, the answers are `Extraction`.
 
-    Raises SchemaError, VocabularyError or ModelError at once if they cannot work together.
+    It is pickled as the type and the options, and made ready where it is read; copies share the model.
+
+    Raises TypeError for an unknown option or one of a wrong kind, ValueError for a value that makes no sense, and
+    SchemaError, VocabularyError or ModelError if type and model cannot work together; all of them at once.
     """
 
     @overload
@@ -105,13 +161,12 @@ class Extractor(Generic[T]):
     @overload
     def __init__(self: "Extractor[Any]", output_type: object, **options: Unpack[Options]) -> None: ...
     def __init__(self, output_type: object, *, absent: Absent | None = None, **options: Unpack[Options]) -> None:
-        unknown = options.keys() - Options.__annotations__.keys()
-        if unknown:
-            known = ", ".join(Options.__annotations__)
-            raise TypeError(f"Unknown option {', '.join(sorted(unknown))}. The options are {known}.")
+        options = checked_options(options)
+        absent = check_absent("absent", absent)
+        self._given = (output_type, absent, options)
         wanted = known_type(output_type, absent)
         whitespace = options.get("whitespace", DEFAULT_WHITESPACE)
-        optional = _one_of(get_args(Optionals), "optional", options.get("optional", "written"))
+        optional = options.get("optional", "written")
         sampler = Sampler(
             options.get("temperature", 0.0),
             options.get("seed"),
@@ -123,22 +178,22 @@ class Extractor(Generic[T]):
             sampler, options.get("beams", 1), options.get("samples", 1), options.get("choose", "likeliest")
         )
         self.batch_tokens = options.get("batch_tokens")
-        if self.batch_tokens is not None:
-            _at_least(1, "batch_tokens", self.batch_tokens)
         self.forced_runs = options.get("forced_runs", True)
+        self.retries = options.get("retries", 3)
+        _warn_of_idle(sampler, self.retries)
         thinking = options.get("thinking")
         if thinking is not None and self.search.beams > 1:
             raise ValueError(
                 f"beams is {self.search.beams}, with thinking; a search would go for thoughts that differ in a word. "
                 "Draw samples, and let them vote."
             )
-        max_tokens = _at_least(1, "max_tokens", options.get("max_tokens", MAX_TOKENS))
-        self.retries = _at_least(0, "retries", options.get("retries", 3))
-        self.batch_size = _at_least(1, "batch_size", options.get("batch_size", DEFAULT_BATCH_SIZE))
+        max_tokens = options.get("max_tokens", MAX_TOKENS)
+        self.batch_size = options.get("batch_size", DEFAULT_BATCH_SIZE)
         self.observe = options.get("observe")
         self.cache = options.get("cache", True)
         examples = [
-            (document, _value_to_json(wanted, value, whitespace)) for document, value in options.get("examples", ())
+            (document, _value_to_json(wanted, value, whitespace, f"examples[{position}]"))
+            for position, (document, value) in enumerate(options.get("examples", ()))
         ]
         sketch = part_to_sketch(wanted.root(whitespace, optional))
         type_to_pattern(wanted, whitespace=whitespace, optional=optional)  # before a model is loaded
@@ -165,6 +220,18 @@ class Extractor(Generic[T]):
         }
         rows = [(name, fact) for name, fact in facts.items() if fact is not None]
         return card("Extractor", task.output_type.name, table((), rows), verbatim(self.sketch))
+    def __reduce__(self) -> tuple[Any, ...]:
+        output_type, absent, options = self._given
+        check_picklable(repr(self), {"output_type": output_type, **options})
+        return _made_ready, (type(self), output_type, absent, options)
+
+    def __copy__(self) -> Self:
+        twin = object.__new__(type(self))
+        vars(twin).update(vars(self))
+        return twin
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return copy.copy(self)  # nothing in it changes, and the model is not to be had twice
 
     @property
     def sketch(self) -> str:
@@ -229,7 +296,7 @@ class Extractor(Generic[T]):
         """Return what becomes of documents, each of its own task."""
         outcome = Outcome(len(documents))
         try:
-            with shown(outcome, progress):
+            with showing(outcome, progress):
                 self._run(self._items(tasks, documents, outcome), outcome)
         except BaseException as error:
             outcome.note_loss(error)
@@ -358,31 +425,41 @@ def listed_documents(documents: Iterable[str]) -> list[str]:
             raise PromptError("The documents are a mapping, and would be its keys. Pass list(documents.values()).")
         case Iterable():
             return list(documents)
-    raise PromptError(f"The documents are {documents!r}. Pass a list of texts.")
+    raise PromptError(f"The documents are {shown(documents)}. Pass a list of texts.")
 
 
-def _value_to_json(output_type: OutputType[Any], value: object, whitespace: str) -> str:
+def _made_ready(kind: Any, output_type: object, absent: Absent | None, options: Options) -> Any:
+    """Return an extractor that was pickled."""
+    return kind(output_type, absent=absent, **options)
+
+
+def _warn_of_idle(sampler: Sampler, retries: int) -> None:
+    """Warn of ways to draw that were chosen for answers that are not drawn; a seed counts where one is drawn again."""
+    idle = [name for name in sampler.idle if name != "seed" or not retries]
+    if idle:
+        again = ", unless validators reject an answer and it is drawn again" if retries else ""
+        warn(
+            OptionWarning(
+                f"{', '.join(idle)} {'has' if len(idle) == 1 else 'have'} no effect at temperature 0, where the "
+                f"likeliest token is taken{again}. Set a temperature, such as 0.7, or leave {' and '.join(idle)} out."
+            )
+        )
+
+
+
+
+def _value_to_json(output_type: OutputType[Any], value: object, whitespace: str, name: str) -> str:
     """Return an example's answer as the model would have to write it."""
     adapter = output_type.adapter
+    separators = (",", ":") if whitespace == "compact" else (", ", ": ")
+    indent = 2 if whitespace == "indented" else None
     try:
         plain = adapter.dump_python(adapter.validate_python(value), mode="json", by_alias=True)
-    except ValueError as error:
+        return json.dumps(plain, ensure_ascii=False, indent=indent, separators=None if indent else separators)
+    # What a validator of the type's author raises, and what no JSON text says.
+    except Exception as error:
         raise PromptError(
-            f"The answer of an example, {value!r}, is no {output_type.name}: {error}. Correct the example."
+            f"The answer of {name}, {shown(value)}, is no {output_type.name}: {error}. Correct the example."
         ) from error
-    if whitespace == "indented":
-        return json.dumps(plain, ensure_ascii=False, indent=2)
-    separators = (",", ":") if whitespace == "compact" else (", ", ": ")
-    return json.dumps(plain, ensure_ascii=False, separators=separators)
 
 
-def _one_of(names: tuple[Optionals, ...], option: str, name: Optionals) -> Optionals:
-    if name not in names:
-        raise ValueError(f"{option} is {name!r}; it must be one of {', '.join(map(repr, names))}.")
-    return name
-
-
-def _at_least(minimum: int, name: str, value: int) -> int:
-    if value < minimum:
-        raise ValueError(f"{name} is {value}; it must be {minimum} or greater.")
-    return value

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from io import StringIO
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from structured.arguments import text
 from structured.schema import OutputType, read_type
 from structured.schema.annotations import Annotation
 from structured.schema.paths import Steps, steps_to_path
@@ -67,6 +68,7 @@ class PartialReader(Generic[T]):
         A number closes with the character behind it. Raises ValueError for what is not JSON, at the latest when the
         text is whole.
         """
+        text("piece", piece)
         self._text.seek(0, 2)
         self._text.write(piece)
         return list(self._read(self._scanner.feed(piece)))

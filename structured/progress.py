@@ -37,7 +37,7 @@ Display = Callable[[Outcome, float], None]
 
 
 @contextmanager
-def shown(outcome: Outcome, progress: bool | None) -> Iterator[None]:
+def showing(outcome: Outcome, progress: bool | None) -> Iterator[None]:
     """Show the progress of an outcome while it is made.
 
     None shows it only where a person may be waiting: for several documents, on a terminal or in a notebook, after two

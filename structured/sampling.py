@@ -5,17 +5,32 @@ text, so that a text does not depend on what it was batched with.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from structured.arguments import check_fields, count, number, or_none, whole
 from structured.errors import ModelError
 from structured.masks import Mask, allows, unpack
 
 LOWEST_TEMPERATURE = 1e-30
 """What any lower one is the same as, in single precision."""
+
+HIGHEST_TEMPERATURE = 1e30
+"""What is far above it has no number in single precision."""
+
+SAMPLING = {
+    "temperature": number(
+        lambda value: 0 <= value <= HIGHEST_TEMPERATURE, "0 (greedy) or a positive number up to 1e30"
+    ),
+    "seed": or_none(whole(0)),
+    "top_k": or_none(count(1, "1 or greater, or None for all tokens")),
+    "top_p": number(lambda value: 0 < value <= 1, "greater than 0 and at most 1"),
+    "min_p": number(lambda value: 0 <= value <= 1, "between 0 and 1"),
+}
+"""What each field of a `Sampler` must be."""
 
 
 class Choice(NamedTuple):
@@ -45,16 +60,15 @@ class Sampler:
     min_p: float = 0.0
 
     def __post_init__(self) -> None:
-        if not 0 <= self.temperature < float("inf"):
-            raise ValueError(f"temperature is {self.temperature}; it must be 0 (greedy) or a positive finite number.")
-        if self.seed is not None and self.seed < 0:
-            raise ValueError(f"seed is {self.seed}; it must be 0 or greater.")
-        if self.top_k is not None and self.top_k < 1:
-            raise ValueError(f"top_k is {self.top_k}; it must be 1 or greater, or None for all tokens.")
-        if not 0 < self.top_p <= 1:
-            raise ValueError(f"top_p is {self.top_p}; it must be greater than 0 and at most 1.")
-        if not 0 <= self.min_p <= 1:
-            raise ValueError(f"min_p is {self.min_p}; it must be between 0 and 1.")
+        check_fields(self, SAMPLING)
+        if 0 < self.temperature < LOWEST_TEMPERATURE:
+            object.__setattr__(self, "temperature", LOWEST_TEMPERATURE)
+
+    @property
+    def idle(self) -> tuple[str, ...]:
+        """The fields that were set and have no effect, since at temperature 0 the likeliest token is taken."""
+        set_ = (one.name for one in fields(self) if getattr(self, one.name) != one.default)
+        return tuple(set_) if self.temperature == 0 else ()
 
     def generator(self, item: int, attempt: int) -> np.random.Generator:
         """Return the random numbers for one item of a batch and one attempt at it."""
@@ -106,7 +120,7 @@ class Sampler:
         legal, total = sums.tolist()
         if self.temperature > 0:
             weights = np.empty_like(logits)
-            weigh(logits, mask, best, np.float32(max(self.temperature, LOWEST_TEMPERATURE)), weights)
+            weigh(logits, mask, best, np.float32(self.temperature), weights)
             token_id = turned(self._kept(weights), generator.random())
         log_probability = float(logits[token_id]) - float(best) - math.log(legal)
         return Choice(token_id, log_probability, min(legal / total, 1.0))

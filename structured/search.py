@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from structured.arguments import check_fields, count, one_of
 from structured.beams import beam_search
 from structured.decoding import Generation, Request, as_completed
 from structured.errors import OutOfMemoryError
@@ -19,6 +20,8 @@ from structured.sampling import Sampler
 Choose = Literal["likeliest", "vote"]
 
 _CHOSEN: dict[Choose, str] = {"likeliest": "likeliest that is valid", "vote": "vote of the valid ones"}
+SEARCH = {"beams": count(1), "samples": count(1), "choose": one_of(get_args(Choose))}
+"""What each field of a `Search` must be, besides its sampler."""
 
 RETRY_TEMPERATURE = 0.7
 """Greedy decoding and beams would repeat a rejected answer, so later attempts are drawn at this temperature."""
@@ -37,11 +40,7 @@ class Search:
     choose: Choose = "likeliest"
 
     def __post_init__(self) -> None:
-        for name, value in (("beams", self.beams), ("samples", self.samples)):
-            if value < 1:
-                raise ValueError(f"{name} is {value}; it must be 1 or greater.")
-        if self.choose not in get_args(Choose):
-            raise ValueError(f"choose is {self.choose!r}; it must be one of {', '.join(map(repr, get_args(Choose)))}.")
+        check_fields(self, SEARCH)
         temperature = self.sampler.temperature
         if self.beams > 1 and self.samples > 1:
             raise ValueError(

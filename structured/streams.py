@@ -1,7 +1,8 @@
 """An answer that is being written enters; its pieces leave as they are known, and at the end the validated instance."""
 
+import pickle
 from collections.abc import AsyncIterator, Callable, Generator, Iterator
-from typing import Generic, TypeVar, cast
+from typing import Generic, NoReturn, TypeVar, cast
 
 from structured.decoding import Generation
 from structured.notebook import card, verbatim
@@ -23,6 +24,12 @@ class Progress(Generic[S]):
 
     def __init__(self, steps: Iterator[S]) -> None:
         self._steps = steps
+
+    def __reduce__(self) -> NoReturn:
+        raise pickle.PicklingError(
+            f"A {type(self).__name__} is written as far as it is read, and stays in its process. Take its text or its "
+            "result() elsewhere, or the Extractor."
+        )
 
     def __iter__(self) -> Iterator[S]:
         return self

@@ -7,6 +7,7 @@ other, with a pattern and a budget of its own: when the tokens run out, the mask
 from dataclasses import dataclass
 from functools import lru_cache
 
+from structured.arguments import check_fields, count, text
 from structured.automata import RegularAutomaton
 from structured.index import Index
 from structured.pattern import EMPTY, Pattern, Reference, alternation, char_set, chars, concat
@@ -21,10 +22,9 @@ class Thinking:
     max_tokens: int = 2048
 
     def __post_init__(self) -> None:
+        check_fields(self, {"marker": text, "max_tokens": count(1)})
         if not self.marker:
             raise ValueError("marker is empty; it must be the text that ends the thinking, such as '</think>'.")
-        if self.max_tokens < 1:
-            raise ValueError(f"max_tokens is {self.max_tokens}; it must be 1 or greater.")
 
 
 @lru_cache(maxsize=8)

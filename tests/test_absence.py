@@ -270,7 +270,6 @@ def test_validators_still_have_the_last_word_on_what_is_stated():
     [
         (Person, ["agee"], "No field has the path 'agee'. Is it 'age'?"),
         (Person, ["x.y.z"], "No field has the path 'x.y.z'. `inspect_type` lists the paths."),
-        (Person, "age", "The paths are one str, 'age'. Pass a list: ['age']."),
         (JsonSchema({"type": "object"}), True, "JsonSchema is a JsonSchema, which says itself what may be missing."),
     ],
 )

@@ -59,7 +59,7 @@ def rejected(error: Callable[[], Exception]) -> ValidationError:
 
         @field_validator("age")
         @classmethod
-        def reject(cls, age: int) -> int:
+        def reject(cls, _: int) -> int:
             raise error()
 
     with pytest.raises(ValidationError) as caught:

@@ -14,19 +14,8 @@ HOUSE = Path(structured.__file__).parent
 MODULES = sorted(HOUSE.rglob("*.py"))
 
 ROOMS = (
-    *(
-        "errors",
-        "notebook",
-        "pattern",
-        "schema",
-        "trie",
-        "automata",
-        "vocabulary",
-        "kernels",
-        "weights",
-        "masks",
-        "walks",
-    ),
+    *("errors", "arguments", "notebook"),
+    *("pattern", "schema", "trie", "automata", "vocabulary", "kernels", "weights", "masks", "walks"),
     *("completions", "forcing", "index", "cache", "compiler", "guide", "thinking", "healing", "sampling", "models"),
     *("device", "processor", "guesses", "decoding", "beams", "ballots", "search", "partial", "streams", "sketches"),
     *("prompts", "templates", "tasks", "outcomes", "progress", "preflight", "extraction", "calls", "showcases", "cli"),

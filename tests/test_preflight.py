@@ -304,7 +304,7 @@ def test_the_whitespace_may_be_what_is_refused():
     assert not inspect_type(Node).refusals
     report = check_agreement(Node, "indented")
     assert [field.path for field in report.fields if field.refusals] == ["children"]
-    with pytest.raises(ValueError, match="No whitespace is called 'loose'"):
+    with pytest.raises(ValueError, match="whitespace is 'loose'; it must be one of 'compact'"):
         inspect_type(Node, whitespace="loose")
 
 

@@ -20,7 +20,7 @@ from structured import Extractor, PromptError, extract, extract_batch
 from structured import progress as progress_bar
 from structured.models import FunctionModel
 from structured.outcomes import Outcome
-from structured.progress import shown
+from structured.progress import showing
 
 TOKENIZER = ByteTokenizer()
 LOGITS = random_logits(len(TOKENIZER.tokens))
@@ -134,10 +134,10 @@ def test_elsewhere_there_is_none_unless_asked_for(capsys: pytest.CaptureFixture[
 def test_two_batches_at_once_show_one_bar(screen: Screen) -> None:
     """The second would write over the first."""
     first, second = Outcome(2), Outcome(2)
-    with redirect_stderr(screen), shown(first, progress=True), shown(second, progress=True):
+    with redirect_stderr(screen), showing(first, progress=True), showing(second, progress=True):
         time.sleep(0.2)
     assert screen.getvalue().count("\x1b[?25l") == 1
-    with redirect_stderr(screen), shown(second, progress=True):
+    with redirect_stderr(screen), showing(second, progress=True):
         time.sleep(0.2)
     assert screen.getvalue().count("\x1b[?25l") == 2
 

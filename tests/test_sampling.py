@@ -150,10 +150,10 @@ def test_logits_beyond_the_vocabulary_have_no_say(allowed: set[int], seed: int, 
     assert choices[0].log_probability == pytest.approx(choices[1].log_probability, abs=1e-6)
 
 
-@pytest.mark.parametrize("temperature", [-1.0, float("inf"), float("nan")])
+@pytest.mark.parametrize("temperature", [-1.0, 1e31, float("inf"), float("nan")])
 def test_impossible_temperature_is_refused(temperature: float) -> None:
     """Temperatures that mean nothing are refused before anything is drawn."""
-    with pytest.raises(ValueError, match=r"temperature is .*; it must be 0 \(greedy\) or a positive finite number\."):
+    with pytest.raises(ValueError, match=r"temperature is .*; it must be 0 \(greedy\) or a positive number up to"):
         Sampler(temperature)
 
 

@@ -75,11 +75,14 @@ def test_names_are_as_written(output_type, name):
     ("value", "message"),
     [
         (3, f"3 is a value, not a type. Pass {TYPES}."),
-        ([int], f"[<class 'int'>] is a value, not a type. Pass {TYPES}."),
-        ({"a": int}, f"{{'a': <class 'int'>}} is a value, not a type. Pass {TYPES}."),
+        ([int], "[<class 'int'>] is a value, not a type. For a list of them, pass list[int]."),
+        (
+            {"a": int},
+            "{'a': <class 'int'>} is a value, not a type. If it is a JSON Schema, pass JsonSchema(...) of it.",
+        ),
         (Color.RED, f"<Color.RED: 'red'> is a value, not a type. Pass {TYPES}."),
-        (Person(name="Ana", age=31), f"Person(name='Ana', age=31) is a value, not a type. Pass {TYPES}."),
-        ("Person", "'Person' is a string, not a type. Pass the type itself, without quotes."),
+        (Person(name="Ana", age=31), "Person(name='Ana', age=31) is a value, not a type. Pass its type, Person."),
+        ("Person", "'Person' is a string, not a type. Pass the type itself, without quotes, before the text."),
         (
             Arbitrary,
             (
@@ -97,7 +100,7 @@ def test_what_is_not_a_type_is_told(value, message):
 
 
 @pytest.mark.parametrize(
-    "output_type", [Callable, NoReturn, type, UNDEFINED, Annotated[int, Field(ge=0.5)], Arbitrary(), ..., print]
+    "output_type", [Callable, NoReturn, type, UNDEFINED, Annotated[int, Field(ge=0.5)], Arbitrary(), ...]
 )
 def test_no_error_of_pydantic_comes_through(output_type):
     """Whatever goes wrong is a SchemaError, with Pydantic's error as its cause."""

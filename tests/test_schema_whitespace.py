@@ -80,5 +80,5 @@ def test_an_unknown_whitespace_is_refused():
     with pytest.raises(ValueError) as caught:  # noqa: PT011
         read_whitespace("pretty")
     assert str(caught.value) == (
-        "No whitespace is called 'pretty'. The names are 'compact', 'spaced', 'indented', 'flexible', 'any'."
+        "whitespace is 'pretty'; it must be one of 'compact', 'spaced', 'indented', 'flexible', 'any'."
     )

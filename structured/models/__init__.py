@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
+from structured.arguments import flag, shown
 from structured.errors import DemonstrationWarning, ModelError, described, warn
 from structured.models.function import FunctionModel, LogitsFunction
 from structured.models.names import find_folder
@@ -52,6 +53,14 @@ def load_model(
     Raises ModelError if there is no such model, or if it is to be recorded and cannot be, VocabularyError if its
     tokenizer cannot be read.
     """
+    flag("cuda_graphs", cuda_graphs)
+    if not isinstance(dtype, str):
+        raise TypeError(f"dtype is {shown(dtype)}; it must be a name, such as 'auto', 'bfloat16' or 'float32'.")
+    if not isinstance(device_map, str | dict | None):
+        raise TypeError(
+            f"device_map is {shown(device_map)}; it must be a name, such as 'auto', 'cpu' or 'cuda:0', or a dict of "
+            "modules and their devices."
+        )
     if source is None:
         source = os.environ.get("STRUCTURED_MODEL") or _demonstration()
     if isinstance(source, str | os.PathLike) and isinstance(os.fspath(source), str):

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from structured.arguments import nearest
 from structured.errors import ModelError, OutOfMemoryError
 from structured.models.caches import PaddedCache, TextCache
 from structured.models.names import WANTED, lacking, shown, why_not_hub
@@ -37,6 +38,9 @@ MOST_PREFIX_BYTES = 1 << 28
 
 CPU_PASS_COST, GPU_PASS_COST = 96.0, 512.0
 """Tokens that take as long as a pass does beside its tokens, roughly: on a CPU from 27 to 200, measured."""
+
+_PLACEMENTS = ("auto", "balanced", "balanced_low_0", "sequential", "cpu", "cuda", "mps")
+"""Names that accelerate takes for a `device_map`, and the most common devices."""
 
 PLACES_COST = 10
 """As many logits as take as long as it does that a matrix is multiplied by two vectors and not by one, measured."""
@@ -64,6 +68,14 @@ def load(
 
     if device_map is None and torch.cuda.is_available():
         device_map = "auto"
+    if isinstance(device_map, str) and device_map not in _PLACEMENTS:
+        try:
+            torch.device(device_map)
+        except RuntimeError as error:
+            raise ModelError(
+                f"device_map is {device_map!r}, which is no device of torch.{nearest(device_map, _PLACEMENTS)} "
+                "Use 'auto', 'cpu', 'cuda', or 'cuda:1'."
+            ) from error
     if not isinstance(dtype, str) or (dtype != "auto" and not isinstance(getattr(torch, dtype, None), torch.dtype)):
         raise ModelError(f"{dtype!r} is not a dtype of torch. Use 'auto', 'float32', 'bfloat16' or 'float16'.")
     logging.getLogger("transformers.integrations.hub_kernels").addFilter(_is_no_advice)

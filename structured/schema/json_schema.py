@@ -10,11 +10,20 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, get_args
 
+from structured.arguments import check_fields, flag, instance, one_of, shown, text
 from structured.errors import SchemaError
 from structured.schema.drafts import Draft, named_draft
 from structured.schema.evaluation import rejection
 from structured.schema.place import Compilation, KeyOrder, Optionals, Place, Reading, Schema, Subschema
 from structured.schema.whitespace import DEFAULT_WHITESPACE, read_whitespace
+
+_FIELDS = {
+    "documents": instance(Mapping, "{uri: schema}"),
+    "draft": instance(Draft, "Draft.DRAFT_7, of structured.schema"),
+    "assert_formats": flag,
+    "key_order": one_of(get_args(KeyOrder)),
+    "name": text,
+}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -46,12 +55,11 @@ class JsonSchema:
     _text: str = field(init=False)
 
     def __post_init__(self) -> None:
+        check_fields(self, _FIELDS)
         schema = _read(self.schema) if isinstance(self.schema, str) else _copied(self.schema, "The schema")
         documents = {uri: _copied(document, f"The document {uri!r}") for uri, document in self.documents.items()}
         if not isinstance(schema, dict | bool):
-            raise SchemaError(f"{schema!r} is not a schema", remedy="Use an object, true or false.")
-        if self.key_order not in get_args(KeyOrder):
-            raise ValueError(f"key_order is {self.key_order!r}; it must be 'schema' or 'any'.")
+            raise SchemaError(f"{shown(schema)} is not a schema", remedy="Use an object, true or false.")
         title = schema.get("title") if isinstance(schema, dict) else None
         set_field = object.__setattr__
         set_field(self, "schema", schema)

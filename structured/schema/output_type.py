@@ -1,11 +1,15 @@
 """A Python type enters; what the library needs to know of it leaves: its schema, its validator and its name."""
 
+import functools
+import inspect
 import types
-from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, Generic, Literal, TypeVar, Union, get_args, get_origin
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, is_dataclass, replace
+from typing import Annotated, Any, ForwardRef, Generic, Literal, TypeVar, Union, get_args, get_origin
 
-from pydantic import TypeAdapter
+from pydantic import BaseModel, PydanticUndefinedAnnotation, PydanticUserError, TypeAdapter
 
+from structured.arguments import shown
 from structured.errors import SchemaError
 from structured.pattern import Reference, Scan, nodes_of
 from structured.schema.absence import Absent, with_absence
@@ -71,15 +75,20 @@ def read_type(output_type: Any) -> OutputType[Any]:
         assert not isinstance(output_type.schema, str), "it is read when it is made"
         return OutputType(output_type.name, PlainData(output_type), output_type.schema, output_type)
     name = type_name(output_type)
-    if isinstance(output_type, str):
-        raise SchemaError(f"{output_type!r} is a string, not a type", remedy="Pass the type itself, without quotes.")
+    _refuse_other_kinds(output_type)
     try:
         adapter: TypeAdapter[Any] = TypeAdapter(output_type)
         schema = adapter.json_schema(mode="validation", schema_generator=CompleteJsonSchema)
     # Types run code of their own while Pydantic reads them, so anything may come out; it stays visible as the cause.
     except Exception as error:
         if _is_value(output_type):
-            raise SchemaError(f"{output_type!r} is a value, not a type", remedy=f"Pass {TYPES}.") from error
+            raise SchemaError(f"{shown(output_type)} is a value, not a type", remedy=f"Pass {TYPES}.") from error
+        missing = _undefined(output_type, error)
+        if missing:
+            raise SchemaError(
+                f"{name} names a type that is not defined: {missing}",
+                remedy="Define it in the module that names it, before it is used; or write the type without quotes.",
+            ) from error
         raise SchemaError(
             f"Pydantic cannot describe {name}: {_first_sentence(error)}",
             remedy=f"Use {TYPES}, and define each type before it is used.",
@@ -135,11 +144,55 @@ def type_name(output_type: object) -> str:
         return " | ".join(map(type_name, arguments))
     if origin is Literal:
         return f"Literal[{', '.join(map(repr, arguments))}]"
-    if output_type in (type(None), ...):
+    if output_type is type(None) or output_type is None or output_type is ...:
         return "..." if output_type is ... else "None"
     if origin is None or not arguments:
-        return str(getattr(output_type, "__name__", repr(output_type)))
-    return f"{getattr(origin, '__name__', repr(origin))}[{', '.join(map(type_name, arguments))}]"
+        return str(getattr(output_type, "__name__", None) or shown(output_type))
+    return f"{getattr(origin, '__name__', None) or shown(origin)}[{', '.join(map(type_name, arguments))}]"
+
+
+def _refuse_other_kinds(given: object) -> None:
+    """Refuse what is often taken for a type, with what to write in its place."""
+    if isinstance(given, str):
+        found, remedy = f"{shown(given)} is a string", "Pass the type itself, without quotes, before the text."
+        if given.lstrip().startswith("{"):
+            remedy = "If it is a JSON Schema, pass JsonSchema(...) of it."
+    elif isinstance(given, Mapping | bool):
+        found, remedy = f"{shown(given)} is a value", "If it is a JSON Schema, pass JsonSchema(...) of it."
+    elif isinstance(given, list) and len(given) == 1:
+        found, remedy = f"{shown(given)} is a value", f"For a list of them, pass list[{type_name(given[0])}]."
+    elif isinstance(given, types.ModuleType):
+        found, remedy = f"{given.__name__} is a module", f"Pass a type that it holds: {given.__name__}.…"
+    elif inspect.isroutine(given) or isinstance(given, functools.partial):
+        found, remedy = f"{type_name(given)} is a function", "Pass what it returns, or put @structured above it."
+    elif isinstance(given, BaseModel) or (is_dataclass(given) and not isinstance(given, type)):
+        found, remedy = f"{shown(given)} is a value", f"Pass its type, {type(given).__name__}."
+    else:
+        return
+    raise SchemaError(f"{found}, not a type", remedy=remedy)
+
+
+def _undefined(output_type: object, error: Exception) -> str:
+    """Return what Pydantic did not find of the names in a type; nothing if that is not what it says."""
+    if isinstance(error, PydanticUndefinedAnnotation):
+        return repr(error.name)
+    if not isinstance(error, PydanticUserError) or error.code != "class-not-fully-defined":
+        return ""
+    return ", ".join(map(repr, dict.fromkeys(_quoted(output_type)))) or "one in quotes"
+
+
+def _quoted(annotation: object) -> Iterator[str]:
+    """Yield the names that stand in quotes inside an annotation, or in a model that waits for what they name."""
+    if isinstance(annotation, str | ForwardRef):
+        yield annotation if isinstance(annotation, str) else annotation.__forward_arg__
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        try:
+            annotation.model_rebuild()
+        except PydanticUndefinedAnnotation as error:
+            yield error.name or "one in quotes"
+    if get_origin(annotation) is not Literal:
+        for argument in get_args(annotation):
+            yield from _quoted(argument)
 
 
 def _is_value(output_type: object) -> bool:

@@ -6,6 +6,7 @@ budget is spent, so the other styles are bounded: three write exactly what `json
 
 from dataclasses import dataclass
 
+from structured.arguments import one_of
 from structured.pattern import EMPTY, Pattern, alternation, chars, concat, literal, optional, repeat
 
 DEFAULT_WHITESPACE = "spaced"
@@ -65,9 +66,10 @@ WHITESPACES = {
 """`{"a":1,"b":[2]}`; `json.dumps(value)`; `json.dumps(value, indent=2)`; a few blanks where people put them; all blanks
 that RFC 8259 has."""
 
+check_whitespace = one_of(tuple(WHITESPACES))
+"""Takes the name of an argument, and that of a whitespace style. Raises TypeError or ValueError for any other."""
+
 
 def read_whitespace(name: str) -> Whitespace:
     """Return the whitespace style of this name."""
-    if name not in WHITESPACES:
-        raise ValueError(f"No whitespace is called {name!r}. The names are {', '.join(map(repr, WHITESPACES))}.")
-    return WHITESPACES[name]
+    return WHITESPACES[check_whitespace("whitespace", name)]

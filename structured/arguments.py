@@ -1,0 +1,208 @@
+"""A name and a value that a caller gave enter; the value leaves as the library keeps it, or an error that names both.
+
+Options and the fields of values are checked when they are given, by tables of checks, before a model is loaded. As
+everywhere in Python, a value of the wrong kind is a TypeError, and one of the right kind that makes no sense is a
+ValueError. Pydantic in strict mode was rejected: it takes no numbers of NumPy, and its messages tell neither the option
+nor a way out.
+"""
+
+import pickle
+import reprlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from numbers import Integral, Real
+from typing import Any, Literal, TypeAlias, TypeVar
+
+import numpy as np
+
+V = TypeVar("V")
+
+Check: TypeAlias = Callable[[str, Any], V]
+"""Takes the name and the value of an argument, and returns the value. Raises TypeError or ValueError."""
+
+MOST = 2**31 - 1
+"""What counts are at most, so that they fit into the arrays of the compiled loops."""
+
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxlong = _SHORT.maxother = 80
+
+
+def shown(value: object) -> str:
+    """Return a value as a message shows it: short, on one line, whatever it is."""
+    try:
+        return " ".join(_SHORT.repr(value).split())
+    except Exception:  # noqa: BLE001  the value's own code, or an integer of too many digits
+        return f"of type {type(value).__name__}"
+
+
+def nearest(name: object, names: Iterable[str]) -> str:
+    """Return a sentence that asks whether one of some names was meant, after a blank; nothing if none is near."""
+    near = get_close_matches(str(name)[:80].lower(), list(names), n=1)
+    return f" Did you mean {near[0]!r}?" if near else ""
+
+
+def whole(minimum: int, wanted: str = "") -> Check[int]:
+    """Return a check for whole numbers, those of NumPy too, that are not below one."""
+    wanted = wanted or f"{minimum} or greater"
+
+    def check(name: str, value: Any) -> int:
+        if not isinstance(value, Integral) or isinstance(value, bool):
+            raise TypeError(f"{name} is {shown(value)}; it must be a whole number, {wanted}.")
+        found = int(value)
+        if found < minimum:
+            raise ValueError(f"{name} is {shown(found)}; it must be {wanted}.")
+        return found
+
+    return check
+
+
+def count(minimum: int, wanted: str = "") -> Check[int]:
+    """Return a check for numbers of things."""
+    is_whole = whole(minimum, wanted)
+
+    def check(name: str, value: Any) -> int:
+        found = is_whole(name, value)
+        if found > MOST:
+            raise ValueError(f"{name} is {shown(found)}; it must be {MOST:,} at most.")
+        return found
+
+    return check
+
+
+def number(fits: Callable[[float], bool], wanted: str) -> Check[float]:
+    """Return a check for numbers of which something holds, those of NumPy too."""
+
+    def check(name: str, value: Any) -> float:
+        if not isinstance(value, Real) or isinstance(value, bool):
+            raise TypeError(f"{name} is {shown(value)}; it must be a number, {wanted}.")
+        try:
+            found = float(value)
+        except OverflowError:
+            found = float("inf")
+        if not fits(found):
+            raise ValueError(f"{name} is {shown(value)}; it must be {wanted}.")
+        return found
+
+    return check
+
+
+def flag(name: str, value: Any) -> bool:
+    """Return True or False, which nothing else stands for."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} is {shown(value)}; it must be True or False.")
+    return bool(value)
+
+
+def text(name: str, value: Any) -> str:
+    """Return a text."""
+    if not isinstance(value, str):
+        raise TypeError(f"{name} is {shown(value)}; it must be text, a str.")
+    return value
+
+
+def one_of(names: Sequence[str]) -> Check[Any]:
+    """Return a check for one of some names."""
+    wanted = f"it must be one of {', '.join(map(repr, names))}."
+
+    def check(name: str, value: Any) -> str:
+        if not isinstance(value, str):
+            raise TypeError(f"{name} is {shown(value)}; {wanted}")
+        if value not in names:
+            raise ValueError(f"{name} is {shown(value)}; {wanted}{nearest(value, names)}")
+        return value
+
+    return check
+
+
+def instance(kind: type[Any], example: str) -> Check[Any]:
+    """Return a check for instances of a class."""
+
+    def check(name: str, value: Any) -> Any:
+        if not isinstance(value, kind):
+            raise TypeError(f"{name} is {shown(value)}; it must be a {kind.__name__}, such as {example}.")
+        return value
+
+    return check
+
+
+def function(name: str, value: Any) -> Any:
+    """Return something that can be called."""
+    if not callable(value):
+        raise TypeError(f"{name} is {shown(value)}; it must be a function.")
+    return value
+
+
+def pairs(name: str, value: Any) -> tuple[tuple[str, Any], ...]:
+    """Return pairs of a document and its answer."""
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+        raise TypeError(f"{name} is {shown(value)}; it must be a list of pairs, [(document, answer), ...].")
+    found = []
+    for position, pair in enumerate(value):
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise TypeError(
+                f"{name}[{position}] is {shown(pair)}; it must be a pair of a document and its answer, as in "
+                f"{name}=[(document, answer), ...]."
+            )
+        document, answer = pair
+        found.append((text(f"The document of {name}[{position}]", document), answer))
+    return tuple(found)
+
+
+def paths(name: str, value: Any) -> Literal[True] | list[str]:
+    """Return True, or the paths of some fields."""
+    if value is True:
+        return True
+    if isinstance(value, str):
+        raise TypeError(f"{name} is one str, {shown(value)}. Pass a list: [{shown(value)}].")
+    if isinstance(value, bool | bytes | Mapping) or not isinstance(value, Iterable):
+        raise TypeError(
+            f"{name} is {shown(value)}; it must be True, or a list of paths such as ['age']. Leave it out where "
+            "nothing may be missing."
+        )
+    return [text(f"{name}[{position}]", path) for position, path in enumerate(value)]
+
+
+class _Nowhere:
+    """A file that keeps nothing."""
+
+    def write(self, data: bytes) -> int:
+        return len(data)
+
+
+def check_picklable(owner: str, given: Mapping[str, Any]) -> None:
+    """Raise PicklingError for the first argument that keeps what was made of it from being pickled."""
+    for name, value in given.items():
+        try:
+            pickle.Pickler(_Nowhere(), pickle.HIGHEST_PROTOCOL).dump(value)
+        except Exception as error:
+            remedy = "Pass the name or the folder of the model" if name in {"model", "source"} else ""
+            raise pickle.PicklingError(
+                f"The {name} of {owner} cannot be pickled: {error}. "
+                f"{remedy or 'Define it at the top of a module'}, or make the {owner.partition('(')[0]} in the process "
+                "where it is used."
+            ) from error
+
+
+def anything(_: str, value: Any) -> Any:
+    """Return a value that is checked where it is used."""
+    return value
+
+
+def or_none(check: Check[V]) -> Check[V | None]:
+    """Return a check that lets None be, besides."""
+    return lambda name, value: None if value is None else check(name, value)
+
+
+def checked(checks: Mapping[str, Check[Any]], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return arguments as the library keeps them. Raises TypeError also for those that it does not know."""
+    unknown = sorted(given.keys() - checks.keys())
+    if unknown:
+        hints = "".join(nearest(name, checks) for name in unknown)
+        raise TypeError(f"Unknown option {', '.join(unknown)}.{hints} The options are {', '.join(checks)}.")
+    return {name: checks[name](name, value) for name, value in given.items()}
+
+
+def check_fields(value: object, checks: Mapping[str, Check[Any]]) -> None:
+    """Check the fields of a frozen value while it is made."""
+    for name, check in checks.items():
+        object.__setattr__(value, name, check(name, getattr(value, name)))

@@ -1,0 +1,342 @@
+"""Arguments are checked when they are given: each is of use, or an error names it, before a model is loaded."""
+
+import copy
+import math
+import re
+import warnings
+from collections.abc import Callable
+from enum import Enum
+from fractions import Fraction
+from typing import Any, get_args
+
+import numpy as np
+import pytest
+from doubles import ByteTokenizer, random_logits
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pydantic import BaseModel
+
+from structured import (
+    Extractor,
+    GuidedLogitsProcessor,
+    JsonSchema,
+    ModelError,
+    Options,
+    OptionWarning,
+    PartialReader,
+    SchemaError,
+    StructuredError,
+    StructuredWarning,
+    Thinking,
+    extract,
+    extract_batch,
+    inspect_type,
+    load_model,
+    structured,
+    to_regex,
+)
+from structured.models import FunctionModel
+from structured.schema import Draft, Optionals
+from structured.search import Choose
+
+TOKENIZER = ByteTokenizer()
+MODEL = FunctionModel(random_logits(len(TOKENIZER.tokens)), TOKENIZER)
+ABSENT_FOLDER = "no/such/folder"
+"""A model that cannot be loaded, so that whoever tries is found out."""
+
+
+class Person(BaseModel):
+    name: str
+    age: int
+
+
+class Unfinished(BaseModel):
+    parts: "list[Nowhere]"  # noqa: F821  that is the point
+
+
+class Stubborn:
+    """A value that cannot be shown, compared or counted."""
+
+    def __repr__(self) -> str:
+        raise RuntimeError("no")
+
+    __str__ = __len__ = __bool__ = __eq__ = __hash__ = __repr__  # type: ignore[assignment]
+
+
+ANA = ("Ana is 31.", Person(name="Ana", age=31))
+
+GOOD: dict[str, st.SearchStrategy[Any]] = {
+    "model": st.just(MODEL),
+    "instructions": st.none() | st.text(st.characters(exclude_categories=["Cs"])),
+    "examples": st.sampled_from([(), [ANA], (list(ANA),), [("", {"name": "x", "age": 1})]]),
+    "optional": st.sampled_from(get_args(Optionals)),
+    "whitespace": st.sampled_from(["spaced", "compact", "indented", "flexible", "any"]),
+    "temperature": st.floats(0, 1e30) | st.sampled_from([0, 1, np.float32(0.5), np.int8(1), Fraction(1, 3), 5e-324]),
+    "top_k": st.none() | st.integers(1, 2**31 - 1) | st.just(np.int64(3)),
+    "top_p": st.floats(0, 1, exclude_min=True) | st.just(np.float64(0.5)),
+    "min_p": st.floats(0, 1),
+    "forced_runs": st.booleans() | st.just(np.True_),
+    "thinking": st.sampled_from([None, Thinking(max_tokens=5)]),
+    "seed": st.none() | st.integers(0) | st.just(np.uint8(7)) | st.just(10**400),
+    "beams": st.integers(1, 3),
+    "samples": st.integers(1, 3),
+    "choose": st.sampled_from(get_args(Choose)),
+    "max_tokens": st.integers(100, 2**31 - 1) | st.just(np.int32(200)),
+    "retries": st.integers(0, 5),
+    "batch_size": st.integers(1, 2**31 - 1),
+    "batch_tokens": st.none() | st.integers(1, 2**31 - 1),
+    "observe": st.sampled_from([None, lambda *_: None]),
+    "cache": st.just(False),
+    "absent": st.sampled_from([True, ["age"], ("name", "age")]),
+}
+"""What each option may be."""
+
+KINDS = st.one_of(
+    st.sampled_from([None, True, False, 0, 1, -1, "", "x", b"x", "spaced", "age", 1.5, math.nan, math.inf, -math.inf]),
+    st.sampled_from([10**400, -(10**400), 2**31, 2**63, 1e300, 5e-324, 1j, Fraction(1, 2), Fraction(10**400)]),
+    st.sampled_from([np.int64(-1), np.float16(math.nan), np.bool_(1), np.zeros(2), np.array(1), np.array(["a"])]),
+    st.sampled_from([object(), ..., int, Person, math, extract, Enum, NotImplemented, range(3)]),
+    st.builds(Stubborn),
+    st.lists(st.sampled_from(["Ana 31", 1, None, ANA, ("a",), ("a", 2, 3), (5, ANA[1]), [1, 2]])),
+    st.dictionaries(st.sampled_from(["a", 1]), st.none()),
+    st.text(),
+    st.integers(),
+    st.floats(),
+)
+"""Values of all kinds, right for some options and wrong for most."""
+
+ALIASES = {"beams": "sampl|thinking|temperature", "samples": "temperature|beams", "choose": "samples"}
+"""What a message about an option may name in its place: the one that it contradicts."""
+
+
+@settings(max_examples=200, deadline=5000, suppress_health_check=list(HealthCheck))
+@given(st.data())
+def test_any_damage_to_any_option_is_told(data: st.DataObject) -> None:
+    """Random options with one of a random value: an extractor that works, or an error of ours that names an option."""
+    names = data.draw(st.sets(st.sampled_from(sorted(GOOD)), max_size=5)) | {"model", "cache"}
+    options = {name: data.draw(GOOD[name], label=name) for name in sorted(names)}
+    damaged = data.draw(st.sampled_from(sorted(GOOD)), label="damaged")
+    given_model = damaged == "model"
+    options[damaged] = data.draw(KINDS.filter(lambda one: not (given_model and isinstance(one, str | Stubborn | None))))
+    made, error = outcome(lambda: Extractor(Person, **options))
+    if error is not None:
+        named = [name for name in options if re.search(rf"\b({ALIASES.get(name, name)}|{name})\b", str(error))]
+        assert named or "path" in str(error)  # the paths of `absent`
+        return
+    assert made.prompt("x")
+    if max(made.search.samples, made.search.beams) <= 3 and options.get("observe") is None:
+        _, error = outcome(lambda: made("x"))
+        assert error is None or "tokens" in str(error)
+
+
+def outcome(call: Callable[[], Any]) -> tuple[Any, Exception | None]:
+    """Return what a call returns, or what it raises if that is an error of ours or about an argument."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", StructuredWarning)
+        try:
+            return call(), None
+        except StructuredError as error:
+            return None, error
+        except (TypeError, ValueError) as error:
+            if type(error) not in {TypeError, ValueError}:
+                raise
+            return None, error
+
+
+WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
+    ({"thinking": True}, TypeError, "thinking is True; it must be a Thinking, such as Thinking('</think>')."),
+    (
+        {"temperature": "hot"},
+        TypeError,
+        "temperature is 'hot'; it must be a number, 0 (greedy) or a positive number up",
+    ),
+    ({"temperature": True}, TypeError, "temperature is True; it must be a number"),
+    ({"temperature": 10**400}, ValueError, "temperature is 1000"),
+    ({"temperature": 10**5000}, ValueError, "temperature is of type int; it must be 0 (greedy)"),
+    ({"temperature": math.nan}, ValueError, "temperature is nan; it must be 0 (greedy)"),
+    ({"examples": ["Ana 31"]}, TypeError, "examples[0] is 'Ana 31'; it must be a pair of a document and its answer"),
+    ({"examples": ("Ana 31", 5)}, TypeError, "examples[0] is 'Ana 31'; it must be a pair"),
+    ({"examples": [(5, ANA[1])]}, TypeError, "The document of examples[0] is 5; it must be text"),
+    ({"examples": "Ana"}, TypeError, "examples is 'Ana'; it must be a list of pairs"),
+    ({"absent": False}, TypeError, "absent is False; it must be True, or a list of paths such as ['age']."),
+    ({"absent": [1]}, TypeError, "absent[0] is 1; it must be text, a str."),
+    ({"absent": "age"}, TypeError, "absent is one str, 'age'. Pass a list: ['age']."),
+    ({"observe": "x"}, TypeError, "observe is 'x'; it must be a function."),
+    ({"max_tokens": 1.5}, TypeError, "max_tokens is 1.5; it must be a whole number, 1 or greater."),
+    ({"max_tokens": 2**31}, ValueError, "max_tokens is 2147483648; it must be 2,147,483,647 at most."),
+    ({"seed": "a"}, TypeError, "seed is 'a'; it must be a whole number, 0 or greater."),
+    ({"seed": -1}, ValueError, "seed is -1; it must be 0 or greater."),
+    ({"whitespace": "spacd"}, ValueError, "'flexible', 'any'. Did you mean 'spaced'?"),
+    ({"whitespace": []}, TypeError, "whitespace is []; it must be one of 'compact'"),
+    ({"instructions": 5}, TypeError, "instructions is 5; it must be text, a str."),
+    ({"choose": "best"}, ValueError, "choose is 'best'; it must be one of 'likeliest', 'vote'."),
+    ({"cache": "no"}, TypeError, "cache is 'no'; it must be True or False."),
+    ({"forced_runs": 0}, TypeError, "forced_runs is 0; it must be True or False."),
+    ({"temprature": 0}, TypeError, "Unknown option temprature. Did you mean 'temperature'? The options are model, "),
+    ({"max_new_tokens": 5}, TypeError, "Unknown option max_new_tokens. Did you mean 'max_tokens'?"),
+]
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"), WRONG, ids=lambda value: value[:40] if isinstance(value, str) else ""
+)
+def test_options_are_checked_before_a_model_is_loaded(
+    options: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    """By kind and by sense, whichever way they are given."""
+    options = {"model": ABSENT_FOLDER} | options
+    calls: list[Callable[[], Any]] = [
+        lambda: Extractor(Person, **options),
+        lambda: extract(Person, "x", **options),
+        lambda: extract_batch([Person], ["x"], **options),
+        *([] if "absent" in options else [lambda: structured(**options)]),
+    ]
+    for call in calls:
+        with pytest.raises(error, match=re.escape(message)) as caught:
+            call()
+        assert type(caught.value) is error
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    """And are kept as plain ones."""
+    options: dict[str, Any] = {"temperature": np.float32(0.5), "seed": np.int64(3), "max_tokens": np.uint8(99)}
+    assert Extractor(Person, model=MODEL, **options)("x") == Extractor(
+        Person, model=MODEL, temperature=0.5, seed=3, max_tokens=99
+    )("x")
+
+
+@pytest.mark.parametrize(
+    ("options", "idle"),
+    [
+        ({"top_p": 0.9}, "top_p has"),
+        ({"top_k": 5, "min_p": 0.1}, "top_k, min_p have"),
+        ({"seed": 1, "retries": 0}, "seed has"),
+        ({"top_k": 5, "beams": 2}, "top_k has"),
+        ({"seed": 1}, None),  # a rejected answer is drawn again
+        ({"top_p": 0.9, "temperature": 1}, None),
+        ({"top_p": 1.0, "top_k": None}, None),
+    ],
+)
+def test_options_that_have_no_effect_are_told(options: dict[str, Any], idle: str | None) -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        Extractor(Person, model=MODEL, **options)
+    assert [warning.category for warning in caught] == [OptionWarning] * (idle is not None)
+    for warning in caught:
+        assert str(warning.message).startswith(f"{idle} no effect at temperature 0")
+        assert warning.filename == __file__
+
+
+def a_function(text: str) -> str:
+    return text
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (a_function, "a_function is a function, not a type. Pass what it returns, or put @structured above it."),
+        (len, "len is a function, not a type."),
+        (math, "math is a module, not a type."),
+        (ANA[1], "Person(name='Ana', age=31) is a value, not a type. Pass its type, Person."),
+        ([Person], "is a value, not a type. For a list of them, pass list[Person]."),
+        ({"type": "object"}, "is a value, not a type. If it is a JSON Schema, pass JsonSchema(...) of it."),
+        ('{"type": "object"}', "is a string, not a type. If it is a JSON Schema, pass JsonSchema(...) of it."),
+        (True, "True is a value, not a type. If it is a JSON Schema, pass JsonSchema(...) of it."),
+        ("Person", "'Person' is a string, not a type. Pass the type itself, without quotes"),
+        (Stubborn(), "<Stubborn instance at "),
+        (list["Nope"], "list['Nope'] names a type that is not defined: 'Nope'."),  # noqa: F821  that is the point
+        (Unfinished, "Unfinished names a type that is not defined: 'Nowhere'."),
+        (dict[str, Unfinished], "dict[str, Unfinished] names a type that is not defined: 'Nowhere'."),
+    ],
+)
+def test_what_is_no_type_is_told_as_what_it_is(given: object, message: str) -> None:
+    for call in (Extractor, to_regex, inspect_type, PartialReader):
+        with pytest.raises(SchemaError, match=re.escape(message)):
+            call(given)
+
+
+def test_swapped_arguments_are_told() -> None:
+    with pytest.raises(TypeError, match=r"^extract takes the type first, .* these are 'Ana is 31\.' and Person\. Pass"):
+        extract("Ana is 31.", Person, model=MODEL)
+    with pytest.raises(TypeError, match=r"^extract_batch takes the type first, .* and list\[Person\]\. Pass them the"):
+        extract_batch(["Ana is 31."], list[Person], model=MODEL)
+
+
+def test_the_annotations_of_parameters_need_not_resolve() -> None:
+    """That of the result must, at the latest when the function is called."""
+
+    @structured(model=MODEL, temperature=1, seed=1)
+    def fine(text: "Nowhere") -> "Person":  # noqa: F821  that is the point
+        """Read {text}"""
+
+    @structured(model=MODEL)
+    def broken(text: str) -> "list[Nowhere]":  # noqa: F821  that is the point
+        """Read {text}"""
+
+    assert isinstance(fine("x"), Person)
+    with pytest.raises(SchemaError, match=r"^The return annotation of broken, 'list\[Nowhere\]', cannot be resolved: "):
+        broken("x")
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: Thinking(5), TypeError, "marker is 5; it must be text, a str."),
+        (lambda: Thinking(max_tokens=1.5), TypeError, "max_tokens is 1.5; it must be a whole number"),
+        (lambda: Thinking(max_tokens=0), ValueError, "max_tokens is 0; it must be 1 or greater."),
+        (lambda: JsonSchema(True, documents=5), TypeError, "documents is 5; it must be a Mapping"),
+        (
+            lambda: JsonSchema(True, draft="2020-12"),
+            TypeError,
+            "draft is '2020-12'; it must be a Draft, such as Draft.",
+        ),
+        (lambda: JsonSchema(True, name=5), TypeError, "name is 5; it must be text"),
+        (lambda: JsonSchema(True, assert_formats=None), TypeError, "assert_formats is None; it must be True or False."),
+        (lambda: JsonSchema(True, key_order="shema"), ValueError, "Did you mean 'schema'?"),
+        (lambda: JsonSchema(Stubborn()), SchemaError, "The schema is no JSON value"),
+        (lambda: to_regex(int, whitespace=5), TypeError, "whitespace is 5; it must be one of"),
+        (lambda: inspect_type(int, whitespace="x"), ValueError, "whitespace is 'x'; it must be one of"),
+        (lambda: PartialReader(int).feed(5), TypeError, "piece is 5; it must be text"),
+        (lambda: load_model(MODEL, dtype=5), TypeError, "dtype is 5; it must be a name"),
+        (lambda: load_model(MODEL, device_map=5), TypeError, "device_map is 5; it must be a name"),
+        (lambda: load_model(MODEL, cuda_graphs="x"), TypeError, "cuda_graphs is 'x'; it must be True or False."),
+        (lambda: load_model("none", device_map="cudda"), ModelError, "is no device of torch. Did you mean 'cuda'?"),
+        (lambda: GuidedLogitsProcessor(int, MODEL, max_tokens="x"), TypeError, "max_tokens is 'x'; it must be a whole"),
+        (
+            lambda: GuidedLogitsProcessor(int, MODEL, max_tokens=0),
+            ValueError,
+            "max_tokens is 0; it must be 1 or greater",
+        ),
+        (lambda: GuidedLogitsProcessor(int, MODEL, max_tokens=9, cache=1), TypeError, "cache is 1; it must be True or"),
+        (
+            lambda: GuidedLogitsProcessor(int, MODEL, max_tokens=9, optional="no"),
+            ValueError,
+            "optional is 'no'; it must",
+        ),
+        (lambda: GuidedLogitsProcessor(int, 5, max_tokens=9), ModelError, "5 is not a model."),
+    ],
+)
+def test_other_arguments_are_checked_as_well(call: Callable[[], Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=re.escape(message)) as caught:
+        call()
+    assert type(caught.value) is error
+
+
+def test_every_option_is_checked() -> None:
+    """There is a row for each in the table of checks, and in that of the good values here."""
+    from structured.extraction import _CHECKS
+
+    assert _CHECKS.keys() == Options.__annotations__.keys() == GOOD.keys() - {"absent"}
+
+
+def test_examples_are_kept_as_they_were_given() -> None:
+    """Who changes the list afterwards changes nothing."""
+    examples = [ANA]
+    extractor = Extractor(Person, model=MODEL, examples=examples)
+    prompt = extractor.prompt("x")
+    examples.clear()
+    assert extractor.prompt("x") == copy.copy(extractor).prompt("x") == prompt
+
+
+def test_drafts_are_what_the_message_names() -> None:
+    assert JsonSchema(True, draft=Draft.DRAFT_7).draft is Draft.DRAFT_7
