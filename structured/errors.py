@@ -8,6 +8,7 @@
     ├── ModelError         a model that cannot be found, loaded or called
     │   └── OutOfMemoryError   not even one text fits on the model's device
     ├── BudgetError        max_tokens too small for even the shortest answer
+    ├── IncompleteError    a loop that is not the library's own stopped in the middle of an answer
     ├── GenerationError    every attempt was rejected by the type's own validators
     └── BatchError         some documents of a batch failed; holds the results of the others
 
@@ -143,6 +144,25 @@ class GenerationError(StructuredError):
         super().__init__(
             f"{tried} at document {document} failed validators that the mask cannot enforce:\n{shown}\n"
             "Allow more retries, raise the temperature, or state the rule in the prompt."
+        )
+
+
+class IncompleteError(StructuredError):
+    """A loop that is not the library's own stopped in the middle of an answer. `document` is its row in the batch.
+
+    `text` is what there is of it, in `tokens` tokens; all of it would take `max_tokens` at most, and an end token.
+    """
+
+    def __init__(self, text: str, *, document: int, tokens: int, max_tokens: int) -> None:
+        self.text = text
+        self.document = document
+        self.tokens = tokens
+        self.max_tokens = max_tokens
+        shown = text if len(text) <= 60 else f"…{text[-60:]}"
+        super().__init__(
+            f"The answer in row {document} is incomplete: the loop stopped after {tokens} of its tokens, behind "
+            f"{shown!r}. Let it go on: set max_new_tokens to {max_tokens + 1}, one more than the max_tokens of the "
+            "processor, and leave out what else stops it before."
         )
 
 

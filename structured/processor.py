@@ -6,21 +6,24 @@ kept by the number of a row: where a text stands is found by the tokens of its a
 there before. A call in which some row is no such step is the first of another loop.
 """
 
+import copy
 from collections.abc import Iterable
 from hashlib import blake2b
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, Union, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar, Union, cast, get_args, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from structured.arguments import check_picklable, count, flag, one_of
 from structured.compiler import compile_type, keep, known_type
 from structured.device import DeviceMasks, apply_masks
-from structured.errors import Attempt, BatchError, GenerationError, ModelError, StructuredError
+from structured.errors import Attempt, BatchError, GenerationError, IncompleteError, ModelError, StructuredError
 from structured.guide import Guide
 from structured.masks import Mask
 from structured.models import ModelSource, load_model
 from structured.schema import DEFAULT_WHITESPACE, JsonSchema, Optionals
+from structured.schema.whitespace import check_whitespace
 from structured.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -98,19 +101,41 @@ class GuidedLogitsProcessor(Generic[T]):
         optional: Optionals = "written",
         cache: bool = True,
     ) -> None:
+        check_whitespace("whitespace", whitespace)
+        one_of(get_args(Optionals))("optional", optional)
         self.output_type = known_type(output_type)
-        self.max_tokens = max_tokens
-        self.cache = cache
+        self.max_tokens = count(1)("max_tokens", max_tokens)
+        self.cache = flag("cache", cache)
+        self._given = {
+            "output_type": output_type,
+            "source": source,
+            "max_tokens": self.max_tokens,
+            "whitespace": whitespace,
+            "optional": optional,
+            "cache": self.cache,
+        }
         self.index = compile_type(
-            self.output_type, _vocabulary(source), whitespace=whitespace, optional=optional, cache=cache
+            self.output_type, _vocabulary(source), whitespace=whitespace, optional=optional, cache=self.cache
         )
-        self._start = _Place(Guide(self.index, max_tokens=max_tokens))
+        self._start = _Place(Guide(self.index, max_tokens=self.max_tokens))
         self._over = self.index.table.intern(_only(self.index.vocabulary.end_token_ids, self.index.vocabulary.size))
         self._prompts: torch.Tensor | None = None
         self._places: dict[bytes, _Place] = {}
 
     def __repr__(self) -> str:
         return f"GuidedLogitsProcessor({self.output_type.name}, max_tokens={self.max_tokens})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        check_picklable(repr(self), self._given)
+        return _made, (type(self), self._given)
+
+    def __copy__(self) -> Self:
+        twin = object.__new__(type(self))
+        vars(twin).update(vars(self), _places=self._places.copy())
+        return twin
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return copy.copy(self)  # what is in it never changes, but for which places are known
 
     def __call__(self, input_ids: "torch.Tensor", scores: "torch.Tensor") -> "torch.Tensor":
         """Return the scores with -inf for whatever may not follow.
@@ -142,32 +167,62 @@ class GuidedLogitsProcessor(Generic[T]):
 
     def texts(self, sequences: "torch.Tensor") -> list[str]:
         """Return the answers in what a loop has written last, prompts included; shape (rows, width)."""
+        return [_decode(self.index.vocabulary, answer) for answer in self._answers(sequences)]
+
+    def read(self, sequences: "torch.Tensor") -> list[T]:
+        """Return the instances in what a loop has written last, prompts included; shape (rows, width).
+
+        Raises BatchError, which holds the others, if some are none. Its `errors` tell why: IncompleteError where the
+        loop stopped too early, ModelError where it wrote what was forbidden, and GenerationError where the type's own
+        validators rejected an answer.
+        """
+        results: list[Any] = []
+        errors: dict[int, StructuredError] = {}
+        for row, answer in enumerate(self._answers(sequences)):
+            text, instance = _decode(self.index.vocabulary, answer), None
+            interrupted = self._interrupted(row, answer)
+            try:
+                instance = self.output_type.validate_json(text)
+            except ValueError as error:
+                errors[row] = interrupted or GenerationError([Attempt(text, error)], document=row)
+            else:
+                if isinstance(interrupted, IncompleteError):  # as "3" is, where "31" was being written
+                    errors[row], instance = interrupted, None
+            results.append(instance)
+        if errors:
+            raise BatchError(results, errors)
+        return results
+
+    def _answers(self, sequences: "torch.Tensor") -> list[list[int]]:
+        """Return the tokens behind the prompts in what a loop has written last."""
         if self._prompts is None or sequences.ndim != 2 or sequences.shape[1] < self._prompts.shape[1]:
             raise ModelError(
                 f"These are no rows that begin with the prompts of the last call. Pass what generate() returned for "
                 f"{self!r}, prompts included."
             )
-        vocabulary = self.index.vocabulary
-        answers = sequences[:, self._prompts.shape[1] :].tolist()
-        return [_decode(vocabulary, answer) for answer in answers]
+        answers: list[list[int]] = sequences[:, self._prompts.shape[1] :].tolist()
+        return answers
 
-    def read(self, sequences: "torch.Tensor") -> list[T]:
-        """Return the instances in what a loop has written last, prompts included; shape (rows, width).
-
-        Raises BatchError, which holds the others, if some are none: the type's own validators rejected them, or the
-        loop stopped too early or wrote what it was forbidden.
-        """
-        results: list[Any] = []
-        errors: dict[int, StructuredError] = {}
-        for row, text in enumerate(self.texts(sequences)):
-            try:
-                results.append(self.output_type.validate_json(text))
-            except ValueError as error:
-                results.append(None)
-                errors[row] = GenerationError([Attempt(text, error)], document=row)
-        if errors:
-            raise BatchError(results, errors)
-        return results
+    def _interrupted(self, row: int, answer: list[int]) -> StructuredError | None:
+        """Return why an answer is none before any validator has a say: it was cut off, or holds what was forbidden."""
+        vocabulary, place = self.index.vocabulary, self._start
+        for position, token_id in enumerate(answer):
+            before, place = place, place.after(token_id)
+            if not place.is_stray:
+                continue
+            if any(_spells(vocabulary, other) for other in answer[position:]):
+                return ModelError(
+                    f"The answer in row {row} holds a token that {self!r} had forbidden, behind "
+                    f"{_decode(vocabulary, answer[:position])[-60:]!r}. Put the processor last, and of sampled beams, "
+                    "which fill up with such texts, take the best."
+                )
+            answer, place = answer[:position], before  # what is left is padding
+            break
+        if place.guide is None or place.guide.finished or (place.may_end and not place.guide.tokens_left):
+            return None
+        return IncompleteError(
+            _decode(vocabulary, answer), document=row, tokens=len(answer), max_tokens=self.max_tokens
+        )
 
     def _find(self, input_ids: "torch.Tensor") -> "list[_Place]":
         """Return where each row stands; where they are no step behind rows that were there before, they are prompts.
@@ -222,6 +277,16 @@ class _Place:
         except ValueError:
             return _Place(None, is_stray=True)
         return _Place(twin)
+
+
+def _made(kind: Any, given: dict[str, Any]) -> Any:
+    """Return a processor that was pickled."""
+    return kind(**given)
+
+
+def _spells(vocabulary: Vocabulary, token_id: int) -> bool:
+    """Tell whether a token stands for text, as padding does not."""
+    return token_id < vocabulary.size and bool(vocabulary.tokens[token_id])
 
 
 def _keys(answer: NDArray[np.int64]) -> tuple[bytes, bytes]:

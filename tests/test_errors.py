@@ -20,6 +20,7 @@ from structured import (
     BatchError,
     BudgetError,
     GenerationError,
+    IncompleteError,
     PatternError,
     SchemaError,
     StructuredError,
@@ -96,6 +97,7 @@ ARGUMENTS: dict[type[BaseException], Callable[..., Any]] = {
     PatternError: lambda kind: kind("No", pattern="[" * 300, remedy="Do."),
     BudgetError: lambda kind: kind(max_tokens=1, shortest=2),
     GenerationError: lambda kind: kind(ATTEMPTS, document=3),
+    IncompleteError: lambda kind: kind('{"na', document=1, tokens=2, max_tokens=9),
     BatchError: lambda kind: kind([Person(name="Ana"), None], {1: GenerationError(ATTEMPTS, document=1)}),
 }
 """How each error with fields of its own is made; the others take a message."""

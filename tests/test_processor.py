@@ -1,6 +1,8 @@
 """In the loops of transformers: whatever they do with rows, each text is guided by itself and becomes an instance."""
 
+import copy
 import json
+import pickle
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -12,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import AfterValidator, BaseModel, Field, TypeAdapter
 
-from structured import BatchError, BudgetError, GuidedLogitsProcessor, JsonSchema, ModelError
+from structured import BatchError, BudgetError, GuidedLogitsProcessor, IncompleteError, JsonSchema, ModelError
 from structured.decoding import Request, generate
 from structured.guide import Guide
 from structured.masks import unpack
@@ -194,6 +196,58 @@ def test_a_text_that_was_cut_goes_on() -> None:
         cut, logits_processor=[processor], max_new_tokens=MAX_TOKENS, do_sample=False, pad_token_id=1
     )
     assert processor.texts(resumed) == processor.texts(whole)
+
+
+@pytest.mark.parametrize("output_type", TYPES, ids=str)
+def test_an_answer_that_the_loop_cut_is_called_incomplete(output_type: Any) -> None:
+    """Wherever it was cut, and whatever pads it: no validator is blamed, nor is half of a number read as a whole one."""
+    processor = GuidedLogitsProcessor(output_type, model(), max_tokens=MAX_TOKENS)
+    written = run(processor, PROMPTS, do_sample=False)
+    whole, width = processor.read(written), inputs(PROMPTS)["input_ids"].shape[1]
+    for tokens in range(written.shape[1] - width):
+        cut = written.clone()
+        cut[:, width + tokens :] = 2  # a special token, which stands for no text
+        for rows in (cut, written[:, : width + tokens]):
+            results, errors = read(processor, rows)
+            assert results == [None if row in errors else answer for row, answer in enumerate(whole)]
+            for row, error in errors.items():
+                assert isinstance(error, IncompleteError)
+                assert (error.document, error.tokens, error.max_tokens) == (row, tokens, MAX_TOKENS)
+                assert error.text == processor.texts(cut)[row]
+                assert f"set max_new_tokens to {MAX_TOKENS + 1}, one more than the max_tokens" in str(error)
+    assert read(processor, written[:, :width])[1].keys() == {0, 1, 2}
+
+
+def read(processor: GuidedLogitsProcessor[Any], rows: Any) -> tuple[list[Any], dict[int, Any]]:
+    """Return the instances in some rows, and why others hold none."""
+    try:
+        return processor.read(rows), {}
+    except BatchError as error:
+        return list(error.results), error.errors
+
+
+def test_an_answer_with_a_forbidden_token_is_told_as_such() -> None:
+    processor = GuidedLogitsProcessor(Person, model(), max_tokens=MAX_TOKENS)
+    written = run(processor, PROMPTS, do_sample=False)
+    width = inputs(PROMPTS)["input_ids"].shape[1]
+    written[1, width + 3] = model().tokenizer.encode("}", add_special_tokens=False)[0]
+    _, errors = read(processor, written)
+    assert list(errors) == [1]
+    assert isinstance(errors[1], ModelError)
+    assert str(errors[1]).startswith("The answer in row 1 holds a token that GuidedLogitsProcessor(Person, max_tokens=")
+
+
+def test_a_processor_is_pickled_as_what_it_was_made_of() -> None:
+    """With a tokenizer it goes anywhere; a copy starts from where the other is, and goes its own way."""
+    processor = GuidedLogitsProcessor(Person, model().tokenizer, max_tokens=MAX_TOKENS, whitespace="compact")
+    other = pickle.loads(pickle.dumps(processor))  # noqa: S301  what was written here
+    written = run(processor, PROMPTS, do_sample=False)
+    assert run(other, PROMPTS, do_sample=False).tolist() == written.tolist()
+    assert other.texts(written) == copy.deepcopy(processor).texts(written) == processor.texts(written)
+    with pytest.raises(
+        pickle.PicklingError, match=r"^The source of GuidedLogitsProcessor\(Person, .* Pass the name or"
+    ):
+        pickle.dumps(GuidedLogitsProcessor(Person, model(), max_tokens=MAX_TOKENS))
 
 
 def test_strangers_are_refused() -> None:
