@@ -200,7 +200,7 @@ def test_a_text_that_was_cut_goes_on() -> None:
 
 @pytest.mark.parametrize("output_type", TYPES, ids=str)
 def test_an_answer_that_the_loop_cut_is_called_incomplete(output_type: Any) -> None:
-    """Wherever it was cut, and whatever pads it: no validator is blamed, nor is half of a number read as a whole one."""
+    """Wherever it was cut, and whatever pads it: no validator is blamed, and half of a number is no number."""
     processor = GuidedLogitsProcessor(output_type, model(), max_tokens=MAX_TOKENS)
     written = run(processor, PROMPTS, do_sample=False)
     whole, width = processor.read(written), inputs(PROMPTS)["input_ids"].shape[1]
