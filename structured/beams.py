@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.decoding import Diagnostics, Generation, Request
-from structured.guide import Guide
+from structured.guide import Guide, WrongMaskError
 from structured.masks import unpack
 from structured.models import LanguageModel
 from structured.models.protocol import Texts
@@ -265,13 +265,13 @@ class _Search:
         return found
 
 
-def _followers(row: int, parent: _Hypothesis, logits: NDArray[np.float32], count: int) -> list[_Continuation]:
-    """Return a hypothesis with each of the `count` likeliest tokens after it, of all and of those that fit.
+def _followers(row: int, parent: _Hypothesis, logits: NDArray[np.float32], beams: int) -> list[_Continuation]:
+    """Return a hypothesis with each of the `beams` likeliest tokens after it, of all and of those that fit.
 
     `logits` has shape (width,). As many more are taken as there may be ways to end.
     """
     guide = parent.guide
-    count += len(guide.index.vocabulary.end_token_ids) - 1
+    count = beams + len(guide.index.vocabulary.end_token_ids) - 1
     logits = logits[: guide.index.vocabulary.size]  # models have more, to round their width up
     ample, within = guide.index.mask(guide.state), guide.mask()
     allowed = np.flatnonzero(unpack(ample, len(logits)))
@@ -283,6 +283,8 @@ def _followers(row: int, parent: _Hypothesis, logits: NDArray[np.float32], count
         fitting = np.flatnonzero(fits)
         chosen = np.union1d(chosen, fitting[_likeliest(log_probabilities[fitting], count)])
     legal_mass = share_of_all(log_total, logits)
+    if guide.index.states_learned and not all(_can_take(guide, int(allowed[place])) for place in chosen if fits[place]):
+        return _followers(row, parent, logits, beams)  # under a mask that is right
     return [
         _Continuation(
             parent.score + float(log_probabilities[place]),
@@ -294,6 +296,15 @@ def _followers(row: int, parent: _Hypothesis, logits: NDArray[np.float32], count
         )
         for place in chosen.tolist()
     ]
+
+
+def _can_take(guide: Guide, token_id: int) -> bool:
+    """Tell whether a token of the mask can indeed follow; if not, the mask was learned, and is right from now on."""
+    try:
+        guide.copy().advance(token_id)
+    except WrongMaskError:
+        return False
+    return True
 
 
 def _likeliest(log_probabilities: NDArray[np.float64], count: int) -> NDArray[np.intp]:

@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
+from itertools import islice
 from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any
@@ -234,6 +235,9 @@ def _printable(kind: str) -> Text:
     return Text(short.encode(errors="backslashreplace").decode())
 
 
+MOST_FAILURES = 10
+"""Files that are named of those that could not be removed."""
+
 cache_app = typer.Typer(help="What was learned about types, kept on disk for later runs.", no_args_is_help=True)
 app.add_typer(cache_app, name="cache")
 
@@ -254,9 +258,18 @@ def cache_info() -> None:
 
 @cache_app.command("clear")
 def cache_clear() -> None:
-    """Remove every file of the cache."""
-    removed = _cache().clear()
-    Console().print(f"{removed:,} {'file' if removed == 1 else 'files'} removed.")
+    """Remove every file of the cache. Exits with 1 if some could not be removed."""
+    cleared = _cache().clear()
+    Console().print(f"{_count(len(cleared.removed), 'file')} removed.")
+    if not cleared.failed:
+        return
+    console = Console(stderr=True, soft_wrap=True)
+    console.print(Text("Could not be removed:", style="red"))
+    for path, error in islice(cleared.failed.items(), MOST_FAILURES):
+        console.print(Text(f"  {path}: {error.strerror}".encode(errors="backslashreplace").decode()))
+    if len(cleared.failed) > MOST_FAILURES:
+        console.print(f"  and {len(cleared.failed) - MOST_FAILURES:,} more")
+    raise typer.Exit(1)
 
 
 def _cache() -> DiskCache:

@@ -89,7 +89,7 @@ def _load(disk: DiskCache, index: Index) -> None:
 def keep(index: Index) -> None:
     """Save what an index has learned for later processes, if that is notably more than what was saved before."""
     disk = default_cache()
-    saved = _STATES_SAVED.get(index, 0)
+    saved = max(_STATES_SAVED.get(index, 0), index.states_learned)
     if disk is not None and index.states_known >= saved + saved // 4 + WORTH_SAVING:
         _STATES_SAVED[index] = index.states_known
         save_index(disk, index)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from structured.device import draw, stacked
 from structured.errors import OutOfMemoryError
 from structured.guesses import LENGTHS, Source, guess
-from structured.guide import Guide
+from structured.guide import Guide, WrongMaskError
 from structured.masks import Mask, allows
 from structured.models import LanguageModel
 from structured.models.protocol import Texts
@@ -163,14 +163,20 @@ class _Draft:
         return sampler.choose(logits, self.mask, self.request.generator, within=self.guide.mask())
 
     def extend(self, choice: Choice) -> None:
-        """Take a token that was drawn, and those that are known to follow it."""
+        """Take a token that was drawn, and those that are known to follow it.
+
+        If a wrong mask allowed it, it is not taken: another one will be drawn.
+        """
         guide = self.guide
+        try:
+            guide.advance(choice.token_id)
+        except WrongMaskError:
+            return
         self.log_probability += choice.log_probability
         self.shortened |= choice.steered and guide is self.request.guide
         self.legal_masses.append(choice.legal_mass)
         if choice.token_id not in guide.index.vocabulary.end_token_ids:
             self._take((choice.token_id,))
-        guide.advance(choice.token_id)
         self._take_forced()
         while self.pending and self.guessed and self.pending[0] == self.guessed[0]:
             del self.pending[0], self.guessed[0]

@@ -15,7 +15,8 @@
     StructuredWarning
     ├── DemonstrationWarning    no model was named: the small one in the package answers
     ├── OptionWarning           an option has no effect beside the others
-    └── BudgetWarning           max_tokens, or the context of the model, shortened answers
+    ├── BudgetWarning           max_tokens, or the context of the model, shortened answers
+    └── CacheWarning            an entry of the cache on disk is not what the library writes, and is not used
 
 Each message says what is wrong, where, and what to do. The facts are fields as well, so that a program can act on them.
 
@@ -214,6 +215,10 @@ class BudgetWarning(StructuredWarning):
     def __init__(self, message: str, *, documents: Sequence[int] = ()) -> None:
         self.documents = tuple(documents)
         super().__init__(message)
+
+
+class CacheWarning(StructuredWarning):
+    """An entry of the cache on disk is not what the library writes. It is not used; what it held is computed."""
 
 
 class Line(NamedTuple):

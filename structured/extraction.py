@@ -220,6 +220,7 @@ class Extractor(Generic[T]):
         }
         rows = [(name, fact) for name, fact in facts.items() if fact is not None]
         return card("Extractor", task.output_type.name, table((), rows), verbatim(self.sketch))
+
     def __reduce__(self) -> tuple[Any, ...]:
         output_type, absent, options = self._given
         check_picklable(repr(self), {"output_type": output_type, **options})
@@ -446,8 +447,6 @@ def _warn_of_idle(sampler: Sampler, retries: int) -> None:
         )
 
 
-
-
 def _value_to_json(output_type: OutputType[Any], value: object, whitespace: str, name: str) -> str:
     """Return an example's answer as the model would have to write it."""
     adapter = output_type.adapter
@@ -461,5 +460,3 @@ def _value_to_json(output_type: OutputType[Any], value: object, whitespace: str,
         raise PromptError(
             f"The answer of {name}, {shown(value)}, is no {output_type.name}: {error}. Correct the example."
         ) from error
-
-

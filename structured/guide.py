@@ -6,6 +6,10 @@ from structured.index import Index
 from structured.masks import Mask
 
 
+class WrongMaskError(ValueError):
+    """A token that a mask allows cannot follow: the mask was learned from a file, and the file is wrong."""
+
+
 class Guide:
     """Where one generation stands: the state reached, and the tokens left.
 
@@ -39,7 +43,11 @@ class Guide:
         return self.index.mask_within(self.state, self.tokens_left)
 
     def advance(self, token_id: int) -> None:
-        """Take a token that the mask allows. Raises ValueError on any other."""
+        """Take a token that the mask allows. Raises ValueError on any other.
+
+        Raises WrongMaskError, a ValueError, if the mask allowed it only because it was learned and wrong. The guide
+        stands where it stood, and its mask is right from now on.
+        """
         vocabulary = self.index.vocabulary
         if self.finished:
             raise ValueError(f"The text is finished; token {token_id} cannot follow.")
@@ -49,6 +57,8 @@ class Guide:
         known = 0 <= token_id < vocabulary.size
         successor = self.index.step(self.state, token_id) if known else DEAD
         if successor == DEAD or not self.index.fits(successor, self.tokens_left - 1):
+            if known and self.index.allows_wrongly(self.state, token_id, self.tokens_left):
+                raise WrongMaskError(f"Token {token_id} was allowed by a wrong mask: {self!r}.")
             shown = repr(vocabulary.tokens[token_id]) if known else "outside the vocabulary"
             raise ValueError(f"Token {token_id} ({shown}) is not allowed here: {self!r}.")
         self.state = successor

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from structured.automata import DEAD, Automaton
 from structured.completions import Completions
+from structured.errors import CacheWarning, warn
 from structured.forcing import ForcedRuns
-from structured.masks import NO_ROW, Mask, MaskTable
+from structured.masks import NO_ROW, Mask, MaskTable, allows
 from structured.vocabulary import Vocabulary
 from structured.walks import Walks
 
@@ -36,6 +37,8 @@ class Index:
         self._masks: dict[int, Mask] = {}
         self._passing: dict[tuple[int, int | None], Mask] = {}
         self._farthest: dict[int, int] = {}
+        self._learned: frozenset[int] = frozenset()
+        self._unlearned: frozenset[int] = frozenset()
         self._steps: dict[tuple[int, int], int] = {}
         self._final: dict[int, bool] = {}
         self._walks = Walks(automaton, vocabulary)
@@ -69,6 +72,9 @@ class Index:
         reduced = self._passing.get((state, max_tokens))
         if reduced is None:
             reduced = self._reduced(state, max_tokens)
+            if state in self._learned and (reduced & ~mask).any():
+                self.unlearn()
+                return self.mask_within(state, max_tokens)
             reduced = self._pass(state, max_tokens, mask if np.array_equal(reduced, mask) else reduced)
         return reduced
 
@@ -159,12 +165,44 @@ class Index:
     def learn(
         self, states: NDArray[np.int32], masks: NDArray[np.int32], rows: NDArray[np.int32], farthest: NDArray[np.int32]
     ) -> None:
-        """Take masks that are known already: that of `states[i]` is `masks[rows[i]]`."""
+        """Take masks that are known already: that of `states[i]` is `masks[rows[i]]`.
+
+        That they are right is taken on trust; see `allows_wrongly`.
+        """
         kept = [self.table.intern(mask) for mask in masks]
         for state, row, distance in zip(states.tolist(), rows.tolist(), farthest.tolist(), strict=True):
             if self.table.row_of(kept[row]) != NO_ROW:
                 self._farthest[state] = distance
                 self._masks[state] = kept[row]
+        self._learned = frozenset(self._masks)
+
+    @property
+    def states_learned(self) -> int:
+        """The number of states whose masks are taken on trust."""
+        return len(self._learned)
+
+    def allows_wrongly(self, state: int, token_id: int, max_tokens: int) -> bool:
+        """Tell whether a token that cannot follow a state is, or was, in its mask, since that was learned and is wrong.
+
+        Then nothing that was learned is trusted any more: from now on the masks are those that the automaton gives.
+        """
+        if state in self._learned and allows(self.mask_within(state, max_tokens), token_id):
+            self.unlearn()
+        return state in self._unlearned
+
+    def unlearn(self) -> None:
+        """Forget all masks that were learned, since one is wrong; warn with CacheWarning."""
+        self._unlearned, self._learned = self._learned, frozenset()
+        self._passing = {}
+        for state in self._unlearned:
+            self._masks.pop(state, None)
+        warn(
+            CacheWarning(
+                "The cache holds a mask that cannot be right, and nothing of this type is read from it any more: what "
+                "was written so far is valid, and the rest will be as without a cache. Somebody may have written to "
+                "the folder of the cache: see who can, and empty it with `structured cache clear`."
+            )
+        )
 
     def _reduced(self, state: int, max_tokens: int) -> Mask:
         """Return the mask of the tokens after which a text can end in time."""

@@ -19,7 +19,7 @@ from structured.arguments import check_picklable, count, flag, one_of
 from structured.compiler import compile_type, keep, known_type
 from structured.device import DeviceMasks, apply_masks
 from structured.errors import Attempt, BatchError, GenerationError, IncompleteError, ModelError, StructuredError
-from structured.guide import Guide
+from structured.guide import Guide, WrongMaskError
 from structured.masks import Mask
 from structured.models import ModelSource, load_model
 from structured.schema import DEFAULT_WHITESPACE, JsonSchema, Optionals
@@ -271,9 +271,16 @@ class _Place:
             return self
         if self.may_end and token_id in self.guide.index.vocabulary.end_token_ids:
             return _Place(None)
-        twin = self.guide.copy()
+        twin, learned = self.guide.copy(), self.guide.index.states_learned
         try:
             twin.advance(token_id)
+        except WrongMaskError as error:
+            if learned:
+                raise ModelError(
+                    "The cache had allowed a token that the type does not, and the loop has taken it. What the cache "
+                    "said is forgotten: run the loop again."
+                ) from error
+            return _Place(None, is_stray=True)
         except ValueError:
             return _Place(None, is_stray=True)
         return _Place(twin)

@@ -57,6 +57,31 @@ class Trie:
             max(depth),
         )
 
+    def holds(self, token_ids: NDArray[np.intp], text: NDArray[np.uint8], ends: NDArray[np.int32]) -> bool:
+        """Tell whether it is a trie of some tokens: each ends at one node, and the path from the root there spells it.
+
+        `token_ids` are in order. The bytes of token `i` are `text[ends[i - 1]:ends[i]]`. All paths are climbed at once,
+        from their ends, which is much quicker than to lay out the tokens.
+        """
+        if not np.array_equal(np.sort(self.token_ids), token_ids):
+            return False
+        nodes = np.arange(len(self.byte), dtype=np.int32)
+        parents = np.concatenate([nodes[:1], np.repeat(nodes, np.diff(self.first))])
+        node = np.repeat(nodes, np.diff(self.token_start))
+        last = ends[self.token_ids]
+        left = np.diff(ends, prepend=np.int32(0))[self.token_ids]
+        while len(node):
+            inside = left > 0
+            if not np.array_equal(node > 0, inside):
+                return False
+            if not inside.all():
+                node, left, last = node[inside], left[inside], last[inside]
+            left, last = left - 1, last - 1
+            if (self.byte[node] != text[last]).any():
+                return False
+            node = parents[node]
+        return True
+
 
 def _common_prefix(left: bytes, right: bytes) -> int:
     length = min(len(left), len(right))

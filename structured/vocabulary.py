@@ -101,14 +101,23 @@ class Layout:
     @classmethod
     def from_tokens(cls, tokens: Sequence[bytes | None]) -> "Layout":
         """Lay out some tokens."""
-        lengths = [_plain_length(token) for token in tokens]
-        special = [None if length else token for token, length in zip(tokens, lengths, strict=True)]
+        lengths = _plain_lengths(tokens, *_spelled(tokens))
+        special = [None if length else token for token, length in zip(tokens, lengths.tolist(), strict=True)]
         quoted = [None if not token or _BROKEN.match(token) else token for token in special]
-        return cls(
-            Trie.from_tokens(tokens),
-            Trie.from_tokens(special),
-            Trie.from_tokens(quoted),
-            np.array(lengths, dtype=np.int32),
+        return cls(Trie.from_tokens(tokens), Trie.from_tokens(special), Trie.from_tokens(quoted), lengths)
+
+    def holds(self, tokens: Sequence[bytes | None]) -> bool:
+        """Tell whether it is of some tokens, without laying them out."""
+        text, ends = _spelled(tokens)
+        if not np.array_equal(self.plain_lengths, _plain_lengths(tokens, text, ends)):
+            return False
+        spelled = np.diff(ends, prepend=0) > 0
+        special = np.flatnonzero(spelled & (self.plain_lengths == 0))
+        quoted = [token_id for token_id in special.tolist() if not _BROKEN.match(tokens[token_id] or b"")]
+        return (
+            self.trie.holds(np.flatnonzero(spelled), text, ends)
+            and self.special_trie.holds(special, text, ends)
+            and self.quoted_trie.holds(np.array(quoted, dtype=np.intp), text, ends)
         )
 
 
@@ -370,14 +379,31 @@ _WANTED = {
 }
 
 
-def _plain_length(token: bytes | None) -> int:
-    """Return the characters of a token if a JSON string may hold each of them unescaped (RFC 8259 §7), else 0."""
-    if not token or min(token) < 0x20 or b'"' in token or b"\\" in token:
-        return 0
-    try:
-        return len(token.decode())
-    except UnicodeDecodeError:
-        return 0
+def _spelled(tokens: Sequence[bytes | None]) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
+    """Return the bytes of all tokens, one behind the other, and where each token ends, shape (size,)."""
+    spelled = [token or b"" for token in tokens]
+    ends = np.cumsum(np.fromiter(map(len, spelled), dtype=np.int32, count=len(spelled)), dtype=np.int32)
+    return np.frombuffer(b"".join(spelled), dtype=np.uint8), ends
+
+
+def _plain_lengths(
+    tokens: Sequence[bytes | None], text: NDArray[np.uint8], ends: NDArray[np.int32]
+) -> NDArray[np.int32]:
+    """Return the characters of each token if a JSON string may hold all of them unescaped (RFC 8259 §7), else 0."""
+
+    def count(chosen: NDArray[np.bool_]) -> NDArray[np.int32]:
+        """Return how many of the bytes of each token are among those chosen."""
+        sums = np.concatenate([[0], np.cumsum(chosen, dtype=np.int32)])
+        return np.diff(sums[ends], prepend=np.int32(0)).astype(np.int32)
+
+    escaped = count((text < 0x20) | (text == ord('"')) | (text == ord("\\")))
+    lengths = np.where(escaped > 0, np.int32(0), count(text & 0xC0 != 0x80))  # a character has one byte that begins it
+    beyond_ascii = np.flatnonzero((lengths > 0) & (count(text >= 0x80) > 0)).tolist()
+    lines = b"\n".join(tokens[token_id] or b"" for token_id in beyond_ascii).decode(errors="replace").split("\n")
+    for token_id, line in zip(beyond_ascii, lines, strict=True) if beyond_ascii else ():
+        if "\ufffd" in line and line.encode() != tokens[token_id]:  # half a character, and not the one for such
+            lengths[token_id] = 0
+    return lengths
 
 
 class _PieceReader(Protocol):

@@ -20,6 +20,11 @@ from numpy.typing import NDArray
 
 Arrays = Mapping[str, NDArray[Any]]
 
+
+class ForgedError(ValueError):
+    """A file has the right checksum and a content that `encode` never writes: it was not damaged, but made so."""
+
+
 MAGIC = b"structured cache 1\n"
 """The format; another one has another magic, and files of the old are strangers to it."""
 
@@ -64,21 +69,26 @@ def encode(arrays: Arrays) -> bytes:
 
 
 def decode(data: bytes) -> dict[str, NDArray[Any]]:
-    """Return the arrays of a file. Raises ValueError if it is not exactly what `encode` writes."""
+    """Return the arrays of a file. Raises ValueError if it was damaged, and ForgedError if `encode` never wrote it."""
     start = len(MAGIC) + 32
     if data[: len(MAGIC)] != MAGIC or data[len(MAGIC) : start] != hashlib.sha256(data[start:]).digest():
         raise ValueError("The file is not of this format, or was damaged.")
     try:
-        (length,) = struct.unpack_from("<I", data, start)
-        header = json.loads(data[start + 4 : start + 4 + length])
-        shapes = {name: (TYPES[kind], _shape(shape)) for name, (kind, shape) in header.items()}
-        sizes = [dtype.itemsize * int(np.prod(shape, dtype=object)) for dtype, shape in shapes.values()]
-        if sum(sizes) > MOST_RAW_BYTES:
-            raise ValueError("The arrays are too large.")
-        reader = zlib.decompressobj()
-        raw = reader.decompress(data[start + 4 + length :], sum(sizes) + 1)
-    except (struct.error, zlib.error, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise ValueError(f"The file has the right checksum and the wrong content: {error}") from error
+        return _decode_body(data[start:])
+    except (ValueError, struct.error, zlib.error, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise ForgedError(f"The file has the right checksum and the wrong content: {error}") from error
+
+
+def _decode_body(data: bytes) -> dict[str, NDArray[Any]]:
+    """Return the arrays of what stands behind a checksum that is right."""
+    (length,) = struct.unpack_from("<I", data)
+    header = json.loads(data[4 : 4 + length])
+    shapes = {name: (TYPES[kind], _shape(shape)) for name, (kind, shape) in header.items()}
+    sizes = [dtype.itemsize * int(np.prod(shape, dtype=object)) for dtype, shape in shapes.values()]
+    if sum(sizes) > MOST_RAW_BYTES:
+        raise ValueError("The arrays are too large.")
+    reader = zlib.decompressobj()
+    raw = reader.decompress(data[4 + length :], sum(sizes) + 1)
     if len(raw) != sum(sizes) or not reader.eof:
         raise ValueError("The arrays are longer or shorter than the header says.")
     ends = np.cumsum([0, *sizes]).tolist()

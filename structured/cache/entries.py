@@ -3,7 +3,7 @@
 Of an index its masks are kept, and how their states are reached: a tree of single bytes from the start. The automaton
 is not read back but walked again along that tree, a fifth of the work of finding the masks; so no number of a file is a
 state's, and none is ever followed by a compiled loop. Of a vocabulary its tries are kept. Their numbers are followed by
-compiled loops, so that each is checked to lie inside of what it points into.
+compiled loops, so that each is checked to lie inside of what it points into; and they must spell the tokens.
 """
 
 from collections.abc import Mapping
@@ -63,8 +63,12 @@ def load_index(cache: DiskCache, index: Index) -> None:
     automaton = index.automaton
     if not isinstance(automaton, RegularAutomaton):
         return
-    arrays = cache.load(_index_key(index.vocabulary, automaton))
-    if arrays is None or not _is_index(arrays, index.vocabulary):
+    key = _index_key(index.vocabulary, automaton)
+    arrays = cache.load(key)
+    if arrays is None:
+        return
+    if not _is_index(arrays, index.vocabulary):
+        cache.reject(key)
         return
     states = _walk_tree(automaton, arrays["parents"], arrays["bytes"])[arrays["places"]]
     right = (states != DEAD) & (automaton.distances[states] == arrays["distances"])
@@ -77,15 +81,17 @@ def load_layout(cache: DiskCache, vocabulary: Vocabulary) -> None:
         return
     key = key_of("vocabulary", vocabulary.fingerprint)
     arrays = cache.load(key)
-    if arrays is not None and _is_layout(arrays, vocabulary.size):
-        everything, special, quoted = (_trie(arrays, which) for which in _TRIES)
-        vocabulary.lay_out(Layout(everything, special, quoted, arrays["plain_lengths"]))
-    else:
-        arrays = {"plain_lengths": vocabulary.plain_lengths}
-        for which in _TRIES:
-            trie = getattr(vocabulary, which)
-            arrays |= {f"{which}_{name}": getattr(trie, name) for name in _TRIE_ARRAYS}
-        cache.save(key, arrays)
+    if arrays is not None:
+        layout = _layout(arrays, vocabulary)
+        if layout is not None:
+            vocabulary.lay_out(layout)
+            return
+        cache.reject(key)
+    arrays = {"plain_lengths": vocabulary.plain_lengths}
+    for which in _TRIES:
+        trie = getattr(vocabulary, which)
+        arrays |= {f"{which}_{name}": getattr(trie, name) for name in _TRIE_ARRAYS}
+    cache.save(key, arrays)
 
 
 def _index_key(vocabulary: Vocabulary, automaton: RegularAutomaton) -> str:
@@ -153,12 +159,25 @@ def _is_index(arrays: Arrays, vocabulary: Vocabulary) -> bool:
         and _within(arrays["farthest"], 0, None)
         and _within(arrays["masks"], 0, len(rows))
         and rows.shape[1] == -(-vocabulary.size // 32)
+        and bool(rows.any(axis=1).all())  # there is no state after which nothing may follow
         and not (unused and (rows[:, -1].view(np.uint32) >> np.uint32(unused)).any())  # bits of no token
     )
 
 
+def _layout(arrays: Arrays, vocabulary: Vocabulary) -> Layout | None:
+    """Return the layout of a vocabulary from its arrays, None if they are of anything else.
+
+    That is no matter of trust: a layout is quickly compared with the tokens themselves.
+    """
+    if not _is_layout(arrays, vocabulary.size):
+        return None
+    everything, special, quoted = (_trie(arrays, which) for which in _TRIES)
+    layout = Layout(everything, special, quoted, arrays["plain_lengths"])
+    return layout if layout.holds(vocabulary.tokens) else None
+
+
 def _is_layout(arrays: Arrays, size: int) -> bool:
-    """Tell whether arrays are the tries of so many tokens and the lengths of those, as `_is_index` does."""
+    """Tell whether arrays are tries over so many tokens and the lengths of those, as `_is_index` does."""
     kinds = {"plain_lengths": ("i4", 1)}
     for which in _TRIES:
         kinds |= {f"{which}_{name}": ("u1" if name == "byte" else "i4", 1) for name in _TRIE_ARRAYS}
