@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
+from importlib.metadata import PackageNotFoundError, version
 from itertools import islice
 from pathlib import Path
 from types import ModuleType
@@ -36,8 +37,28 @@ from structured.showcases import SHOWCASES, Showcase
 app = typer.Typer(help=__doc__, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
 
+DISTRIBUTION = "structured-extraction"
+"""What the package is installed as."""
+
+
+def _tell_version(asked: bool) -> None:
+    if not asked:
+        return
+    try:
+        typer.echo(f"{DISTRIBUTION} {version(DISTRIBUTION)}")
+    except PackageNotFoundError as error:
+        typer.echo(f"{DISTRIBUTION} is not installed: this is its source, at {Path(__file__).parent}.", err=True)
+        raise typer.Exit(1) from error
+    raise typer.Exit
+
+
 @app.callback()
-def _root() -> None:
+def _root(
+    *,
+    _version: Annotated[
+        bool, typer.Option("--version", help="Tell the version, and exit.", callback=_tell_version, is_eager=True)
+    ] = False,
+) -> None:
     """Typed objects out of text, with a language model on your own machine."""
 
 

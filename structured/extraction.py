@@ -59,7 +59,7 @@ class Options(TypedDict, total=False):
     """What answers; see `load_model`. By default the one that STRUCTURED_MODEL names, or the demonstration model."""
     instructions: str
     """What to do, put before the document."""
-    examples: Sequence[tuple[str, Any]]
+    examples: Sequence[tuple[str, object]]
     """Documents with the right answers, each an instance of the type, shown to the model."""
     optional: Optionals
     """What becomes of fields that need not be there: "written" (default) has all of them filled in, with null where the

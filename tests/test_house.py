@@ -3,12 +3,15 @@
 import ast
 import subprocess
 import sys
+import tomllib
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 import structured
-from structured import errors
+from structured import cli, errors
 
 HOUSE = Path(structured.__file__).parent
 MODULES = sorted(HOUSE.rglob("*.py"))
@@ -152,6 +155,30 @@ def test_every_error_is_public() -> None:
     kinds = (errors.StructuredError, errors.StructuredWarning)
     raised = {name for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, kinds)}
     assert raised - {"StructuredWarning"} <= set(structured.__all__)
+
+
+def test_the_package_says_that_it_is_typed() -> None:
+    """Without the marker of PEP 561, type checkers take every result of an installed package for Any."""
+    assert (HOUSE / "py.typed").is_file()
+
+
+def test_the_version_is_that_of_the_distribution(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is looked up under the name that the package is built with; sources that are not installed have none."""
+    project = tomllib.loads((HOUSE.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    installed = {project["name"]: project["version"]}
+
+    def version(name: str) -> str:
+        if name not in installed:
+            raise PackageNotFoundError(name)
+        return installed[name]
+
+    monkeypatch.setattr(cli, "version", version)
+    told = CliRunner().invoke(cli.app, ["--version"])
+    assert (told.exit_code, told.output) == (0, f"{project['name']} {project['version']}\n")
+    installed.clear()
+    told = CliRunner().invoke(cli.app, ["--version"])
+    assert (told.exit_code, told.stdout) == (1, "")
+    assert told.stderr.startswith("structured-extraction is not installed: ")
 
 
 def test_import_loads_nothing_heavy() -> None:

@@ -1,20 +1,32 @@
-"""What the type checkers must find: mypy and pyright read this file, nothing runs it."""
+"""A user's program, for the type checkers alone: mypy and pyright read it beside the sources and, in CI, beside an
+installed wheel, where every result would be Any if the package did not say that it is typed. Nothing runs it.
+"""
 
 from collections.abc import Callable
-from typing import Annotated, Any, Literal, assert_type
+from typing import Annotated, Any, Literal, Unpack, assert_type
 
 from pydantic import BaseModel, Field
 
 from structured import (
+    BatchError,
+    BudgetError,
     Extraction,
     Extractor,
+    Generation,
+    GenerationError,
     GuidedLogitsProcessor,
     JsonSchema,
+    Options,
+    SchemaError,
+    Stream,
     StructuredError,
+    aextract,
     aextract_batch,
     extract,
     extract_batch,
+    inspect_type,
     structured,
+    to_regex,
 )
 
 
@@ -78,3 +90,64 @@ async def beside() -> None:
 
 
 people("text", limit="2")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+
+options: Options = {"temperature": 0.5, "seed": 1, "examples": [("Ana, 31.", Person(name="Ana", age=31))]}
+assert_type(extract(Person, "text", **options), Person)
+wrong: Options = {"temperature": "hot"}  # type: ignore[typeddict-item]  # pyright: ignore[reportAssignmentType]
+
+
+def handing_on(text: str, **options: Unpack[Options]) -> list[Person]:
+    """Take the options of the library, and hand them on."""
+    return extract_batch(Person, [text], **options)
+
+
+def reading_along(text: str) -> Person:
+    """Show an answer while it is written."""
+    stream = Extractor(Person).stream(text)
+    assert_type(stream, Stream[Person])
+    assert_type(next(stream), str)
+    for event in stream.events():
+        assert_type(event.path, str)
+    for partial in stream.partials():
+        assert_type(partial, Person)
+    assert_type(stream.generation, Generation)
+    assert_type(stream.generation.diagnostics.legal_masses, tuple[float, ...])
+    return stream.result()
+
+
+async def beside_a_loop(text: str) -> None:
+    """Wait for answers in an event loop."""
+    assert_type(await aextract(Person, text), Person)
+    assert_type(await aextract_batch(Person, [text], absent=True), list[Extraction[Person]])
+    async for piece in Extractor(Person).stream(text):
+        assert_type(piece, str)
+
+
+def what_failed(texts: list[str]) -> list[Person]:
+    """Read the fields of errors."""
+    try:
+        return extract_batch(Person, texts)
+    except BatchError as error:
+        assert_type(error.results, tuple[object, ...])
+        assert_type(error.errors, dict[int, StructuredError])
+        return [person for person in error.results if isinstance(person, Person)]
+    except GenerationError as error:
+        assert_type(error.attempts[0].text, str)
+        assert_type(error.document, int)
+    except BudgetError as error:
+        assert_type(error.shortest, int)
+    except SchemaError as error:
+        assert_type(error.keyword, str | None)
+        assert_type(error.remedy, str)
+    return []
+
+
+def what_is_known(text: str) -> None:
+    """Look at a type, and at an answer from which something may be missing."""
+    assert_type(to_regex(Person), str)
+    assert_type([field.path for field in inspect_type(Person).fields], list[str])
+    found = extract(Person, text, absent=True)
+    assert_type(found.missing, tuple[str, ...])
+    if found.value is not None:
+        assert_type(found.value.age, int)
