@@ -1,17 +1,22 @@
-"""Invoices to JSON lines: `python examples/invoices.py folder > invoices.jsonl` reads every .txt file of a folder.
+"""Invoices to JSON lines: reads every .txt file of a folder.
 
-Without a folder, two invoices that stand below are read. A document that fails does not cost the others: its line
-holds the reason in place of the fields.
+`python examples/invoices.py folder > invoices.jsonl` does so. Without a folder, the invoices that stand below are read.
+A document that fails does not cost the others: its line holds the reason in place of the fields.
+
+    $ python examples/invoices.py
+    {"file": "first.txt", "number": "INV-2024-0117", "vendor": "Northwind Paper", "total": 132.0, "currency": "USD"}
+    {"file": "second.txt", "number": "4411", "vendor": "Acme Tools", "total": 89.9, "currency": "EUR"}
+    {"file": "third.txt", "error": "Document 0 is empty. There is nothing to extract from; leave it out."}
 """
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 from pydantic import BaseModel, Field
 
-from structured import BatchError, extract_batch
+from structured import Extractor, StructuredError
 
 
 class Invoice(BaseModel):
@@ -24,27 +29,30 @@ class Invoice(BaseModel):
 SAMPLES = {
     "first.txt": "Invoice INV-2024-0117 from Northwind Paper. 12 notebooks, 2 desk lamps. Total: 132.00 USD.",
     "second.txt": "Acme Tools, invoice 4411: one cordless drill, 89.90 EUR.",
+    "third.txt": "",
 }
 
 
-def documents() -> dict[str, str]:
-    """Return the text of each invoice by the name of its file."""
+def documents() -> Iterator[tuple[str, str | Exception]]:
+    """Yield the name of each file, and its text or the reason why it cannot be read."""
     if len(sys.argv) < 2:
-        return SAMPLES
-    return {path.name: path.read_text(encoding="utf-8") for path in sorted(Path(sys.argv[1]).glob("*.txt"))}
+        yield from SAMPLES.items()
+        return
+    for path in sorted(Path(sys.argv[1]).glob("*.txt")):
+        try:
+            yield path.name, path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            yield path.name, error
 
 
 def main() -> None:
     """Print one line for each invoice."""
-    texts = documents()
-    results: Sequence[object]
-    errors: Mapping[int, Exception] = {}
-    try:
-        results = extract_batch(Invoice, texts.values())
-    except BatchError as error:
-        results, errors = error.results, error.errors
-    for position, (name, invoice) in enumerate(zip(texts, results, strict=True)):
-        found = invoice.model_dump() if isinstance(invoice, Invoice) else {"error": str(errors[position])}
+    extractor = Extractor(Invoice)
+    for name, text in documents():
+        try:
+            found = {"error": str(text)} if isinstance(text, Exception) else extractor(text).model_dump()
+        except StructuredError as error:
+            found = {"error": str(error)}
         print(json.dumps({"file": name, **found}, ensure_ascii=False))
 
 

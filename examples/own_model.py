@@ -1,7 +1,11 @@
 """A model of one's own: any function from token ids to logits, with a tokenizer that tells the bytes of its tokens.
 
-The model here has no weights. It prefers whatever token it can find in the document, the longest first; the types do
-the rest. Run it with `python examples/own_model.py`.
+The model here has no weights. It goes on as the document goes on where that says what was written last, and so copies
+out of it; the types do the rest.
+
+    $ python examples/own_model.py
+    Order(size='large', count=3)
+    Order(size='small', count=12)
 """
 
 from collections.abc import Sequence
@@ -28,10 +32,13 @@ TOKENIZER = Words("small", "medium", "large")
 
 
 def copying(token_ids: Sequence[int]) -> list[float]:
-    """Return a logit for each token: its length if it stands in the document, 0 otherwise."""
+    """Return a logit for each token: how much of the answer that ends with it stands in the document, in bytes."""
     text = b"".join(TOKENIZER.tokens[token_id] or b"" for token_id in token_ids)
-    document = text.rpartition(b"\n\nJSON:\n")[0].rpartition(b"Text:\n")[2]
-    return [float(len(token)) if token and token in document else 0.0 for token in TOKENIZER.tokens]
+    prompt, _, answer = text.rpartition(b"\n\nJSON:\n")
+    document = prompt.rpartition(b"Text:\n")[2]
+    ends = [answer[len(answer) - length :] for length in range(min(len(answer), 8) + 1)]
+    copied = [[len(end + token) for end in ends if end + token in document] for token in TOKENIZER.tokens if token]
+    return [float(max(lengths, default=0)) for lengths in copied] + [0.0]
 
 
 class Order(BaseModel):

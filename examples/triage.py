@@ -1,27 +1,35 @@
 """Sort messages with a decorated function: its docstring is the prompt, its return annotation the answer.
 
-`python examples/triage.py` uses the demonstration model; `STRUCTURED_MODEL=… python examples/triage.py` another.
+`python examples/triage.py` uses the demonstration model, which is right on these messages, and often wrong on what is
+unlike those that it has read. `STRUCTURED_MODEL=… python examples/triage.py` uses another.
+
+    $ python examples/triage.py
+    cancellation I want to cancel my order BM-88213.
+    complaint    The kettle arrived broken and I am angry.
+    question     Do you also deliver to Porto?
+    order        I would like to order the BrewMaster.
 """
 
 from typing import Literal
 
 from structured import structured
 
-Topic = Literal["billing", "technical", "shipping", "other"]
+Wish = Literal["order", "complaint", "question", "cancellation"]
 
 MESSAGES = (
-    "I was charged twice for my subscription this month. Please refund the second payment.",
-    "The app crashes every time I open the settings.",
-    "My parcel was due on Monday and still has not arrived.",
+    "I want to cancel my order BM-88213.",
+    "The kettle arrived broken and I am angry.",
+    "Do you also deliver to Porto?",
+    "I would like to order the BrewMaster.",
 )
 
 
 @structured
-def topic(message: str) -> Topic:
-    """What is this message about? {message}"""
+def wish(message: str) -> Wish:
+    """What does the writer want? {message}"""
     raise NotImplementedError  # the body is never run
 
 
 if __name__ == "__main__":
     for message in MESSAGES:
-        print(f"{topic(message):10} {message}")
+        print(f"{wish(message):12} {message}")
