@@ -364,7 +364,11 @@ def test_a_decorator_refuses_what_cannot_work():
         (lambda: extract(Person, "a", model=MODELS["uniform"], whitespace="loose"), ValueError, "compact"),
         (lambda: extract(Person, "a", model=MODELS["uniform"], temperature=-1), ValueError, "temperature is -1"),
         (lambda: extract(Person, "a", model=MODELS["uniform"], max_tokens=0), ValueError, "max_tokens is 0"),
-        (lambda: extract(Person, "a", modle=MODELS["uniform"]), TypeError, "Unknown option modle. The options are"),
+        (
+            lambda: extract(Person, "a", modle=MODELS["uniform"]),
+            TypeError,
+            "Unknown option modle. Did you mean 'model'?",
+        ),
     ],
 )
 def test_bad_input_gets_its_own_error(call, error, message):
