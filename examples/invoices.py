@@ -6,7 +6,7 @@ A document that fails does not cost the others: its line holds the reason in pla
     $ python examples/invoices.py
     {"file": "first.txt", "number": "INV-2024-0117", "vendor": "Northwind Paper", "total": 132.0, "currency": "USD"}
     {"file": "second.txt", "number": "4411", "vendor": "Acme Tools", "total": 89.9, "currency": "EUR"}
-    {"file": "third.txt", "error": "Document 0 is empty. There is nothing to extract from; leave it out."}
+    {"file": "third.txt", "error": "Document 2 is empty. There is nothing to extract from; leave it out."}
 """
 
 import json
@@ -16,7 +16,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, Field
 
-from structured import Extractor, StructuredError
+from structured import extract_batch
 
 
 class Invoice(BaseModel):
@@ -46,14 +46,14 @@ def documents() -> Iterator[tuple[str, str | Exception]]:
 
 
 def main() -> None:
-    """Print one line for each invoice."""
-    extractor = Extractor(Invoice)
-    for name, text in documents():
-        try:
-            found = {"error": str(text)} if isinstance(text, Exception) else extractor(text).model_dump()
-        except StructuredError as error:
-            found = {"error": str(error)}
-        print(json.dumps({"file": name, **found}, ensure_ascii=False))
+    """Print one line for each invoice; those that can be read go through the model together."""
+    files = dict(documents())
+    texts = [text for text in files.values() if isinstance(text, str)]
+    answers = iter(extract_batch(Invoice, texts, errors="return"))
+    for name, text in files.items():
+        found = text if isinstance(text, Exception) else next(answers)
+        fields = {"error": str(found)} if isinstance(found, Exception) else found.model_dump()
+        print(json.dumps({"file": name, **fields}, ensure_ascii=False))
 
 
 if __name__ == "__main__":
