@@ -7,7 +7,7 @@ reading: rules that would take long to tell (`not`, `if`, what some regular expr
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from structured.errors import SchemaError
@@ -19,6 +19,9 @@ from structured.schema.references import REFERENCES, ignores_siblings, targets
 _PLAIN_NAME = re.compile(r"[^\W\d]\w*")
 _FORMAT_NAMES = {"decimal": "decimal", "date": "date", "date-time": "datetime"}
 _ANYTHING = "any"
+
+MOST_LISTED = 20_000
+"""Characters of listed values in one place, some 5,000 tokens; those beyond are counted, and the mask has them all."""
 
 
 def schema_to_sketch(schema: Schema) -> str:
@@ -110,7 +113,7 @@ class _Sketcher:
         schema = part.schema
         if "enum" in schema or "const" in schema:
             values = schema["enum"] if "enum" in schema else [schema["const"]]
-            return " | ".join(json.dumps(value, ensure_ascii=False) for value in values)
+            return _listed(values)
         named = schema.get("type", _implied(schema))
         types = named if isinstance(named, list) else [named]
         return " | ".join(self._typed(part, str(name), indent) for name in types)
@@ -211,6 +214,19 @@ def _list(schema: Schema, keyword: str) -> "list[Any]":
 def _mapping(schema: Schema, keyword: str) -> Mapping[str, Any]:
     found = schema.get(keyword)
     return found if isinstance(found, Mapping) else {}
+
+
+def _listed(values: Sequence[object]) -> str:
+    """Return values as they are written: `"a" | 1`; where there are very many, the first and how many more."""
+    shown: list[str] = []
+    left = MOST_LISTED
+    for value in values:
+        text = json.dumps(value, ensure_ascii=False)
+        left -= len(text) + len(" | ")
+        if shown and left < 0:
+            return " | ".join([*shown, f"... ({len(values) - len(shown):,} more)"])
+        shown.append(text)
+    return " | ".join(shown)
 
 
 def _comment(schema: object) -> str:

@@ -9,8 +9,9 @@ from itertools import combinations
 from typing import Any
 
 from structured.schema.emptiness import surely_empty
+from structured.schema.equality import identity
 from structured.schema.place import Elsewhere, Subschema, Subschemas, check_shape
-from structured.schema.references import follow
+from structured.schema.references import REFERENCES, follow
 from structured.schema.values import spelling
 
 
@@ -20,7 +21,7 @@ def exclusive(part: Subschema, branches: Subschemas, context: Subschemas) -> lis
         _check_discriminator(part, branches)
         return [[branch] for branch in branches]
     overlapping: list[Subschemas] = [[] for _ in branches]
-    for left, right in combinations(range(len(branches)), 2):
+    for left, right in _pairs(branches):
         if not surely_empty([branches[left], branches[right]], context):
             overlapping[left].append(branches[right])
             overlapping[right].append(branches[left])
@@ -28,6 +29,29 @@ def exclusive(part: Subschema, branches: Subschemas, context: Subschemas) -> lis
         [branch, *(other._replace(schema=_denied(other)) for other in others)]
         for branch, others in zip(branches, overlapping, strict=True)
     ]
+
+
+def _pairs(branches: Subschemas) -> list[tuple[int, int]]:
+    """Return the pairs of branches that may have a value in common, as far as the values that they list tell."""
+    listed = list(map(_listed, branches))
+    holders: dict[str, list[int]] = {}
+    for at, values in enumerate(listed):
+        for value in values or ():
+            holders.setdefault(value, []).append(at)
+    pairs = {pair for holding in holders.values() for pair in combinations(holding, 2)}
+    unlisted = [at for at, values in enumerate(listed) if values is None]
+    pairs |= {(min(at, other), max(at, other)) for at in unlisted for other in range(len(branches)) if other != at}
+    return sorted(pairs)
+
+
+def _listed(branch: Subschema) -> set[str] | None:
+    """Return the identities of the values that a branch lists by itself; None if it lists none."""
+    schema = branch.schema
+    if not isinstance(schema, Mapping) or not REFERENCES.keys().isdisjoint(schema):
+        return None
+    if branch.has("const"):
+        return {identity(schema["const"])}
+    return set(map(identity, schema["enum"])) if branch.has("enum") and isinstance(schema["enum"], list) else None
 
 
 def _denied(part: Subschema) -> Elsewhere:

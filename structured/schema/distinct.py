@@ -7,9 +7,9 @@ import json
 
 from structured.pattern import EMPTY, Alternation, Literal, Pattern, Reference, Words, alternation, concat, literal
 from structured.schema.contains import read_needs
+from structured.schema.equality import identity
 from structured.schema.items import PatternOf, bracketed, items_of
 from structured.schema.place import Place, Subschema, Subschemas
-from structured.schema.values import identity
 
 MOST_DISTINCT = 10
 """Values that items may have."""

@@ -9,10 +9,11 @@ from typing import Any
 
 from structured.errors import PatternError
 from structured.pattern.regex import ECMA
+from structured.schema.equality import identity
 from structured.schema.names import finds
 from structured.schema.place import Complement, Elsewhere, Identity, Subschema, Subschemas, check_shape
 from structured.schema.references import REFERENCES, ignores_siblings, targets
-from structured.schema.values import identity, type_of
+from structured.schema.values import type_of
 
 DEPTH = 6
 """How deep properties and choices are looked at."""

@@ -12,6 +12,7 @@ from urllib.parse import quote
 from structured.errors import PatternError, SchemaError
 from structured.pattern.languages import PatternLanguage
 from structured.pattern.regex import ECMA
+from structured.schema.equality import identity
 from structured.schema.formats import SPECIFIED_FORMATS
 from structured.schema.library import ROOT_URI
 from structured.schema.names import finds
@@ -86,7 +87,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _none_of(held: list[Any], _place: Place, value: Any) -> bool:
-    return isinstance(value, bool) or value not in held
+    return isinstance(value, bool) or identity(value) not in _identities(held)
 
 
 def _not_unique(_held: bool, place: Place, value: Any) -> bool:
@@ -229,7 +230,14 @@ def _with_own_patterns(validator: Any) -> Any:
         if _is_number(value) and not is_multiple(value, divisor):
             yield ValidationError(f"{value!r} is not a multiple of {divisor!r}")
 
-    own = extend(validator, {"pattern": pattern, **dict.fromkeys(DIVISORS & validator.VALIDATORS.keys(), multiple)})
+    def enum(_validator: Any, values: Any, value: Any, _schema: Any) -> Any:
+        if identity(value) not in _identities(values):
+            listed = repr(values) if len(values) <= _FEW else f"{len(values):,} values"
+            yield ValidationError(f"{value!r} is not one of {listed}")
+
+    listing = {"enum": enum} if "enum" in validator.VALIDATORS else {}
+    multiples = dict.fromkeys(DIVISORS & validator.VALIDATORS.keys(), multiple)
+    own = extend(validator, {"pattern": pattern, **listing, **multiples})
     evolve = own.evolve
 
     def evolved(self: Any, **changes: Any) -> Any:
@@ -244,6 +252,22 @@ def _with_own_patterns(validator: Any) -> Any:
 
     own.evolve = evolved
     return own
+
+
+_FEW = 100
+"""Listed values that an error shows; of more it tells the number."""
+
+_IDENTITIES: dict[int, tuple[Any, frozenset[str]]] = {}
+_MOST_KEPT = 256
+
+
+def _identities(values: Any) -> frozenset[str]:
+    """Return the identities of listed values; the same for the same list, so that a value is looked up at once."""
+    if id(values) not in _IDENTITIES:
+        if len(_IDENTITIES) >= _MOST_KEPT:
+            _IDENTITIES.clear()
+        _IDENTITIES[id(values)] = values, frozenset(map(identity, values))
+    return _IDENTITIES[id(values)][1]
 
 
 def _checker(place: Place) -> Any:

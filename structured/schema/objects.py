@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from structured.errors import PatternError
 from structured.pattern import EMPTY, Literal, Pattern, Unlike, Words, alternation, concat, literal, optional, words
+from structured.pattern.escaping import escaped
 from structured.pattern.languages import Language, PatternLanguage, Together
 from structured.pattern.nodes import ANY_TEXT, ends_alone
 from structured.pattern.regex import ECMA, NOTHING, RUST, Dialect
@@ -265,6 +266,8 @@ class _Object:
         if not regexes and self.names is None and not self.asked:
             spelled = spellings(self.reserved, self.place, keyword="properties")
             return Rest(self._member(Unlike(tuple(name[1:-1] for name in spelled)), self._said(None, _none)))
+        if not regexes and not self.asked and isinstance(self.names, Literal | Words):
+            return Rest(self._listed_member(self.names))
         try:
             return self._sorted_rest(regexes)
         except PatternError as error:
@@ -277,6 +280,13 @@ class _Object:
         except UnsatisfiableError:
             return None
         return concat(literal('"'), key, literal('"'), self.place.whitespace.colon, value)
+
+    def _listed_member(self, names: Literal | Words) -> Pattern | None:
+        """Return a member by one of some names, those of other properties aside; None if there is none."""
+        reserved = set(self.reserved)
+        texts = (names.text,) if isinstance(names, Literal) else names.texts
+        free = [text for text in texts if text not in reserved]
+        return self._member(escaped(words(free)), self._said(None, _none)) if free else None
 
     def _sorted_rest(self, regexes: list[str]) -> Rest:
         """Return the members by other names, sorted by the regular expressions found in them and what is asked for."""

@@ -126,21 +126,6 @@ def written_value(value: Any, place: Place, *, keyword: str) -> Pattern:
     return concat(literal(opening), whitespace.opening(depth), *joined, whitespace.closing(depth), literal(closing))
 
 
-def identity(value: Any) -> str:
-    """Return a text that is the same for equal values (core §4.2.2): `1.0` → `1`, and keys in order."""
-    if isinstance(value, str):  # which is most of the time
-        return f"text {value}"
-    return json.dumps(_plain(value), sort_keys=True)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_plain(item) for item in value]
-    if isinstance(value, dict):
-        return {name: _plain(member) for name, member in value.items()}
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
 def type_of(value: object) -> str:
     """Return the narrowest type of a value: `True` → `"boolean"`, `2` → `"integer"`, `2.0` → `"integer"`."""
     if isinstance(value, bool):

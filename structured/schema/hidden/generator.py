@@ -391,7 +391,7 @@ def _rounded(bound: Any, towards: float) -> float:
 def _with_unreadable_values(shown: JsonSchemaValue, schema: CoreSchema) -> JsonSchemaValue:
     """Add the values that Pydantic shows and does not accept: `Literal[b"x"]`, `Literal[2**70]`, an Enum of dates."""
     values = [shown["const"]] if "const" in shown else shown["enum"]
-    unreadable = [value for value in values if not _is_readable(json.dumps(value), schema)]
+    unreadable = _unreadable(values, map(json.dumps, values), schema)
     return shown | {"unreadable_values": unreadable} if unreadable else shown
 
 
@@ -401,14 +401,23 @@ def _listed_keys(schema: Any) -> JsonSchemaValue:
     values = [getattr(member, "value", member) for member in members]
     texts = [value if isinstance(value, str) else json.dumps(value, default=repr) for value in values]
     pairs = core_schema.dict_schema(schema)
-    unreadable = [text for text in texts if not _is_readable(json.dumps({text: None}), pairs)]
+    unreadable = _unreadable(texts, (json.dumps({text: None}) for text in texts), pairs)
     shown = {"type": "string", "enum": texts}
     return shown | {"unreadable_values": unreadable} if unreadable else shown
 
 
-def _is_readable(text: str, schema: Any) -> bool:
+def _unreadable(values: list[Any], texts: Iterable[str], schema: Any) -> list[Any]:
+    """Return those of some values that Pydantic does not read from their JSON texts; all have one validator."""
     try:
-        SchemaValidator(schema).validate_json(text)
-    except (ValidationError, CoreSchemaError):
+        validator = SchemaValidator(schema)
+    except CoreSchemaError:
+        return values
+    return [value for value, text in zip(values, texts, strict=True) if not _is_readable(text, validator)]
+
+
+def _is_readable(text: str, validator: SchemaValidator) -> bool:
+    try:
+        validator.validate_json(text)
+    except ValidationError:
         return False
     return True

@@ -1,0 +1,19 @@
+"""A JSON value enters; a text that is the same for equal values, and only for those, leaves (core §4.2.2)."""
+
+import json
+from typing import Any
+
+
+def identity(value: Any) -> str:
+    """Return a text that is the same for equal values: `1.0` → `1`, and keys in order."""
+    if isinstance(value, str):  # which is most of the time
+        return f"text {value}"
+    return json.dumps(_plain(value), sort_keys=True)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {name: _plain(member) for name, member in value.items()}
+    return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -1,0 +1,104 @@
+"""Types and schemas that list very many values: what they cost, what the prompt shows, and what is enforced."""
+
+import json
+import time
+from enum import Enum
+from typing import Any, Literal
+
+import pytest
+from doubles import ByteTokenizer, accepted
+from hypothesis import given
+from hypothesis import strategies as st
+
+from structured import JsonSchema, inspect_type
+from structured.automata import RegularAutomaton
+from structured.compiler import compile_type
+from structured.guide import Guide
+from structured.schema import read_type
+from structured.schema.evaluation import allows
+from structured.schema.keywords import compiled
+from structured.schema.place import Subschema
+from structured.sketches import MOST_LISTED, schema_to_sketch
+from structured.vocabulary import Vocabulary
+
+MANY = 20_000
+SECONDS = 6.0
+"""Of the processor: some 0.5 where the cost grows with the number of values, minutes where it is its square."""
+
+VALUES = [f"value {number:06}" for number in range(MANY)]
+
+LISTINGS: dict[str, Any] = {
+    "Literal": Literal[tuple(VALUES)],
+    "Literal of numbers": Literal[tuple(range(MANY))],
+    "Enum": Enum("Listed", {f"M{number}": value for number, value in enumerate(VALUES)}),
+    "keys": dict[Literal[tuple(VALUES)], int],
+    "enum": JsonSchema({"enum": VALUES}),
+    "enum with a rule": JsonSchema({"enum": VALUES, "minLength": 2}),
+    "enum with another": JsonSchema({"enum": VALUES, "allOf": [{"enum": VALUES[::-1]}]}),
+}
+
+
+@pytest.mark.parametrize("name", LISTINGS)
+def test_many_values_cost_as_much_as_they_are(name: str) -> None:
+    """From the type to the first mask, with the report, and to the value of an answer."""
+    vocabulary = Vocabulary.from_tokenizer(ByteTokenizer())
+    Guide(compile_type(read_type(bool), vocabulary, whitespace="spaced"), max_tokens=9).mask()  # compiles the loops
+    started = time.process_time()
+    output_type = read_type(LISTINGS[name])
+    Guide(compile_type(output_type, vocabulary, whitespace="spaced"), max_tokens=99).mask()
+    inspect_type(LISTINGS[name])
+    value = next(iter(VALUES))
+    answer = {value: 1} if name == "keys" else 0 if "numbers" in name else value
+    output_type.validate_json(json.dumps(answer))
+    assert time.process_time() - started < SECONDS
+
+
+@pytest.mark.parametrize("count", [1, 50, MANY])
+def test_a_sketch_shows_all_values_up_to_a_limit_and_then_how_many_more(count: int) -> None:
+    sketch = schema_to_sketch({"enum": VALUES[:count]})
+    shown, _, more = sketch.partition(" | ... (")
+    values = [json.loads(value) for value in shown.split(" | ")]
+    assert values == VALUES[: len(values)]
+    assert len(sketch) < MOST_LISTED + 50
+    assert (more == "") == (len(values) == count)
+    assert not more or more == f"{count - len(values):,} more)"
+
+
+def test_values_that_the_sketch_does_not_show_are_enforced() -> None:
+    automaton = RegularAutomaton(compiled(read_type(LISTINGS["Literal"]).compilation()))
+    assert accepted(automaton, json.dumps(VALUES[-1]).encode())
+    assert not accepted(automaton, b'"another"')
+
+
+PLAIN = st.none() | st.booleans() | st.integers(-2, 2) | st.sampled_from([0.0, 1.0, -1.0, 0.5, "", "1", "text"])
+JSON_VALUES = st.recursive(
+    PLAIN, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from("ab"), inner, max_size=2)
+)
+
+
+@given(listed=st.lists(JSON_VALUES, min_size=1, max_size=6), value=JSON_VALUES)
+def test_a_listed_value_is_found_as_the_specification_compares(listed: list[Any], value: Any) -> None:
+    """`1` is `1.0` and not `true`, at any depth, also where the list is denied (core §4.2.2)."""
+    from jsonschema import Draft202012Validator
+
+    for schema in ({"enum": listed}, {"not": {"enum": listed}}, {"items": {"enum": listed}}):
+        root = read_type(JsonSchema(schema)).root()
+        assert allows(Subschema(root.schema, root.place), value) == Draft202012Validator(schema).is_valid(value)
+
+
+@given(branches=st.lists(st.lists(JSON_VALUES, min_size=1, max_size=3), min_size=2, max_size=4), value=JSON_VALUES)
+def test_exactly_one_of_the_branches_lists_what_is_written(branches: list[list[Any]], value: Any) -> None:
+    """Branches that share a value deny it, and others are told apart without a look at each pair."""
+    from jsonschema import Draft202012Validator
+
+    schema = {"oneOf": [{"const": listed[0]} if len(listed) == 1 else {"enum": listed} for listed in branches]}
+    validator = Draft202012Validator(schema)
+    known = [one for listed in branches for one in listed]
+    valid = [one for one in known if validator.is_valid(one)]
+    if not valid:
+        return
+    automaton = RegularAutomaton(compiled(read_type(JsonSchema(schema)).compilation("compact")))
+    for one in (*known, value):
+        text = json.dumps(one, separators=(",", ":"), ensure_ascii=False).encode()
+        assert not accepted(automaton, text) or validator.is_valid(one)
+    assert any(accepted(automaton, json.dumps(one, separators=(",", ":")).encode()) for one in valid)
