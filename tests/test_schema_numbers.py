@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 from pydantic import Field, TypeAdapter
 from strategies import GREATEST_PLAIN, random_text
 
+from structured import JsonSchema
 from structured.errors import SchemaError
-from structured.schema import schema_to_pattern
+from structured.schema import read_type, schema_to_pattern
+from structured.schema.keywords import compiled
 from structured.schema.numbers import PLACES, integer_range
 from structured.schema.numbers.of_types import FLOATS
 from structured.schema.numbers.ranges import decimal_range
@@ -134,6 +136,69 @@ def test_no_rounding_crosses_a_bound(low, width, strict, data):
     value = data.draw(st.floats(low, high)) + 0.0
     if (low < value < high if strict else low <= value <= high) and 1e-4 <= abs(value) <= GREATEST_PLAIN:
         assert re.fullmatch(str(pattern), repr(value))
+
+
+@st.composite
+def narrow_bounds(draw):
+    """Bounds a few doubles apart, of any magnitude: denormal, next to the greatest, around each power of ten."""
+    tiny = st.integers(0, 40).map(lambda steps: steps * 5e-324)
+    anywhere = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-323, 308).map(lambda n: float(f"1e{n}"))
+    low = draw(st.one_of(tiny, tiny.map(lambda value: -value), anywhere))
+    inside = [low]
+    for _ in range(draw(st.integers(0, 3))):
+        inside.append(math.nextafter(inside[-1], math.inf))
+    if math.isinf(inside[-1]):
+        inside = [value for value in inside if not math.isinf(value)]
+    keywords = {draw(st.sampled_from(["minimum", "exclusiveMinimum"])): inside[0]}
+    keywords[draw(st.sampled_from(["maximum", "exclusiveMaximum"]))] = inside[-1]
+    inside = inside[1:] if "exclusiveMinimum" in keywords else inside
+    inside = (
+        inside[: inside.index(keywords["exclusiveMaximum"])] if keywords.get("exclusiveMaximum") in inside else inside
+    )
+    return keywords, inside
+
+
+@given(drawn=narrow_bounds(), seed=st.integers(0, 2**32))
+def test_bounds_are_unsatisfiable_only_if_no_number_lies_between(drawn, seed):
+    """As Pydantic and `jsonschema` read it, which also know integers between two doubles."""
+    bounds, inside = drawn
+    schema = {"type": "number", **bounds}
+    low, high = (next(bounds[key] for key in pair if key in bounds) for pair in PAIRS)
+    first = math.floor(low) + 1 if "exclusiveMinimum" in bounds else math.ceil(low)
+    has_integer = first < high or (first == high and "maximum" in bounds)
+    as_type = Annotated[float, Field(**as_constraints(bounds))]
+    source = random.Random(seed)
+    for output_type, some in ((as_type, inside), (JsonSchema(schema), inside or has_integer)):
+        if not some:
+            with pytest.raises(SchemaError, match="Unsatisfiable"):
+                compiled(read_type(output_type).compilation())
+            continue
+        pattern = compiled(read_type(output_type).compilation())
+        for _ in range(5):
+            read_type(output_type).validate_json(random_text(pattern, source))
+
+
+PAIRS = (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum"))
+NAMES = {"minimum": "ge", "exclusiveMinimum": "gt", "maximum": "le", "exclusiveMaximum": "lt"}
+
+
+@pytest.mark.parametrize(
+    ("bounds", "value"),
+    [
+        ({"exclusiveMinimum": 5e-324, "maximum": 1e-323}, 1e-323),
+        ({"exclusiveMinimum": 0, "maximum": 5e-324}, 5e-324),
+        ({"minimum": -1e-323, "exclusiveMaximum": -5e-324}, -1e-323),
+        ({"minimum": 1e-30, "maximum": 1e-30}, 1e-30),
+    ],
+)
+def test_a_number_of_very_many_places_is_written_with_an_exponent(bounds, value):
+    for output_type in (JsonSchema(bounds | {"type": "number"}), Annotated[float, Field(**as_constraints(bounds))]):
+        pattern = compiled(read_type(output_type).compilation())
+        assert re.fullmatch(str(pattern), repr(value))
+
+
+def as_constraints(bounds):
+    return {NAMES[key]: bound for key, bound in bounds.items()}
 
 
 @pytest.mark.parametrize("bound", [0, 1, -1, 0.1, 0.30000000000000004, 1e15, 1e16, 1e22, 123456.789, -1e300])

@@ -4,8 +4,11 @@ Formats and regular expressions are those that are honoured elsewhere: `jsonsche
 for the ones, and Python's `re` for the others.
 """
 
+import operator
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from functools import cache, partial
+from math import inf
 from typing import Any
 from urllib.parse import quote
 
@@ -219,25 +222,13 @@ def _address(schema: Any, place: Place) -> str:
 
 @cache
 def _with_own_patterns(validator: Any) -> Any:
-    from jsonschema import ValidationError
     from jsonschema.validators import extend
 
-    def pattern(_validator: Any, regex: str, value: Any, _schema: Any) -> Any:
-        if isinstance(value, str) and not finds(regex, ECMA, value):
-            yield ValidationError(f"{value!r} does not match {regex!r}")
-
-    def multiple(_validator: Any, divisor: Any, value: Any, _schema: Any) -> Any:
-        if _is_number(value) and not is_multiple(value, divisor):
-            yield ValidationError(f"{value!r} is not a multiple of {divisor!r}")
-
-    def enum(_validator: Any, values: Any, value: Any, _schema: Any) -> Any:
-        if identity(value) not in _identities(values):
-            listed = repr(values) if len(values) <= _FEW else f"{len(values):,} values"
-            yield ValidationError(f"{value!r} is not one of {listed}")
-
-    listing = {"enum": enum} if "enum" in validator.VALIDATORS else {}
-    multiples = dict.fromkeys(DIVISORS & validator.VALIDATORS.keys(), multiple)
-    own = extend(validator, {"pattern": pattern, **listing, **multiples})
+    known = validator.VALIDATORS.keys()
+    checks = {keyword: check for keyword, check in _CHECKS.items() if keyword in known}
+    if "exclusiveMinimum" not in known:  # draft 4 has a flag of that name, which jsonschema reads with the bound
+        checks = {keyword: check for keyword, check in checks.items() if keyword not in _BOUNDS}
+    own = extend(validator, {keyword: _reporting(check) for keyword, check in checks.items()})
     evolve = own.evolve
 
     def evolved(self: Any, **changes: Any) -> Any:
@@ -252,6 +243,62 @@ def _with_own_patterns(validator: Any) -> Any:
 
     own.evolve = evolved
     return own
+
+
+def _reporting(check: Callable[[Any, Any], str | None]) -> Callable[..., Any]:
+    """Return a keyword for `jsonschema`, given what tells of its value and an instance what is wrong, if anything."""
+    from jsonschema import ValidationError
+
+    def keyword(_validator: Any, held: Any, value: Any, _schema: Any) -> Any:
+        problem = check(held, value)
+        if problem is not None:
+            yield ValidationError(problem)
+
+    return keyword
+
+
+def _pattern_problem(regex: str, value: Any) -> str | None:
+    is_wrong = isinstance(value, str) and not finds(regex, ECMA, value)
+    return f"{value!r} does not match {regex!r}" if is_wrong else None
+
+
+def _multiple_problem(divisor: Any, value: Any) -> str | None:
+    is_wrong = _is_number(value) and not is_multiple(value, divisor)
+    return f"{value!r} is not a multiple of {divisor!r}" if is_wrong else None
+
+
+def _enum_problem(values: Any, value: Any) -> str | None:
+    if identity(value) in _identities(values):
+        return None
+    return f"{value!r} is not one of {values if len(values) <= _FEW else f'{len(values):,} values'}"
+
+
+def _bound_problem(holds: Callable[[Any, Any], bool], wrong: str, bound: Any, value: Any) -> str | None:
+    is_wrong = _is_number(value) and not holds(_decimal(value), _decimal(bound))
+    return f"{value!r} is {wrong} {bound!r}" if is_wrong else None
+
+
+_BOUNDS: Mapping[str, tuple[Callable[[Any, Any], bool], str]] = {
+    "minimum": (operator.ge, "less than the minimum of"),
+    "maximum": (operator.le, "greater than the maximum of"),
+    "exclusiveMinimum": (operator.gt, "not greater than"),
+    "exclusiveMaximum": (operator.lt, "not less than"),
+}
+"""What has to hold of a number and a bound, and what is wrong if it does not."""
+
+
+_CHECKS: Mapping[str, Callable[[Any, Any], str | None]] = {
+    "pattern": _pattern_problem,
+    "enum": _enum_problem,
+    **dict.fromkeys(DIVISORS, _multiple_problem),
+    **{keyword: partial(_bound_problem, *rule) for keyword, rule in _BOUNDS.items()},
+}
+"""The keywords that `jsonschema` reads in another way, or slowly: each with what tells what is wrong, if anything."""
+
+
+def _decimal(value: float) -> float | Fraction:
+    """Return a number as it is written: 5.767448242183587e+16 is 57674482421835870, and its double is 2 more."""
+    return Fraction(str(value)) if abs(value) < inf else value
 
 
 _FEW = 100

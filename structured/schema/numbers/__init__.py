@@ -42,6 +42,8 @@ def number(parts: Subschemas, place: Place) -> Pattern:
     rules = rules_of(parts)
     with too_many_states(place, "multipleOf"):
         found = _either(typed_number, rules) if _are_plain(rules, place) else specified_number(rules)
+        if found is None and not place.is_type:  # an integer is compared as it is, also between two doubles
+            found = None if rules.not_divisors else _either(typed_integer, rules)
     return _satisfiable(found, rules, place, "number")
 
 

@@ -1,9 +1,9 @@
 """Numbers of types: one spelling of each value, and a limited number of digits, so that no model may run on.
 
-A float with bounds or a divisor has no exponent, and no negative zero where its minimum is 0. Pydantic accepts a float
-as a multiple if, in the arithmetic of doubles, it is no more than 1e-9 away from one. That is so for every multiple
-that is a double, and, whatever the divisor, below 2 ** 23: there, a rounding error is at most 2 ** -30. Larger ones
-are given up.
+A float with bounds or a divisor has no exponent, unless no decimal of `PLACES` lies between its bounds, and no negative
+zero where its minimum is 0. Pydantic accepts a float as a multiple if, in the arithmetic of doubles, it is no more than
+1e-9 away from one. That is so for every multiple that is a double, and, whatever the divisor, below 2 ** 23: there, a
+rounding error is at most 2 ** -30. Larger ones are given up.
 """
 
 import sys
@@ -19,9 +19,11 @@ from structured.schema.numbers.ranges import (
     Style,
     decimal_places,
     decimal_range,
+    either_sign,
     integer_range,
     power_of_ten,
 )
+from structured.schema.numbers.scientific import MANTISSA_PLACES, scientific
 
 INTEGER_DIGITS = 18
 """Digits of an integer that has no bound; with one bound, ten times the bound is still allowed."""
@@ -86,9 +88,14 @@ def typed_number(rules: Rules) -> Pattern | None:
         return None
     low, high = _limited(*ends)
     if rules.divisor is None:
-        return decimal_range(low, high, FLOATS)
+        return decimal_range(low, high, FLOATS) or either_sign(low, high, _with_exponent)
     reach = _reach(rules.divisor)
     return multiples_between(max(low, -reach), min(high, reach), rules.divisor)
+
+
+def _with_exponent(low: Fraction, high: Fraction | None) -> Pattern | None:
+    """Return the numbers above 0 between two ends that have too many places for plain decimals."""
+    return scientific(low, high, Style(MANTISSA_PLACES))
 
 
 def multiples_between(low: Fraction, high: Fraction, divisor: Fraction) -> Pattern | None:
