@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
+from structured import JsonSchema
 from structured.automata import DEAD, RegularAutomaton
 from structured.errors import PatternError, SchemaError
 from structured.guide import Guide
@@ -183,3 +184,18 @@ def test_only_what_can_end_is_productive() -> None:
     definitions["again"] = alternation(again, literal("b"))
     assert id(again) in productive_nodes(again)
     assert RegularAutomaton(again).accepts(read(RegularAutomaton(again), b"b"))
+
+
+@pytest.mark.parametrize(
+    ("output_type", "name"),
+    [
+        (JsonSchema({"properties": {"a": {"$ref": "#"}}, "anyOf": [{"type": "object"}]}), "JsonSchema"),
+        (
+            JsonSchema({"title": "Tree", "properties": {"a": {"$ref": "#", "allOf": [{"$ref": "#/properties/a"}]}}}),
+            "Tree",
+        ),
+    ],
+)
+def test_what_contains_itself_is_called_by_its_name(output_type: JsonSchema, name: str) -> None:
+    with pytest.raises(SchemaError, match=f"^{name} contains itself"):
+        to_regex(output_type)

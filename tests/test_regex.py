@@ -53,6 +53,8 @@ def regexes(atoms: tuple[str, ...], wraps: tuple[str, ...]) -> st.SearchStrategy
 
 
 PYTHON_WRAPS = ("^{}", "{}$", "^{}$", r"\b{}", r"{}\B", "(?={})", "(?!{})", "(?P<n>{})", "(?i:{})", r"\A{}\Z")
+LINE_WRAPS = ("(?m:^{})", "(?m:{}$)", "(?m:^{}$)", "{}\\n", "(?s:.){}")
+LINES = st.text("ab\n", max_size=6)
 RUST_WRAPS = ("^{}", "{}$", "^{}$", r"\A{}\z", "({})", "(?i:{})", "[[:alpha:]]{}", "[^[:digit:]]{}", r"\p{{L}}{}")
 
 
@@ -86,6 +88,15 @@ def is_accepted(adapter: TypeAdapter[str], text: str) -> bool:
     except ValidationError:
         return False
     return True
+
+
+@settings(max_examples=150)
+@given(regexes(("a", "b", "[^a]", r"\n"), (*LINE_WRAPS, "^{}$")), st.lists(LINES, min_size=1, max_size=8))
+def test_anchors_at_each_line_are_where_python_and_rust_find_them(regex: str, texts: list[str]) -> None:
+    adapter: TypeAdapter[str] = TypeAdapter(Annotated[str, Field(pattern=regex)])
+    for text in texts:
+        assert finds(regex, PYTHON, text) == (re.search(regex, text) is not None)
+        assert finds(regex, RUST, text) == is_accepted(adapter, text)
 
 
 @settings(max_examples=150)

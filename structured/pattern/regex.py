@@ -78,6 +78,8 @@ ECMA = Dialect("ECMA 262", _ecma_class, lambda: (), characters.ECMA_LINE_ENDS, T
 RUST = Dialect("Rust", _rust_class, characters.unassigned, characters.LINE_FEED, False, "z")
 PYTHON = Dialect("Python", _python_class, lambda: (), characters.LINE_FEED, False, "Z")
 
+_LINE_FEED = Literal("\n")
+
 _NOT_EMPTY = Lookahead(concat(Boundary("start"), Boundary("end")), negated=True)
 r"""Before 3.14, Python does not find `\B` in a text without characters."""
 
@@ -100,6 +102,8 @@ def regex_to_pattern(text: str, dialect: Dialect) -> Pattern:
     pattern = parser.disjunction()
     if parser.position < len(text):
         raise parser.error("A closing parenthesis closes nothing")
+    if parser.lines_begin and parser.words_end:
+        raise parser.unsupported("A start of a line together with a border of a word")
     return _found(pattern)
 
 
@@ -176,6 +180,9 @@ class _Parser:
         self.dialect = dialect
         self.position = 0
         self.flags = _Flags()
+        self.lines_begin = False
+        """Whether there is a start of a line; `words_end`, whether there is a border of a word."""
+        self.words_end = False
 
     def error(self, problem: str, remedy: str = "Correct the pattern.") -> PatternError:
         """Return the error that says what is wrong, and where."""
@@ -322,12 +329,24 @@ class _Parser:
 
     def _anchor(self, character: str) -> Pattern:
         if self.flags.m:
-            raise self.unsupported("An anchor at each line")
+            return self._line_start() if character == "^" else Lookahead(alternation(_LINE_FEED, Boundary("end")))
         if character == "^":
             return Boundary("start")
         if self.dialect is PYTHON:  # before a line feed at the end, too
             return Lookahead(concat(repeat(Literal("\n"), 0, 1), Boundary("end")))
         return Boundary("end")
+
+    def _line_start(self) -> Pattern:
+        """Return the start of the text, or what stands behind a line feed: `(?m)^`.
+
+        Behind one is where, of the characters on both sides, just one is a line feed and not the next, or both are.
+        """
+        self.lines_begin = True
+        return alternation(
+            Boundary("start"),
+            concat(Boundary("word", characters.LINE_FEED), Lookahead(_LINE_FEED, negated=True)),
+            concat(Boundary("within", characters.LINE_FEED), Lookahead(_LINE_FEED)),
+        )
 
     def group(self) -> Pattern:
         """Read what follows an opening parenthesis."""
@@ -386,6 +405,7 @@ class _Parser:
         """Read what follows a backslash, outside a class."""
         character = self.next()
         if character in "bB" and not (self.dialect.name == "Rust" and self.peek("{")):
+            self.words_end = True
             boundary = Boundary("word" if character == "b" else "within", self.dialect.classes("w"))
             within_nothing = character == "B" and self.dialect is PYTHON and sys.version_info < (3, 14)
             return concat(boundary, _NOT_EMPTY) if within_nothing else boundary

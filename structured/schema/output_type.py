@@ -11,7 +11,9 @@ from pydantic import BaseModel, PydanticUndefinedAnnotation, PydanticUserError, 
 
 from structured.arguments import shown
 from structured.errors import SchemaError
-from structured.pattern import Reference, Scan, nodes_of
+from structured.pattern import Pattern, Reference, Scan, nodes_of
+from structured.pattern.characters import LINE_FEED
+from structured.pattern.nodes import Boundary
 from structured.schema.absence import Absent, with_absence
 from structured.schema.hidden import CompleteJsonSchema
 from structured.schema.json_schema import JsonSchema, PlainData
@@ -117,22 +119,50 @@ def to_regex(output_type: object, *, whitespace: str = DEFAULT_WHITESPACE) -> st
         SchemaError: The type is none, contains itself, or has a rule that the pattern cannot express exactly.
         ValueError: No whitespace has this name.
     """
-    pattern = compiled(read_type(output_type).compilation(whitespace))
-    names = sorted({node.name for node in nodes_of(pattern) if isinstance(node, Reference)})
+    known = read_type(output_type)
+    compilation = known.compilation(whitespace)
+    pattern = compiled(compilation)
+    nodes = nodes_of(pattern)
+    names = sorted({node.name for node in nodes if isinstance(node, Reference)})
     if names:
+        place = next((place for reference, place in compilation.references if reference.name in names), None)
+        name = names[0] if place is None else _name_at(place, known.name)
         raise SchemaError(
-            f"{names[0]} contains itself, and no regular expression can",
-            schema_path=f"/$defs/{names[0]}",
-            remedy="Extract it as it is: only the regular expression is missing, and nothing else needs it.",
+            f"{name} contains itself, and no regular expression can",
+            schema_path="" if place is None else place.pointer,
+            remedy=_ONLY_THE_EXPRESSION,
         )
-    scans = [node for node in nodes_of(pattern) if isinstance(node, Scan) and not node.included and not node.excluded]
+    if any(_begins_lines(node) for scan in nodes if isinstance(scan, Scan) for node in _inside(scan)):
+        raise SchemaError(
+            "The start of a line, as (?m) and ^ have it, cannot be found in JSON by a regular expression",
+            keyword="pattern",
+            remedy=_ONLY_THE_EXPRESSION,
+        )
+    scans = [node for node in nodes if isinstance(node, Scan) and not node.included and not node.excluded]
     if any(scan.expression is None for scan in scans):
         raise SchemaError(
             "The multiples of a number take too long a regular expression",
             keyword="multipleOf",
-            remedy="Extract it as it is: only the regular expression is missing, and nothing else needs it.",
+            remedy=_ONLY_THE_EXPRESSION,
         )
     return str(pattern)
+
+
+_ONLY_THE_EXPRESSION = "Extract it as it is: only the regular expression is missing, and nothing else needs it."
+
+
+def _name_at(place: Place, root: str) -> str:
+    """Return what a schema is called: by the last key of its place, or as the type if it is the whole."""
+    return str(place.keys[-1]) if place.keys else root
+
+
+def _inside(scan: Scan) -> Iterator[Pattern]:
+    """Yield the nodes of the patterns that a scan runs beside each other."""
+    return (node for pattern in scan.included + scan.excluded for node in nodes_of(pattern))
+
+
+def _begins_lines(node: Pattern) -> bool:
+    return isinstance(node, Boundary) and node.word_characters == LINE_FEED
 
 
 def type_name(output_type: object) -> str:
