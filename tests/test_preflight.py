@@ -15,6 +15,7 @@ import test_schema_refusals as refusals
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import AfterValidator, BaseModel, Field, TypeAdapter, create_model, field_validator, model_validator
+from pydantic_types import Chosen
 from strategies import WHITESPACES, output_types
 
 from structured import SchemaError, inspect_type
@@ -377,3 +378,9 @@ def test_a_dictionary_without_a_limit_is_a_hazard():
     limited = Annotated[dict[str, bool], Field(max_length=3)]
     report = inspect_type(create_model("Model", a=(dict[str, bool], ...), b=(limited, ...)))
     assert paths_of(report, "dictionary") == ("a",)
+
+
+def test_a_function_that_chooses_the_branch_is_checked_and_not_enforced() -> None:
+    """Its branches are enforced, and which of them is right is known when it is run on the answer."""
+    (whole, *_) = inspect_type(Chosen).fields
+    assert (whole.status, whole.validators) == ("checked", ("kind_of",))

@@ -68,7 +68,7 @@ class Record:
     name: str
 
 def chosen(value):
-    return "cat"
+    return value["kind"]
 
 Priority = Enum("Priority", {"LOW": "low", "HIGH": "high"})
 Permission = Flag("Permission", {"READ": 1, "WRITE": 2})

@@ -121,8 +121,9 @@ def _tags(part: Subschema, seen: set[Identity]) -> Iterator[Identity]:
 def _tags_of(option: Subschema, name: str) -> Iterator[Identity]:
     while isinstance(option.schema, Mapping) and "$ref" in option.schema:
         option = follow(option)
-    for index in range(len(option.schema.get("oneOf", []))):
-        yield from _tags_of(option.below("oneOf", index), name)
+    for keyword in ("anyOf", "oneOf"):
+        for index in range(len(option.schema.get(keyword, []))):
+            yield from _tags_of(option.below(keyword, index), name)
     if name in option.schema.get("properties", {}):
         yield option.below("properties", name).identity
 

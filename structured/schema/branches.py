@@ -62,7 +62,7 @@ def _denied(part: Subschema) -> Elsewhere:
 
 def _check_discriminator(part: Subschema, branches: Subschemas) -> None:
     name = part.schema["discriminator"].get("propertyName")
-    tags = [tag for branch in branches for tag in _tags(branch, name)]
+    tags = [tag for branch in branches for tag in set(_tags(branch, name))]
     if len(set(tags)) < len(tags):
         raise part.place.refusal(
             f"Two branches have the same {name!r}", keyword="oneOf", remedy="Give each branch values of its own."
@@ -74,9 +74,10 @@ def _tags(branch: Subschema, name: str) -> list[str]:
     check_shape(branch)
     if "$ref" in branch.schema:
         return _tags(follow(branch), name)
-    if "oneOf" in branch.schema:
-        inner = (branch.below("oneOf", index) for index in range(len(branch.schema["oneOf"])))
-        return [tag for other in inner for tag in _tags(other, name)]
+    for keyword in ("anyOf", "oneOf"):
+        if keyword in branch.schema:  # a union inside the union, which tells its own branches apart
+            inner = (branch.below(keyword, index) for index in range(len(branch.schema[keyword])))
+            return [tag for other in inner for tag in _tags(other, name)]
     values: list[Any] = []
     if name in branch.schema.get("properties", {}):
         tag = branch.below("properties", name)

@@ -246,12 +246,18 @@ class CompleteJsonSchema(GenerateJsonSchema):
         return self.generate_inner(schema)
 
     def tagged_union_schema(self, schema: core_schema.TaggedUnionSchema) -> JsonSchemaValue:
-        """Add `discriminator_function` where a function chooses the branch, or a value deep inside."""
+        """Name the function that chooses the branch among the validators: it is run on the finished answer.
+
+        Add `discriminator_function` where it is a value deep inside that chooses.
+        """
         shown = super().tagged_union_schema(schema)
         if "discriminator" in shown:
             return shown
         chosen = schema["discriminator"]
-        return shown | {"discriminator_function": getattr(chosen, "__qualname__", repr(chosen))}
+        if not callable(chosen):
+            return shown | {"discriminator_function": repr(chosen)}
+        any_of = {("anyOf" if keyword == "oneOf" else keyword): value for keyword, value in shown.items()}
+        return noted(any_of, said_of(chosen))
 
     def function_before_schema(self, schema: core_schema.BeforeValidatorFunctionSchema) -> JsonSchemaValue:
         """Say what is known of the function."""
