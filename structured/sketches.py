@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from pydantic_core import to_jsonable_python
+
 from structured.errors import SchemaError
 from structured.schema import DEFAULT_WHITESPACE, Reading, read_whitespace
 from structured.schema.drafts import subschemas
@@ -127,7 +129,7 @@ class _Sketcher:
                 return f"[{self._items(part, indent)}]{_bounds(part.schema, 'Items', ' items')}"
             case "string":
                 plain = _FORMAT_NAMES.get(str(part.schema.get("format")), name)
-                return f"{plain}{_bounds(part.schema, 'Length', ' characters')}"
+                return f"{plain}{_shown([*_text_rules(part.schema), *_limits(part.schema, 'Length', ' characters')])}"
             case "integer" | "number":
                 return f"{name}{_bounds(part.schema, 'imum', '')}"
             case _:
@@ -150,7 +152,8 @@ class _Sketcher:
         others = list(self._others(part, deeper))
         if not lines:
             return f"{{{', '.join(others)}}}" if others or "properties" in part.schema else "object"
-        return f"{{\n{''.join(lines)}{''.join(f'{deeper}{other}' + chr(10) for other in others)}{indent}}}"
+        said = _line(_said(part.schema)) if _is_object(part) and not self.names_objects else ""
+        return f"{{{said}\n{''.join(lines)}{''.join(f'{deeper}{other}' + chr(10) for other in others)}{indent}}}"
 
     def _members(self, part: Subschema, indent: str) -> Iterator[str]:
         """Yield the properties that have names, each with its description."""
@@ -160,7 +163,7 @@ class _Sketcher:
             shown = name if _PLAIN_NAME.fullmatch(name) else json.dumps(name, ensure_ascii=False)
             mark = "?" if may_be_left_out and name not in required else ""
             inside = self.sketch(part.below("properties", name), indent) if name in listed else _ANYTHING
-            yield f"{shown}{mark}: {inside}{_comment(listed.get(name))}"
+            yield f"{shown}{mark}: {inside}{_comment(name, part.below('properties', name)) if name in listed else ''}"
 
     def _others(self, part: Subschema, indent: str) -> Iterator[str]:
         """Yield the properties that may have any name, or any that a regular expression finds."""
@@ -229,9 +232,51 @@ def _listed(values: Sequence[object]) -> str:
     return " | ".join(shown)
 
 
-def _comment(schema: object) -> str:
-    description = schema.get("description") if isinstance(schema, Mapping) else None
-    return f"  // {' '.join(description.split())}" if isinstance(description, str) and description.strip() else ""
+def _comment(name: str, part: Subschema) -> str:
+    """Return what is said of a property: `  // Title: description; e.g. "an example"`, or nothing."""
+    schema = part.schema
+    if not isinstance(schema, Mapping):
+        return ""
+    title = schema.get("title")
+    is_title = isinstance(title, str) and title.strip() and not _is_generated(title, name) and "$defs" not in schema
+    described = "" if _is_object(part) else _said(schema) or next(filter(None, map(_said_by, _targets(part))), "")
+    said = ": ".join([*([" ".join(title.split())] if is_title else []), *([described] if described else [])])
+    examples = [json.dumps(one, ensure_ascii=False, default=str) for one in _list(schema, "examples")]
+    few = [one for one in examples if len(one) <= LONGEST_EXAMPLE][:MOST_EXAMPLES]
+    return _line("; ".join([*([said] if said else []), *([f"e.g. {', '.join(few)}"] if few else [])]))
+
+
+MOST_EXAMPLES = 3
+LONGEST_EXAMPLE = 80
+"""Characters of an example that is shown; a longer one is left out."""
+
+LONGEST_PATTERN = 60
+"""Characters of a regular expression that is shown; the mask has a longer one all the same."""
+
+
+def _line(said: str) -> str:
+    return f"  // {said}" if said else ""
+
+
+def _said(schema: Schema) -> str:
+    """Return the description of a schema, in one line."""
+    description = schema.get("description")
+    return " ".join(description.split()) if isinstance(description, str) else ""
+
+
+def _said_by(target: Subschema) -> str:
+    """Return the description of what a property refers to, unless that is shown where its fields are."""
+    return _said(target.schema) if isinstance(target.schema, Mapping) and not _is_object(target) else ""
+
+
+def _is_object(part: Subschema) -> bool:
+    """Tell whether a schema has fields, above which its description is shown."""
+    return bool(part.schema.get("properties"))
+
+
+def _is_generated(title: str, name: str) -> bool:
+    """Tell whether a title is the one that Pydantic makes of a field's name: `unit_price` → `Unit Price`."""
+    return title == name.title().replace("_", " ").strip()
 
 
 _SIGNS = {"min": ">=", "exclusiveMin": ">", "max": "<=", "exclusiveMax": "<"}
@@ -239,11 +284,31 @@ _SIGNS = {"min": ">=", "exclusiveMin": ">", "max": "<=", "exclusiveMax": "<"}
 
 def _bounds(schema: Schema, suffix: str, unit: str) -> str:
     """Return the limits of a value as ` (>= 0, < 10)`, or nothing where there are none."""
+    return _shown(_limits(schema, suffix, unit))
+
+
+def _shown(limits: Sequence[str]) -> str:
+    return f" ({', '.join(limits)})" if limits else ""
+
+
+def _limits(schema: Schema, suffix: str, unit: str) -> list[str]:
+    """Return the limits of a value, each with its sign: `>= 0`."""
     signs = {f"{prefix}{suffix}": sign for prefix, sign in _SIGNS.items()}
     signs |= {"multipleOf": "a multiple of"} if suffix == "imum" else {}
-    limits = [
+    return [
         f"{sign} {schema[keyword]}{unit}"
         for keyword, sign in signs.items()
         if keyword in schema and not isinstance(schema[keyword], bool)  # a flag of draft 4
     ]
-    return f" ({', '.join(limits)})" if limits else ""
+
+
+_DATE_SIGNS = {"ge": ">=", "gt": ">", "le": "<=", "lt": "<"}
+
+
+def _text_rules(schema: Schema) -> list[str]:
+    """Return what a text is, beside its length: a short regular expression, the bounds of a date or a time."""
+    pattern = schema.get("pattern")
+    is_short = isinstance(pattern, str) and len(pattern) <= LONGEST_PATTERN and pattern.isprintable()
+    bounds = [f"{sign} {to_jsonable_python(schema[key])}" for key, sign in _DATE_SIGNS.items() if key in schema]
+    now = schema.get("now_op")
+    return [*([f"/{pattern}/"] if is_short else []), *bounds, *([f"in the {now}"] if isinstance(now, str) else [])]

@@ -153,7 +153,7 @@ def test_only_the_regular_expression_is_missing() -> None:
 def test_the_prompt_shows_such_a_type_by_its_name() -> None:
     """Once, with what the name means after it."""
     assert schema_to_sketch(read_type(list[Node]).schema) == (
-        "[Node, ...]\nNode = {\n  value: integer\n  children: [Node, ...]\n}"
+        "[Node, ...]\nNode = {  // Itself in a list.\n  value: integer\n  children: [Node, ...]\n}"
     )
 
 

@@ -1,5 +1,6 @@
 """The generator of JSON Schemas that adds the hidden rules. Its methods are named by Pydantic."""
 
+import inspect
 import json
 import math
 import re
@@ -369,7 +370,8 @@ class CompleteJsonSchema(GenerateJsonSchema):
         """Name `__post_init__`, where there is one."""
         named = [f"{schema['cls'].__name__}.__post_init__"] if schema.get("post_init") else []
         with self._config_wrapper_stack.push(_inherited(schema)):
-            return noted(super().dataclass_schema(schema), {VALIDATORS: named})
+            shown = noted(super().dataclass_schema(schema), {VALIDATORS: named})
+        return _documented(shown, schema["cls"])
 
 
 _BOUNDS = ("ge", "gt", "le", "lt")
@@ -381,6 +383,13 @@ _FLAGS = {"a": re.ASCII, "i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL, 
 def _inherited(schema: Any) -> Any:
     """Return what the configuration of a model says of the strings of a type inside it that has none."""
     return restrictions(schema.get("config", {})) or None
+
+
+def _documented(shown: JsonSchemaValue, cls: type[Any]) -> JsonSchemaValue:
+    """Describe a dataclass by its docstring, unless that is the signature that Python makes where there is none."""
+    described = {keyword: value for keyword, value in shown.items() if keyword != "description"}
+    text = inspect.cleandoc(cls.__doc__ or "")
+    return described if not text or text.startswith(f"{cls.__name__}(") else described | {"description": text}
 
 
 def _present(schema: Mapping[str, Any], *keys: str) -> dict[str, Any]:
