@@ -237,10 +237,9 @@ def _comment(name: str, part: Subschema) -> str:
     schema = part.schema
     if not isinstance(schema, Mapping):
         return ""
-    title = schema.get("title")
-    is_title = isinstance(title, str) and title.strip() and not _is_generated(title, name) and "$defs" not in schema
+    title = " ".join(str(schema.get("title", "")).split())
     described = "" if _is_object(part) else _said(schema) or next(filter(None, map(_said_by, _targets(part))), "")
-    said = ": ".join([*([" ".join(title.split())] if is_title else []), *([described] if described else [])])
+    said = ": ".join(filter(None, ["" if _is_generated(title, name) else title, described]))
     examples = [json.dumps(one, ensure_ascii=False, default=str) for one in _list(schema, "examples")]
     few = [one for one in examples if len(one) <= LONGEST_EXAMPLE][:MOST_EXAMPLES]
     return _line("; ".join([*([said] if said else []), *([f"e.g. {', '.join(few)}"] if few else [])]))
