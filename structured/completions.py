@@ -31,6 +31,9 @@ SEARCH_LIMITS = SearchLimits()
 FAR = 1 << 30
 """More tokens than any text has."""
 
+MOST_SPELLED = 200_000
+"""Bytes of a shortest text that is spelled; no automaton has the states that a longer one passes through."""
+
 
 class Completions:
     """How many tokens complete the text from each state, end token not counted.
@@ -75,9 +78,15 @@ class Completions:
         return max(self._least.get(state, 0), int(self.walks.automaton.distances[state] > 0))
 
     def _spell(self, state: int) -> int:
-        """Return the fewest tokens for the text of fewest bytes; of several, the first in byte order."""
+        """Return the fewest tokens for the text of fewest bytes; of several, the first in byte order.
+
+        Of one that is too long, that is as many as it has bytes: each is a token.
+        """
         from structured.kernels import fewest_tokens, shortest_text
 
+        distance = int(self.walks.automaton.distances[state])
+        if distance > MOST_SPELLED:
+            return distance
         trie = self.walks.vocabulary.trie
         text, path = self.walks.follow(shortest_text, state)
         counts = np.array([self._spelled.get(place, -1) for place in path.tolist()], dtype=np.int32)
@@ -91,7 +100,7 @@ class Completions:
         Past the limits it may find neither. What is learned about the states on the way is kept.
         """
         self._began = perf_counter()
-        if self._is_exhausted():
+        if self._is_exhausted() or self.walks.automaton.distances[start] > MOST_SPELLED:
             return
         depths, beyond = self._explore(start, tokens)
         found = self._backward(depths)
