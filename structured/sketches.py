@@ -13,6 +13,7 @@ from typing import Any
 from pydantic_core import to_jsonable_python
 
 from structured.errors import SchemaError
+from structured.recursion import deep
 from structured.schema import DEFAULT_WHITESPACE, Reading, read_whitespace
 from structured.schema.drafts import subschemas
 from structured.schema.place import Compilation, Identity, Place, Schema, Subschema
@@ -35,24 +36,53 @@ def schema_to_sketch(schema: Schema) -> str:
     return part_to_sketch(Subschema(schema, Place(compilation)))
 
 
+@deep
 def part_to_sketch(root: Subschema) -> str:
     """Return the sketch of a schema; a property that may be left out has a question mark."""
-    sketcher = _Sketcher()
+    try:
+        return _told(_Sketcher(), root)
+    except _TooLong:
+        return _told(_Sketcher(names_everything=True), root)
+
+
+def _told(sketcher: "_Sketcher", root: Subschema) -> str:
+    """Return the sketch of a schema, and below it what the names in it mean."""
     first = sketcher.referred(root) if sketcher.contains_itself(root) else sketcher.sketch(root)
     return "\n".join([first, *(f"{name} = {text}" for name, text in sketcher.named())])
 
 
 def kinds() -> Callable[[Subschema], str]:
     """Return a function from a schema to its sketch in a line, where types that have fields are written by name."""
-    sketcher = _Sketcher(names_objects=True)
-    return lambda part: " ".join(sketcher.sketch(part).split())
+    sketcher, by_name = _Sketcher(names_objects=True), _Sketcher(names_everything=True)
+
+    @deep
+    def kind(part: Subschema) -> str:
+        try:
+            return " ".join(sketcher.sketch(part).split())
+        except _TooLong:
+            return " ".join(by_name.sketch(part).split())
+
+    return kind
+
+
+class _TooLong(Exception):  # noqa: N818  not an error, a result
+    """A sketch in which too much is written out."""
+
+
+MOST_LOOKED_AT = 100_000
+"""Schemas that are looked at for one sketch; where there are more, all that is referred to is told once, by name."""
+
+_WRITTEN = 10
+"""As many a schema counts that is written."""
 
 
 class _Sketcher:
     """Writes types down; one that contains itself is written by name, and what the name means afterwards."""
 
-    def __init__(self, *, names_objects: bool = False) -> None:
+    def __init__(self, *, names_objects: bool = False, names_everything: bool = False) -> None:
         self.names_objects = names_objects
+        self.names_everything = names_everything
+        self.looked_at = 0
         self.names: dict[Identity, str] = {}
         self.mentioned: list[Subschema] = []
         self._namesakes: Counter[str] = Counter()
@@ -63,8 +93,10 @@ class _Sketcher:
         for part in self.mentioned:  # which grows on the way
             yield self.names[part.identity], self.sketch(part)
 
+    @deep
     def sketch(self, part: Subschema, indent: str = "") -> str:
         """Return the sketch of a schema: of all that it says together."""
+        self._look(_WRITTEN)
         if not isinstance(part.schema, Mapping):
             return "never" if part.schema is False else _ANYTHING
         pieces = [piece for piece in dict.fromkeys(self._pieces(part, indent)) if piece != _ANYTHING]
@@ -86,8 +118,19 @@ class _Sketcher:
     def contains_itself(self, part: Subschema) -> bool:
         """Tell whether a schema leads back to itself."""
         if part.identity not in self._recursive:
-            self._recursive[part.identity] = any(inner.identity == part.identity for inner in _reached(part))
+            self._recursive[part.identity] = any(inner.identity == part.identity for inner in self._inside(part))
         return self._recursive[part.identity]
+
+    def _inside(self, part: Subschema) -> Iterator[Subschema]:
+        for inner in _reached(part):
+            self._look(1)
+            yield inner
+
+    def _look(self, weight: int) -> None:
+        """Count a schema that is looked at. Raises _TooLong where they are too many, and could be named."""
+        self.looked_at += weight
+        if self.looked_at > MOST_LOOKED_AT and not self.names_everything:
+            raise _TooLong
 
     def _pieces(self, part: Subschema, indent: str) -> Iterator[str]:
         """Yield the sketches of what holds together."""
@@ -106,7 +149,7 @@ class _Sketcher:
 
     def _target(self, target: Subschema, indent: str) -> str:
         by_name = self.names_objects and isinstance(target.schema, Mapping) and "properties" in target.schema
-        if by_name or self.contains_itself(target):
+        if by_name or self.names_everything or self.contains_itself(target):
             return self.referred(target)
         return self.sketch(target, indent)
 

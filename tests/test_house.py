@@ -17,7 +17,7 @@ HOUSE = Path(structured.__file__).parent
 MODULES = sorted(HOUSE.rglob("*.py"))
 
 ROOMS = (
-    *("errors", "arguments", "notebook"),
+    *("errors", "recursion", "arguments", "notebook"),
     *("pattern", "schema", "trie", "automata", "vocabulary", "kernels", "weights", "masks", "walks"),
     *("completions", "forcing", "index", "cache", "compiler", "guide", "thinking", "healing", "sampling", "models"),
     *("device", "processor", "guesses", "decoding", "beams", "ballots", "search", "partial", "streams", "sketches"),

@@ -29,9 +29,11 @@ from structured.pattern import (
     Scan,
     Unlike,
     Words,
+    excerpt,
 )
 from structured.pattern.escaping import spelled_ranges
 from structured.pattern.nodes import PLAIN_ESCAPES, UNESCAPED_RANGES, Range, complement
+from structured.recursion import deep
 from structured.schema import common_patterns
 
 TEXT, ARCS, WORDS, UNLIKE, SCAN, SEQUENCE, CHOICE, REPEAT, MEMBERS, PERMUTATION = range(10)
@@ -93,7 +95,7 @@ def assemble(pattern: Pattern) -> Program:
     if not measure(nodes, operands, len(_foundation().nodes) // COLUMNS):
         raise PatternError(
             "A part of the pattern matches no text, or none of a sensible length",
-            pattern=str(pattern),
+            pattern=excerpt(pattern),
             remedy="Let what contains itself be left out, and repeat less.",
         )
     return Program(nodes, operands, np.frombuffer(bytes(assembly.text), dtype=np.uint8), root)
@@ -218,7 +220,7 @@ class _Assembly:
         ):
             raise PatternError(
                 "So many texts are excluded that they take every character in some place",
-                pattern=str(pattern),
+                pattern=excerpt(pattern),
                 remedy="Exclude fewer, or forbid all other keys.",
             )
         start, _ = self._lay_out(texts)
@@ -337,9 +339,9 @@ _NEW_NODE: dict[type, Callable[[_Assembly, Any], int]] = {
     Unlike: _Assembly.unlike,
     Scan: _Assembly.scan,
     CharSet: _Assembly.char_set,
-    Concat: _Assembly.concat,
-    Alternation: _Assembly.alternation,
-    Repeat: _Assembly.repeat,
-    Members: _Assembly.members,
+    Concat: deep(_Assembly.concat),
+    Alternation: deep(_Assembly.alternation),
+    Repeat: deep(_Assembly.repeat),
+    Members: deep(_Assembly.members),
     Reference: _Assembly.reference,
 }

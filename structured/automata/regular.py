@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from structured.automata.program import Program, assemble
 from structured.automata.protocol import DEAD, UNKNOWN, WHOLE, Room
 from structured.errors import PatternError
-from structured.pattern import Pattern
+from structured.pattern import Pattern, excerpt
 from structured.trie import Trie
 
 
@@ -237,7 +237,7 @@ class RegularAutomaton:
     def _too_costly(self, what: str) -> PatternError:
         return PatternError(
             f"The automaton needs {what}",
-            pattern=str(self.pattern),
+            pattern=excerpt(self.pattern),
             remedy="Nest fewer bounded repetitions, or make alternatives start differently.",
         )
 

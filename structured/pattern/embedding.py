@@ -20,10 +20,12 @@ from structured.pattern.nodes import (
     Unlike,
     alternation,
     concat,
+    excerpt,
     optional,
     repeat,
     words,
 )
+from structured.recursion import deep
 
 MOST_STATES = 4096
 """States of an automaton that is unfolded, times the characters that it counts."""
@@ -44,6 +46,7 @@ def _unfolded(pattern: Pattern, known: dict[int, tuple[Pattern, Pattern]]) -> Pa
     return known[id(pattern)][1]
 
 
+@deep
 def _new_unfolded(pattern: Pattern, known: dict[int, tuple[Pattern, Pattern]]) -> Pattern:
     match pattern:
         case Concat(parts):
@@ -109,7 +112,7 @@ def _unfolded_scan(scan: Scan) -> Pattern:
     if len(scan.arcs) * (1 if counted is None else counted + 1) > MOST_STATES:
         raise PatternError(
             "A text inside a JSON text inside a string has too many states",
-            pattern=str(scan),
+            pattern=excerpt(scan),
             remedy="Make it shorter, or drop the pattern.",
         )
     definitions: dict[str, Pattern] = {}

@@ -30,6 +30,7 @@ from structured.pattern.nodes import (
     repeat,
     words,
 )
+from structured.recursion import deep
 
 
 def escaped(pattern: Pattern, shared: dict[int, Pattern] | None = None) -> Pattern:
@@ -44,6 +45,7 @@ def escaped(pattern: Pattern, shared: dict[int, Pattern] | None = None) -> Patte
     return found
 
 
+@deep
 def _escaped(pattern: Pattern, known: dict[int, Pattern]) -> Pattern:  # noqa: C901  one case for each kind of node
     match pattern:
         case Literal(text):

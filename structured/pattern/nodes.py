@@ -10,11 +10,13 @@ and nowhere else. Lone surrogates are not characters: no node matches one, and n
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal as TypingLiteral
+from typing import TypeAlias
 
 from structured.errors import PatternError
+from structured.recursion import deep
 
 Range = tuple[int, int]
 """Code points, both ends included."""
@@ -56,38 +58,58 @@ class CharSet:
         return f"[{''.join(_range_text(low, high) for low, high in self.ranges)}]"
 
 
+Pieces: TypeAlias = "tuple[str | Pattern, ...]"
+"""A text, with patterns in it that are still to be printed."""
+
+
+class _Composite:
+    """A node that is made of others."""
+
+    __slots__ = ()
+
+    def pieces(self) -> Pieces:
+        """Return what is printed."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return "".join(_printed(self))
+
+
 @dataclass(frozen=True, slots=True)
-class Concat:
+class Concat(_Composite):
     """Its parts, one after the other."""
 
     parts: "tuple[Pattern, ...]"
 
-    def __str__(self) -> str:
-        return "".join(map(_grouped, self.parts))
+    def pieces(self) -> Pieces:
+        """Return the parts."""
+        return tuple(piece for part in self.parts for piece in _grouped(part))
 
 
 @dataclass(frozen=True, slots=True)
-class Alternation:
+class Alternation(_Composite):
     """Any one of its options."""
 
     options: "tuple[Pattern, ...]"
 
-    def __str__(self) -> str:
-        return "|".join(map(str, self.options))
+    def pieces(self) -> Pieces:
+        """Return the options with a bar between each two."""
+        return tuple(piece for option in self.options for piece in ("|", option))[1:]
 
 
 @dataclass(frozen=True, slots=True)
-class Repeat:
+class Repeat(_Composite):
     """Its item, `minimum` to `maximum` times; no upper limit where `maximum` is None."""
 
     item: "Pattern"
     minimum: int
     maximum: int | None
 
-    def __str__(self) -> str:
+    def pieces(self) -> Pieces:
+        """Return the item with its quantifier."""
         one_character = isinstance(self.item, CharSet) or (isinstance(self.item, Literal) and len(self.item.text) == 1)
-        item = str(self.item) if one_character else f"(?:{self.item})"
-        return item + _quantifier(self.minimum, self.maximum)
+        item: Pieces = (self.item,) if one_character else ("(?:", self.item, ")")
+        return *item, _quantifier(self.minimum, self.maximum)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -121,7 +143,7 @@ class Unlike:
 
 
 @dataclass(frozen=True, slots=True)
-class Members:
+class Members(_Composite):
     """Some of its members, one or more, in their order, with the separator between any two that are written.
 
     `members` are pairs of a pattern and whether it must be written; `rest` may follow them, again and again. All begin
@@ -135,16 +157,18 @@ class Members:
     rest: "Pattern | None" = None
     in_order: bool = True
 
-    def __str__(self) -> str:
+    def pieces(self) -> Pieces:
+        """Return each member with a separator if another follows."""
         if not self.in_order:
-            return f"(?&{len(self.members)} members in any order)"
-        between = f'(?:{_grouped(self.separator)}(?=")|(?!"))'
-        written = [f"{_grouped(member)}{between}" for member, _ in self.members]
-        shown = (
-            text if required else f"(?:{text})?" for text, (_, required) in zip(written, self.members, strict=True)
-        )
-        rest = "" if self.rest is None else f"(?:{_grouped(self.rest)}{between})*"
-        return f'(?="){"".join(shown)}{rest}'
+            return (f"(?&{len(self.members)} members in any order)",)
+        between = ("(?:", *_grouped(self.separator), '(?=")|(?!"))')
+        shown: list[str | Pattern] = ['(?=")']
+        for member, required in self.members:
+            written = *_grouped(member), *between
+            shown += written if required else ("(?:", *written, ")?")
+        if self.rest is not None:
+            shown += ("(?:", *_grouped(self.rest), *between, ")*")
+        return tuple(shown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,18 +187,19 @@ class Boundary:
 
 
 @dataclass(frozen=True, slots=True)
-class Lookahead:
+class Lookahead(_Composite):
     """No character: what follows begins with a match of a pattern or, `negated`, does not."""
 
     pattern: "Pattern"
     negated: bool = False
 
-    def __str__(self) -> str:
-        return f"(?{'!' if self.negated else '='}{self.pattern})"
+    def pieces(self) -> Pieces:
+        """Return the pattern in parentheses."""
+        return "(?!" if self.negated else "(?=", self.pattern, ")"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Scan:
+class Scan(_Composite):
     """The inside of a JSON string of at most `most` characters that a deterministic automaton accepts.
 
     `arcs[state]` are triples of the first and the last character and the state that they lead to; `accepting` are the
@@ -190,13 +215,14 @@ class Scan:
     included: "tuple[Pattern, ...]" = field(repr=False, default=())
     excluded: "tuple[Pattern, ...]" = field(repr=False, default=())
 
-    def __str__(self) -> str:
+    def pieces(self) -> Pieces:
+        """Return what the text has to be and must not be, and its length; or the expression of the automaton."""
         if not self.included and not self.excluded:
             expression = self.expression
-            return f"(?&automaton of {len(self.arcs)} states)" if expression is None else expression
-        ahead = [f'(?={_grouped(pattern)}")' for pattern in self.included]
-        ahead += [f'(?!{_grouped(pattern)}")' for pattern in self.excluded]
-        return f"{''.join(ahead)}(?:{CharSet(UNESCAPED_RANGES)}|{Words(PLAIN_ESCAPES)}){_quantifier(0, self.most)}"
+            return (f"(?&automaton of {len(self.arcs)} states)" if expression is None else expression,)
+        ahead = [piece for pattern in self.included for piece in ("(?=", *_grouped(pattern), '")')]
+        ahead += [piece for pattern in self.excluded for piece in ("(?!", *_grouped(pattern), '")')]
+        return *ahead, f"(?:{CharSet(UNESCAPED_RANGES)}|{Words(PLAIN_ESCAPES)}){_quantifier(0, self.most)}"
 
     @property
     def expression(self) -> str | None:
@@ -205,9 +231,9 @@ class Scan:
 
         found = expression(self.arcs, self.accepting)
         if found is None or self.most is None:
-            return None if found is None else _grouped(found)
+            return None if found is None else "".join(map(str, _grouped(found)))
         character = CharSet(normalise((low, high) for arcs in self.arcs for low, high, _ in arcs))
-        return f"(?={character}{{0,{self.most}}}(?!{character})){_grouped(found)}"
+        return f"(?={character}{{0,{self.most}}}(?!{character})){''.join(map(str, _grouped(found)))}"
 
 
 Pattern = (
@@ -262,14 +288,21 @@ def chars(text: str) -> CharSet:
     return char_set(*((ord(character), ord(character)) for character in text))
 
 
+MOST_FLATTENED = 256
+"""Parts of a concatenation that are written out in a longer one, which may be done again and again with the same."""
+
+MOST_JOINED = 4096
+"""Characters of neighbouring literals that become one, which may be done as often."""
+
+
 def concat(*parts: Pattern) -> Pattern:
     """Return the parts one after the other, nested concatenations flattened and neighbouring literals joined."""
     flat: list[Pattern] = []
     for part in parts:
-        for piece in part.parts if type(part) is Concat else (part,):
+        for piece in part.parts if type(part) is Concat and len(part.parts) <= MOST_FLATTENED else (part,):
             if type(piece) is not Literal:
                 flat.append(piece)
-            elif flat and type(flat[-1]) is Literal:
+            elif flat and type(flat[-1]) is Literal and len(flat[-1].text) + len(piece.text) <= MOST_JOINED:
                 flat[-1] = Literal(flat[-1].text + piece.text)
             elif piece.text:
                 flat.append(piece)
@@ -306,7 +339,7 @@ def repeat(item: Pattern, minimum: int, maximum: int | None) -> Pattern:
     if minimum < 0 or (maximum is not None and maximum < minimum):
         raise PatternError(
             f"No count lies between {minimum} and {maximum}",
-            pattern=f"{item}{{{minimum},{maximum}}}",
+            pattern=f"{excerpt(item)}{{{minimum},{maximum}}}",
             remedy="Give a minimum of at least 0 that is no greater than the maximum.",
         )
     if maximum == 0 or item == EMPTY:
@@ -348,6 +381,7 @@ Endings = dict[int, tuple[Pattern, bool]]
 """Nodes by their identity, with what `ends_alone` says of each."""
 
 
+@deep
 def ends_alone(pattern: Pattern, known: Endings) -> bool:
     """Tell whether some text matches a pattern and nothing in it has to be referred to; what is found is kept."""
     if id(pattern) not in known:
@@ -429,8 +463,49 @@ def _without_surrogates(low: int, high: int) -> list[Range]:
     return [piece for piece in (below, above) if piece[0] <= piece[1]]
 
 
-def _grouped(pattern: Pattern) -> str:
-    return f"(?:{pattern})" if isinstance(pattern, Alternation | Words) else str(pattern)
+MOST_PRINTED = 500_000, 20_000_000
+"""Pieces and characters of the longest regular expression that is printed."""
+
+
+def printed(pattern: Pattern) -> str | None:
+    """Return the text of a pattern; None if it is too long, as it can be where nodes are shared."""
+    found: list[str] = []
+    pieces, characters = MOST_PRINTED
+    for text in _printed(pattern):
+        found.append(text)
+        characters -= len(text)
+        if len(found) > pieces or characters < 0:
+            return None
+    return "".join(found)
+
+
+def excerpt(pattern: Pattern, most: int = 10_000) -> str:
+    """Return the text of a pattern up to so many characters; one that shares nodes may have very many.
+
+    `literal("abc")`, `2` → `ab…`
+    """
+    found, length = [], 0
+    for text in _printed(pattern):
+        found.append(text[: most - length])
+        length += len(text)
+        if length > most:
+            return "".join((*found, "…"))
+    return "".join(found)
+
+
+def _printed(pattern: Pattern | _Composite) -> Iterator[str]:
+    """Yield the text of a pattern piece by piece."""
+    left: list[str | Pattern | _Composite] = [pattern]
+    while left:
+        piece = left.pop()
+        if isinstance(piece, _Composite):
+            left += piece.pieces()[::-1]
+        else:
+            yield str(piece)
+
+
+def _grouped(pattern: Pattern) -> Pieces:
+    return ("(?:", pattern, ")") if isinstance(pattern, Alternation | Words) else (pattern,)
 
 
 def _quantifier(minimum: int, maximum: int | None) -> str:

@@ -11,6 +11,7 @@ from structured.errors import SchemaError
 from structured.pattern import Pattern, nodes_of, text_lengths
 from structured.preflight.report import Cost, Report
 from structured.preflight.survey import Part, Survey
+from structured.recursion import deep
 from structured.schema import DEFAULT_WHITESPACE, OutputType, read_type
 from structured.schema.keywords import compiled, part_to_pattern
 from structured.schema.place import UnsatisfiableError
@@ -38,6 +39,7 @@ def inspect_type(output_type: object, *, whitespace: str = DEFAULT_WHITESPACE) -
     return inspect_output_type(read_type(output_type), whitespace=whitespace)
 
 
+@deep
 def inspect_output_type(output_type: OutputType[Any], *, whitespace: str = DEFAULT_WHITESPACE) -> Report:
     """Return the same of a type that has been read."""
     survey = Survey(output_type.root(whitespace), name=output_type.name)
@@ -45,7 +47,7 @@ def inspect_output_type(output_type: OutputType[Any], *, whitespace: str = DEFAU
     try:
         cost = _cost(compiled(output_type.compilation(whitespace)))
     except SchemaError as error:
-        for refusal in _refusals(survey.root).values() or [error]:
+        for refusal in _Search().refusals(survey.root).values() or [error]:
             survey.refuse(refusal)
     return Report(output_type.name, whitespace, survey.fields(), survey.hazards(), survey.choices, cost)
 
@@ -60,18 +62,34 @@ _Refusals = dict[tuple[str, str | None, str], SchemaError]
 """By place, keyword and problem, so that the same one is told once."""
 
 
-def _refusals(part: Part) -> _Refusals:
-    """Return why a part has no pattern, and why those below it have none; nothing if it has one."""
-    try:
-        part_to_pattern(part.schema)
-    except SchemaError as error:
-        found: _Refusals = {(error.schema_path, error.keyword, error.problem): error}
-        for below in part.below:
-            inner = _refusals(below)
-            if not _is_left_out(below, inner, error):
-                found |= {key: found.get(key, value) for key, value in inner.items()}
-        return found
-    return {}
+MOST_WORK = 20_000
+"""Schemas and branches that are compiled in search of refusals; what would be found after that is found next time."""
+
+
+class _Search:
+    """A search for all refusals in a schema, by compiling its parts alone."""
+
+    def __init__(self) -> None:
+        self.work = 0
+
+    @deep
+    def refusals(self, part: Part) -> _Refusals:
+        """Return why a part has no pattern, and why those below it have none; nothing if it has one."""
+        if self.work > MOST_WORK:
+            return {}
+        alone = part.schema.place.compilation.afresh()
+        try:
+            part_to_pattern(part.schema, alone)
+        except SchemaError as error:
+            self.work += alone.work
+            found: _Refusals = {(error.schema_path, error.keyword, error.problem): error}
+            for below in part.below:
+                inner = self.refusals(below)
+                if not _is_left_out(below, inner, error):
+                    found |= {key: found.get(key, value) for key, value in inner.items()}
+            return found
+        self.work += alone.work
+        return {}
 
 
 def _is_left_out(branch: Part, inner: _Refusals, outer: SchemaError) -> bool:

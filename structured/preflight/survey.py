@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from structured.errors import SchemaError
 from structured.preflight.hazards import HAZARDS, hazards_of
 from structured.preflight.report import FieldReport, Hazard
+from structured.recursion import deep
 from structured.schema.absence import can_be_absent
 from structured.schema.hidden import VALIDATORS
 from structured.schema.paths import branch, branches, entry, member
@@ -94,6 +95,7 @@ class Survey:
             self._hazards["invention"][path] = found
         return self._part(part, path, found)
 
+    @deep
     def _part(self, part: Subschema, path: str, found: _Field) -> Part:
         """Walk through a schema, in which the value of a field at a path is described."""
         pointer = part.place.pointer

@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from typing import Any, Literal
 
 from structured.errors import SchemaError
+from structured.recursion import deep
 from structured.schema.drafts import subschemas
 from structured.schema.hidden import NOT_STATED
 from structured.schema.paths import branch, branches, entry, member
@@ -22,34 +23,48 @@ KEPT, DROPPED = "null", "dropped"
 
 _NULL = {"type": "null"}
 
+MOST_COPIED = 2000
+"""Definitions that are copied for paths that lead through them, each as often as a path does."""
 
-def can_be_absent(part: Subschema, seen: frozenset[Identity] = frozenset()) -> bool:
+
+def can_be_absent(part: Subschema) -> bool:
     """Tell whether a value can say that there is none: as null, or as a list without items.
 
     So can a constant, which invents nothing, and an object, whose fields are looked at one by one.
     """
-    return _any_branch(part, _says_none, seen)
+    return _any_branch(part, _says_none, {})
 
 
-def can_be_null(part: Subschema, seen: frozenset[Identity] = frozenset()) -> bool:
+def can_be_null(part: Subschema) -> bool:
     """Tell whether null is one of the values."""
-    return _any_branch(part, _says_null, seen)
+    return _any_branch(part, _says_null, {})
 
 
-def _any_branch(part: Subschema, says: Callable[[Schema], bool], seen: frozenset[Identity]) -> bool:
-    """Tell whether a schema says something, or what it refers to or one of its branches does."""
+@deep
+def _any_branch(part: Subschema, says: Callable[[Schema], bool], known: dict[Identity, bool]) -> bool:
+    """Tell whether a schema says something, or what it refers to or one of its branches does.
+
+    `known` keeps the answers; one that leads back to itself says it, as far as is known then.
+    """
+    if part.identity not in known:
+        known[part.identity] = True
+        known[part.identity] = _new_branch(part, says, known)
+    return known[part.identity]
+
+
+def _new_branch(part: Subschema, says: Callable[[Schema], bool], known: dict[Identity, bool]) -> bool:
     schema = part.schema
-    if part.identity in seen or not isinstance(schema, Mapping) or schema.keys() <= ANNOTATIONS:
+    if not isinstance(schema, Mapping) or schema.keys() <= ANNOTATIONS:
         return True
     if "$ref" in schema:
         try:
-            return _any_branch(follow(part), says, seen | {part.identity})
+            return _any_branch(follow(part), says, known)
         except SchemaError:
             return True
     for keyword in ("anyOf", "oneOf"):
         if keyword in schema:
             options = (part.below(keyword, index) for index in range(len(schema[keyword])))
-            return any(_any_branch(option, says, seen | {part.identity}) for option in options)
+            return any(_any_branch(option, says, known) for option in options)
     return says(schema)
 
 
@@ -72,6 +87,7 @@ def types_of(schema: Schema) -> set[object]:
     return set(named) if isinstance(named, list) else {named}
 
 
+@deep
 def with_absence(root: Subschema, absent: Absent) -> Schema:
     """Return the schema of a type in which chosen fields may be null, and are marked.
 
@@ -105,27 +121,40 @@ def _replaced(schema: Schema, keys: Sequence[str | int], inside: Any) -> dict[st
     return {**schema, str(first): {**held, str(others[0]): inside}}
 
 
-def _tags(part: Subschema, seen: set[Identity]) -> Iterator[Identity]:
+def _tags(root: Subschema) -> Iterator[Identity]:
     """Yield the identities of the properties by which the branches of unions are told apart."""
-    if part.identity in seen or not isinstance(part.schema, Mapping):
-        return
-    seen.add(part.identity)
+    left, seen = [root], set[Identity]()
+    while left:
+        part = left.pop()
+        if part.identity in seen or not isinstance(part.schema, Mapping):
+            continue
+        seen.add(part.identity)
+        yield from _tags_at(part)
+        left += [part.below(*keys) for keys, _ in subschemas(part.schema, part.place.draft)]
+
+
+def _tags_at(part: Subschema) -> Iterator[Identity]:
     if isinstance(part.schema.get("discriminator"), Mapping):
         name = part.schema["discriminator"].get("propertyName")
         for index in range(len(part.schema.get("oneOf", []))):
             yield from _tags_of(part.below("oneOf", index), name)
-    for keys, _ in subschemas(part.schema, part.place.draft):
-        yield from _tags(part.below(*keys), seen)
 
 
-def _tags_of(option: Subschema, name: str) -> Iterator[Identity]:
-    while isinstance(option.schema, Mapping) and "$ref" in option.schema:
-        option = follow(option)
-    for keyword in ("anyOf", "oneOf"):
-        for index in range(len(option.schema.get(keyword, []))):
-            yield from _tags_of(option.below(keyword, index), name)
-    if name in option.schema.get("properties", {}):
-        yield option.below("properties", name).identity
+def _tags_of(union: Subschema, name: str) -> Iterator[Identity]:
+    """Yield the identities of the property of a name in a branch, and in those inside it."""
+    left, seen = [union], set[Identity]()
+    while left:
+        option = left.pop()
+        if option.identity in seen or not isinstance(option.schema, Mapping):
+            continue
+        seen.add(option.identity)
+        if "$ref" in option.schema:
+            left.append(follow(option))
+            continue
+        for keyword in ("anyOf", "oneOf"):
+            left += [option.below(keyword, index) for index in range(len(option.schema.get(keyword, [])))]
+        if name in option.schema.get("properties", {}):
+            yield option.below("properties", name).identity
 
 
 class _Everywhere:
@@ -133,12 +162,13 @@ class _Everywhere:
 
     def __init__(self, root: Subschema) -> None:
         self.root = root
-        self.tags = set(_tags(root, set()))
+        self.tags = set(_tags(root))
 
     def schema(self) -> Schema:
         found: Schema = self._permitted(self.root, self._inside(self.root))
         return found
 
+    @deep
     def _inside(self, part: Subschema) -> Any:
         schema = part.schema
         for keys, _ in subschemas(part.schema, part.place.draft):
@@ -159,8 +189,9 @@ class _AtPaths:
     def __init__(self, root: Subschema, paths: Sequence[str]) -> None:
         self.root = root
         self.paths = dict.fromkeys(paths)
-        self.tags = set(_tags(root, set()))
+        self.tags = set(_tags(root))
         self.known: dict[str, None] = {}
+        self.copied = 0
 
     def schema(self) -> Schema:
         found: Schema = self._at(self.root, ("", ""), self._inside(self.root, ("", "")))
@@ -182,12 +213,20 @@ class _AtPaths:
             )
         return _permitted(part, schema)
 
+    @deep
     def _inside(self, part: Subschema, paths: tuple[str, str]) -> Any:
         """Return the schema of what has two paths, with the names of branches and without."""
         schema = part.schema
         if not isinstance(schema, Mapping) or not self._leads_on(paths):
             return schema
         if "$ref" in schema:
+            self.copied += 1
+            if self.copied > MOST_COPIED:
+                raise part.place.refusal(
+                    f"The paths lead through more than {MOST_COPIED:,} definitions",
+                    keyword="$ref",
+                    remedy="Allow null in the type itself, or let all fields be absent.",
+                )
             target = self._inside(follow(part), paths)
             return {**target, **{keyword: value for keyword, value in schema.items() if keyword != "$ref"}}
         for keyword in ("anyOf", "oneOf"):

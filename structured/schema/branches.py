@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from itertools import combinations
 from typing import Any
 
-from structured.schema.emptiness import surely_empty
+from structured.recursion import deep
+from structured.schema.emptiness import Context, context_of, surely_empty
 from structured.schema.equality import identity
 from structured.schema.place import Elsewhere, Subschema, Subschemas, check_shape
 from structured.schema.references import REFERENCES, follow
@@ -21,8 +22,9 @@ def exclusive(part: Subschema, branches: Subschemas, context: Subschemas) -> lis
         _check_discriminator(part, branches)
         return [[branch] for branch in branches]
     overlapping: list[Subschemas] = [[] for _ in branches]
+    known = context_of(context)
     for left, right in _pairs(branches):
-        if not surely_empty([branches[left], branches[right]], context):
+        if not _exclude(branches[left], branches[right], known):
             overlapping[left].append(branches[right])
             overlapping[right].append(branches[left])
     return [
@@ -54,6 +56,16 @@ def _listed(branch: Subschema) -> set[str] | None:
     return set(map(identity, schema["enum"])) if branch.has("enum") and isinstance(schema["enum"], list) else None
 
 
+def _exclude(left: Subschema, right: Subschema, context: Context) -> bool:
+    """Tell whether it is certain that two branches have no value in common; what is found is kept."""
+    made = left.place.compilation.made
+    key = "exclude", left.identity, right.identity, context.seen
+    if key not in made:
+        made[key] = (left.schema, right.schema, context), surely_empty([left, right], context)
+    found: bool = made[key][1]
+    return found
+
+
 def _denied(part: Subschema) -> Elsewhere:
     if isinstance(part.schema, Elsewhere):
         return part.schema._replace(is_denied=not part.schema.is_denied)
@@ -69,6 +81,7 @@ def _check_discriminator(part: Subschema, branches: Subschemas) -> None:
         )
 
 
+@deep
 def _tags(branch: Subschema, name: str) -> list[str]:
     """Return the values, as JSON texts, that the property of this name has in a branch of a discriminated union."""
     check_shape(branch)

@@ -7,10 +7,11 @@ to be made by whoever asks for the conjunction.
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from structured.recursion import deep
 from structured.schema.assertions import UNEVALUATED
 from structured.schema.choices import CHOICES
 from structured.schema.complements import ways_to_fail
-from structured.schema.emptiness import surely_empty
+from structured.schema.emptiness import Context, context_of, surely_empty
 from structured.schema.place import ANNOTATIONS, Elsewhere, Identity, Subschema, Subschemas, check_shape
 from structured.schema.references import REFERENCES, ignores_siblings, targets
 
@@ -49,6 +50,7 @@ class Conjunction:
         self.denied: dict[Identity, Subschema] = {}
         self.seen: dict[Identity, frozenset[Identity]] = {}
 
+    @deep
     def add(self, part: Subschema) -> None:
         """Take a schema, and all that it leads to. Raises `UnsatisfiableError` if it contradicts what is there."""
         schema, place, scopes = part
@@ -133,16 +135,21 @@ class Conjunction:
         """Drop the choices that what is there has made, and the options that it has ruled out."""
         is_settled = False
         while not is_settled:
-            is_settled = not sum(map(self._settle, self.choices))  # each, not only up to the first
+            is_settled = True
+            context = context_of(self.parts)
+            for choice in self.choices:
+                if self._settle(choice, context):
+                    is_settled = False
+                    context = context_of(self.parts)
 
-    def _settle(self, choice: Choice) -> bool:
+    def _settle(self, choice: Choice, context: Context) -> bool:
         """Do so with one choice; tell whether that added a schema, which may settle others."""
         if not any(choice is other for other in self.choices):
             return False
-        if choice.denied is not None and surely_empty([choice.denied], self.parts, _GLANCE):
+        if choice.denied is not None and surely_empty([choice.denied], context, _GLANCE):
             self.choices = [other for other in self.choices if other is not choice]
             return False
-        options = [option for option in choice.options if not surely_empty(option, self.parts, _GLANCE)]
+        options = [option for option in choice.options if not surely_empty(option, context, _GLANCE)]
         if len(options) == len(choice.options):
             return False
         if not options:

@@ -13,15 +13,12 @@ from structured.schema.place import Compilation, Place
 Build = Callable[[Conjunction, Place], Pattern]
 """What makes the pattern of what was gathered."""
 
-MOST_OPEN = 40
-"""Definitions being built inside each other; one that is deeper is built afterwards, as the stack of calls is short."""
-
 MOST_DEFINITIONS = 10_000
 """Definitions, each set of those that hold together counted as one: there may be as many as sets."""
 
 
 def definition(gathered: Conjunction, place: Place, build: Build) -> Pattern:
-    """Return the definition of what was gathered, or a reference to it if it is being built, or will be."""
+    """Return the definition of what was gathered, or a reference to it if it is being built."""
     name = _name(gathered, place)
     known = f"{name} at {place.depth}" if place.whitespace.indent else name
     pattern = place.compilation.patterns.get(known)
@@ -29,18 +26,7 @@ def definition(gathered: Conjunction, place: Place, build: Build) -> Pattern:
         return pattern
     if name in place.compilation.open_names:
         return _reference(name, gathered, place)
-    if len(place.compilation.open_names) >= MOST_OPEN and not place.whitespace.indent:
-        place.compilation.postponed[name] = gathered, place
-        return _reference(name, gathered, place)
     return _built(name, known, gathered, place, build)
-
-
-def build_postponed(compilation: Compilation, build: Build) -> None:
-    """Build the definitions that were postponed, and those that are postponed on the way."""
-    while compilation.postponed:
-        name, (gathered, place) = compilation.postponed.popitem()
-        if name not in compilation.patterns:
-            _built(name, name, gathered, place, build)
 
 
 def check_ends(pattern: Pattern, compilation: Compilation) -> None:
@@ -53,7 +39,7 @@ def check_ends(pattern: Pattern, compilation: Compilation) -> None:
 
 
 def _reference(name: str, gathered: Conjunction, place: Place) -> Reference:
-    """Return a reference to a definition that is being built, or will be."""
+    """Return a reference to a definition that is being built."""
     if place.whitespace.indent:
         raise place.refusal(
             f"{name} contains itself, and indented text needs to know how deep it is",

@@ -4,8 +4,8 @@ What is seen: types, listed values, and properties that must be there; what is n
 saves most of the work that choices would make, since most of what is combined with each other excludes each other.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from structured.errors import PatternError
 from structured.pattern.regex import ECMA
@@ -18,17 +18,47 @@ from structured.schema.values import type_of
 DEPTH = 6
 """How deep properties and choices are looked at."""
 
+MOST_LOOKED_AT = 300_000
+"""Schemas that are looked at in one compilation; what would be seen after that is not."""
+
 _TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
 
 
-def surely_empty(parts: Subschemas, context: Sequence[Subschema] = (), depth: int = DEPTH) -> bool:
+class Context(NamedTuple):
+    """Schemas that hold, with those that they lead to, and the identities of all; whether one of them is False."""
+
+    parts: Subschemas
+    seen: frozenset[Identity]
+    is_nothing: bool = False
+
+
+NO_CONTEXT = Context([], frozenset())
+
+
+def context_of(parts: Sequence[Subschema]) -> Context:
+    """Return some schemas as a context, which can be used again and again."""
+    seen: set[Identity] = set()
+    try:
+        known = _reached(parts, seen)
+    except _Nothing:
+        return Context([], frozenset(), is_nothing=True)
+    return Context(known, frozenset(part.identity for part in known))
+
+
+def surely_empty(parts: Subschemas, context: Context = NO_CONTEXT, depth: int = DEPTH) -> bool:
     """Tell whether it is certain that no value satisfies all of some schemas and those of the context.
 
     The choices of the context are not looked at.
     """
+    if context.is_nothing:
+        return True
+    known = context.parts
+    compilation = parts[0].place.compilation
+    compilation.looked_at += len(known) + len(parts)
+    if compilation.looked_at > MOST_LOOKED_AT:
+        return False
     try:
-        known = list(_reached(context, set()))
-        new = list(_reached(parts, {part.identity for part in known}))
+        new = _reached(parts, set(), context.seen)
     except _Nothing:
         return True
     types = _type_set([*known, *new])
@@ -44,7 +74,10 @@ def surely_empty(parts: Subschemas, context: Sequence[Subschema] = (), depth: in
 
 def _has_no_option(known: Subschemas, new: Subschemas, index: int, depth: int) -> bool:
     """Tell whether none of the branches of a schema goes with all the others."""
-    part, rest = new[index], [*known, *new[:index], *new[index + 1 :]]
+    part = new[index]
+    if "anyOf" not in part.schema and "oneOf" not in part.schema:
+        return False
+    rest = context_of([*known, *new[:index], *new[index + 1 :]])
     return any(
         all(surely_empty([part.below(keyword, branch)], rest, depth - 1) for branch in range(len(part.schema[keyword])))
         for keyword in ("anyOf", "oneOf")
@@ -74,26 +107,31 @@ class _Nothing(Exception):  # noqa: N818  not an error, a result
     """A schema that nothing satisfies."""
 
 
-def _reached(parts: Sequence[Subschema], seen: set[Identity]) -> Iterator[Subschema]:
-    """Yield the schemas with those that their `$ref` and `allOf` lead to; of complements, those of listed values."""
-    for part in parts:
+def _reached(parts: Sequence[Subschema], seen: set[Identity], known: frozenset[Identity] = frozenset()) -> Subschemas:
+    """Return the schemas with those that their `$ref` and `allOf` lead to; of complements, those of listed values."""
+    reached: Subschemas = []
+    left = [*reversed(parts)]
+    while left:
+        part = left.pop()
         if part.schema is False:
             raise _Nothing
-        if part.schema is True or part.identity in seen:
+        if part.schema is True or part.identity in seen or part.identity in known:
             continue
         if isinstance(part.schema, Elsewhere):
             listed = _denied_values(part.schema.schema)
             if listed is not None:
-                yield Subschema(Complement({"denied values": listed}), part.place)
+                reached.append(Subschema(Complement({"denied values": listed}), part.place))
             continue
         check_shape(part)
         seen.add(part.identity)
         if not REFERENCES.keys().isdisjoint(part.schema):
-            yield from _reached(targets(part), seen)
+            left += reversed(targets(part))
             if "$ref" in part.schema and ignores_siblings(part.place):
                 continue
-        yield part
-        yield from _reached([part.below("allOf", i) for i in range(len(part.schema.get("allOf", [])))], seen)
+        reached.append(part)
+        if "allOf" in part.schema:
+            left += [part.below("allOf", index) for index in reversed(range(len(part.schema["allOf"])))]
+    return reached
 
 
 def _denied_values(schema: Any) -> list[Any] | None:

@@ -3,14 +3,19 @@
 import json
 from typing import Any
 
+from structured.recursion import deep, with_room
+
 
 def identity(value: Any) -> str:
     """Return a text that is the same for equal values: `1.0` → `1`, and keys in order."""
     if isinstance(value, str):  # which is most of the time
         return f"text {value}"
-    return json.dumps(_plain(value), sort_keys=True)
+    if not isinstance(value, list | dict):
+        return json.dumps(_plain(value))
+    return with_room(json.dumps, _plain(value), sort_keys=True)
 
 
+@deep
 def _plain(value: Any) -> Any:
     if isinstance(value, list):
         return [_plain(item) for item in value]

@@ -1,11 +1,15 @@
 """A schema and a value enter; whether the one allows the other leaves, by `jsonschema`.
 
+What a schema says of a value is found out once in a validation, however many references lead there.
+
 Formats and regular expressions are those that are honoured elsewhere: `jsonschema` takes what happens to be installed
 for the ones, and Python's `re` for the others.
 """
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from fractions import Fraction
 from functools import cache, partial
 from math import inf
@@ -15,6 +19,8 @@ from urllib.parse import quote
 from structured.errors import PatternError, SchemaError
 from structured.pattern.languages import PatternLanguage
 from structured.pattern.regex import ECMA
+from structured.recursion import deep
+from structured.schema.drafts import Draft
 from structured.schema.equality import identity
 from structured.schema.formats import SPECIFIED_FORMATS
 from structured.schema.library import ROOT_URI
@@ -29,6 +35,7 @@ class NotEvaluatedError(SchemaError):
     """Whether a schema allows a value cannot be told for the references in it."""
 
 
+@deep
 def allows(part: Subschema, value: Any) -> bool:
     """Tell whether a schema allows a value."""
     schema, place = part.schema, part.place
@@ -143,7 +150,8 @@ _OWN: Mapping[str, Callable[[Any, Place, Any], bool]] = {
 
 def _plainly_allows(schema: Any, place: Place, value: Any) -> bool:
     try:
-        return bool(_validator(schema, place).is_valid(value))
+        with _validation():
+            return bool(_validator(schema, place).is_valid(value))
     except NotEvaluatedError as error:
         raise NotEvaluatedError(error.problem, schema_path=place.pointer, remedy=error.remedy) from error
     except SchemaError as error:
@@ -158,6 +166,7 @@ def _plainly_allows(schema: Any, place: Place, value: Any) -> bool:
         ) from error
 
 
+@deep
 def rejection(root: Subschema, value: Any) -> str | None:
     """Return why a whole schema does not allow a value; None if it does, or if `jsonschema` cannot tell.
 
@@ -173,10 +182,23 @@ def rejection(root: Subschema, value: Any) -> str | None:
     validator = _with_own_patterns(validator_for({"$schema": place.draft.metaschema}))
     whole = validator({"$ref": ROOT_URI}, registry=library.registry, format_checker=_checker(place))
     try:
-        error = best_match(whole.iter_errors(value))
-    except RecursionError:
+        with _validation():
+            error = best_match(whole.iter_errors(value))
+    except NotEvaluatedError:
         return None
-    return None if error is None else f"{error.message} (at {error.json_path})"
+    return None if error is None else f"{error.message} (at {_json_path(error)})"
+
+
+def _json_path(error: Any) -> str:
+    """Return where an error is, from the errors that it led to, which may be many."""
+    from jsonschema import ValidationError
+
+    path: list[str | int] = []
+    inner = error
+    while inner is not None:
+        path[:0] = inner.relative_path
+        inner = inner.parent
+    return str(ValidationError("", path=path).json_path)
 
 
 def _validator(schema: Any, place: Place) -> Any:
@@ -187,7 +209,7 @@ def _validator(schema: Any, place: Place) -> Any:
     key = "validator", id(schema), place.entered, place.path
     if key not in made:
         validator = _with_own_patterns(validator_for({"$schema": place.draft.metaschema}))
-        validator.check_schema(schema)
+        check_well_formed(schema, place.draft, validator.FORMAT_CHECKER)
         library, checker = place.compilation.library, _checker(place)
         if _refers(schema):
             located = {"$ref": _address(schema, place)}
@@ -198,6 +220,7 @@ def _validator(schema: Any, place: Place) -> Any:
     return made[key][1]
 
 
+@deep
 def _refers(value: Any) -> bool:
     """Tell whether there may be a reference in a schema."""
     if isinstance(value, list):
@@ -220,6 +243,102 @@ def _address(schema: Any, place: Place) -> str:
     return f"{resource.document or ROOT_URI}#{quote(pointer_of(place.path))}"
 
 
+@deep
+def check_well_formed(schema: Any, draft: Draft, checker: Any, *, is_deep: bool = True) -> None:
+    """Check a schema by the metaschema of a draft. Raises the error of `jsonschema` that says what is wrong."""
+    from jsonschema.exceptions import SchemaError as MalformedError
+    from jsonschema.validators import validator_for
+
+    validator = validator_for({"$schema": draft.metaschema})
+    if not is_deep:
+        validator.check_schema(schema, format_checker=checker)
+        return
+    with _validation():
+        errors = _with_own_patterns(validator)(validator.META_SCHEMA, format_checker=checker).iter_errors(schema)
+        for error in errors:
+            raise MalformedError.create_from(error)
+
+
+MOST_STEPS = 1_000_000
+"""Schemas that are held against values in one validation."""
+
+
+class _Validation:
+    """What is known within one validation: the errors of each schema for each value, both by identity."""
+
+    def __init__(self) -> None:
+        self.errors: dict[tuple[int, int], list[tuple[Any, dict[str, Any]]] | None] = {}
+        self.steps = 0
+
+    def step(self) -> None:
+        """Count a schema that is held against a value. Raises NotEvaluatedError where that goes on too long."""
+        self.steps += 1
+        if self.steps > MOST_STEPS:
+            raise NotEvaluatedError(
+                f"To validate takes more than {MOST_STEPS:,} steps", remedy="Let fewer references lead to the same."
+            )
+
+    def errors_of(self, schema: Any, value: Any, found: Callable[[], Iterator[Any]]) -> list[Any]:
+        """Return the errors; where they are known, what the first of them says, and not what led to it.
+
+        Raises NotEvaluatedError where they depend on themselves, since a schema refers to itself in place.
+        """
+        key = id(schema), id(value)
+        if key not in self.errors:
+            self.step()
+            self.errors[key] = None
+            errors = list(found())
+            self.errors[key] = [(type(error), _said(error)) for error in errors]
+            return errors
+        known = self.errors[key]
+        if known is None:
+            raise NotEvaluatedError("A schema refers to itself in place", remedy="Remove the reference.")
+        return [kind(**said) for kind, said in known[:1]]
+
+
+def _said(error: Any) -> dict[str, Any]:
+    """Return what an error says so far: the paths become longer further out."""
+    said = {name: getattr(error, name) for name in _SAID}
+    return {**said, "path": tuple(error.path), "schema_path": tuple(error.schema_path)}
+
+
+_SAID = ("message", "cause", "validator", "validator_value", "instance", "schema")
+"""What an error says, without the errors that led to it."""
+
+
+_current: ContextVar[_Validation] = ContextVar("validation")
+
+
+@contextmanager
+def _validation() -> Iterator[None]:
+    token = _current.set(_Validation())
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+def _descending_once(plainly: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what goes down into a schema as `plainly` does, once for each value and to any depth."""
+
+    @deep
+    def errors_of(validator: Any, instance: Any, schema: Any, options: Any) -> list[Any]:
+        return _current.get().errors_of(schema, instance, lambda: plainly(validator, instance, schema, **options))
+
+    def descend(
+        self: Any, instance: Any, schema: Any, path: Any = None, schema_path: Any = None, **options: Any
+    ) -> Any:
+        """Find out once what is wrong, and say where for each way that leads there."""
+        for error in errors_of(self, instance, schema, options):
+            if path is not None:
+                error.path.appendleft(path)
+            if schema_path is not None:
+                error.schema_path.appendleft(schema_path)
+            yield error
+
+    return descend
+
+
 @cache
 def _with_own_patterns(validator: Any) -> Any:
     from jsonschema.validators import extend
@@ -233,6 +352,7 @@ def _with_own_patterns(validator: Any) -> Any:
 
     def evolved(self: Any, **changes: Any) -> Any:
         """Stay with the own patterns where `jsonschema` would take another validator, that of a `$schema`."""
+        _current.get().step()
         found = evolve(self, **changes)
         if type(found) is own:
             return found
@@ -242,6 +362,7 @@ def _with_own_patterns(validator: Any) -> Any:
         )
 
     own.evolve = evolved
+    own.descend = _descending_once(own.descend)
     return own
 
 

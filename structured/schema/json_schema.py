@@ -12,9 +12,11 @@ from typing import Any, get_args
 
 from structured.arguments import check_fields, flag, instance, one_of, shown, text
 from structured.errors import SchemaError
+from structured.recursion import deep, with_room
 from structured.schema.drafts import Draft, named_draft
-from structured.schema.evaluation import rejection
+from structured.schema.evaluation import check_well_formed, rejection
 from structured.schema.place import Compilation, KeyOrder, Optionals, Place, Reading, Schema, Subschema
+from structured.schema.resources import Path, pointer_of
 from structured.schema.whitespace import DEFAULT_WHITESPACE, read_whitespace
 
 _FIELDS = {
@@ -24,6 +26,12 @@ _FIELDS = {
     "key_order": one_of(get_args(KeyOrder)),
     "name": text,
 }
+
+MOST_NESTED = 500
+"""Brackets inside each other in a schema: Python reads no more than about twice as many."""
+
+SHALLOW = 40
+"""As many of which `jsonschema` goes through by itself."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -54,6 +62,7 @@ class JsonSchema:
     name: str = ""
     _text: str = field(init=False)
 
+    @deep
     def __post_init__(self) -> None:
         check_fields(self, _FIELDS)
         schema = _read(self.schema) if isinstance(self.schema, str) else _copied(self.schema, "The schema")
@@ -61,11 +70,13 @@ class JsonSchema:
         if not isinstance(schema, dict | bool):
             raise SchemaError(f"{shown(schema)} is not a schema", remedy="Use an object, true or false.")
         title = schema.get("title") if isinstance(schema, dict) else None
+        for what, written in (("name", self.name), *(("URI of a document", uri) for uri in documents)):
+            check_text(written, f"The {what}")
         set_field = object.__setattr__
         set_field(self, "schema", schema)
         set_field(self, "documents", documents)
         set_field(self, "name", self.name or (title if isinstance(title, str) and title else "JsonSchema"))
-        set_field(self, "_text", json.dumps([schema, documents]))
+        set_field(self, "_text", with_room(json.dumps, [schema, documents]))
         if isinstance(schema, dict):
             _check(schema, named_draft(schema.get("$schema")) or self.draft)
 
@@ -103,7 +114,10 @@ class PlainData:
 
     def validate_json(self, text: str | bytes) -> Any:
         """Return the value of a JSON text. Raises ValueError if the schema does not allow it."""
-        return self.validate_python(json.loads(text))
+        try:
+            return self.validate_python(with_room(json.loads, text))
+        except RecursionError as error:
+            raise ValueError("The answer has too many brackets inside each other to be read.") from error
 
     def validate_python(self, value: Any) -> Any:
         """Return a value. Raises ValueError if the schema does not allow it."""
@@ -117,25 +131,89 @@ class PlainData:
         return value
 
 
+def nesting(value: Any) -> int:
+    """Return how many brackets stand inside each other in a value, or that it is more than may be."""
+    left, depth = [value], 0
+    while left and depth <= MOST_NESTED:
+        inside = [list(one.values()) if isinstance(one, Mapping) else one for one in left if _has_members(one)]
+        left = [member for members in inside for member in members]
+        depth += bool(inside)
+    return depth
+
+
+def check_text(value: Any, what: str) -> None:
+    """Refuse a text in a value that no UTF-8 has: one with a lone surrogate, which is half a character."""
+    left: list[tuple[Any, Path]] = [(value, None)]
+    while left:
+        one, path = left.pop()
+        if isinstance(one, str):
+            try:
+                one.encode()
+            except UnicodeEncodeError as error:
+                raise SchemaError(
+                    f"{what} holds a lone surrogate, {one[error.start]!r}, which is not a character",
+                    schema_path=pointer_of(path).encode("utf-8", "backslashreplace").decode(),
+                    remedy="Remove it, or replace it.",
+                ) from error
+        elif isinstance(one, dict):
+            left += [(name, path) for name in one]
+            left += [(member, (path, name)) for name, member in one.items()]
+        elif isinstance(one, list):
+            left += [(member, (path, index)) for index, member in enumerate(one)]
+
+
+def check_document(value: Any, what: str) -> None:
+    """Refuse a schema that is nested too deeply to be read, or that holds what is not a character."""
+    check_nesting(value, what)
+    check_text(value, what)
+
+
+def check_nesting(value: Any, what: str) -> None:
+    """Refuse a value in which more brackets stand inside each other than are read."""
+    if nesting(value) > MOST_NESTED:
+        raise SchemaError(
+            f"{what} has more than {MOST_NESTED} brackets inside each other",
+            remedy="Nest it less: write what is inside under $defs, and refer to it.",
+        )
+
+
+def _has_members(value: Any) -> bool:
+    return not isinstance(value, _PLAIN) and isinstance(value, Mapping | list | tuple)
+
+
+_PLAIN = (str, int, float, type(None))
+
+
 def _read(text: str) -> Any:
     try:
-        return json.loads(text)
+        schema = with_room(json.loads, text)
+    except RecursionError as error:
+        raise SchemaError(
+            f"The schema has more than {MOST_NESTED} brackets inside each other", remedy="Nest it less."
+        ) from error
     except ValueError as error:
         raise SchemaError(f"The schema is no JSON text: {error}", remedy="Correct it, or pass a mapping.") from error
+    check_document(schema, "The schema")
+    return schema
 
 
 def _copied(value: Any, what: str) -> Any:
     """Return a value as JSON would give it back, so that nobody can change it from outside."""
+    check_nesting(value, what)
     try:
-        return json.loads(json.dumps(_plain(value), allow_nan=False))
-    except (TypeError, ValueError, RecursionError) as error:
+        plain = _plain(value)
+        copied = with_room(json.loads, with_room(json.dumps, plain, allow_nan=False))
+    except (TypeError, ValueError) as error:
         raise SchemaError(f"{what} is no JSON value: {error}", remedy="Use plain Python data.") from error
+    check_text(copied, what)
+    return copied
 
 
+@deep
 def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {_name(name): _plain(member) for name, member in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
+        return {_name(name): _plain(one) if _has_members(one) else one for name, one in value.items()}
+    return [_plain(one) if _has_members(one) else one for one in value] if isinstance(value, list | tuple) else value
 
 
 def _name(name: object) -> str:
@@ -148,10 +226,9 @@ def _check(schema: Schema, draft: Draft) -> None:
     """Refuse what the metaschema of a draft does not allow."""
     from jsonschema import FormatChecker
     from jsonschema import SchemaError as MalformedError
-    from jsonschema.validators import validator_for
 
     try:
-        validator_for({"$schema": draft.metaschema}).check_schema(schema, format_checker=FormatChecker(formats=()))
+        check_well_formed(schema, draft, FormatChecker(formats=()), is_deep=nesting(schema) > SHALLOW)
     except MalformedError as error:
         path = "".join("/" + str(key).replace("~", "~0").replace("/", "~1") for key in error.absolute_path)
         raise SchemaError(

@@ -14,12 +14,13 @@ from functools import cache
 from typing import Any
 
 from structured.pattern import Pattern, Reference, alternation, literal, words
+from structured.recursion import deep
 from structured.schema.allowed_types import allowed_types
 from structured.schema.arrays import array
 from structured.schema.assertions import ASSERTIONS, EVERY_TYPE, UNEVALUATED
 from structured.schema.choices import CHOICES
 from structured.schema.conjunctions import Conjunction
-from structured.schema.definitions import build_postponed, check_ends, definition
+from structured.schema.definitions import check_ends, definition
 from structured.schema.drafts import Draft
 from structured.schema.evaluation import NotEvaluatedError
 from structured.schema.formats import PYDANTIC_FORMATS, SPECIFIED_FORMATS
@@ -48,6 +49,9 @@ _STRING = frozenset({"string"})
 MOST_COMBINATIONS = 3000
 """Branches of several choices that are combined with each other, in one schema."""
 
+MANY = 100
+"""Schemas that hold together; where there are as many more, a combination counts twice, and so on."""
+
 
 def schema_to_pattern(
     schema: Schema | bool,
@@ -72,6 +76,7 @@ def schema_to_pattern(
     )
 
 
+@deep
 def compiled(compilation: Compilation) -> Pattern:
     """Return the pattern of the whole schema of a compilation. Raises `SchemaError` as `schema_to_pattern` does."""
     compilation.library.check_vocabularies(compilation.library.start.resource)
@@ -81,23 +86,21 @@ def compiled(compilation: Compilation) -> Pattern:
     return _pattern_at(Subschema(root, place))
 
 
-def part_to_pattern(part: Subschema) -> Pattern:
+@deep
+def part_to_pattern(part: Subschema, compilation: Compilation | None = None) -> Pattern:
     """Return the pattern of a part of a schema alone, as if it stood at the root. Raises `SchemaError` as the whole."""
-    return _pattern_at(part._replace(place=part.place._replace(compilation=part.place.compilation.afresh())))
+    alone = part.place.compilation.afresh() if compilation is None else compilation
+    return _pattern_at(part._replace(place=part.place._replace(compilation=alone)))
 
 
 def _pattern_at(start: Subschema) -> Pattern:
-    compilation = start.place.compilation
-    try:
-        pattern = pattern_of([start])
-        build_postponed(compilation, _chosen)
-        if compilation.references:
-            check_ends(pattern, compilation)
-    except RecursionError as error:
-        raise start.place.refusal("The schema is nested too deeply", remedy="Nest it less.") from error
+    pattern = pattern_of([start])
+    if start.place.compilation.references:
+        check_ends(pattern, start.place.compilation)
     return pattern
 
 
+@deep
 def pattern_of(parts: Subschemas) -> Pattern:
     """Return the pattern of the values that satisfy every one of some schemas."""
     schema = parts[0].schema
@@ -113,6 +116,7 @@ def pattern_of(parts: Subschemas) -> Pattern:
     return definition(gathered, place, _chosen)
 
 
+@deep
 def _chosen(gathered: Conjunction, place: Place) -> Pattern:
     """Return the pattern of what was gathered: any option of the first choice, with all the rest."""
     if not gathered.choices:
@@ -130,7 +134,7 @@ def _chosen(gathered: Conjunction, place: Place) -> Pattern:
     if not options:
         raise part.place.unsatisfiable("there is no branch", keyword=keyword)
     compilation = place.compilation
-    compilation.combinations += 0 if alone else len(options)
+    compilation.combinations += 0 if alone else len(options) * (1 + len(gathered.parts) // MANY)
     if compilation.combinations > MOST_COMBINATIONS:
         raise part.place.refusal(
             f"Choices are combined in more than {MOST_COMBINATIONS:,} ways", keyword=keyword, remedy="Nest fewer."
@@ -148,6 +152,7 @@ def names_of(parts: Subschemas) -> Pattern:
     return _chosen_names(gathered, parts[0].place)
 
 
+@deep
 def _chosen_names(gathered: Conjunction, place: Place) -> Pattern:
     if not gathered.choices and lists_values(gathered.parts):
         for part in gathered.parts if place.is_type else ():

@@ -15,6 +15,7 @@ from structured.pattern.escaping import escaped
 from structured.pattern.languages import Language, PatternLanguage, Together
 from structured.pattern.nodes import ANY_TEXT, ends_alone
 from structured.pattern.regex import ECMA, NOTHING, RUST, Dialect
+from structured.recursion import deep
 from structured.schema.complements import SomeProperty
 from structured.schema.counting import Member, Rest, joined
 from structured.schema.items import PatternOf
@@ -38,6 +39,7 @@ class Compilers(NamedTuple):
     names_of: PatternOf
 
 
+@deep
 def object_(parts: Subschemas, place: Place, compilers: Compilers) -> Pattern:
     """Return the objects with the properties that must or may be there."""
     asked = next((part for part in parts if _is_asked(part, is_other=False)), None)

@@ -11,12 +11,13 @@ from pydantic import BaseModel, PydanticUndefinedAnnotation, PydanticUserError, 
 
 from structured.arguments import shown
 from structured.errors import SchemaError
-from structured.pattern import Pattern, Reference, Scan, nodes_of
+from structured.pattern import Pattern, Reference, Scan, nodes_of, printed
 from structured.pattern.characters import LINE_FEED
-from structured.pattern.nodes import Boundary
+from structured.pattern.nodes import MOST_PRINTED, Boundary
+from structured.recursion import deep
 from structured.schema.absence import Absent, with_absence
 from structured.schema.hidden import CompleteJsonSchema
-from structured.schema.json_schema import JsonSchema, PlainData
+from structured.schema.json_schema import JsonSchema, PlainData, check_document
 from structured.schema.keywords import compiled
 from structured.schema.place import Compilation, Optionals, Place, Reading, Schema, Subschema
 from structured.schema.whitespace import DEFAULT_WHITESPACE, read_whitespace
@@ -65,6 +66,7 @@ class OutputType(Generic[T]):
         return Subschema(compilation.root, Place(compilation))
 
 
+@deep
 def read_type(output_type: Any) -> OutputType[Any]:
     """Return what is to be known of a type: anything that `pydantic.TypeAdapter` takes and can describe.
 
@@ -95,9 +97,11 @@ def read_type(output_type: Any) -> OutputType[Any]:
             f"Pydantic cannot describe {name}: {_first_sentence(error)}",
             remedy=f"Use {TYPES}, and define each type before it is used.",
         ) from error
+    check_document(schema, f"The JSON Schema of {name}")
     return OutputType(name, adapter, schema, annotation=output_type)
 
 
+@deep
 def to_regex(output_type: object, *, whitespace: str = DEFAULT_WHITESPACE) -> str:
     r"""Return the regular expression that every answer of a type matches.
 
@@ -145,7 +149,13 @@ def to_regex(output_type: object, *, whitespace: str = DEFAULT_WHITESPACE) -> st
             keyword="multipleOf",
             remedy=_ONLY_THE_EXPRESSION,
         )
-    return str(pattern)
+    text = printed(pattern)
+    if text is None:
+        raise SchemaError(
+            f"The regular expression has more than {MOST_PRINTED[0]:,} pieces or {MOST_PRINTED[1]:,} characters",
+            remedy="Extract it as it is: only the regular expression is missing, and nothing else needs it.",
+        )
+    return text
 
 
 _ONLY_THE_EXPRESSION = "Extract it as it is: only the regular expression is missing, and nothing else needs it."

@@ -66,12 +66,12 @@ class Compilation:
     `documents` are those that references may lead to, by URI, and `draft` is that of schemas that name none; `library`
     finds what they lead to.
 
-    `patterns` keeps the pattern of each definition, by name; those of `open_names` are being built, those that are
-    `postponed` will be. `names` tells the name by the identities of the schemas that it stands for. `references` are
-    those made to definitions from inside them, and where each stands. `combinations` counts branches combined with
-    other branches. `complements` are the ways in which a value can fail a schema, by its identity, and `made` are other
-    schemas of the compiler's own. `checked` are those that hold what they should, by identity, and `endings` tells of
-    patterns whether they end alone.
+    `patterns` keeps the pattern of each definition, by name; those of `open_names` are being built. `names` tells the
+    name by the identities of the schemas that it stands for. `references` are those made to definitions from inside
+    them, and where each stands. `combinations` counts branches combined with other branches, and `looked_at` schemas
+    that were looked at to see whether they exclude each other. `complements` are the ways in which a value can fail a
+    schema, by its identity, and `made` are other schemas of the compiler's own. `checked` are those that hold what they
+    should, by identity, and `endings` tells of patterns whether they end alone.
     """
 
     root: Schema | bool
@@ -88,8 +88,8 @@ class Compilation:
     namesakes: Counter[str] = field(default_factory=Counter)
     open_names: set[str] = field(default_factory=set)
     references: list[tuple[Reference, "Place"]] = field(default_factory=list)
-    postponed: dict[str, Any] = field(default_factory=dict)
     combinations: int = 0
+    looked_at: int = 0
     complements: dict[Identity, Any] = field(default_factory=dict)
     made: dict[Any, Any] = field(default_factory=dict)
     checked: set[int] = field(default_factory=set)
@@ -100,6 +100,11 @@ class Compilation:
 
     def __post_init__(self) -> None:
         self.library = Library(self.root, self.documents, self.draft)
+
+    @property
+    def work(self) -> int:
+        """What was compiled so far: schemas, and branches that were combined."""
+        return len(self.checked) + len(self.names) + 4 * self.combinations
 
     def afresh(self) -> "Compilation":
         """Return a compilation of the same in which nothing has been compiled yet."""

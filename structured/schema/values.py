@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from structured.pattern import Pattern, alternation, concat, literal, words
+from structured.recursion import deep
 from structured.schema.assertions import ASSERTIONS, UNEVALUATED
 from structured.schema.evaluation import allows
 from structured.schema.place import Place, Subschema, Subschemas
@@ -106,6 +107,7 @@ _LONG = 10**16
 """From here on `json.dumps` writes floats with an exponent."""
 
 
+@deep
 def written_value(value: Any, place: Place, *, keyword: str) -> Pattern:
     """Return the pattern of a value with the whitespace of the place; an object's keys are in the order given."""
     if not isinstance(value, list | dict):

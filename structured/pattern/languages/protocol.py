@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 from structured.errors import PatternError
 from structured.pattern.languages.alphabet import Alphabet
-from structured.pattern.nodes import Pattern
+from structured.pattern.nodes import Pattern, excerpt
 
 MOST_STATES = 24_000
 """States of one automaton that is made explicit."""
@@ -37,6 +37,6 @@ def too_large(pattern: Pattern | None) -> PatternError:
     """Return the error that says that an automaton would not end."""
     return PatternError(
         f"An automaton needs more than {MOST_STATES:,} states",
-        pattern="" if pattern is None else str(pattern),
+        pattern="" if pattern is None else excerpt(pattern),
         remedy="Repeat less, and combine fewer patterns and lengths.",
     )

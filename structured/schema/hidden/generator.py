@@ -12,6 +12,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaV
 from pydantic_core import SchemaError as CoreSchemaError
 from pydantic_core import SchemaValidator, ValidationError, core_schema
 
+from structured.recursion import deep
 from structured.schema.hidden.claims import contradicts, has_claims, is_open, without_claims
 from structured.schema.hidden.functions import VALIDATORS, noted, reads_byte_sizes, said_of
 from structured.schema.hidden.inspection import (
@@ -45,6 +46,7 @@ class CompleteJsonSchema(GenerateJsonSchema):
         """Whatever a model's configuration says: answers are validated."""
         return "validation"
 
+    @deep
     def generate_inner(self, schema: Any) -> JsonSchemaValue:
         """Add `claimed` where the author of a type says of it what is not so."""
         if schema["type"] == "function-plain":
