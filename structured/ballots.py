@@ -41,7 +41,8 @@ def vote(ballots: Sequence[Ballot], is_valid: Callable[[Any], bool]) -> Outcome:
     `{"name": "Ana", "age": 31}`
 
     Where answers differ in shape (an object, or null; an object with other names), the shape is voted on first, and its
-    members by those that have it. If the whole is not valid, the ballot that agrees with it at most paths is taken.
+    members by those that have it. If the whole is not valid, the ballot that differs from it at fewest paths is taken,
+    those that it has alone counted.
     """
     if not ballots:
         raise ValueError("There are no ballots. A vote needs at least one.")
@@ -49,7 +50,7 @@ def vote(ballots: Sequence[Ballot], is_valid: Callable[[Any], bool]) -> Outcome:
     position = None
     if not is_valid(data):
         leaves = dict(_leaves(data))
-        agreement = [(len(leaves.items() & dict(_leaves(one.data)).items()), one.log_probability) for one in ballots]
+        agreement = [(-len(leaves.items() ^ dict(_leaves(one.data)).items()), one.log_probability) for one in ballots]
         position = agreement.index(max(agreement))
         data = ballots[position].data
     leaves = dict(_leaves(data))

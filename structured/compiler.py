@@ -83,7 +83,7 @@ def related_index(index: Index, pattern: Pattern) -> Index:
 
 def _load(disk: DiskCache, index: Index) -> None:
     load_index(disk, index)
-    _STATES_SAVED[index] = index.states_known
+    _STATES_SAVED[index] = 0  # what it has learned from the disk, it counts itself
 
 
 def keep(index: Index) -> None:

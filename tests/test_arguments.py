@@ -35,7 +35,7 @@ from structured import (
     structured,
     to_regex,
 )
-from structured.models import FunctionModel
+from structured.models import DEMONSTRATION, FunctionModel
 from structured.schema import Draft, Optionals
 from structured.search import Choose
 
@@ -296,7 +296,7 @@ def test_the_annotations_of_parameters_need_not_resolve() -> None:
         (lambda: load_model(MODEL, dtype=5), TypeError, "dtype is 5; it must be a name"),
         (lambda: load_model(MODEL, device_map=5), TypeError, "device_map is 5; it must be a name"),
         (lambda: load_model(MODEL, cuda_graphs="x"), TypeError, "cuda_graphs is 'x'; it must be True or False."),
-        (lambda: load_model("none", device_map="cudda"), ModelError, "is no device of torch. Did you mean 'cuda'?"),
+        (lambda: load_model(DEMONSTRATION, device_map="cudda"), ModelError, "no device of torch. Did you mean 'cuda'?"),
         (lambda: GuidedLogitsProcessor(int, MODEL, max_tokens="x"), TypeError, "max_tokens is 'x'; it must be a whole"),
         (
             lambda: GuidedLogitsProcessor(int, MODEL, max_tokens=0),

@@ -5,7 +5,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from structured.ballots import Ballot, vote
@@ -88,6 +88,7 @@ def test_every_part_of_the_outcome_is_somebody_s(cast: list[Ballot]) -> None:
     assert outcome.position is None
 
 
+@example([Ballot({"x": None, "y": None}, -0.0), Ballot({"x": None}, -1.0), Ballot({"x": None}, -2.0)])
 @given(ballots())
 def test_what_is_not_valid_is_not_returned(cast: list[Ballot]) -> None:
     """Where the whole breaks a rule of the type, a ballot is taken as it is, one that nobody beats in agreement."""

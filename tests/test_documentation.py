@@ -100,7 +100,7 @@ _JUDGING = {"isinstance", "issubclass", "callable", "hasattr", "bool", "all", "a
 def _judgements(shown: ast.AST) -> Iterator[ast.AST]:
     """Yield what stands in an expression in place of the value that it is about.
 
-    Conditions that choose among values (`[x for x in found if x > 0]`) are none, since the values are shown. A list of
+    Conditions that choose what is shown (`[x for x in found if x > 0]`) are none, since the values are shown. A list of
     judgements, and one that is printed, is as bad as one.
     """
     match shown:
@@ -112,6 +112,8 @@ def _judgements(shown: ast.AST) -> Iterator[ast.AST]:
             return
         case ast.comprehension():
             parts: list[ast.AST] = [shown.iter]
+        case ast.If() | ast.While():
+            parts = [*shown.body, *shown.orelse]
         case ast.Lambda() | ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
             parts = []
         case _:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import annotated_types
 import pydantic
 import pytest
-from pydantic import AliasPath, BaseModel, Discriminator, Field, Tag
+from pydantic import AliasPath, BaseModel, Field
 
 from structured.errors import SchemaError
 from structured.schema import read_type, schema_to_pattern, to_regex
@@ -38,7 +38,6 @@ class Dog(BaseModel):
     kind: Literal["dog"]
 
 
-Guessed = Annotated[Annotated[Cat, Tag("a")] | Annotated[Dog, Tag("b")], Discriminator(lambda _: "a")]
 Days = enum.Enum("Days", {"first": DAY})
 Numbers = enum.Enum("Numbers", {"one": 1})
 
@@ -66,7 +65,6 @@ def in_model(output_type):
         (pydantic.FilePath, "function"),
         (pydantic.NewPath, "function"),
         (pydantic.ImportString, "function"),
-        (Guessed, "discriminator_function"),
         (Annotated[int, pydantic.WithJsonSchema({"type": "string"})], "claimed"),
         (Literal[b"x"], "unreadable_values"),
         (Literal[Numbers.one], "unreadable_values"),
