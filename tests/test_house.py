@@ -1,6 +1,7 @@
 """The house itself: data walks through its rooms in one direction, and entering it costs little."""
 
 import ast
+import os
 import subprocess
 import sys
 import tomllib
@@ -83,8 +84,11 @@ def shown(module: Path) -> str:
 
 
 def run(code: str) -> str:
-    """Run some code in a new interpreter and return what it prints."""
-    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=HOUSE.parent)
+    """Run some code in a new interpreter, which keeps the byte code as an installed package has it; return its output."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=HOUSE.parent, env=environment
+    )
     return done.stdout
 
 

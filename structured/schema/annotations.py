@@ -15,7 +15,7 @@ from functools import cached_property, lru_cache
 from typing import Annotated, Any, Union, get_args, get_origin
 
 import typing_extensions
-from pydantic import AliasChoices, BaseModel, Field, PydanticUserError, RootModel, TypeAdapter
+from pydantic import AliasChoices, BaseModel, Field, PydanticUserError, TypeAdapter
 from pydantic.errors import PydanticUndefinedAnnotation
 from pydantic.fields import FieldInfo
 
@@ -132,7 +132,7 @@ def _bare(annotation: Any) -> Any:
             if len(several) != 1:
                 return Union  # of several, the place does not tell which
             annotation = several[0]
-        elif isinstance(annotation, type) and issubclass(annotation, RootModel):
+        elif _is_model(annotation) and annotation.__pydantic_root_model__:
             annotation = annotation.model_fields["root"].annotation
         else:
             return annotation
