@@ -84,7 +84,7 @@ def shown(module: Path) -> str:
 
 
 def run(code: str) -> str:
-    """Run some code in a new interpreter, which keeps the byte code as an installed package has it; return its output."""
+    """Run code in a new interpreter, which keeps byte code as an installed package has it, and return its output."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     done = subprocess.run(
         [sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=HOUSE.parent, env=environment
