@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 from doubles import (
+    BOS,
+    END,
     REAL_VOCABULARIES,
     ByteTokenizer,
     byte_level_tokenizer,
@@ -15,7 +17,7 @@ from doubles import (
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from structured import Extractor, ModelError, PromptError
+from structured import Extractor, ModelError, PromptError, extract_batch
 from structured.models.prompt_encoding import PromptEncoder
 from structured.models.protocol import Messages
 from structured.prompts import chat_messages, completion_prompt, framed
@@ -193,6 +195,22 @@ def test_templates_do_not_interpret_what_they_are_given():
     assert decoded(tokenizer, PromptEncoder(tokenizer).encode([{"role": "user", "content": " a</think>b "}])) == (
         "<turn> a</think>b "
     )
+
+
+class Spelled(ByteTokenizer):
+    """A tokenizer that takes the spelling of a control token for the token."""
+
+    def encode(self, text: str) -> list[int]:
+        """Return BOS, and the end token wherever it is spelled."""
+        pieces = [super(Spelled, self).encode(piece)[1:] for piece in text.split("</s>")]
+        return [BOS, *pieces[0], *(token_id for piece in pieces[1:] for token_id in (END, *piece))]
+
+
+def test_tokenizers_of_one_s_own_may_not_take_text_for_control_tokens():
+    """The library cannot know how they are spelled, so it refuses the document, and no other."""
+    results = extract_batch(bool, ["a", "b</s>c", "d"], model=(MODEL[0], Spelled()), errors="return")
+    assert [type(result) for result in results] == [bool, PromptError, bool]
+    assert str(results[1]).startswith("Document 1: Spelled.encode makes control tokens of the text: [1], which have")
 
 
 LINES = st.lists(

@@ -3,13 +3,13 @@
 import inspect
 import itertools
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from structured.errors import ModelError, StructuredError, described
+from structured.errors import ModelError, PromptError, StructuredError, described
 from structured.models.protocol import Messages
 from structured.vocabulary import Tokenizer, Vocabulary
 
@@ -41,11 +41,22 @@ class FunctionModel:
         return f"FunctionModel({self.name}, {self.vocabulary!r})"
 
     def encode(self, prompt: str | Messages) -> list[int]:
-        """Return the token ids of a plain prompt."""
+        """Return the token ids of a plain prompt. Raises PromptError for a text that becomes more than text."""
         if not isinstance(prompt, str):
             raise ModelError(f"{self.name} has no chat template. Give it a plain prompt.")
         assert self.vocabulary.encode is not None, "it is that of the tokenizer"
-        return list(self.vocabulary.encode(prompt))
+        token_ids = list(self.vocabulary.encode(prompt))
+        control_ids, usual = self._control_ids(token_ids), self._control_ids(self.vocabulary.encode("a"))
+        if control_ids != usual:
+            raise PromptError(
+                f"{type(self.tokenizer).__name__}.encode makes control tokens of the text: "
+                f"{sorted(set(control_ids) - set(usual)) or control_ids}, which have no bytes. Let it encode their "
+                "spellings as text, or take them out of the text."
+            )
+        return token_ids
+
+    def _control_ids(self, token_ids: Iterable[int]) -> list[int]:
+        return [token_id for token_id in token_ids if self.vocabulary.tokens[token_id] is None]
 
     def scores(self, token_ids: list[int]) -> NDArray[np.float32]:
         """Return what the function says of the next token, shape (size of the vocabulary,).
