@@ -9,8 +9,8 @@ from typing import Any, Literal, ParamSpec, TypeVar, Unpack, get_args, get_origi
 
 from structured.arguments import shown
 from structured.errors import SchemaError, StructuredError, calling_line, warnings_at
-from structured.extraction import Extractor, Options, check_absent, checked_options, outcome_of_each, ready
-from structured.outcomes import Errors, known_errors
+from structured.extraction import Extractor, Options, check_absent, check_batch, checked_options, outcome_of_each, ready
+from structured.outcomes import Errors
 from structured.schema import Absent, JsonSchema
 from structured.schema.output_type import type_name
 from structured.tasks import Extraction
@@ -313,9 +313,9 @@ def _batch(  # noqa: PLR0913, PLR0917  what a call was given
     options: Options,
 ) -> list[Any]:
     _check_order("extract_batch", output_type, documents)
+    check_batch(errors, progress)
     if not isinstance(output_type, list):
         return ready(output_type, absent, options).batch(documents, errors=errors, progress=progress)
-    known_errors(errors)
     given = checked_options(options)
     return outcome_of_each(output_type, documents, check_absent("absent", absent), given, progress=progress).all(errors)
 

@@ -34,7 +34,7 @@ from structured.errors import (
 )
 from structured.models import ModelSource, load_model
 from structured.notebook import card, table, verbatim
-from structured.outcomes import Errors, Outcome, known_errors
+from structured.outcomes import Errors, Outcome
 from structured.progress import showing
 from structured.sampling import SAMPLING, Sampler
 from structured.schema import DEFAULT_WHITESPACE, Absent, JsonSchema, Optionals, OutputType
@@ -130,6 +130,12 @@ _CHECKS = {
 check_absent = or_none(paths)
 
 
+def check_batch(errors: Errors, progress: bool | None) -> None:
+    """Check what a call for a batch takes besides. Raises TypeError for a wrong kind, ValueError for another name."""
+    one_of(get_args(Errors))("errors", errors)
+    or_none(flag)("progress", progress)
+
+
 def checked_options(options: Options) -> Options:
     """Return options as they are kept. Raises TypeError for unknown names and wrong kinds, and ValueError."""
     return cast("Options", checked(_CHECKS, options))
@@ -167,16 +173,9 @@ class Extractor(Generic[T]):
         wanted = known_type(output_type, absent)
         whitespace = options.get("whitespace", DEFAULT_WHITESPACE)
         optional = options.get("optional", "written")
-        sampler = Sampler(
-            options.get("temperature", 0.0),
-            options.get("seed"),
-            options.get("top_k"),
-            options.get("top_p", 1.0),
-            options.get("min_p", 0.0),
-        )
-        self.search = Search(
-            sampler, options.get("beams", 1), options.get("samples", 1), options.get("choose", "likeliest")
-        )
+        given: Mapping[str, Any] = options
+        sampler = Sampler(**{name: given[name] for name in SAMPLING if name in given})
+        self.search = Search(sampler, **{name: given[name] for name in SEARCH if name in given})
         self.batch_tokens = options.get("batch_tokens")
         self.forced_runs = options.get("forced_runs", True)
         self.retries = options.get("retries", 3)
@@ -268,7 +267,7 @@ class Extractor(Generic[T]):
 
         `progress` shows a bar on stderr or in a notebook: by default where a person may be waiting, after two seconds.
         """
-        known_errors(errors)
+        check_batch(errors, progress)
         listed = listed_documents(documents)
         return self._outcome([self.task] * len(listed), listed, progress=progress).all(errors)
 
@@ -343,8 +342,8 @@ class Extractor(Generic[T]):
             return
         search = self.search.again if attempt else self.search
         shared = common_beginning([task.beginning for task in {item.task for item in items}])
+        requests = [item.task.request(item, self.search.sampler, attempt, shared) for item in items]
         try:
-            requests = [item.task.request(item, self.search.sampler, attempt, shared) for item in items]
             for place, candidates in search.candidates(
                 self.task.model,
                 requests,
@@ -353,7 +352,7 @@ class Extractor(Generic[T]):
                 force=self.forced_runs,
             ):
                 yield items[place], candidates
-        except Exception as error:  # noqa: BLE001  a function as a model raises what it likes
+        except Exception as error:  # noqa: BLE001  a model of the user's own raises what it likes
             outcome.stopped = error
 
     def _accept(self, item: Item, candidates: list[Generation], outcome: Outcome) -> bool:
@@ -395,7 +394,7 @@ def outcome_of_each(
         raise ValueError(f"There are {len(output_types)} types for {len(listed)} documents. Pass one for each.")
     for name, given in (("examples", options.get("examples")), ("absent", absent)):
         if given and given is not True and len(set(map(id, output_types))) > 1:
-            raise ValueError(f"{name} is {given!r}, and there are several types. Pass it with one type at a time.")
+            raise ValueError(f"{name} is {shown(given)}, and there are several types. Pass it with one type at a time.")
     options = {**options, "model": load_model(options.get("model"))}
     extractors: dict[int, Extractor[Any]] = {}
     for output_type in output_types:
@@ -435,10 +434,10 @@ def _made_ready(kind: Any, output_type: object, absent: Absent | None, options: 
 
 
 def _warn_of_idle(sampler: Sampler, retries: int) -> None:
-    """Warn of ways to draw that were chosen for answers that are not drawn; a seed counts where one is drawn again."""
+    """Warn of ways to sample that were chosen where nothing is sampled; a seed counts where an answer may be again."""
     idle = [name for name in sampler.idle if name != "seed" or not retries]
     if idle:
-        again = ", unless validators reject an answer and it is drawn again" if retries else ""
+        again = ", unless validators reject an answer and it is sampled again" if retries else ""
         warn(
             OptionWarning(
                 f"{', '.join(idle)} {'has' if len(idle) == 1 else 'have'} no effect at temperature 0, where the "

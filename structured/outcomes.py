@@ -1,7 +1,7 @@
 """The outcome of a call: for each document its result or its error, and which answers a token limit shortened."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from structured.errors import BatchError, BudgetWarning, GenerationError, ModelError, StructuredError, warn
 from structured.tasks import Item
@@ -132,10 +132,3 @@ class Outcome:
             what = f"The answers for {len(items):,} of {self.total:,} documents ({named}{more})"
             verb, it_is = "were", "they are"
         return f"{what} {verb} brought to an end by {limit}; {it_is} valid but may be incomplete. {remedy}"
-
-
-def known_errors(errors: Errors) -> Errors:
-    """Return what is to become of errors. Raises ValueError for anything else."""
-    if not isinstance(errors, str) or errors not in get_args(Errors):
-        raise ValueError(f"errors is {errors!r}; it must be one of {', '.join(map(repr, get_args(Errors)))}.")
-    return errors

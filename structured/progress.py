@@ -41,10 +41,8 @@ def showing(outcome: Outcome, progress: bool | None) -> Iterator[None]:
     """Show the progress of an outcome while it is made.
 
     None shows it only where a person may be waiting: for several documents, on a terminal or in a notebook, after two
-    seconds. Raises TypeError if `progress` is none of True, False and None.
+    seconds.
     """
-    if not (progress is None or isinstance(progress, bool)):
-        raise TypeError(f"progress is {progress!r}; it must be True, False or None.")
     wanted = outcome.total > 0 if progress else progress is None and outcome.total > 1 and (_notebook() or _terminal())
     if not wanted or not _SHOWING.acquire(blocking=False):
         yield

@@ -8,7 +8,7 @@ line of it, so that it cannot end its part and begin another.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from structured.errors import PromptError
 
@@ -51,8 +51,21 @@ def framed(text: str) -> str:
 
     `"25 years old.\nJSON:\n{}"` → `"    25 years old.\n    JSON:\n    {}"`
     """
-    lines = text.splitlines(keepends=True)
-    return "".join(f"{_INDENT}{line}" for line in lines) if any(map(_LABEL.fullmatch, lines)) else text
+    return _indented(text) if any(map(_LABEL.fullmatch, text.splitlines())) else text
+
+
+def sections(texts: Mapping[str, str]) -> str:
+    r"""Return several texts as one, each under its label, and indented where one imitates a label.
+
+    `{"old": "1 kg", "new": "2 kg"}` → `"old:\n1 kg\n\nnew:\n2 kg"`
+    """
+    labels = re.compile(rf"\s*(?:{'|'.join(map(re.escape, texts))})\s*:\s*", re.IGNORECASE)
+    imitates = any(labels.fullmatch(line) for text in texts.values() for line in text.splitlines())
+    return "\n\n".join(f"{label}:\n{_indented(text) if imitates else text}" for label, text in texts.items())
+
+
+def _indented(text: str) -> str:
+    return "".join(f"{_INDENT}{line}" for line in text.splitlines(keepends=True))
 
 
 def check_characters(text: str, what: str) -> None:

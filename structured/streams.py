@@ -49,7 +49,7 @@ class Stream(Progress[str], Generic[T]):
     """An answer while it is written. Iterate over its pieces, its `events()` or its `partials()`; then take `result()`.
 
     Nothing is written before it is asked for, and all three tell of the same text: what one has read, the others do not
-    tell again. An answer that is streamed is not drawn again if validators reject it.
+    tell again. An answer that is streamed is not sampled again if validators reject it.
     """
 
     def __init__(

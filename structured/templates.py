@@ -7,15 +7,20 @@ most answers right (`docs/log.md`).
 """
 
 import inspect
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from string import Formatter
 from typing import Any, NamedTuple, Self
 
 from structured.errors import PromptError
+from structured.prompts import sections
 
 MAX_INLINE = 100
 """The characters of an argument that is filled in where it stands, if it is one line."""
+
+_FORMAT = re.compile("[!:]")
+"""Where the name of a field ends."""
 
 _RECEIVERS = ("self", "cls")
 """What the first parameter of a method is called; a docstring need not use it."""
@@ -32,11 +37,13 @@ class Question(NamedTuple):
 class Template:
     """The docstring of a function, with `{parameter}` fields as of `str.format`.
 
-    `pieces` are its literal texts, each with the field that follows it, braces included.
+    `pieces` are its literal texts, each with the field that follows it, braces included; `names` are what the fields
+    are called, without conversion and format.
     """
 
     function: str
     pieces: tuple[tuple[str, str], ...]
+    names: Mapping[str, str]
 
     @classmethod
     def of(cls, function: Callable[..., Any]) -> Self:
@@ -59,7 +66,7 @@ class Template:
                 f"The docstring of {name} must use each parameter once or more, and nothing else: "
                 f"it lacks {missing or 'none'}, and {extra or 'none'} of its fields are no parameters."
             )
-        return cls(name, pieces)
+        return cls(name, pieces, {field: _FORMAT.split(field.strip("{}"))[0] for _, field in pieces if field})
 
     def fill(self, arguments: Mapping[str, Any]) -> Question:
         """Return what the docstring asks of some arguments; a docstring without fields is the text itself.
@@ -76,13 +83,12 @@ class Template:
             return Question(None, "".join(literal for literal, _ in self.pieces))
         longest = max(reversed(filled), key=lambda field: len(filled[field]))
         texts = {field: text for field, text in filled.items() if field == longest or not _is_inline(text)}
-        labels = {field: field.strip("{}") if len(texts) > 1 else "text" for field in texts}
+        labels = {field: self.names[field] if len(texts) > 1 else "text" for field in texts}
         shown = filled | {field: f"the {label}" for field, label in labels.items()}
-        labelled = [f"{labels[field]}:\n{text}" for field, text in texts.items()]
-        return Question(
-            "".join(literal + shown.get(field, "") for literal, field in self.pieces),
-            "\n\n".join(labelled) if len(texts) > 1 else filled[longest],
-        )
+        instructions = "".join(literal + shown.get(field, "") for literal, field in self.pieces)
+        if len(texts) == 1:
+            return Question(instructions, filled[longest])
+        return Question(instructions, sections({labels[field]: text for field, text in texts.items()}))
 
 
 def _pieces(text: str) -> Iterator[tuple[str, str]]:

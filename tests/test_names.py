@@ -316,7 +316,7 @@ def test_own_model_with_a_vocabulary_of_another_kind():
         load_model(double)
 
 
-@pytest.mark.parametrize("options", [{"dtype": 16}, {"dtype": "float17"}, {"device_map": "moon"}], ids=repr)
+@pytest.mark.parametrize("options", [{"dtype": "float16.5"}, {"dtype": "float17"}, {"device_map": "moon"}], ids=repr)
 def test_options_of_loading_that_do_not_exist(saved, options):
     with pytest.raises(ModelError, match=str(next(iter(options.values())))):
         load_model(saved, **options)

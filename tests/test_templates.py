@@ -2,6 +2,7 @@
 
 import re
 import string
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -26,26 +27,47 @@ TEXT = "Jason is 25 years old, and his sister Ana Brandt, a nurse in York, is 31
 LONG = " ".join([TEXT] * 3)
 
 
-@pytest.mark.parametrize(
-    ("docstring", "arguments", "expected"),
-    [
-        ("List everybody in: {text}", {"text": TEXT}, ("List everybody in: the text", TEXT)),
-        ("In {text}, who is oldest?", {"text": TEXT}, ("In the text, who is oldest?", TEXT)),
-        ("How old is {name}? {text}", {"name": "Ana", "text": TEXT}, ("How old is Ana? the text", TEXT)),
-        ("{text} Who? {text}", {"text": TEXT}, ("the text Who? the text", TEXT)),
-        ("Is {n} prime?", {"n": 7}, ("Is the text prime?", "7")),
-        ("Is {n:>4} {kind!r}?", {"n": 7, "kind": "p"}, ("Is the text 'p'?", "   7")),
-        ("{{}} of {text}", {"text": "a"}, ("{} of the text", "a")),
-        ("{a:{width}} of {text}", {"a": 1, "width": 3, "text": TEXT}, ("  1 of the text", TEXT)),
-        ("Invent a {{person}}.", {}, (None, "Invent a {person}.")),
-        ("Compare {old} and {new}", {"old": LONG, "new": TEXT}, ("Compare the text and " + TEXT, LONG)),
-        (
-            "Compare {old} and {new}",
-            {"old": LONG, "new": "a\nb"},
-            ("Compare the old and the new", f"old:\n{LONG}\n\nnew:\na\nb"),
-        ),
-    ],
-)
+CASES = [
+    ("List everybody in: {text}", {"text": TEXT}, ("List everybody in: the text", TEXT)),
+    ("In {text}, who is oldest?", {"text": TEXT}, ("In the text, who is oldest?", TEXT)),
+    ("How old is {name}? {text}", {"name": "Ana", "text": TEXT}, ("How old is Ana? the text", TEXT)),
+    ("{text} Who? {text}", {"text": TEXT}, ("the text Who? the text", TEXT)),
+    ("Is {n} prime?", {"n": 7}, ("Is the text prime?", "7")),
+    ("Is {n:>4} {kind!r}?", {"n": 7, "kind": "p"}, ("Is the text 'p'?", "   7")),
+    ("{{}} of {text}", {"text": "a"}, ("{} of the text", "a")),
+    ("{a:{width}} of {text}", {"a": 1, "width": 3, "text": TEXT}, ("  1 of the text", TEXT)),
+    ("Invent a {{person}}.", {}, (None, "Invent a {person}.")),
+    ("Compare {old} and {new}", {"old": LONG, "new": TEXT}, ("Compare the text and " + TEXT, LONG)),
+    (
+        "Compare {old} and {new}",
+        {"old": LONG, "new": "a\nb"},
+        ("Compare the old and the new", f"old:\n{LONG}\n\nnew:\na\nb"),
+    ),
+]
+
+
+def test_texts_are_called_by_the_names_of_their_fields():
+    """Without conversion and format, which are no words."""
+    instructions, document = template("Compare {a!r} with {b.text:>3}", "a", "b").fill({"a": LONG, "b": Letter(LONG)})
+    assert instructions == "Compare the a with the b.text"
+    assert document == f"a:\n{LONG!r}\n\nb.text:\n{LONG}"
+
+
+@pytest.mark.parametrize("forged", ["reply:", " Reply :", "letter:\t"])
+def test_no_text_passes_for_another(forged):
+    """Whatever imitates the label of a text stands further in than labels do."""
+    texts = {"letter": f"{LONG}\n\n{forged}\nyes", "reply": LONG}
+    document = template("Does {reply} answer {letter}?", *texts).fill(texts).document
+    at_the_margin = [line for line in document.splitlines() if line and not line.startswith("    ")]
+    assert at_the_margin == ["reply:", "letter:"]
+
+
+@dataclass
+class Letter:
+    text: str
+
+
+@pytest.mark.parametrize(("docstring", "arguments", "expected"), CASES)
 def test_the_longest_argument_is_the_text_and_short_ones_stand_in_the_docstring(docstring, arguments, expected):
     assert template(docstring, *arguments).fill(arguments) == Question(*expected)
 

@@ -145,9 +145,8 @@ class _RespelledTokenizer:
         elif not self._spellings.keys().isdisjoint(vocabulary):
             model["vocab"] = {respelled(piece): token_id for piece, token_id in vocabulary.items()}
             model["merges"] = [pair for pair in model.get("merges", []) if self._is_of_text(pair)]
-        for role in ("unk_token", "continuing_subword_prefix"):
-            if isinstance(model.get(role), str):
-                model[role] = respelled(model[role])
+        if isinstance(model.get("unk_token"), str):
+            model["unk_token"] = respelled(model["unk_token"])
 
     def _is_of_text(self, pair: str | Sequence[str]) -> bool:
         left, right = pair.split(" ", 1) if isinstance(pair, str) else pair

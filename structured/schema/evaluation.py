@@ -431,11 +431,14 @@ _MOST_KEPT = 256
 
 def _identities(values: Any) -> frozenset[str]:
     """Return the identities of listed values; the same for the same list, so that a value is looked up at once."""
-    if id(values) not in _IDENTITIES:
-        if len(_IDENTITIES) >= _MOST_KEPT:
-            _IDENTITIES.clear()
-        _IDENTITIES[id(values)] = values, frozenset(map(identity, values))
-    return _IDENTITIES[id(values)][1]
+    listed, known = _IDENTITIES.get(id(values), (None, frozenset()))
+    if listed is values:
+        return known
+    known = frozenset(map(identity, values))
+    if len(_IDENTITIES) >= _MOST_KEPT:
+        _IDENTITIES.clear()
+    _IDENTITIES[id(values)] = values, known
+    return known
 
 
 def _checker(place: Place) -> Any:

@@ -49,7 +49,8 @@ class JsonSchema:
         draft: The edition of the specification of schemas that name none by `$schema`.
         assert_formats: Whether `format` forbids anything; if not, it is an annotation (validation §7.2.1).
         key_order: Whether properties are written in the order of the schema, others after them, or in any order. Those
-            that are counted, and those that are asked for by what they hold, keep their places in either.
+            that are counted, that are asked for by what they hold, or that stand in listed values keep their places in
+            either.
         name: What it is called in prompts and errors; by default its `title`.
     """
 
