@@ -25,8 +25,6 @@ def extract(output_type: type[T], prompt: str, *, absent: Absent, **options: Unp
 @overload
 def extract(output_type: object, prompt: str, *, absent: Absent, **options: Unpack[Options]) -> Extraction[Any]: ...
 @overload
-def extract(output_type: JsonSchema, prompt: str, **options: Unpack[Options]) -> Any: ...
-@overload
 def extract(output_type: type[T], prompt: str, **options: Unpack[Options]) -> T: ...
 @overload
 def extract(output_type: object, prompt: str, **options: Unpack[Options]) -> Any: ...
@@ -90,24 +88,6 @@ def extract_batch(
     progress: bool | None = ...,
     **options: Unpack[Options],
 ) -> list[Extraction[Any] | StructuredError]: ...
-@overload
-def extract_batch(
-    output_type: JsonSchema,
-    documents: Iterable[str],
-    *,
-    errors: Literal["raise"] = ...,
-    progress: bool | None = ...,
-    **options: Unpack[Options],
-) -> list[Any]: ...
-@overload
-def extract_batch(
-    output_type: JsonSchema,
-    documents: Iterable[str],
-    *,
-    errors: Literal["return"],
-    progress: bool | None = ...,
-    **options: Unpack[Options],
-) -> list[Any | StructuredError]: ...
 @overload
 def extract_batch(
     output_type: type[T],
@@ -176,8 +156,6 @@ async def aextract(
     output_type: object, prompt: str, *, absent: Absent, **options: Unpack[Options]
 ) -> Extraction[Any]: ...
 @overload
-async def aextract(output_type: JsonSchema, prompt: str, **options: Unpack[Options]) -> Any: ...
-@overload
 async def aextract(output_type: type[T], prompt: str, **options: Unpack[Options]) -> T: ...
 @overload
 async def aextract(output_type: object, prompt: str, **options: Unpack[Options]) -> Any: ...
@@ -229,24 +207,6 @@ async def aextract_batch(
     progress: bool | None = ...,
     **options: Unpack[Options],
 ) -> list[Extraction[Any] | StructuredError]: ...
-@overload
-async def aextract_batch(
-    output_type: JsonSchema,
-    documents: Iterable[str],
-    *,
-    errors: Literal["raise"] = ...,
-    progress: bool | None = ...,
-    **options: Unpack[Options],
-) -> list[Any]: ...
-@overload
-async def aextract_batch(
-    output_type: JsonSchema,
-    documents: Iterable[str],
-    *,
-    errors: Literal["return"],
-    progress: bool | None = ...,
-    **options: Unpack[Options],
-) -> list[Any | StructuredError]: ...
 @overload
 async def aextract_batch(
     output_type: type[T],
