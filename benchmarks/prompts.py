@@ -138,9 +138,9 @@ def _labelled(arguments: Arguments) -> str:
 
 
 def _filled(docstring: str, arguments: Arguments, *, main: str) -> tuple[str, str]:
-    longest = max(arguments, key=lambda name: len(arguments[name]))
-    text = docstring.format(**{**arguments, longest: main})
-    return " ".join(text.split()).rstrip(" :") if not main else text, arguments[longest]
+    last = list(arguments)[-1]
+    text = docstring.format(**{**arguments, last: main})
+    return " ".join(text.split()).rstrip(" :") if not main else text, arguments[last]
 
 
 FORMS: dict[str, Form] = {
@@ -154,9 +154,9 @@ FORMS: dict[str, Form] = {
         text.format(**arguments),
         _labelled(arguments),
     ),
-    "longest left out": lambda text, arguments: _filled(text, arguments, main=""),
-    'longest is "the text below"': lambda text, arguments: _filled(text, arguments, main="the text below"),
-    'longest is "the text" (as built)': _template,
+    "last left out": lambda text, arguments: _filled(text, arguments, main=""),
+    'last is "the text below"': lambda text, arguments: _filled(text, arguments, main="the text below"),
+    'last is "the text" (as built)': _template,
 }
 
 

@@ -134,10 +134,8 @@ def function(name: str, value: Any) -> Any:
 
 def pairs(name: str, value: Any) -> tuple[tuple[str, Any], ...]:
     """Return pairs of a document and its answer."""
-    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
-        raise TypeError(f"{name} is {shown(value)}; it must be a list of pairs, [(document, answer), ...].")
     found = []
-    for position, pair in enumerate(value):
+    for position, pair in enumerate(_items(name, value, "it must be a list of pairs, [(document, answer), ...].")):
         if not isinstance(pair, tuple | list) or len(pair) != 2:
             raise TypeError(
                 f"{name}[{position}] is {shown(pair)}; it must be a pair of a document and its answer, as in "
@@ -154,12 +152,19 @@ def paths(name: str, value: Any) -> Literal[True] | list[str]:
         return True
     if isinstance(value, str):
         raise TypeError(f"{name} is one str, {shown(value)}. Pass a list: [{shown(value)}].")
-    if isinstance(value, bool | bytes | Mapping) or not isinstance(value, Iterable):
-        raise TypeError(
-            f"{name} is {shown(value)}; it must be True, or a list of paths such as ['age']. Leave it out where "
-            "nothing may be missing."
-        )
-    return [text(f"{name}[{position}]", path) for position, path in enumerate(value)]
+    wanted = "it must be True, or a list of paths such as ['age']. Leave it out where nothing may be missing."
+    return [text(f"{name}[{position}]", path) for position, path in enumerate(_items(name, value, wanted))]
+
+
+def _items(name: str, value: Any, wanted: str) -> list[Any]:
+    """Return what is in a list, or in anything else that can be gone through and is not one text or mapping."""
+    try:
+        items = None if isinstance(value, str | bytes | Mapping) else list(value)
+    except Exception:  # noqa: BLE001  an array without dimensions has an iterator that raises
+        items = None
+    if items is None:
+        raise TypeError(f"{name} is {shown(value)}; {wanted}")
+    return items
 
 
 class _Nowhere:

@@ -5,7 +5,7 @@ import inspect
 import types
 import typing
 from collections.abc import Callable, Iterable
-from typing import Any, Literal, ParamSpec, TypeVar, Unpack, get_args, get_origin, overload
+from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Unpack, get_args, get_origin, overload
 
 from structured.arguments import shown
 from structured.errors import SchemaError, StructuredError, calling_line, warnings_at
@@ -303,8 +303,8 @@ def structured(function: Callable[..., Any] | None = None, /, **options: Unpack[
         def people(text: str) -> list[Person]:
             '''List everybody mentioned in: {text}'''
 
-    Of several arguments, the longest is the text; short ones are filled in where they stand (see `Template`). Methods,
-    class methods and static methods work as functions do; `{self}` may be left out.
+    Of several arguments, the last in the docstring is the text; others are filled in where they stand, unless they are
+    long (see `Template`). Methods, class methods and static methods work as functions do; `{self}` may be left out.
 
     Raises TypeError for what is no plain function, PromptError when the docstring is missing or its `{fields}` are not
     the parameters, SchemaError when the return annotation is missing; everything else as `extract`.
@@ -318,28 +318,25 @@ def structured(function: Callable[..., Any] | None = None, /, **options: Unpack[
 def _decorate(function: Callable[..., Any], *, options: Options) -> Any:
     if isinstance(function, staticmethod | classmethod):
         return type(function)(_decorate(function.__func__, options=options))
-    if not inspect.isfunction(function):
-        raise TypeError(f"@structured takes a function, and {function!r} is none. Write one with a docstring.")
-    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
-        raise TypeError(f"{function.__name__} is a generator, and an answer is one value. Write it without yield.")
+    _check_decorated(function, options)
     signature = inspect.signature(function)
     template = Template.of(function)
-    if signature.return_annotation is inspect.Signature.empty:
-        raise SchemaError(
-            f"{function.__name__} has no return annotation, so there is no type to extract",
-            remedy=f"Annotate it: def {function.__name__}(...) -> Model.",
-        )
 
     @functools.cache
     def extractor() -> Extractor[Any]:
         returned = _returned(function)
+        if get_origin(returned) is Annotated:
+            returned = get_args(returned)[0] if get_origin(get_args(returned)[0]) is Extraction else returned
         if get_origin(returned) is Extraction:
             return ready(get_args(returned)[0], True, options)
         return ready(returned, None, options)
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        bound = signature.bind(*args, **kwargs)
+        try:
+            bound = signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{function.__name__}() {error}") from None
         bound.apply_defaults()
         question = template.fill(bound.arguments)
         return extractor()(question.document, instructions=question.instructions)
@@ -352,6 +349,24 @@ def _decorate(function: Callable[..., Any], *, options: Options) -> Any:
 
         return call_in_thread
     return call
+
+
+def _check_decorated(function: Any, options: Options) -> None:
+    """Refuse what is no plain function with a type to return, and options that a function says by its annotation."""
+    if not inspect.isfunction(function):
+        raise TypeError(
+            f"@structured takes a function, and {shown(function)} is none. Put it above a function, below other "
+            "decorators, and pass options by name: @structured(model='…')."
+        )
+    if "absent" in options:
+        raise TypeError("@structured takes no absent. Annotate the function to return Extraction[Model].")
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        raise TypeError(f"{function.__name__} is a generator, and an answer is one value. Write it without yield.")
+    if inspect.signature(function).return_annotation is inspect.Signature.empty:
+        raise SchemaError(
+            f"{function.__name__} has no return annotation, so there is no type to extract",
+            remedy=f"Annotate it: def {function.__name__}(...) -> Model.",
+        )
 
 
 def _returned(function: Callable[..., Any]) -> Any:

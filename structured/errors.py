@@ -44,6 +44,10 @@ class _Portable(BaseException):
     def __reduce__(self) -> tuple[Any, ...]:
         return _bare, (type(self), self.args), _picklable(vars(self))
 
+    def __str__(self) -> str:
+        """Return the message; half of a character in it, which cannot be printed, as its escape."""
+        return super().__str__().encode(errors="backslashreplace").decode()
+
     def __copy__(self) -> Self:
         twin = _bare(type(self), self.args)
         vars(twin).update(vars(self))
@@ -174,10 +178,13 @@ class BatchError(StructuredError):
         self.results = tuple(results)
         self.errors = dict(errors)
         first = next(iter(self.errors.values()))
-        super().__init__(
-            f"{len(self.errors)} of {len(self.results)} documents failed; the others are in `results`, the reasons in "
-            f"`errors`. The first: {first}"
+        failed, total = len(self.errors), len(self.results)
+        found = (
+            f"{failed} of {total} documents failed; the others are in `results`"
+            if failed < total
+            else (f"All {total} documents failed" if total > 1 else "The only document failed")
         )
+        super().__init__(f"{found}, the reasons in `errors`. The first: {first}")
 
 
 def _one_line(error: Exception) -> str:

@@ -3,8 +3,9 @@
 import copy
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from pathlib import Path
-from typing import Any, Generic, Literal, Self, TypedDict, TypeVar, Unpack, cast, get_args, overload
+from typing import Any, Generic, Literal, Self, TypedDict, TypeVar, Unpack, cast, get_args, get_origin, overload
 
 from structured.arguments import (
     anything,
@@ -29,6 +30,7 @@ from structured.errors import (
     OptionWarning,
     OutOfMemoryError,
     PromptError,
+    SchemaError,
     StructuredError,
     warn,
 )
@@ -38,6 +40,7 @@ from structured.outcomes import Errors, Outcome
 from structured.progress import showing
 from structured.sampling import SAMPLING, Sampler
 from structured.schema import DEFAULT_WHITESPACE, Absent, JsonSchema, Optionals, OutputType
+from structured.schema.output_type import type_name
 from structured.schema.whitespace import check_whitespace
 from structured.search import SEARCH, Choose, Search
 from structured.sketches import part_to_sketch
@@ -170,6 +173,11 @@ class Extractor(Generic[T]):
         options = checked_options(options)
         absent = check_absent("absent", absent)
         self._given = (output_type, absent, options)
+        if _has_result(output_type):
+            raise SchemaError(
+                f"{type_name(output_type)} has an Extraction, which is a result and no type to extract",
+                remedy="Pass the type in it, with absent=True; let a function return Extraction[Model] alone.",
+            )
         wanted = known_type(output_type, absent)
         whitespace = options.get("whitespace", DEFAULT_WHITESPACE)
         optional = options.get("optional", "written")
@@ -423,9 +431,17 @@ def listed_documents(documents: Iterable[str]) -> list[str]:
             raise PromptError("The documents are a path. Pass a list of what is in the files: [path.read_text()].")
         case Mapping():
             raise PromptError("The documents are a mapping, and would be its keys. Pass list(documents.values()).")
+        case AbstractSet():
+            raise PromptError("The documents are a set, and have no order for the answers. Pass a list.")
         case Iterable():
             return list(documents)
     raise PromptError(f"The documents are {shown(documents)}. Pass a list of texts.")
+
+
+def _has_result(output_type: object) -> bool:
+    """Tell whether a type is that of results, or has it inside."""
+    is_result = output_type is Extraction or get_origin(output_type) is Extraction
+    return is_result or any(map(_has_result, get_args(output_type)))
 
 
 def _made_ready(kind: Any, output_type: object, absent: Absent | None, options: Options) -> Any:

@@ -57,11 +57,11 @@ def framed(text: str) -> str:
 def sections(texts: Mapping[str, str]) -> str:
     r"""Return several texts as one, each under its label, and indented where one imitates a label.
 
-    `{"old": "1 kg", "new": "2 kg"}` → `"old:\n1 kg\n\nnew:\n2 kg"`
+    `{"old": "1 kg", "new": "2 kg"}` → `"The old:\n1 kg\n\nThe new:\n2 kg"`
     """
-    labels = re.compile(rf"\s*(?:{'|'.join(map(re.escape, texts))})\s*:\s*", re.IGNORECASE)
+    labels = re.compile(rf"\s*the\s+(?:{'|'.join(map(re.escape, texts))})\s*:\s*", re.IGNORECASE)
     imitates = any(labels.fullmatch(line) for text in texts.values() for line in text.splitlines())
-    return "\n\n".join(f"{label}:\n{_indented(text) if imitates else text}" for label, text in texts.items())
+    return "\n\n".join(f"The {label}:\n{_indented(text) if imitates else text}" for label, text in texts.items())
 
 
 def _indented(text: str) -> str:

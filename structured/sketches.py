@@ -109,7 +109,9 @@ class _Sketcher:
         if target.identity not in self.names:
             key = target.place.keys[-1] if target.place.path is not None else ""
             title = target.schema.get("title") if isinstance(target.schema, Mapping) else None
-            name = next((name for name in (key, title) if isinstance(name, str) and name), "Answer")
+            name = next(
+                (" ".join(name.split()) for name in (key, title) if isinstance(name, str) and name.strip()), "Answer"
+            )
             self._namesakes[name] += 1
             self.names[target.identity] = name if self._namesakes[name] == 1 else f"{name}{self._namesakes[name]}"
             self.mentioned.append(target)
@@ -203,7 +205,7 @@ class _Sketcher:
         listed, required = _mapping(part.schema, "properties"), _list(part.schema, "required")
         may_be_left_out = part.place.compilation.optional != "written"
         for name in dict.fromkeys([*listed, *map(str, required)]):
-            shown = name if _PLAIN_NAME.fullmatch(name) else json.dumps(name, ensure_ascii=False)
+            shown = name if _PLAIN_NAME.fullmatch(name) else _quoted(name)
             mark = "?" if may_be_left_out and name not in required else ""
             inside = self.sketch(part.below("properties", name), indent) if name in listed else _ANYTHING
             yield f"{shown}{mark}: {inside}{_comment(name, part.below('properties', name)) if name in listed else ''}"
@@ -211,7 +213,7 @@ class _Sketcher:
     def _others(self, part: Subschema, indent: str) -> Iterator[str]:
         """Yield the properties that may have any name, or any that a regular expression finds."""
         for regex in _mapping(part.schema, "patternProperties"):
-            yield f"[/{regex}/]: {self.sketch(part.below('patternProperties', regex), indent)}"
+            yield f"[/{' '.join(regex.split())}/]: {self.sketch(part.below('patternProperties', regex), indent)}"
         for keyword in ("additionalProperties", "unevaluatedProperties"):
             if part.schema.get(keyword, False) is not False:
                 yield f"[string]: {self.sketch(part.below(keyword), indent)}"
@@ -267,7 +269,7 @@ def _listed(values: Sequence[object]) -> str:
     shown: list[str] = []
     left = MOST_LISTED
     for value in values:
-        text = json.dumps(value, ensure_ascii=False)
+        text = _quoted(value)
         left -= len(text) + len(" | ")
         if shown and left < 0:
             return " | ".join([*shown, f"... ({len(values) - len(shown):,} more)"])
@@ -283,7 +285,7 @@ def _comment(name: str, part: Subschema) -> str:
     title = " ".join(str(schema.get("title", "")).split())
     described = "" if _is_object(part) else _said(schema) or next(filter(None, map(_said_by, _targets(part))), "")
     said = ": ".join(filter(None, ["" if _is_generated(title, name) else title, described]))
-    examples = [json.dumps(one, ensure_ascii=False, default=str) for one in _list(schema, "examples")]
+    examples = [_quoted(one) for one in _list(schema, "examples")]
     few = [one for one in examples if len(one) <= LONGEST_EXAMPLE][:MOST_EXAMPLES]
     return _line("; ".join([*([said] if said else []), *([f"e.g. {', '.join(few)}"] if few else [])]))
 
@@ -294,6 +296,12 @@ LONGEST_EXAMPLE = 80
 
 LONGEST_PATTERN = 60
 """Characters of a regular expression that is shown; the mask has a longer one all the same."""
+
+
+def _quoted(value: Any) -> str:
+    """Return a value as JSON on one line: also what JSON leaves as it is, and others take for the end of a line."""
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text.translate({0x85: "\\u0085", 0x2028: "\\u2028", 0x2029: "\\u2029"})
 
 
 def _line(said: str) -> str:

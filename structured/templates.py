@@ -1,15 +1,17 @@
 """A function's docstring as a prompt: what it asks, and the text that it asks about.
 
-The docstring is the instructions and the arguments are the text: were the whole docstring the text, its own words would
-be extracted. The longest argument becomes the text of the prompt, with "the text" in its place in the docstring; the
-others are filled in where they stand, unless they are long as well. Of the forms that were measured, this one got the
-most answers right (`docs/log.md`).
+The docstring is the instructions and an argument is the text: were the whole docstring the text, its own words would be
+extracted. The last field becomes the text of the prompt, with "the text" in its place in the docstring; the others are
+filled in where they stand, unless they are long. Of the forms that were measured, this one got the most answers right
+(`docs/log.md`). That the longest argument be the text was rejected: the roles would differ from call to call.
 """
 
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from os import PathLike
 from string import Formatter
 from typing import Any, NamedTuple, Self
 
@@ -17,7 +19,7 @@ from structured.errors import PromptError
 from structured.prompts import sections
 
 MAX_INLINE = 100
-"""The characters of an argument that is filled in where it stands, if it is one line."""
+"""The characters of an argument that is filled in where it stands, if it is one line and not the text."""
 
 _FORMAT = re.compile("[!:]")
 """Where the name of a field ends."""
@@ -26,11 +28,15 @@ _RECEIVERS = ("self", "cls")
 """What the first parameter of a method is called; a docstring need not use it."""
 
 
+_NO_TEXTS = (type(None), bytes, bytearray, PathLike, Mapping, AbstractSet, list, tuple)
+"""What `str.format` would make text of, and nobody means."""
+
+
 class Question(NamedTuple):
     """What is asked, and the text that it is asked about."""
 
     instructions: str | None
-    document: str
+    document: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +66,16 @@ class Template:
         parameters = list(inspect.signature(function).parameters)
         if parameters and parameters[0] in _RECEIVERS and parameters[0] not in used:
             del parameters[0]
-        missing, extra = sorted(set(parameters) - used), sorted(used - set(parameters))
-        if missing or extra:
+        extra, missing = sorted(used - set(parameters)), sorted(set(parameters) - used)
+        if extra:
             raise PromptError(
-                f"The docstring of {name} must use each parameter once or more, and nothing else: "
-                f"it lacks {missing or 'none'}, and {extra or 'none'} of its fields are no parameters."
+                f"The docstring of {name} has fields that are no parameters: {', '.join(map(_braced, extra))}. Double "
+                "a brace that is meant: {{ and }}."
+            )
+        if missing:
+            raise PromptError(
+                f"The docstring of {name} does not use {', '.join(map(_braced, missing))}. Put each parameter where "
+                "the docstring speaks of it."
             )
         return cls(name, pieces, {field: _FORMAT.split(field.strip("{}"))[0] for _, field in pieces if field})
 
@@ -73,7 +84,8 @@ class Template:
 
         `"Who wrote {text}?"`, `{"text": "See you. Ana"}` → `"Who wrote the text?"`, `"See you. Ana"`
 
-        Raises PromptError if a field cannot be formatted.
+        A text that is none, such as None or bytes, is returned as it is. Raises PromptError if a field cannot be
+        formatted.
         """
         try:
             filled = {field: field.format_map(arguments) for _, field in self.pieces if field}
@@ -81,13 +93,16 @@ class Template:
             raise PromptError(f"The docstring of {self.function} cannot be filled in: {error}.") from error
         if not filled:
             return Question(None, "".join(literal for literal, _ in self.pieces))
-        longest = max(reversed(filled), key=lambda field: len(filled[field]))
-        texts = {field: text for field, text in filled.items() if field == longest or not _is_inline(text)}
+        last = next(field for _, field in reversed(self.pieces) if field)
+        given = arguments.get(last.strip("{}"), "")
+        if isinstance(given, _NO_TEXTS):
+            return Question(None, given)
+        texts = {field: text for field, text in filled.items() if field == last or not _is_inline(text)}
         labels = {field: self.names[field] if len(texts) > 1 else "text" for field in texts}
         shown = filled | {field: f"the {label}" for field, label in labels.items()}
         instructions = "".join(literal + shown.get(field, "") for literal, field in self.pieces)
         if len(texts) == 1:
-            return Question(instructions, filled[longest])
+            return Question(instructions, filled[last])
         return Question(instructions, sections({labels[field]: text for field, text in texts.items()}))
 
 
@@ -110,5 +125,9 @@ def _names(text: str) -> Iterator[str]:
             yield from _names(specification or "")
 
 
+def _braced(name: str) -> str:
+    return f"{{{name}}}"
+
+
 def _is_inline(text: str) -> bool:
-    return len(text) <= MAX_INLINE and len(text.splitlines()) <= 1
+    return len(text) <= MAX_INLINE and len(f"{text}.".splitlines()) == 1

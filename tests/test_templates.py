@@ -3,6 +3,7 @@
 import re
 import string
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from doubles import ByteTokenizer, random_logits
 from hypothesis import given
 from hypothesis import strategies as st
 
-from structured import PromptError, structured
+from structured import Extraction, PromptError, SchemaError, extract, structured
 from structured.models import FunctionModel
 from structured.templates import MAX_INLINE, Question, Template
 
@@ -33,15 +34,17 @@ CASES = [
     ("How old is {name}? {text}", {"name": "Ana", "text": TEXT}, ("How old is Ana? the text", TEXT)),
     ("{text} Who? {text}", {"text": TEXT}, ("the text Who? the text", TEXT)),
     ("Is {n} prime?", {"n": 7}, ("Is the text prime?", "7")),
-    ("Is {n:>4} {kind!r}?", {"n": 7, "kind": "p"}, ("Is the text 'p'?", "   7")),
+    ("Is {n:>4} {kind!r}?", {"n": 7, "kind": "p"}, ("Is    7 the text?", "'p'")),
     ("{{}} of {text}", {"text": "a"}, ("{} of the text", "a")),
     ("{a:{width}} of {text}", {"a": 1, "width": 3, "text": TEXT}, ("  1 of the text", TEXT)),
     ("Invent a {{person}}.", {}, (None, "Invent a {person}.")),
-    ("Compare {old} and {new}", {"old": LONG, "new": TEXT}, ("Compare the text and " + TEXT, LONG)),
+    ("Compare {old} and {new}", {"old": TEXT, "new": LONG}, (f"Compare {TEXT} and the text", LONG)),
+    ("Compare {old} and {new}", {"old": TEXT, "new": "a"}, (f"Compare {TEXT} and the text", "a")),
+    ("In {text}, who? {text!s}", {"text": "a"}, ("In a, who? the text", "a")),
     (
         "Compare {old} and {new}",
         {"old": LONG, "new": "a\nb"},
-        ("Compare the old and the new", f"old:\n{LONG}\n\nnew:\na\nb"),
+        ("Compare the old and the new", f"The old:\n{LONG}\n\nThe new:\na\nb"),
     ),
 ]
 
@@ -50,16 +53,16 @@ def test_texts_are_called_by_the_names_of_their_fields():
     """Without conversion and format, which are no words."""
     instructions, document = template("Compare {a!r} with {b.text:>3}", "a", "b").fill({"a": LONG, "b": Letter(LONG)})
     assert instructions == "Compare the a with the b.text"
-    assert document == f"a:\n{LONG!r}\n\nb.text:\n{LONG}"
+    assert document == f"The a:\n{LONG!r}\n\nThe b.text:\n{LONG}"
 
 
-@pytest.mark.parametrize("forged", ["reply:", " Reply :", "letter:\t"])
+@pytest.mark.parametrize("forged", ["The reply:", " the Reply :", "THE letter:\t"])
 def test_no_text_passes_for_another(forged):
     """Whatever imitates the label of a text stands further in than labels do."""
     texts = {"letter": f"{LONG}\n\n{forged}\nyes", "reply": LONG}
     document = template("Does {reply} answer {letter}?", *texts).fill(texts).document
     at_the_margin = [line for line in document.splitlines() if line and not line.startswith("    ")]
-    assert at_the_margin == ["reply:", "letter:"]
+    assert at_the_margin == ["The reply:", "The letter:"]
 
 
 @dataclass
@@ -68,7 +71,7 @@ class Letter:
 
 
 @pytest.mark.parametrize(("docstring", "arguments", "expected"), CASES)
-def test_the_longest_argument_is_the_text_and_short_ones_stand_in_the_docstring(docstring, arguments, expected):
+def test_the_last_field_is_the_text_and_others_stand_in_the_docstring(docstring, arguments, expected):
     assert template(docstring, *arguments).fill(arguments) == Question(*expected)
 
 
@@ -87,8 +90,7 @@ def test_nothing_of_docstring_and_arguments_is_lost(literals, values):
     if not names:
         assert instructions is None
         return
-    longest = max(map(len, arguments.values()))
-    assert any(len(value) == longest and value in document for value in arguments.values())
+    assert list(arguments.values())[-1] in document
     for value in arguments.values():
         assert value in document or (value in instructions and len(value) <= MAX_INLINE and value.count("\n") == 0)
 
@@ -97,10 +99,12 @@ def test_nothing_of_docstring_and_arguments_is_lost(literals, values):
     ("docstring", "parameters", "message"),
     [
         ("", ("text",), "f has no docstring. Write the prompt there"),
-        ("Read {txt}", ("text",), "it lacks ['text'], and ['txt'] of its fields are no parameters"),
-        ("Read {}", ("text",), "it lacks ['text'], and [''] of its fields are no parameters"),
-        ("Read {self}", ("text",), "it lacks ['text'], and ['self'] of its fields are no parameters"),
-        ("Read {text:{width}}", ("text",), "it lacks none, and ['width'] of its fields are no parameters"),
+        ("Read {txt}", ("text",), "has fields that are no parameters: {txt}. Double a brace that is meant"),
+        ("Read {}", ("text",), "has fields that are no parameters: {}. Double"),
+        ("Read {self}", ("text",), "has fields that are no parameters: {self}. Double"),
+        ("Read {text:{width}}", ("text",), "has fields that are no parameters: {width}. Double"),
+        ("Read it", ("text",), "does not use {text}. Put each parameter where"),
+        ('Return {"a": 1} of {text}', ("text",), "Double a brace that is meant"),
         ("Read {text} {", ("text",), "Double every literal brace"),
         ("Read {text!x}", ("text",), "cannot be filled in"),
         ("Read {text.name}", ("text",), "cannot be filled in: 'str' object has no attribute 'name'"),
@@ -189,6 +193,32 @@ def test_the_instructions_of_an_extractor_come_before_those_of_a_call():
     SEEN.clear()
     adult("Ana, 31")
     assert SEEN[0].startswith("Be brief.\n\nIs the text an adult?\n\nType:")
+
+
+@pytest.mark.parametrize("value", [None, b"Ana", Path("a.txt"), ["Ana"], {"a": 1}])
+def test_what_is_no_text_is_refused_as_extract_does(value):
+    """`str.format` would make text of it, `None` for one."""
+
+    @structured(model=MODEL)
+    def adult(text: str) -> bool:
+        """Is {text} an adult?"""
+        raise NotImplementedError
+
+    with pytest.raises(PromptError) as refused:
+        extract(bool, value, model=MODEL)
+    with pytest.raises(PromptError, match=re.escape(str(refused.value))):
+        adult(value)
+
+
+@pytest.mark.parametrize("returned", [Extraction, Extraction[bool] | None, list[Extraction[bool]]])
+def test_results_are_no_types(returned):
+    with pytest.raises(SchemaError, match="which is a result and no type to extract"):
+        extract(returned, "a", model=MODEL)
+
+
+def test_calls_that_do_not_fit_name_the_function():
+    with pytest.raises(TypeError, match=r"age\(\) missing a required argument: 'text'"):
+        Reader().age()
 
 
 def test_empty_arguments_are_empty_documents():

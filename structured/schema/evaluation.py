@@ -158,12 +158,19 @@ def _plainly_allows(schema: Any, place: Place, value: Any) -> bool:
         raise place.refusal(error.problem, keyword=error.keyword, remedy=error.remedy) from error
     except PatternError as error:
         raise place.refusal(error.problem, keyword="pattern", remedy=error.remedy) from error
-    # Whatever is wrong with the schema or with one that it refers to comes out as an error of some kind.
+    # What is wrong with the schema, or with one that it refers to, comes out as an error of Python's or of a library's.
     except Exception as error:
+        if not isinstance(error, _FAULTS) and type(error).__module__.partition(".")[0] not in _LIBRARIES:
+            raise
         raise place.refusal(
             f"The schema is malformed, or refers to one that is: {str(error).partition(chr(10))[0]}",
             remedy="Correct it, or remove what stands beside the listed values.",
         ) from error
+
+
+_FAULTS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+_LIBRARIES = {"jsonschema", "referencing", "re", "attr"}
+"""What a malformed schema raises in `jsonschema`; anything else, such as a time-out of the caller's, is not about it."""
 
 
 @deep
