@@ -23,6 +23,7 @@ from hypothesis import reject
 from hypothesis import strategies as st
 from pydantic import AliasChoices, AliasPath, ConfigDict, Field, RootModel, StringConstraints, create_model
 from pydantic.alias_generators import to_camel
+from pydantic.types import Base64Encoder
 from strategies import CHARACTERS, PLAIN_FLOATS, TEXTS, Typed, offsets, subsets
 
 UTC = dt.timezone.utc  # noqa: UP017  as Pydantic's examples have it
@@ -98,6 +99,23 @@ class Searched(pydantic.BaseModel, regex_engine="python-re"):
 
 class Encoded(pydantic.BaseModel, val_json_bytes="base64", ser_json_bytes="base64"):
     data: bytes
+
+
+class Hex(pydantic.BaseModel, val_json_bytes="hex", ser_json_bytes="hex"):
+    data: bytes
+    short: Annotated[bytes, Field(min_length=1, max_length=2)]
+
+
+class EncodedLengths(pydantic.BaseModel, val_json_bytes="base64", ser_json_bytes="base64"):
+    data: Annotated[bytes, Field(min_length=2, max_length=7)]
+
+
+class HexSecret(pydantic.BaseModel, val_json_bytes="hex"):
+    data: Annotated[pydantic.SecretBytes, Field(max_length=3)]
+
+
+class EncodedSecret(pydantic.BaseModel, val_json_bytes="base64"):
+    data: Annotated[pydantic.SecretBytes, Field(min_length=2, max_length=4)]
 
 
 class Kept(pydantic.BaseModel, extra="allow"):
@@ -291,6 +309,31 @@ STRING = {  # name → type, values
     "Base64Str": (pydantic.Base64Str, st.text(st.characters(max_codepoint=0x7F), max_size=6)),
     "Base64UrlBytes": (pydantic.Base64UrlBytes, st.binary(max_size=6)),
     "Base64UrlStr": (pydantic.Base64UrlStr, st.text(st.characters(max_codepoint=0x7F), max_size=6)),
+    "Base64Bytes, lengths": (
+        bounded(pydantic.Base64Bytes, min_length=2, max_length=7),
+        st.binary(min_size=2, max_size=7),
+    ),
+    "Base64Bytes, min_length": (bounded(pydantic.Base64UrlBytes, min_length=4), st.binary(min_size=4, max_size=12)),
+    "Base64Bytes, two lengths": (
+        bounded(bounded(pydantic.Base64Bytes, max_length=4), max_length=9),
+        st.binary(max_size=4),
+    ),
+    "Base64Str, lengths": (
+        bounded(pydantic.Base64Str, min_length=1, max_length=5),
+        st.text(st.characters(max_codepoint=0x7F), min_size=1, max_size=5),
+    ),
+    "Base64Str, lengths before and after": (
+        Annotated[str, Field(max_length=8), pydantic.EncodedStr(encoder=Base64Encoder), Field(min_length=2)],
+        st.text(st.characters(max_codepoint=0x7F), min_size=2, max_size=6),
+    ),
+    "bytes as base 64, lengths": (
+        EncodedLengths,
+        st.builds(EncodedLengths, data=st.binary(min_size=2, max_size=7)),
+    ),
+    "SecretBytes as base 64, lengths": (EncodedSecret, None),
+    "bytes as hex": (Hex, st.builds(Hex, data=st.binary(max_size=5), short=st.binary(min_size=1, max_size=2))),
+    "SecretBytes as hex, max_length": (HexSecret, None),
+    "SecretStr, two lengths": (bounded(bounded(pydantic.SecretStr, max_length=2), max_length=5), None),
     "Pattern": (re.Pattern[str], st.just(re.compile("a+"))),
     "Path": (pathlib.Path, st.sampled_from([pathlib.Path("a/b"), pathlib.Path("/tmp")])),  # noqa: S108
     "PurePosixPath": (pathlib.PurePosixPath, st.just(pathlib.PurePosixPath("a"))),
@@ -426,6 +469,7 @@ COLLECTION = {
     "Counter": (typing.Counter[str], st.dictionaries(TEXTS, st.integers(0, 9), max_size=2).map(collections.Counter)),
     "OrderedDict": (typing.OrderedDict[str, int], None),
     "defaultdict": (collections.defaultdict[int, list[int]], None),
+    "defaultdict, max_length": (bounded(collections.defaultdict[str, int], max_length=2), None),
     "set": (set, st.sets(TEXTS | st.booleans(), max_size=2)),
     "set[int]": (set[int], st.sets(st.integers(0, 99), max_size=3)),
     "set[Literal], lengths": (
@@ -630,8 +674,8 @@ class Counting(enum.Enum):
     ONE = 1
 
 
-class Hex(pydantic.BaseModel, val_json_bytes="hex"):
-    data: bytes
+class EncodedTwice(pydantic.BaseModel, val_json_bytes="base64"):
+    data: pydantic.Base64UrlBytes
 
 
 REFUSED = {  # type → keyword at fault, reason
@@ -652,7 +696,6 @@ REFUSED = {  # type → keyword at fault, reason
     "SocketPath": (pydantic.SocketPath, "function", "the same"),
     "ImportString": (pydantic.ImportString, "function", "it runs what it names"),
     "PaymentCardNumber": (pydantic.types.PaymentCardNumber, "function", "its check digit is a sum over all others"),
-    "Base64Bytes, max_length": (bounded(pydantic.Base64Bytes, max_length=3), "length", "of the decoded value"),
     "HttpUrl, max_length": (bounded(pydantic.HttpUrl, max_length=600), "length", "of what the parser makes of it"),
     "Path, max_length": (bounded(pathlib.Path, max_length=9), "length", "a path has no length"),
     "UrlConstraints, short": (
@@ -660,7 +703,7 @@ REFUSED = {  # type → keyword at fault, reason
         "max_length",
         "a host may be longer",
     ),
-    "bytes as hex": (Hex, "format", "no pattern of it is built"),
+    "base 64 of base 64": (EncodedTwice, "function", "what is decoded is no longer the text"),
     "configuration of an alias": (Short, "configured_alias", "which configuration holds depends on Pydantic's state"),
     "configuration of a shared dataclass": (Sharing, "configured_alias", "the same"),
     "one alias for two": (Shared, "ambiguous_aliases", "one value would be read for both"),

@@ -1,5 +1,7 @@
 """What the pattern of a format matches is valid: Pydantic and the official suite agree; what is given up is listed."""
 
+import base64
+import binascii
 import datetime as dt
 import fractions
 import ipaddress
@@ -11,14 +13,26 @@ import shutil
 import subprocess
 import uuid
 import zipfile
+from collections.abc import Callable
 from decimal import Decimal
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import Base64Bytes, Base64UrlBytes, ByteSize, Json, SecretBytes, TypeAdapter, networks, types
+from pydantic import (
+    Base64Bytes,
+    Base64UrlBytes,
+    ByteSize,
+    ConfigDict,
+    Json,
+    RootModel,
+    SecretBytes,
+    TypeAdapter,
+    networks,
+    types,
+)
 from pydantic_core import MultiHostUrl, from_json
 from strategies import CHARACTERS, random_text
 
@@ -26,9 +40,29 @@ from structured.automata import RegularAutomaton
 from structured.automata.protocol import DEAD
 from structured.errors import PatternError
 from structured.pattern import Alternation, Concat, Pattern, Reference, Repeat, nodes_of
-from structured.schema.formats import PYDANTIC_FORMATS, SPECIFIED_FORMATS, mail, multi_host_url, url
+from structured.pattern.languages import PatternLanguage
+from structured.schema.formats import (
+    PYDANTIC_FORMATS,
+    SPECIFIED_FORMATS,
+    base64_text,
+    hex_text,
+    mail,
+    multi_host_url,
+    url,
+)
 
 SUITE = pathlib.Path(__file__).parents[1].parent / "shared" / "json-schema-test-suite" / "suite.zip"
+
+ENCODINGS: dict[Callable[..., bytes], Callable[..., Pattern]] = {
+    base64.b64encode: partial(base64_text, "base64"),
+    base64.urlsafe_b64encode: partial(base64_text, "base64url"),
+    binascii.hexlify: hex_text,
+}
+
+
+class HexBytes(RootModel[bytes]):
+    model_config = ConfigDict(val_json_bytes="hex", ser_json_bytes="hex")
+
 
 TYPES: dict[str, Any] = {
     "date": dt.date,
@@ -50,6 +84,7 @@ TYPES: dict[str, Any] = {
     "multi-host-uri": MultiHostUrl,
     "base64": Base64Bytes,
     "base64url": Base64UrlBytes,
+    "hex": HexBytes,
     "binary": bytes,
     "password": SecretBytes,
     "json-string": Json,
@@ -367,6 +402,35 @@ def test_bytes_in_canonical_spelling(value: bytes) -> None:
     """In both alphabets of base 64."""
     assert_canonical("base64", value)
     assert_canonical("base64url", value)
+
+
+@given(
+    st.binary(max_size=14), st.integers(0, 8), st.none() | st.integers(0, 5), st.sampled_from(ENCODINGS), st.booleans()
+)
+def test_texts_of_bytes_of_some_length(
+    value: bytes, fewest: int, more: int | None, encode: Callable[..., bytes], is_ascii: bool
+) -> None:
+    """They match if and only if there are as many bytes, and where it is asked for, none but of ASCII."""
+    value = bytes(byte & 0x7F for byte in value) if is_ascii and len(value) % 2 else value
+    most = None if more is None else fewest + more
+    pattern = ENCODINGS[encode](fewest, most, is_ascii=is_ascii)
+    is_right = fewest <= len(value) <= (len(value) if most is None else most) and (value.isascii() or not is_ascii)
+    assert PatternLanguage(pattern).contains(encode(value).decode()) == is_right
+
+
+@given(st.integers(0, 8), st.none() | st.integers(0, 5), st.sampled_from(ENCODINGS), st.booleans(), st.randoms())
+def test_bytes_of_texts_are_of_the_length(
+    fewest: int, more: int | None, encode: Callable[..., bytes], is_ascii: bool, source: random.Random
+) -> None:
+    """What is drawn is read, and written again as it was."""
+    most = None if more is None else fewest + more
+    text = random_text(ENCODINGS[encode](fewest, most, is_ascii=is_ascii), source)
+    value = {base64.b64encode: base64.b64decode, base64.urlsafe_b64encode: base64.urlsafe_b64decode}.get(
+        encode, binascii.unhexlify
+    )(text)
+    assert fewest <= len(value) <= (len(value) if most is None else most)
+    assert encode(value).decode() == (text if encode is not binascii.hexlify else text.lower())
+    assert value.isascii() or not is_ascii
 
 
 @given(st.decimals(allow_nan=False, allow_infinity=False).filter(lambda value: abs(value.adjusted()) < 1000))

@@ -50,6 +50,9 @@ class Cat(BaseModel):
 class Dog(BaseModel):
     kind: Literal["dog"]
 
+class Encoded(BaseModel, val_json_bytes="base64"):
+    data: Base64Bytes
+
 class Deep(BaseModel):
     name: str = Field(validation_alias=AliasPath("names", 0))
 

@@ -7,7 +7,7 @@ which a type is compiled, and keep a day away from it, so that a text is still r
 
 import datetime as dt
 from collections.abc import Callable, Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from structured.errors import PatternError, SchemaError
@@ -15,7 +15,7 @@ from structured.pattern import Pattern, alternation, char_set, chars, concat, li
 from structured.pattern.characters import UNICODE_SPACE
 from structured.pattern.nodes import ANY_CHARACTER, ANY_TEXT
 from structured.pattern.regex import PYTHON, RUST, Dialect
-from structured.schema.formats import PYDANTIC_FORMATS, multi_host_url, url
+from structured.schema.formats import PYDANTIC_FORMATS, base64_text, hex_text, multi_host_url, url
 from structured.schema.formats.bounded import dates, datetimes, durations, times
 from structured.schema.numbers import DECIMAL, decimal_text
 from structured.schema.place import Subschema
@@ -28,16 +28,13 @@ _STRIPPED = optional(concat(_NOT_SPACE, optional(concat(ANY_TEXT, _NOT_SPACE))))
 _CLOCK = repeat(char_set((0x2E, 0x2E), (0x30, 0x3A), (0x2D, 0x2D), (0x54, 0x54)), 19, 26)
 _AWARE = concat(ANY_TEXT, alternation(literal("Z"), concat(chars("+-"), repeat(char_set((0x30, 0x3A)), 5, 5))))
 _NAIVE = concat(repeat(ANY_CHARACTER, 8, 8), repeat(char_set((0x2E, 0x2E), (0x30, 0x3A), (0x54, 0x54)), 0, None))
-_ASCII_BASE64 = {
-    "base64": "+/",
-    "base64url": "-_",
-}
 _BOUNDS = frozenset({"ge", "gt", "le", "lt", "now_op"})
 
 HIDDEN_RULES = frozenset(
     {
-        *("allowed_schemes", "ascii_only", "contentMediaType", "contentSchema", "decodes_to", "host_required"),
-        *("max_length", "min_length", "regex_engine", "strip_whitespace", "tz_constraint"),
+        *("allowed_schemes", "ascii_only", "contentMediaType", "contentSchema", "decoded_max_length"),
+        *("decoded_min_length", "decodes_to", "host_required", "max_length", "min_length", "regex_engine"),
+        *("strip_whitespace", "tz_constraint", "val_json_bytes"),
     }
     | _BOUNDS
 )
@@ -71,13 +68,25 @@ def hidden_rules(part: Subschema) -> Iterator[Pattern]:
 
 
 _SIZES = frozenset({"max_length", "min_length"})
-_LENGTHS = ("base64", "base64url", "binary", "password")
+_BASE64 = ("base64", "base64url")
+_ENCODINGS: dict[str, Callable[..., Pattern]] = {
+    **{name: partial(base64_text, name) for name in _BASE64},
+    "hex": hex_text,
+}
+"""The texts of bytes, by their format."""
+
+_READ_AS = {"base64": "base64url", "hex": "hex"}
+"""The formats of bytes, by what `val_json_bytes` has for them."""
+
+_LENGTHS = (*_BASE64, "binary", "password")
 _MEANT_FOR = {
     **dict.fromkeys(("allowed_schemes", "host_required"), ("uri", "multi-host-uri")),
     **dict.fromkeys(_BOUNDS - {"now_op"}, ("date", "date-time", "duration", "time")),
     "now_op": ("date", "date-time"),
     "tz_constraint": ("date-time", "time"),
-    "decodes_to": ("base64", "base64url"),
+    **dict.fromkeys(("decoded_max_length", "decoded_min_length"), (*_BASE64, "hex", "password")),
+    "decodes_to": _BASE64,
+    "val_json_bytes": ("base64url", "hex", "password"),
     "min_length": _LENGTHS,
     "max_length": (*_LENGTHS, "uri", "multi-host-uri"),
 }
@@ -91,6 +100,8 @@ def _format(part: Subschema, name: str) -> Iterator[Pattern]:
     if name == DECIMAL:
         yield decimal_text(part)
         return
+    configured = part.schema.get("val_json_bytes")
+    encoding = _ENCODINGS.get(name if configured is None else _READ_AS[configured])
     if name not in PYDANTIC_FORMATS:
         raise part.place.refusal(
             f"The format {name!r} is not supported yet",
@@ -98,8 +109,8 @@ def _format(part: Subschema, name: str) -> Iterator[Pattern]:
             remedy=_REMEDIES.get(name, "Use str, and check the format in a Pydantic validator."),
         )
     is_bounded = not _BOUNDS.isdisjoint(part.schema)
-    if "decodes_to" in part.schema:
-        yield _base64_of_ascii(_ASCII_BASE64[name])
+    if encoding is not None:
+        yield _encoded(part, encoding)
     elif name != "duration" or not is_bounded:
         yield PYDANTIC_FORMATS[name]
     if is_bounded:
@@ -158,19 +169,12 @@ def _of_bytes(fewest: int, most: int | None) -> Pattern:
     return alternation(*options) if most is not None else options[-1]
 
 
-@lru_cache(maxsize=2)
-def _base64_of_ascii(extra: str) -> Pattern:
-    """Return base 64 (RFC 4648 §4) of texts of ASCII: the first bit of each byte is zero."""
-    alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789" + extra
-
-    def sextets(holds: Callable[[int], bool]) -> Pattern:
-        return chars("".join(letter for value, letter in enumerate(alphabet) if holds(value)))
-
-    first, second = sextets(lambda value: value < 32), sextets(lambda value: not value & 0b1000)
-    third, fourth = sextets(lambda value: not value & 0b10), sextets(lambda _: True)
-    one = concat(first, sextets(lambda value: not value & 0b1111), literal("=="))
-    two = concat(first, second, sextets(lambda value: not value & 0b11), literal("="))
-    return concat(repeat(concat(first, second, third, fourth), 0, None), optional(alternation(one, two)))
+def _encoded(part: Subschema, encode: Callable[..., Pattern]) -> Pattern:
+    """Return what encodes bytes of some length, or texts of ASCII, where a byte is a character."""
+    fewest, most = max(part.schema.get("decoded_min_length", 0), 0), part.schema.get("decoded_max_length")
+    if most is not None and most < fewest:
+        raise part.place.unsatisfiable("nothing is of the length that is asked for", keyword="decoded_max_length")
+    return encode(fewest, most, is_ascii="decodes_to" in part.schema)
 
 
 def _bounded(part: Subschema, name: str) -> Pattern:

@@ -33,8 +33,6 @@ from structured.schema.formats.mail import DELIVERABLE_EMAIL, EMAIL, IDN_EMAIL, 
 from structured.schema.formats.pointers import JSON_POINTER, RELATIVE_JSON_POINTER
 from structured.schema.formats.resources import IRI, IRI_REFERENCE, URI, URI_REFERENCE, URI_TEMPLATE
 from structured.schema.formats.scalars import (
-    BASE64,
-    BASE64URL,
     BYTE_SIZE,
     COMPLEX,
     DECIMAL,
@@ -44,8 +42,9 @@ from structured.schema.formats.scalars import (
     UUID,
     uuid,
 )
+from structured.schema.formats.sextets import base64_text, hex_text
 
-__all__ = ["PYDANTIC_FORMATS", "SPECIFIED_FORMATS", "multi_host_url", "url"]
+__all__ = ["PYDANTIC_FORMATS", "SPECIFIED_FORMATS", "base64_text", "hex_text", "multi_host_url", "url"]
 
 SPECIFIED_FORMATS: dict[str, Pattern] = {
     "date": DATE,
@@ -92,8 +91,9 @@ PYDANTIC_FORMATS: dict[str, Pattern] = {
     "name-email": NAME_EMAIL,
     "uri": url(),
     "multi-host-uri": multi_host_url(),
-    "base64": BASE64,
-    "base64url": BASE64URL,
+    "base64": base64_text("base64"),
+    "base64url": base64_text("base64url"),
+    "hex": hex_text(),
     "binary": TEXT,
     "password": TEXT,
     "json-string": JSON_TEXT,

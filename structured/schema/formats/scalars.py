@@ -1,11 +1,11 @@
-"""Formats that are one number or a few bytes: identifiers, decimals, fractions, complex numbers, sizes, base 64.
+"""Formats that are one number or a few bytes: identifiers, decimals, fractions, complex numbers, sizes.
 
 The names are Pydantic's, but for `uuid`, which is the specification's too. What is given up: capital letters of no
 meaning, underscores between digits, signs that say nothing, numbers that are not finite.
 """
 
 from structured.pattern import Pattern, alternation, char_set, chars, concat, literal, optional, repeat, words
-from structured.schema.formats.alphabets import DIGIT, HEX, LETTER_OR_DIGIT, NOT_ZERO, both
+from structured.schema.formats.alphabets import DIGIT, HEX, NOT_ZERO
 
 
 def _uuid(third: Pattern, fourth: Pattern) -> Pattern:
@@ -61,21 +61,6 @@ BYTE_SIZE = concat(
 )
 """What Pydantic's `ByteSize` reads, the units in their usual spelling: `1.5 GiB`."""
 
-
-def _base64(extra: str) -> Pattern:
-    """Return whole groups of four characters (RFC 4648 §4), the last padded where it must be."""
-    one = both(LETTER_OR_DIGIT, chars(extra))
-    last = alternation(
-        concat(one, chars("AQgw"), literal("==")), concat(one, one, chars("AEIMQUYcgkosw048"), literal("="))
-    )
-    return concat(repeat(repeat(one, 4, 4), 0, None), optional(last))
-
-
-BASE64 = _base64("+/")
-"""RFC 4648 §4, canonical: the bits that the padding leaves over are zero."""
-
-BASE64URL = _base64("-_")
-"""RFC 4648 §5, the same."""
 
 TEXT = repeat(char_set(negated=True), 0, None)
 """Any text: `bytes` are the bytes of its UTF-8."""

@@ -33,7 +33,8 @@ _SAID_BY_A_FORMAT = frozenset(
 )
 """Functions of Pydantic that accept whatever the schema beside them allows."""
 
-_CHANGES_LENGTH = frozenset({"EncodedBytes.decode", "EncodedStr.decode_str", "wrap_val", "ByteSize._validate"})
+_DECODERS = frozenset({"EncodedBytes.decode", "EncodedStr.decode_str"})
+_CHANGES_LENGTH = _DECODERS | {"wrap_val", "ByteSize._validate"}
 """Functions of Pydantic after which a value is no longer as long as the text."""
 
 _WRITTEN_BY_USERS = frozenset({"val_func"})
@@ -49,10 +50,10 @@ def said_of(function: Any) -> dict[str, Any]:
     name = _qualified_name(plain)
     if _library(plain) not in _LIBRARIES or name in _WRITTEN_BY_USERS:
         return {VALIDATORS: [_shown(name)]}
-    if name in _SAID_BY_A_FORMAT or (name == "EncodedBytes.decode" and _is_base64(plain)):
+    if is_decoder(plain):
+        return {"decodes_to": "str"} if name == "EncodedStr.decode_str" else {}
+    if name in _SAID_BY_A_FORMAT:
         return {}
-    if name == "EncodedStr.decode_str" and _is_base64(plain):
-        return {"decodes_to": "str"}
     if isinstance(function, partial) and function.keywords:
         return {key: value for key, value in function.keywords.items() if value is not None}
     return {FUNCTION: name}
@@ -74,6 +75,18 @@ def _is_base64(function: Any) -> bool:
 def changes_length(function: Any) -> bool:
     """Tell whether a function of Pydantic makes a value of another length."""
     return _qualified_name(function.func if isinstance(function, partial) else function) in _CHANGES_LENGTH
+
+
+def is_decoder(function: Any) -> bool:
+    """Tell whether a function decodes base 64, as Pydantic's `Base64Bytes` and `Base64Str` do."""
+    return _library(function) == "pydantic" and _qualified_name(function) in _DECODERS and _is_base64(function)
+
+
+def said_of_length(function: Any) -> dict[str, int]:
+    """Return the least or the greatest length that a function of Pydantic checks: `{"min_length": 2}`."""
+    if not isinstance(function, partial) or _library(function.func) not in _LIBRARIES:
+        return {}
+    return {key: length for key, length in function.keywords.items() if key in ("max_length", "min_length")}
 
 
 def reads_byte_sizes(function: Any) -> bool:

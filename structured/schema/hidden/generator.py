@@ -14,13 +14,21 @@ from pydantic_core import SchemaValidator, ValidationError, core_schema
 
 from structured.recursion import deep
 from structured.schema.hidden.claims import contradicts, has_claims, is_open, without_claims
-from structured.schema.hidden.functions import VALIDATORS, noted, reads_byte_sizes, said_of
+from structured.schema.hidden.functions import (
+    FUNCTION,
+    VALIDATORS,
+    is_decoder,
+    noted,
+    reads_byte_sizes,
+    said_of,
+    said_of_length,
+)
 from structured.schema.hidden.inspection import (
     CoreSchema,
     has_hash,
     inner,
     lacks_configuration,
-    length_unit,
+    length_keywords,
     restrictions,
 )
 from structured.schema.hidden.spellings import Spelling
@@ -51,6 +59,8 @@ class CompleteJsonSchema(GenerateJsonSchema):
         """Add `claimed` where the author of a type says of it what is not so."""
         if schema["type"] == "function-plain":
             return self._of_a_function(schema)
+        if schema["type"] == "function-after" and said_of_length(schema["function"]["function"]):
+            schema = _without_updates(schema)
         if not has_claims(schema) or is_open(schema):
             return super().generate_inner(schema)
         truth = super().generate_inner(without_claims(schema))
@@ -108,11 +118,17 @@ class CompleteJsonSchema(GenerateJsonSchema):
         return shown
 
     def bytes_schema(self, schema: core_schema.BytesSchema) -> JsonSchemaValue:
-        """Name the format in which bytes are read, and their lengths as Pydantic does, since it counts bytes."""
+        """Name the format in which bytes are read, and their lengths as Pydantic does, since it counts bytes.
+
+        Add `val_json_bytes` where the text encodes them: a type made of bytes may name another format.
+        """
         name = {"utf8": "binary", "base64": "base64url"}.get(self._config.val_json_bytes, "hex")
+        shown = {"type": "string", "format": name}
         lengths = _present(schema, "min_length", "max_length")
-        is_decoded = name != "binary" and lengths
-        return {"type": "string", "format": name} | ({"length": "bytes"} if is_decoded else lengths)
+        if name == "binary":
+            return shown | lengths
+        decoded = {f"decoded_{keyword}": length for keyword, length in lengths.items()}
+        return shown | {"val_json_bytes": self._config.val_json_bytes} | decoded
 
     def float_schema(self, schema: core_schema.FloatSchema) -> JsonSchemaValue:
         """Add the infinite bounds, which Pydantic drops."""
@@ -272,12 +288,15 @@ class CompleteJsonSchema(GenerateJsonSchema):
         function: Any = schema["function"]["function"]
         if reads_byte_sizes(function):
             shown = {"anyOf": [{"type": "string", "format": "byte-size"}, {"type": "integer", "minimum": 0}]}
-        said = said_of(function)
-        if function.__class__.__module__ == "functools" and said.keys() & {"min_length", "max_length"}:
-            unit = length_unit(schema["schema"])
-            said = {"items": {}, "bytes": said}.get(unit or "", {"length": inner(schema["schema"])["type"]})
-            shown = {key: value for key, value in shown.items() if unit != "bytes" or key not in _MEASURING}
-        return noted(shown, said)
+        if is_decoder(function) and shown.get("format", "binary") != "binary":
+            return noted(shown, {FUNCTION: function.__qualname__})  # what it decodes is no longer the text
+        lengths = said_of_length(function)
+        if not lengths:
+            return noted(shown, said_of(function))
+        keywords = length_keywords(schema["schema"], shown)
+        if keywords is None:
+            return noted(shown, {"length": inner(schema["schema"])["type"]})
+        return noted(shown, _with_lengths(shown, lengths, *keywords))
 
     def function_wrap_schema(self, schema: core_schema.WrapValidatorFunctionSchema) -> JsonSchemaValue:
         """Say what is known of the function."""
@@ -396,6 +415,21 @@ def _documented(shown: JsonSchemaValue, cls: type[Any]) -> JsonSchemaValue:
 
 def _present(schema: Mapping[str, Any], *keys: str) -> dict[str, Any]:
     return {key: schema[key] for key in keys if schema.get(key) is not None}
+
+
+def _without_updates(schema: Any) -> Any:
+    """Return the core schema of a length without what Pydantic makes of it: `maxLength`, whatever is counted."""
+    return {**schema, "metadata": {**schema.get("metadata", {}), "pydantic_js_updates": {}}}
+
+
+def _with_lengths(shown: JsonSchemaValue, lengths: Mapping[str, int], least: str, most: str) -> dict[str, int]:
+    """Return the keywords of lengths, beside those that are there: both hold."""
+    found = {}
+    if "min_length" in lengths:
+        found[least] = max(lengths["min_length"], shown.get(least, 0))
+    if "max_length" in lengths:
+        found[most] = min(lengths["max_length"], shown.get(most, lengths["max_length"]))
+    return found
 
 
 def _rounded(bound: Any, towards: float) -> float:

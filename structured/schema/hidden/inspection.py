@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from structured.schema.hidden.functions import changes_length
+from structured.schema.hidden.functions import changes_length, is_decoder
 
 CoreSchema = Mapping[str, Any]
 """A core schema of Pydantic: a dictionary with a `type`."""
@@ -22,7 +22,14 @@ _SCALARS = frozenset(
         *("int", "literal", "multi-host-url", "none", "str", "time", "timedelta", "url", "uuid", "frozenset"),
     }
 )
-_COUNTED = frozenset({"str", "list", "set", "frozenset", "dict", "deque", "tuple", "generator", "typed-dict"})
+_DECODED = "decoded_min_length", "decoded_max_length"
+_COUNTED = {
+    "bytes": ("min_length", "max_length"),
+    "str": ("minLength", "maxLength"),
+    **dict.fromkeys(("frozenset", "generator", "list", "set", "tuple"), ("minItems", "maxItems")),
+    **dict.fromkeys(("dict", "typed-dict"), ("minProperties", "maxProperties")),
+}
+"""The keywords of the least and of the greatest length of a value; of bytes, they are Pydantic's own."""
 
 
 def inner(schema: CoreSchema) -> CoreSchema:
@@ -92,13 +99,13 @@ def restrictions(config: Mapping[str, Any]) -> dict[str, Any]:
     return {name: config[name] for name in _RESTRICTING if config.get(name)}
 
 
-def length_unit(schema: CoreSchema) -> str | None:
-    """Return what the length of a value counts: `"bytes"`, or `"items"` as the JSON Schema has them; None if neither.
+def length_keywords(schema: CoreSchema, shown: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Return the keywords that tell the length of a value, shown by a JSON Schema; None if none does.
 
-    `Base64Bytes` → None, since the text is longer than the value
+    `list[int]` → `("minItems", "maxItems")`, `Base64Bytes` → `("decoded_min_length", "decoded_max_length")`
     """
     while schema["type"] in _INNER and _INNER[schema["type"]] in schema:
         if schema["type"].startswith("function") and changes_length(schema["function"]["function"]):
-            return None
+            return _DECODED if is_decoder(schema["function"]["function"]) else None
         schema = schema[_INNER[schema["type"]]]
-    return "bytes" if schema["type"] == "bytes" else "items" if schema["type"] in _COUNTED else None
+    return _DECODED if schema["type"] == "bytes" and "val_json_bytes" in shown else _COUNTED.get(schema["type"])
