@@ -405,7 +405,11 @@ def test_bytes_in_canonical_spelling(value: bytes) -> None:
 
 
 @given(
-    st.binary(max_size=14), st.integers(0, 8), st.none() | st.integers(0, 5), st.sampled_from(ENCODINGS), st.booleans()
+    st.binary(max_size=14),
+    st.integers(0, 8),
+    st.none() | st.integers(0, 5),
+    st.sampled_from([*ENCODINGS]),
+    st.booleans(),
 )
 def test_texts_of_bytes_of_some_length(
     value: bytes, fewest: int, more: int | None, encode: Callable[..., bytes], is_ascii: bool
@@ -418,7 +422,7 @@ def test_texts_of_bytes_of_some_length(
     assert PatternLanguage(pattern).contains(encode(value).decode()) == is_right
 
 
-@given(st.integers(0, 8), st.none() | st.integers(0, 5), st.sampled_from(ENCODINGS), st.booleans(), st.randoms())
+@given(st.integers(0, 8), st.none() | st.integers(0, 5), st.sampled_from([*ENCODINGS]), st.booleans(), st.randoms())
 def test_bytes_of_texts_are_of_the_length(
     fewest: int, more: int | None, encode: Callable[..., bytes], is_ascii: bool, source: random.Random
 ) -> None:
