@@ -35,6 +35,7 @@ LISTINGS: dict[str, Any] = {
     "enum": JsonSchema({"enum": VALUES}),
     "enum with a rule": JsonSchema({"enum": VALUES, "minLength": 2}),
     "enum with another": JsonSchema({"enum": VALUES, "allOf": [{"enum": VALUES[::-1]}]}),
+    "enum without others": JsonSchema({"enum": VALUES, "not": {"enum": VALUES[1:]}}),
 }
 
 

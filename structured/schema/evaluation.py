@@ -7,7 +7,7 @@ for the ones, and Python's `re` for the others.
 """
 
 import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from fractions import Fraction
@@ -354,7 +354,7 @@ def _with_own_patterns(validator: Any) -> Any:
     checks = {keyword: check for keyword, check in _CHECKS.items() if keyword in known}
     if "exclusiveMinimum" not in known:  # draft 4 has a flag of that name, which jsonschema reads with the bound
         checks = {keyword: check for keyword, check in checks.items() if keyword not in _BOUNDS}
-    own = extend(validator, {keyword: _reporting(check) for keyword, check in checks.items()})
+    own = extend(validator, {keyword: _reporting(check) for keyword, check in checks.items()} | _negation(known))
     evolve = own.evolve
 
     def evolved(self: Any, **changes: Any) -> Any:
@@ -383,6 +383,17 @@ def _reporting(check: Callable[[Any, Any], str | None]) -> Callable[..., Any]:
             yield ValidationError(problem)
 
     return keyword
+
+
+def _negation(known: Collection[str]) -> dict[str, Callable[..., Any]]:
+    """Return `not`, where a draft has it: `jsonschema` writes out the denied schema for each value that it allows."""
+    from jsonschema import ValidationError
+
+    def keyword(validator: Any, held: Any, value: Any, _schema: Any) -> Any:
+        if validator.evolve(schema=held).is_valid(value):
+            yield ValidationError(f"{value!r} is allowed by what must not hold")
+
+    return {"not": keyword} if "not" in known else {}
 
 
 def _pattern_problem(regex: str, value: Any) -> str | None:
