@@ -175,6 +175,21 @@ class Mistaken(pydantic.BaseModel):
     second: list[str] = Field(default=[], alias="y")
 
 
+class Distinct(pydantic.BaseModel, extra="allow"):
+    """Both look for `x` first; so each is written by the name that is its own."""
+
+    first: int = Field(default=0, validation_alias=AliasChoices("x", "y"))
+    second: str = Field(default="", validation_alias=AliasChoices("x", "z"))
+    third: bool = Field(validation_alias=AliasChoices(AliasPath("x", 0), "t"))
+
+
+class DistinctByName(pydantic.BaseModel, validate_by_name=True):
+    """The same, by the names of the fields."""
+
+    first: int = Field(validation_alias=AliasChoices("x"))
+    second: list[str] = Field(validation_alias=AliasChoices("x"))
+
+
 class Checked(pydantic.BaseModel, validate_default=True):
     """Its default is valid for no one."""
 
@@ -499,7 +514,7 @@ MODEL = {
     made.__name__: (made, None)
     for made in (
         *(Frozen, Even, Strict, Stripped, Searched, Encoded, Kept, Counted, Forbidding, ByName, Camel, Shown),
-        *(Documented, Added, Inheriting, Mistaken, Checked),
+        *(Documented, Added, Inheriting, Mistaken, Distinct, DistinctByName, Checked),
         *(Open, Partial, Closed, Record, Loose, Point, Cat),
     )
 } | {
@@ -642,7 +657,7 @@ class Unhashable(pydantic.BaseModel, frozen=True):
 
 class Shared(pydantic.BaseModel):
     first: int = Field(validation_alias=AliasChoices("x", "y"))
-    second: str = Field(validation_alias=AliasChoices("x", "z"))
+    second: str = Field(validation_alias="x")
 
 
 class Preferred(pydantic.BaseModel):

@@ -4,6 +4,7 @@ import inspect
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 from zoneinfo import available_timezones
@@ -48,6 +49,7 @@ class CompleteJsonSchema(GenerateJsonSchema):
         self._core_definitions: dict[str, CoreSchema] = {}
         self._unconfigured: list[str] = []
         self._is_restricted = False
+        self._written: dict[int, str] = {}
 
     @property
     def mode(self) -> JsonSchemaMode:
@@ -308,7 +310,8 @@ class CompleteJsonSchema(GenerateJsonSchema):
 
     def model_fields_schema(self, schema: core_schema.ModelFieldsSchema) -> JsonSchemaValue:
         """Add what the names of the fields keep others from being, and `extras_keys`."""
-        shown = self._with_names(super().model_fields_schema(schema), schema["fields"].items(), schema)
+        spellings = self._spellings(schema["fields"].items(), schema)
+        shown = _with_names(super().model_fields_schema(schema), spellings)
         keys: Any = schema.get("extras_keys_schema")
         return shown | (
             {"extras_keys": keys["type"]} if keys and self.generate_inner(keys) != {"type": "string"} else {}
@@ -317,38 +320,38 @@ class CompleteJsonSchema(GenerateJsonSchema):
     def dataclass_args_schema(self, schema: core_schema.DataclassArgsSchema) -> JsonSchemaValue:
         """Add the same."""
         fields = [(field["name"], field) for field in schema["fields"]]
-        return self._with_names(super().dataclass_args_schema(schema), fields, schema)
+        spellings = self._spellings(fields, schema)
+        return _with_names(super().dataclass_args_schema(schema), spellings)
 
     def typed_dict_schema(self, schema: core_schema.TypedDictSchema) -> JsonSchemaValue:
         """Add the same."""
         with self._config_wrapper_stack.push(_inherited(schema)):
-            return self._with_names(super().typed_dict_schema(schema), schema["fields"].items(), schema)
+            spellings = self._spellings(schema["fields"].items(), schema)
+            return _with_names(super().typed_dict_schema(schema), spellings)
 
-    def _with_names(self, shown: JsonSchemaValue, fields: Iterable[tuple[str, Any]], schema: Any) -> JsonSchemaValue:
-        """Add `reserved_names`, which other members may not have, and `ambiguous_aliases`.
-
-        A field that would be looked for under the name of another is required, lest that be read in its place.
-        """
+    def _spellings(self, fields: Iterable[tuple[str, Any]], schema: Any) -> list[Spelling]:
+        """Return the names of fields; where two look for the first of theirs, each is written by another."""
         config = schema.get("config", {})
         by_name = config.get("validate_by_name", self._config.validate_by_name)
         by_alias = config.get("validate_by_alias", self._config.validate_by_alias)
-        spellings = [
-            Spelling.of(name, field.get("validation_alias"), by_name=by_name, by_alias=by_alias)
-            for name, field in fields
-            if self.field_is_present(field)
-        ]
-        written = [spelling.written for spelling in spellings]
-        reserved = sorted({name for spelling in spellings for name in spelling.looked_up} - set(written))
-        ambiguous = [
-            spelling.written
-            for spelling in spellings
-            if written.count(spelling.written) > 1 or not spelling.preferred.isdisjoint(written)
-        ]
-        required = shown.get("required", [])
-        mistaken = [one.written for one in spellings if not (one.looked_up - {one.written}).isdisjoint(written)]
-        shown |= {"required": [*dict.fromkeys([*required, *mistaken])]} if mistaken else {}
-        shown |= {"reserved_names": reserved} if reserved else {}
-        return shown | ({"ambiguous_aliases": sorted(set(ambiguous))} if ambiguous else {})
+        present = [(name, field) for name, field in fields if self.field_is_present(field)]
+
+        def spelled(claimed: frozenset[str] = frozenset()) -> list[Spelling]:
+            return [
+                Spelling.of(name, field.get("validation_alias"), by_name=by_name, by_alias=by_alias, claimed=claimed)
+                for name, field in present
+            ]
+
+        alone = spelled()
+        claims = Counter(name for spelling in alone for name in spelling.looked_up)
+        found = spelled(frozenset(name for name, count in claims.items() if count > 1))
+        for (_, field), first, chosen in zip(present, alone, found, strict=True):
+            if first.written != chosen.written:
+                self._written[id(field)] = chosen.written
+        return found
+
+    def _get_alias_name(self, field: Any, name: str) -> str:
+        return self._written.get(id(field)) or super()._get_alias_name(field, name)
 
     def field_is_required(self, field: Any, total: bool) -> bool:
         """Let a field be required whose default Pydantic validates: it may be none that it accepts."""
@@ -415,6 +418,25 @@ def _documented(shown: JsonSchemaValue, cls: type[Any]) -> JsonSchemaValue:
 
 def _present(schema: Mapping[str, Any], *keys: str) -> dict[str, Any]:
     return {key: schema[key] for key in keys if schema.get(key) is not None}
+
+
+def _with_names(shown: JsonSchemaValue, spellings: list[Spelling]) -> JsonSchemaValue:
+    """Add `reserved_names`, which other members may not have, and `ambiguous_aliases`.
+
+    A field that would be looked for under the name of another is required, lest that be read in its place.
+    """
+    written = [spelling.written for spelling in spellings]
+    reserved = sorted({name for spelling in spellings for name in spelling.looked_up} - set(written))
+    ambiguous = [
+        spelling.written
+        for spelling in spellings
+        if written.count(spelling.written) > 1 or not spelling.preferred.isdisjoint(written)
+    ]
+    required = shown.get("required", [])
+    mistaken = [one.written for one in spellings if not (one.looked_up - {one.written}).isdisjoint(written)]
+    shown |= {"required": [*dict.fromkeys([*required, *mistaken])]} if mistaken else {}
+    shown |= {"reserved_names": reserved} if reserved else {}
+    return shown | ({"ambiguous_aliases": sorted(set(ambiguous))} if ambiguous else {})
 
 
 def _without_updates(schema: Any) -> Any:

@@ -1,5 +1,6 @@
 """A field and its aliases enter; the name under which it is written leaves, and those under which it is looked for."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,17 +18,18 @@ class Spelling:
     looked_up: frozenset[str]
 
     @classmethod
-    def of(cls, name: str, alias: Any, *, by_name: bool, by_alias: bool) -> "Spelling":
+    def of(cls, name: str, alias: Any, *, by_name: bool, by_alias: bool, claimed: Collection[str] = ()) -> "Spelling":
         """Return the names of a field, whose alias is a name, a path, or a list of paths that are tried in turn.
 
+        It is written by the first plain name that is not `claimed` by another field, or else by the first.
         `AliasChoices(AliasPath("names", 0), "name")` → written as `name`, `names` being preferred
         """
         paths = _paths(alias) if alias is not None and by_alias else []
         if alias is None or by_name:
             paths.append([name])
         heads = [str(path[0]) for path in paths]
-        plain = [len(path) == 1 for path in paths]
-        chosen = plain.index(True) if True in plain else 0
+        plain = [at for at, path in enumerate(paths) if len(path) == 1]
+        chosen = next((at for at in plain if heads[at] not in claimed), plain[0] if plain else 0)
         return cls(heads[chosen], frozenset(heads[:chosen]), frozenset(heads))
 
 
