@@ -2,14 +2,14 @@
 
 import json
 import random
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pytest
 from doubles import read, spell
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import BaseModel
+from pydantic import BaseModel, Json
 
 from structured import JsonSchema
 from structured.automata import DEAD, RegularAutomaton
@@ -138,6 +138,21 @@ def test_indented_text_needs_to_know_how_deep_it_is() -> None:
     """No pattern counts the blanks before a line of any depth."""
     with pytest.raises(SchemaError, match="Node contains itself, and indented text needs to know how deep it is"):
         schema_to_pattern(read_type(Node).schema, "indented")
+
+
+@pytest.mark.parametrize(
+    ("output_type", "problem"),
+    [
+        (Any, "A value of any type may hold others, to any depth, which no regular expression can say."),
+        (list[Any], "A value of any type may hold others, to any depth, which no regular expression can say."),
+        (Json, "The pattern of Json contains itself, and no regular expression can."),
+    ],
+)
+def test_what_has_no_name_is_described(output_type: object, problem: str) -> None:
+    """Nobody wrote a definition of it, so there is none to be named."""
+    with pytest.raises(SchemaError) as caught:
+        to_regex(output_type)
+    assert str(caught.value).startswith(problem)
 
 
 def test_only_the_regular_expression_is_missing() -> None:

@@ -237,11 +237,12 @@ def any_value(place: Place) -> Pattern:
             "A value of any type may be nested, and indented text needs to know how deep it is",
             remedy='Say what type it has, or choose another whitespace: "spaced", "compact", "flexible" or "any".',
         )
-    inside = compilation.patterns.get(_ANY)
+    inside = compilation.patterns.get(ANY_VALUE)
     return _any_value(place.whitespace.name, place.plain_numbers) if inside is None else inside
 
 
-_ANY = "any value"
+ANY_VALUE = "any value"
+"""The name by which a value of any type refers to those inside it."""
 
 
 @cache
@@ -249,11 +250,11 @@ def _any_value(whitespace: str, plain_numbers: bool) -> Pattern:
     """Return any value, the same node every time."""
     style = read_whitespace(whitespace)
     patterns: dict[str, Pattern] = {}
-    patterns[_ANY] = Reference(_ANY, patterns)  # what is inside refers to it
+    patterns[ANY_VALUE] = Reference(ANY_VALUE, patterns)  # what is inside refers to it
     place = Place(Compilation({}, style, Reading.SPECIFICATION, plain_numbers=plain_numbers, patterns=patterns))
     anything = [Subschema({}, place)]
-    patterns[_ANY] = alternation(*(TYPES[kind](anything, place) for kind in TYPES if kind != "integer"))
-    return patterns[_ANY]
+    patterns[ANY_VALUE] = alternation(*(TYPES[kind](anything, place) for kind in TYPES if kind != "integer"))
+    return patterns[ANY_VALUE]
 
 
 @cache

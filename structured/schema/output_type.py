@@ -18,7 +18,7 @@ from structured.recursion import deep
 from structured.schema.absence import Absent, with_absence
 from structured.schema.hidden import CompleteJsonSchema
 from structured.schema.json_schema import JsonSchema, PlainData, check_document
-from structured.schema.keywords import compiled
+from structured.schema.keywords import ANY_VALUE, compiled
 from structured.schema.place import Compilation, Optionals, Place, Reading, Schema, Subschema
 from structured.schema.whitespace import DEFAULT_WHITESPACE, read_whitespace
 
@@ -130,9 +130,12 @@ def to_regex(output_type: object, *, whitespace: str = DEFAULT_WHITESPACE) -> st
     names = sorted({node.name for node in nodes if isinstance(node, Reference)})
     if names:
         place = next((place for reference, place in compilation.references if reference.name in names), None)
-        name = names[0] if place is None else _name_at(place, known.name)
+        recursive = f"The pattern of {known.name}" if place is None else _name_at(place, known.name)
+        problem = f"{recursive} contains itself, and no regular expression can"
+        if place is None and ANY_VALUE in names:
+            problem = "A value of any type may hold others, to any depth, which no regular expression can say"
         raise SchemaError(
-            f"{name} contains itself, and no regular expression can",
+            problem,
             schema_path="" if place is None else place.pointer,
             remedy=_ONLY_THE_EXPRESSION,
         )
