@@ -13,7 +13,7 @@ from itertools import chain
 from typing import Any
 
 from structured.pattern.languages.alphabet import Alphabet, alphabet_of, ranges_by_state
-from structured.pattern.languages.protocol import MOST_STATES, too_large
+from structured.pattern.languages.protocol import Work
 from structured.pattern.nodes import (
     ANY_TEXT,
     Alternation,
@@ -51,6 +51,12 @@ _Way = tuple[int | None, int, frozenset[_Duty]]
 
 _END = 0
 
+_PUSH = 4
+"""Steps that it takes to make a stack."""
+
+_UNFOLDING = 8
+"""Steps that it takes to unfold the node on top of one."""
+
 
 class PatternLanguage:
     """The texts of a pattern. A state is a set of branches, with what stands before if the pattern asks for that.
@@ -60,6 +66,7 @@ class PatternLanguage:
 
     def __init__(self, pattern: Pattern, around: "PatternLanguage | None" = None, before: str = "start") -> None:
         self.alphabet: Alphabet = alphabet_of(pattern) if around is None else around.alphabet
+        self.counter: Work = Work() if around is None else around.counter
         self._rests: list[_Rest] = [None]
         self._numbers: dict[tuple[int, int], int] = {}
         self._kept: dict[Any, Pattern] = {}
@@ -78,6 +85,15 @@ class PatternLanguage:
         self.looks_back: bool = bool(kinds - {"end"}) or (around is not None and around.looks_back)
         self._free = self.push(ANY_TEXT, _END), frozenset[_Duty]()
         self.start = self.state_before(frozenset([(self.push(pattern, _END), frozenset[_Duty]())]), before)
+
+    @property
+    def work(self) -> int:
+        """The steps that were taken for the states so far, and for those of the languages within."""
+        return self.counter.done
+
+    def renew(self) -> None:
+        """Allow as many steps again as one automaton may take."""
+        self.counter.renew()
 
     def state_before(self, branches: frozenset[_Branch], before: str) -> int:
         """Return the state of some branches, behind `"start"`, a `"word"` character or an `"other"` one."""
@@ -103,8 +119,7 @@ class PatternLanguage:
             number = self._numbers[key] = len(self._rests)
             self._rests.append((node, rest))
             self._kept[key] = node
-            if number > 40 * MOST_STATES:
-                raise too_large(node)
+            self.counter.add(_PUSH)
         return number
 
     def _made(self, key: Any, make: Any) -> Pattern:
@@ -134,7 +149,9 @@ class PatternLanguage:
             if top is None:
                 ends.append(duties)
                 continue
-            for block, follower, more in self._unfolded(top[0], top[1], before):
+            ways = self._unfolded(top[0], top[1], before)
+            self.counter.add(_UNFOLDING + len(ways))
+            for block, follower, more in ways:
                 if block is None:
                     open_ends.append((follower, duties | more))
                 else:
@@ -232,39 +249,44 @@ class PatternLanguage:
         following: dict[int, dict[_Branch, None]] = {}
         watched: dict[tuple[PatternLanguage, int], int] = {}
         for rest, held in branches:
-            for block, after, more in self.closure(rest, before)[0]:
+            leaves = self.closure(rest, before)[0]
+            self.counter.add(1 + len(leaves))
+            for block, after, more in leaves:
                 duties = held | more if more else held
                 following.setdefault(block, {})[after, duties] = None
                 for language, inner, _ in duties:
                     watched.setdefault((language, inner), len(watched) + 1)
-        leaves = list(following.values())
+        found_by_block = list(following.values())
         holding = self._holding([*following, self._word])
         known: dict[tuple[Any, ...], int | None] = {}
         row: list[int | None] = []
         for found in zip(holding, *[language.row(inner) for language, inner in watched], strict=True):
             if found not in known:
-                known[found] = self._successor(leaves, watched, found)
+                known[found] = self._successor(found_by_block, watched, found)
             row.append(known[found])
         return row
 
     def _holding(self, blocks: Sequence[int]) -> list[tuple[int, ...]]:
         """Return for each class the places of the blocks that it is in."""
-        holding: list[tuple[int, ...]] = [()] * len(self.alphabet)
+        holding: list[list[int]] = [[] for _ in range(len(self.alphabet))]
+        self.counter.add(len(self.alphabet))
         for place, block in enumerate(blocks):
             for number in self.alphabet.members(block):
-                holding[number] += (place,)
-        return holding
+                holding[number].append(place)
+        return list(map(tuple, holding))
 
     def _successor(
         self,
-        leaves: Sequence[Iterable[_Branch]],
+        leaves: Sequence[dict[_Branch, None]],
         watched: dict[tuple["PatternLanguage", int], int],
         found: Sequence[Any],
     ) -> int | None:
         """Return the state behind a class, given its places among the leaves and the states of those watched."""
         places = found[0]
         is_word = bool(places) and places[-1] == len(leaves)
-        branches = chain.from_iterable([leaves[place] for place in (places[:-1] if is_word else places)])
+        held = [leaves[place] for place in (places[:-1] if is_word else places)]
+        self.counter.add(1 + sum(map(len, held)))
+        branches = chain.from_iterable(held)
         kept = frozenset(_kept_branches(branches, watched, found) if watched else branches)
         return self.state_before(kept, "word" if is_word else "other") if kept else None
 
@@ -272,6 +294,7 @@ class PatternLanguage:
         """Tell whether a text is in the language."""
         state = self.start
         for character in text:
+            self.renew()
             following = self.row(state)[self.alphabet.class_of(ord(character))]
             if following is None:
                 return False

@@ -6,7 +6,7 @@ from typing import Any
 from structured.pattern.languages.alphabet import DEAD
 from structured.pattern.languages.automaton import Automaton
 from structured.pattern.languages.minimisation import smallest
-from structured.pattern.languages.protocol import MOST_STATES, Language, too_large
+from structured.pattern.languages.protocol import MOST_STATES, MOST_WORK, Language, too_large, too_much_work
 from structured.pattern.languages.table import Table
 
 
@@ -24,10 +24,14 @@ def explore(language: Language) -> Automaton | None:
 def table_of(language: Language, note: Callable[[int, Any], None]) -> Table:
     """Return where every class leads from every state of a language, as numbers, after noting each state."""
     numbers = _Numbers(language.start)
+    language.renew()
+    most = language.work + MOST_WORK
     rows: list[list[int]] = []
     for number, state in enumerate(numbers.states):  # which grows on the way
         note(number, state)
         rows.append(list(map(numbers.__getitem__, language.row(state))))
+        if language.work > most:
+            raise too_much_work()
     return Table(language.alphabet, rows)
 
 

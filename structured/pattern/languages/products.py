@@ -9,6 +9,9 @@ from structured.pattern.languages.alternating import PatternLanguage
 from structured.pattern.languages.protocol import Language
 from structured.pattern.nodes import ANY_TEXT
 
+_ENTRIES = 4
+"""Entries of rows that are brought together in a step."""
+
 _Meaning = Callable[[Any], Any]
 """What a state of one language is to all that are run beside each other: None, if with it they are lost."""
 
@@ -22,11 +25,23 @@ class Beside:
         self.alphabet: Alphabet = common.alphabet
         self.start: tuple[Hashable, ...] = tuple([language.start for language, _ in self._languages])
         self._parts = common.parts
+        self._own_work = 0
         self._places = range(len(self._languages))
         self._rows: list[dict[Any, Sequence[Any]]] = [{DEAD: [DEAD] * len(self.alphabet)} for _ in self._places]
 
+    @property
+    def work(self) -> int:
+        """The steps that were taken for the states of all, and to bring them together."""
+        return self._own_work + sum(language.work for language, _ in self._languages)
+
+    def renew(self) -> None:
+        """Allow each as many steps again."""
+        for language, _ in self._languages:
+            language.renew()
+
     def row(self, state: Sequence[Any]) -> list[Any]:
         """Return the states that each class leads to; None where all are lost."""
+        self._own_work += len(self._places) * len(self.alphabet) // _ENTRIES
         rows = map(self._row, self._places, state)
         return [None if None in states else states for states in zip(*rows, strict=True)]
 

@@ -10,6 +10,29 @@ from structured.pattern.nodes import Pattern, excerpt
 MOST_STATES = 24_000
 """States of one automaton that is made explicit."""
 
+MOST_WORK = 1_000_000
+"""Steps in which these are made: a state may consist of as many branches as its pattern has places."""
+
+
+class Work:
+    """The steps that a language and those within it have taken, and how many they may have taken."""
+
+    __slots__ = ("done", "most")
+
+    def __init__(self) -> None:
+        self.done = 0
+        self.most = MOST_WORK
+
+    def add(self, steps: int) -> None:
+        """Count some steps. Raises PatternError where they are too many."""
+        self.done += steps
+        if self.done > self.most:
+            raise too_much_work()
+
+    def renew(self) -> None:
+        """Allow as many again."""
+        self.most = self.done + MOST_WORK
+
 
 class Language(Protocol):
     """A set of texts, as a deterministic automaton over characters whose states are made when they are asked for."""
@@ -24,6 +47,15 @@ class Language(Protocol):
         """The state before the first character."""
         ...
 
+    @property
+    def work(self) -> int:
+        """The steps that were taken for the states so far."""
+        ...
+
+    def renew(self) -> None:
+        """Allow as many steps again as one automaton may take."""
+        ...
+
     def row(self, state: Any) -> Sequence[Any]:
         """Return the state that each class of characters leads to; None where it leads nowhere."""
         ...
@@ -33,10 +65,27 @@ class Language(Protocol):
         ...
 
 
+_REMEDY = "Repeat less, and combine fewer patterns and lengths."
+
+
 def too_large(pattern: Pattern | None) -> PatternError:
     """Return the error that says that an automaton would not end."""
     return PatternError(
         f"An automaton needs more than {MOST_STATES:,} states",
         pattern="" if pattern is None else excerpt(pattern),
-        remedy="Repeat less, and combine fewer patterns and lengths.",
+        remedy=_REMEDY,
     )
+
+
+class SmallStates:
+    """A language whose states are small, whatever it is: the number of them is limit enough."""
+
+    work = 0
+
+    def renew(self) -> None:
+        """Do nothing: no steps are counted."""
+
+
+def too_much_work() -> PatternError:
+    """Return the error that says that the states of an automaton are too large together."""
+    return PatternError(f"An automaton takes more than {MOST_WORK:,} steps to make", pattern="", remedy=_REMEDY)

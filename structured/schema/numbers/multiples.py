@@ -13,6 +13,7 @@ from typing import Any
 
 from structured.pattern import Pattern, Scan, literal
 from structured.pattern.languages import Alphabet, Language, PatternLanguage, Together, alphabet_of, explore
+from structured.pattern.languages.protocol import SmallStates
 from structured.schema.numbers.ranges import decimal_places, exponents
 from structured.schema.numbers.scientific import GREATEST_EXPONENT, LEAST_EXPONENT, MANTISSA_PLACES
 
@@ -55,7 +56,7 @@ def _by_digit(states: Sequence[Any]) -> dict[str, Any]:
     return dict(zip(_DIGITS, states, strict=False))
 
 
-class Multiples:
+class Multiples(SmallStates):
     """The plain decimals that are multiples of a divisor.
 
     Before the point, a state is the remainder of the digits without the last zeros, and how many zeros that are, where
@@ -107,7 +108,7 @@ class Multiples:
         return bool(remainder == 0 and (done is not None or zeros == self.zeros))
 
 
-class OtherNumbers:
+class OtherNumbers(SmallStates):
     """The plain decimals, other than 0, that are no multiples of a divisor, and whose doubles are none either.
 
     Up to `SURE_DIGITS` significant digits tell what a number is. More may follow them if neither the number that was
@@ -165,7 +166,7 @@ class OtherNumbers:
         return not self._nearness(done or 0, rest)[0]
 
 
-class ScientificMultiples:
+class ScientificMultiples(SmallStates):
     """The numbers in scientific notation that are multiples of a divisor, or those that are not.
 
     The mantissa has up to `places` digits after the point, the last of them not 0. After it, the exponent has to be at
