@@ -16,7 +16,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import NamedTuple
 
-from structured.errors import PatternError
+from structured.errors import PatternError, described
 from structured.schema.drafts import Draft
 from structured.schema.numbers.multiples import common_multiple
 from structured.schema.place import Complement, Place, Subschema, Subschemas
@@ -166,7 +166,8 @@ def _number(part: Subschema, keyword: str) -> Fraction:
     """Return the decimal value that the keyword shows: 0.1 is a tenth, not the double nearest to it."""
     number = part.schema[keyword]
     if not is_number(number) or not abs(number) <= sys.float_info.max:
-        problem = f"{number!r} is no {'divisor' if 'Of' in keyword or 'By' in keyword else 'bound'} of a number"
+        kind = "divisor" if "Of" in keyword or "By" in keyword else "bound"
+        problem = f"{described(number)} is no {kind} of a number"
         raise part.place.refusal(problem, keyword=keyword, remedy="Use a finite number.")
     return Fraction(str(number))
 
@@ -175,7 +176,9 @@ def _divisor(part: Subschema, keyword: str) -> Fraction:
     divisor = _number(part, keyword)
     if divisor <= 0:
         raise part.place.refusal(
-            f"{part.schema[keyword]!r} is no divisor of a number", keyword=keyword, remedy="Use a number above 0."
+            f"{described(part.schema[keyword])} is no divisor of a number",
+            keyword=keyword,
+            remedy="Use a number above 0.",
         )
     return divisor
 

@@ -22,6 +22,9 @@ from structured.schema.place import Subschema
 DECIMAL = "decimal"
 """The format, and the keyword that holds the rules under their Pydantic names, its decimals as strings."""
 
+MOST_DIGITS = 1_000
+"""Digits of a decimal that rules are written for: their patterns grow with the square."""
+
 CONTEXT_DIGITS = 28
 """The precision of Python's default context."""
 
@@ -30,6 +33,12 @@ def decimal_text(part: Subschema) -> Pattern:
     """Return the texts of the decimals that a schema with the format `decimal` allows, without quotation marks."""
     schema, place = part.schema, part.place
     rules = schema.get(DECIMAL, {})
+    if _most_digits(rules) > MOST_DIGITS:
+        raise place.refusal(
+            f"Decimals of more than {MOST_DIGITS:,} digits are not supported",
+            keyword=DECIMAL,
+            remedy="Lower `max_digits` and `decimal_places`, and use bounds of fewer digits.",
+        )
     interval = _interval(rules)
     divisor = Fraction(rules["multiple_of"]) if "multiple_of" in rules else None
     pieces = [] if interval is None else _pieces(rules, interval, divisor)
@@ -40,6 +49,14 @@ def decimal_text(part: Subschema) -> Pattern:
     if plain is None:
         raise place.unsatisfiable(f"no decimal keeps {rules}", keyword=DECIMAL)
     return plain
+
+
+def _most_digits(rules: Mapping[str, Any]) -> int:
+    """Return the most digits that some rule speaks of: those allowed, or those of a bound written out."""
+    allowed = [rules[name] for name in ("max_digits", "decimal_places") if rules.get(name) is not None]
+    written = [Decimal(rules[name]) for name in ("ge", "gt", "le", "lt", "multiple_of") if name in rules]
+    sizes = [max(abs(number.adjusted()), len(number.as_tuple().digits)) for number in written if number.is_finite()]
+    return max([*allowed, *sizes], default=0)
 
 
 def _interval(rules: Mapping[str, Any]) -> Interval | None:
