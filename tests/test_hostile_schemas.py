@@ -27,6 +27,15 @@ from structured.sketches import part_to_sketch
 from structured.vocabulary import Vocabulary
 
 T = TypeVar("T")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _warm() -> None:
+    """Compile the loops of automata first: the seconds that that takes are no schema's."""
+    RegularAutomaton(literal("a"))
+    first_states({"type": ["array", "object", "string"], "maxLength": 3})
+
+
 Wrap = Callable[[list[Any]], dict[str, Any]]
 
 
@@ -100,8 +109,31 @@ def from_below(frames: int, function: Callable[[], T]) -> T:
     return function() if frames == 0 else from_below(frames - 1, function)
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("use", USES, ids=lambda use: use.__name__)
+IN_SHORT = {
+    ("first_states", "oneOf"),
+    ("first_states", "dependentSchemas"),
+    ("first_states", "required"),
+    ("inspect", "allOf"),
+    ("inspect", "not"),
+    ("inspect", "properties"),
+    ("print_regex", "anyOf of types"),
+    ("print_regex", "items"),
+    ("sketch", "all prefixItems"),
+    ("sketch", "anyOf"),
+    ("sketch", "prefixItems"),
+    ("sketch", "tagged"),
+}
+"""Each way and each use at least once: what is tried without the slow tests."""
+
+
+@pytest.mark.parametrize(
+    ("use", "way"),
+    [
+        pytest.param(use, way, marks=() if (use.__name__, way) in IN_SHORT else pytest.mark.slow)
+        for use in USES
+        for way in WAYS
+    ],
+)
 def test_shared_definitions_are_followed_once(use: Callable[[Any], object], way: str) -> None:
     """Six levels of ten references each are a million paths: whoever follows them all takes minutes."""
     assert seconds_of(use, levels(6, WAYS[way])) < 5
@@ -137,7 +169,14 @@ def model_levels(count: int, of: Callable[[Any], Any]) -> type[BaseModel]:
     return model
 
 
-@pytest.mark.parametrize("of", [lambda model: model, lambda model: model | None, lambda model: list[model]])
+@pytest.mark.parametrize(
+    "of",
+    [
+        pytest.param(lambda model: model, marks=pytest.mark.slow),
+        lambda model: model | None,
+        pytest.param(lambda model: list[model], marks=pytest.mark.slow),
+    ],
+)
 def test_models_that_share_models_are_described(of: Callable[[Any], Any]) -> None:
     """Ten levels of ten fields of the next: the report has each field once, and the sketch each type once."""
     model = model_levels(10, of)
@@ -167,8 +206,14 @@ def nested(depth: int, wrap: Callable[[Any], Any]) -> Any:
     return schema
 
 
-@pytest.mark.parametrize("frames", [0, 400, 900])
-@pytest.mark.parametrize("way", DEEP)
+@pytest.mark.parametrize(
+    ("way", "frames"),
+    [
+        pytest.param(way, frames, marks=() if frames == often else pytest.mark.slow)
+        for way, often in zip(DEEP, [0, 0, 400, 900, 0, 900], strict=True)
+        for frames in (0, 400, 900)
+    ],
+)
 def test_nested_schemas_are_compiled_from_any_caller(way: str, frames: int) -> None:
     """A hundred levels are no more than a hundred levels, however deep the caller stands itself."""
     schema = nested(100, DEEP[way])
@@ -199,7 +244,7 @@ def test_deep_texts_are_refused_by_name(text: str) -> None:
         JsonSchema(endless)
 
 
-@pytest.mark.parametrize("length", [200, pytest.param(5_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("length", [100, pytest.param(5_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("frames", [0, 900])
 def test_chains_of_references_are_followed(frames: int, length: int) -> None:
     """Definitions may lead to each other one by one, in place or by way of a property."""
@@ -215,7 +260,7 @@ def test_chains_of_references_are_followed(frames: int, length: int) -> None:
     assert printed == r"\[" * length + "null" + r"\]" * length
 
 
-@pytest.mark.parametrize("depth", [40, 200])
+@pytest.mark.parametrize("depth", [40, pytest.param(200, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("frames", [0, 400, 900])
 def test_nested_models_are_compiled(depth: int, frames: int) -> None:
     """Models are nested as deep as Pydantic manages them."""
@@ -284,7 +329,7 @@ def test_lone_surrogates_in_types_have_a_place() -> None:
     assert caught.value.schema_path == "/properties/name/description"
 
 
-@pytest.mark.parametrize("length", [10**6, 10**9])
+@pytest.mark.parametrize("length", [pytest.param(10**6, marks=pytest.mark.slow), 10**9])
 @pytest.mark.parametrize("keyword", ["minLength", "pattern"])
 def test_far_too_long_answers_are_refused_without_being_spelled(keyword: str, length: int) -> None:
     """A budget of a hundred tokens is too small for a gigabyte, which need not be written down to see that."""
