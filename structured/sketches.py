@@ -109,9 +109,8 @@ class _Sketcher:
         if target.identity not in self.names:
             key = target.place.keys[-1] if target.place.path is not None else ""
             title = target.schema.get("title") if isinstance(target.schema, Mapping) else None
-            name = next(
-                (" ".join(name.split()) for name in (key, title) if isinstance(name, str) and name.strip()), "Answer"
-            )
+            lines = (" ".join(name.split()) for name in (key, title) if isinstance(name, str))
+            name = next(filter(None, lines), "Answer")
             self._namesakes[name] += 1
             self.names[target.identity] = name if self._namesakes[name] == 1 else f"{name}{self._namesakes[name]}"
             self.mentioned.append(target)

@@ -170,7 +170,7 @@ def _plainly_allows(schema: Any, place: Place, value: Any) -> bool:
 
 _FAULTS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 _LIBRARIES = {"jsonschema", "referencing", "re", "attr"}
-"""What a malformed schema raises in `jsonschema`; anything else, such as a time-out of the caller's, is not about it."""
+"""What a malformed schema raises in `jsonschema`; a time-out of the caller's, for one, is not about the schema."""
 
 
 @deep
