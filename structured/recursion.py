@@ -23,9 +23,14 @@ _BETWEEN_LOOKS = 8
 
 
 class _Calls(threading.local):
-    """How many calls of `deep` functions stand inside each other on the stack of a thread."""
+    """The calls of `deep` functions on the stack of a thread.
+
+    `inside` is how many stand inside each other; `abandoned`, on a stack that was begun here, is set when whoever waits
+    for it has been interrupted.
+    """
 
     inside = 0
+    abandoned: threading.Event | None = None
 
 
 _calls = _Calls()
@@ -37,6 +42,8 @@ def deep(function: Callable[P, T]) -> Callable[P, T]:
     @wraps(function)
     def call(*args: P.args, **options: P.kwargs) -> T:
         inside = _calls.inside
+        if _calls.abandoned is not None and _calls.abandoned.is_set():
+            raise KeyboardInterrupt("Nobody waits for this any more.")
         if inside % _BETWEEN_LOOKS == 0 and _is_high():
             return _on_new_stack(function, *args, **options)
         _calls.inside = inside + 1
@@ -66,8 +73,10 @@ def _on_new_stack(function: Callable[P, T], *args: P.args, **options: P.kwargs) 
     """Return what a function returns, or raise what it raises, in a thread that is waited for."""
     returned: list[T] = []
     raised: list[BaseException] = []
+    abandoned = _calls.abandoned or threading.Event()
 
     def run() -> None:
+        _calls.abandoned = abandoned
         try:
             returned.append(function(*args, **options))
         except BaseException as error:  # noqa: BLE001  it is raised again where the caller waits
@@ -75,7 +84,11 @@ def _on_new_stack(function: Callable[P, T], *args: P.args, **options: P.kwargs) 
 
     thread = threading.Thread(target=copy_context().run, args=(run,), daemon=True)
     thread.start()
-    thread.join()
+    try:
+        thread.join()
+    except BaseException:  # Ctrl-C, or a time-out of the caller's
+        abandoned.set()
+        raise
     if raised:
         raise raised.pop()
     return returned.pop()

@@ -185,3 +185,9 @@ def test_unions_are_linear():
         return len(to_regex(Annotated[Any, WithJsonSchema({"type": "object", "properties": properties})]))
 
     assert length(9) - length(8) == length(8) - length(7)
+
+
+def test_a_pattern_that_pydantic_refuses_is_told_with_its_reason():
+    """The reason stands in the last line of Pydantic's message."""
+    with pytest.raises(SchemaError, match=r"Error building \"str\" validator: error: look-around, .* is not supported"):
+        read_type(Annotated[str, Field(pattern=r"(?=a)\w+")])

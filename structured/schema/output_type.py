@@ -243,4 +243,8 @@ def _is_value(output_type: object) -> bool:
 
 
 def _first_sentence(error: Exception) -> str:
-    return str(error).partition("\n")[0].partition(". ")[0].rstrip(".")
+    """Return what an error says first; with a heading, which ends with a colon, what stands last under it."""
+    first, *others = str(error).splitlines() or [""]
+    if first.endswith(":") and others:
+        return f"{first} {others[-1].strip()}"
+    return first.partition(". ")[0].rstrip(".")
