@@ -177,7 +177,7 @@ def test_a_notebook_shows_a_bar_in_its_cell(
 
 @pytest.mark.parametrize("progress", ["yes", 1, 0.5])
 def test_progress_is_a_choice_of_three(progress: Any) -> None:
-    message = f"^progress is {re.escape(repr(progress))}; it must be True, False or None\\.$"
+    message = f"^progress is {re.escape(repr(progress))}; it must be True or False\\.$"
     with pytest.raises(TypeError, match=message):
         extract_batch(Digits, ["a", "b"], model=MODEL, progress=progress)
 
