@@ -352,7 +352,7 @@ def test_the_readme_gives_both_commands() -> None:
     """One line to install and try, one to install and test, each a block of its own or a line of one."""
     lines = [line for block in _blocks(README) for line in block.source.splitlines()]
     assert "pip install -c constraints.txt . && structured demo" in lines
-    assert "pip install -c constraints.txt -e '.[test]' && pytest" in lines
+    assert "pip install -c constraints.txt -e '.[test]' && pytest -n 2" in lines
 
 
 def test_the_tree_lists_every_room_in_order() -> None:

@@ -204,7 +204,7 @@ def test_tokenizer_that_cannot_be_used(tokenizer, message):
         ([None], "has None as a token id"),
         ([[1, 2]], r"has list \[1, 2\] as a token id"),
         ({"input_ids": [1]}, "returns dict"),
-        (iter([1]), "returns list_iterator"),
+        pytest.param(iter([1]), "returns list_iterator", id="iterator"),
         ([SIZE], rf"returns {SIZE} for str '.*', and there are {SIZE} tokens"),
         (torch.tensor([1.5]), r"has float 1\.5 as a token id"),
         (torch.tensor(1), "returns Tensor .*, which cannot be read"),
