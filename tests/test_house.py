@@ -192,6 +192,6 @@ def test_import_loads_nothing_heavy() -> None:
 
 
 def test_import_is_quick() -> None:
-    """Importing takes less than half a second or, on a busy machine, little more than pydantic and NumPy."""
+    """Importing takes less than half a second or, on a busy machine, four times as long as pydantic and NumPy."""
     seconds = seconds_to_import("structured")
-    assert seconds < 0.5 or seconds < 3 * seconds_to_import("numpy, pydantic, pydantic.json_schema")
+    assert seconds < 0.5 or seconds < 4 * seconds_to_import("numpy, pydantic, pydantic.json_schema")

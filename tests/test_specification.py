@@ -356,6 +356,7 @@ def test_choices_that_multiply_are_an_error_and_no_hang() -> None:
         schema_to_pattern({"allOf": [choices, *({**choices} for _ in range(9))]}, reading=Reading.SPECIFICATION)
 
 
+@pytest.mark.slow
 def test_definitions_that_multiply_are_an_error_and_no_hang() -> None:
     """Which of them hold together is a set, and of sixteen there are 65,536."""
     refs = [{"$ref": f"#/$defs/{number}"} for number in range(17)]

@@ -463,7 +463,7 @@ def _without_surrogates(low: int, high: int) -> list[Range]:
     return [piece for piece in (below, above) if piece[0] <= piece[1]]
 
 
-MOST_PRINTED = 500_000, 20_000_000
+MOST_PRINTED = 200_000, 20_000_000
 """Pieces and characters of the longest regular expression that is printed."""
 
 

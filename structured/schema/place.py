@@ -103,8 +103,8 @@ class Compilation:
 
     @property
     def work(self) -> int:
-        """What was compiled so far: schemas, and branches that were combined."""
-        return len(self.checked) + len(self.names) + 4 * self.combinations
+        """What was compiled so far: schemas, branches that were combined, and, in tens, schemas held against others."""
+        return len(self.checked) + len(self.names) + 4 * self.combinations + self.looked_at // 10
 
     def afresh(self) -> "Compilation":
         """Return a compilation of the same in which nothing has been compiled yet."""
