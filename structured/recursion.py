@@ -83,8 +83,8 @@ def _on_new_stack(function: Callable[P, T], *args: P.args, **options: P.kwargs) 
             raised.append(error)
 
     thread = threading.Thread(target=copy_context().run, args=(run,), daemon=True)
-    thread.start()
     try:
+        thread.start()
         thread.join()
     except BaseException:  # Ctrl-C, or a time-out of the caller's
         abandoned.set()

@@ -40,14 +40,26 @@ def test_what_is_returned_and_raised_does_not_depend_on_the_depth(depth):
     assert threading.active_count() == threads
 
 
+def endless(steps: list[None]) -> None:
+    """Work that does not end by itself."""
+    while True:
+        step()
+        steps.append(None)
+
+
+def assert_that_it_ends(steps: list[None]) -> None:
+    """Wait until no more steps are made, for ten seconds at most."""
+    end = time.monotonic() + 10
+    done = -1
+    while len(steps) > done:
+        assert time.monotonic() < end
+        done = len(steps)
+        time.sleep(0.2)
+
+
 def test_work_ends_when_whoever_waits_is_interrupted():
     """Ctrl-C reaches the main thread alone; the stacks that were begun notice at their next call."""
-    steps = []
-
-    def work() -> None:
-        while True:
-            step()
-            steps.append(None)
+    steps: list[None] = []
 
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
@@ -56,13 +68,25 @@ def test_work_ends_when_whoever_waits_is_interrupted():
     signal.setitimer(signal.ITIMER_REAL, 0.2)
     try:
         with pytest.raises(KeyboardInterrupt):
-            walk(5 * MOST_FRAMES, work)
+            walk(5 * MOST_FRAMES, lambda: endless(steps))
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
-    time.sleep(0.2)
-    done = len(steps)
-    assert done
-    time.sleep(0.1)
-    assert len(steps) == done
+    assert_that_it_ends(steps)
     assert walk(5 * MOST_FRAMES, lambda: "again") == "again"
+
+
+def test_work_ends_when_whoever_begins_it_is_interrupted(monkeypatch):
+    """A busy machine takes so long to start a thread that Ctrl-C may come before the wait for its end has begun."""
+    steps: list[None] = []
+    start = threading.Thread.start
+
+    def start_and_be_interrupted(thread: threading.Thread) -> None:
+        start(thread)
+        if threading.current_thread() is threading.main_thread():
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(threading.Thread, "start", start_and_be_interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        walk(5 * MOST_FRAMES, lambda: endless(steps))
+    assert_that_it_ends(steps)
