@@ -21,10 +21,10 @@ from benchmarks.documents import INSTRUCTION, KINDS, documents
 from benchmarks.end_to_end_worker import CLOCKS, OURS, PEERS, UNGUIDED
 from benchmarks.flat_cost import flat_cost
 from benchmarks.maskbench import Worker
+from structured.extraction.prompts import completion_prompt
 from structured.models import DEMONSTRATION
-from structured.prompts import completion_prompt
-from structured.schema import read_type
-from structured.sketches import part_to_sketch
+from structured.output_types.description import part_to_sketch
+from structured.output_types.output_type import read_type
 
 PLAIN = f"{OURS}, nothing forced"
 ENGINES = (UNGUIDED, OURS, PLAIN, *PEERS)

@@ -81,7 +81,7 @@ class Ours:
     """This library."""
 
     def __init__(self, folder: str, device: str, clock: Clock) -> None:
-        from structured.compiler import compile_type, known_type
+        from structured.index.compile import compile_type, resolve_type
         from structured.models import load_model
 
         self.model = cast("Any", load_model(folder, device_map={"": device}))
@@ -90,13 +90,13 @@ class Ours:
         self.model.model.forward = self.forward.on(self.model.model.forward)
         self.model.begin = self.passes.on(self._beginning(self.model.begin))
         self._indexes: dict[str, Any] = {}
-        compile_type(known_type(bool), self.model.vocabulary, whitespace="spaced").mask(0)  # loops are compiled once
+        compile_type(resolve_type(bool), self.model.vocabulary, whitespace="spaced").mask(0)  # loops are compiled once
 
     def compile(self, kind: str) -> None:
         """Make a type ready, up to its first mask."""
-        from structured.compiler import compile_type, known_type
+        from structured.index.compile import compile_type, resolve_type
 
-        index = compile_type(known_type(KINDS[kind][0]), self.model.vocabulary, whitespace="spaced")
+        index = compile_type(resolve_type(KINDS[kind][0]), self.model.vocabulary, whitespace="spaced")
         index.mask(index.automaton.start)
         self._indexes[kind] = index
 
@@ -104,10 +104,10 @@ class Ours:
         """Write answers, with the loop of the library; texts that are finished make room for others."""
         import numpy as np
 
-        from structured.decoding import Request as Wanted
-        from structured.decoding import generate
-        from structured.guide import Guide
-        from structured.sampling import Sampler
+        from structured.decoding.generate import Request as Wanted
+        from structured.decoding.generate import generate
+        from structured.decoding.sampling import Sampler
+        from structured.index.guide import Guide
 
         self.model._prefixes.clear()  # noqa: SLF001  what prompts share is computed in the time that is measured
         shared = count_shared(prompts) if request.get("share", True) else 0

@@ -18,9 +18,10 @@ from typing import Any
 
 from structured.automata import DEAD, RegularAutomaton
 from structured.errors import PatternError, SchemaError
-from structured.schema import Draft, Reading, read_whitespace
-from structured.schema.keywords import compiled
-from structured.schema.place import Compilation, UnsatisfiableError
+from structured.json_schema.compile import compiled
+from structured.json_schema.document.drafts import Draft
+from structured.json_schema.document.place import Compilation, Reading, UnsatisfiableError
+from structured.json_schema.whitespace import read_whitespace
 
 ROOT = Path(__file__).parent.parent
 SUITE = ROOT.parent / "shared" / "json-schema-test-suite" / "suite.zip"

@@ -7,14 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.automata import DEAD, RegularAutomaton
-from structured.index import Index
-from structured.masks import MaskTable
-from structured.schema import Reading, read_whitespace
-from structured.schema.keywords import compiled
-from structured.schema.place import Compilation, KeyOrder
+from structured.index.index import Index
+from structured.index.masks import MaskTable
+from structured.json_schema.compile import compiled
+from structured.json_schema.document.place import Compilation, KeyOrder, Reading
+from structured.json_schema.whitespace import read_whitespace
 from structured.vocabulary import TransformersTokenizer, Vocabulary
 
-MOST_MASK_BYTES = 1 << 26
+MAX_MASK_BYTES = 1 << 26
 """Of masks kept for all schemas together."""
 
 
@@ -28,14 +28,14 @@ class Engine:
         self.vocabulary.trie  # noqa: B018  belongs to the vocabulary, not to a schema
         self.vocabulary.special_trie  # noqa: B018
         self.vocabulary.longest_special  # noqa: B018
-        self._table = MaskTable(self.vocabulary.size, most_bytes=MOST_MASK_BYTES)
+        self._table = MaskTable(self.vocabulary.size, most_bytes=MAX_MASK_BYTES)
         self._index: Index | None = None
         self._state = DEAD
 
     def compile(self, schema: Mapping[str, Any]) -> None:
         """Take a schema. Raises SchemaError or PatternError if it is not supported."""
         if self._table.is_full:
-            self._table = MaskTable(self.vocabulary.size, most_bytes=MOST_MASK_BYTES)
+            self._table = MaskTable(self.vocabulary.size, most_bytes=MAX_MASK_BYTES)
         compilation = Compilation(schema, read_whitespace("any"), Reading.SPECIFICATION, key_order=self.key_order)
         self._index = Index(RegularAutomaton(compiled(compilation)), self.vocabulary, table=self._table)
         self.reset()

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.automata import DEAD, RegularAutomaton
-from structured.index import Index
-from structured.masks import unpack
-from structured.pattern.regex import PYTHON, regex_to_pattern
+from structured.index.index import Index
+from structured.index.masks import unpack
+from structured.regex.parser import PYTHON, regex_to_pattern
 from structured.vocabulary import Vocabulary
 
 PATTERN = r"[^\W\d]\w*"

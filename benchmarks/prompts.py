@@ -14,9 +14,10 @@ from unittest.mock import patch
 
 from pydantic import BaseModel
 
-from structured import Extractor, extract, load_model, prompts
+from structured import Extractor, extract, load_model
+from structured.extraction import prompts
+from structured.extraction.templates import Template
 from structured.models import LanguageModel
-from structured.templates import Template
 
 
 class Person(BaseModel):  # noqa: D101  a docstring would enter the prompt

@@ -10,8 +10,8 @@ class Person(BaseModel):
 extract(Person, "Jason is 25 years old.")  # Person(name='Jason', age=25)
 """
 
-from structured.calls import aextract, aextract_batch, extract, extract_batch, structured
-from structured.decoding import Generation
+from structured.decoding.generate import Generation
+from structured.decoding.reasoning import Thinking
 from structured.errors import (
     BatchError,
     BudgetError,
@@ -30,15 +30,16 @@ from structured.errors import (
     StructuredWarning,
     VocabularyError,
 )
-from structured.extraction import Extractor, Options
+from structured.extraction.calls import aextract, aextract_batch, extract, extract_batch, structured
+from structured.extraction.extractor import Extractor, Options
+from structured.extraction.stream import Stream
+from structured.integrations.transformers import GuidedLogitsProcessor
 from structured.models import load_model
-from structured.partial import PartialReader
-from structured.preflight import inspect_type
-from structured.processor import GuidedLogitsProcessor
-from structured.schema import JsonSchema, to_regex
-from structured.streams import Stream
-from structured.tasks import Extraction
-from structured.thinking import Thinking
+from structured.output_types.inspection import inspect_type
+from structured.output_types.json_schema import JsonSchema
+from structured.output_types.output_type import to_regex
+from structured.results.extraction import Extraction
+from structured.results.partial import PartialReader
 
 __all__ = [
     "BatchError",

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from structured.automata import DEAD, Automaton
-from structured.index import Index
-from structured.masks import unpack
-from structured.pattern import (
+from structured.index.index import Index
+from structured.index.masks import unpack
+from structured.regex import (
     Alternation,
     CharSet,
     Concat,
@@ -36,14 +36,15 @@ from structured.pattern import (
     literal,
     repeat,
 )
-from structured.pattern.nodes import MAX_CODE_POINT, Range
-from structured.vocabulary import Vocabulary, _byte_alphabet
+from structured.regex.syntax import MAX_CODE_POINT, Range
+from structured.vocabulary import Vocabulary
+from structured.vocabulary.vocabulary import _byte_alphabet
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
     from transformers import PreTrainedModel
 
-    from structured.models.hugging_face import HuggingFaceModel
+    from structured.models.transformers import HuggingFaceModel
 
 Logits = NDArray[np.float32]
 LogitsFunction = Callable[[Sequence[int]], Logits]
@@ -221,7 +222,7 @@ def in_memory(make: "Callable[[int], PreTrainedModel]", *, chat_template: str | 
     """Return a tiny model with its tokenizer, and with a few more logits than that has tokens."""
     import torch
 
-    from structured.models.hugging_face import HuggingFaceModel
+    from structured.models.transformers import HuggingFaceModel
 
     torch.manual_seed(0)
     tokenizer = byte_level_tokenizer(chat_template=chat_template)

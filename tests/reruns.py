@@ -5,7 +5,7 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from structured.models.recordings import Pass
+from structured.models.cuda_graphs import Pass
 
 FORBIDDEN = (
     *("_local_scalar_dense", "item", "nonzero", "is_nonzero", "equal", "lift_fresh", "masked_select", "bincount"),

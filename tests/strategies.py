@@ -11,8 +11,8 @@ import typing_extensions
 from hypothesis import strategies as st
 from pydantic import Field, RootModel, create_model
 
-from structured.pattern import Alternation, CharSet, Concat, Pattern, Repeat, Words
-from structured.pattern import Literal as LiteralNode
+from structured.regex import Alternation, CharSet, Concat, Pattern, Repeat, Words
+from structured.regex import Literal as LiteralNode
 
 WHITESPACES = ("compact", "spaced", "indented", "flexible", "any")
 

@@ -27,9 +27,9 @@ from structured import (
     structured,
 )
 from structured.automata import DEAD, RegularAutomaton
-from structured.compiler import known_type
+from structured.index.compile import resolve_type
+from structured.json_schema.compile import compiled
 from structured.models import FunctionModel
-from structured.schema.keywords import compiled
 
 TOKENIZER = ByteTokenizer()
 UNIFORM = FunctionModel(random_logits(len(TOKENIZER.tokens)), TOKENIZER)
@@ -53,7 +53,7 @@ def read(output_type, text, absent, **options):
 
 
 def accepts(output_type, absent, text):
-    automaton = RegularAutomaton(compiled(known_type(output_type, absent).compilation("spaced")))
+    automaton = RegularAutomaton(compiled(resolve_type(output_type, absent).compilation("spaced")))
     state = automaton.start
     for byte in text.encode():
         state = automaton.step(state, byte)
@@ -178,8 +178,8 @@ def test_every_path_of_a_report_can_be_chosen():
     for output_type in (Person, Order, Owner, Node):
         paths = [field.path for field in inspect_type(output_type).fields if not field.path.endswith("kind")]
         for path in paths:
-            known_type(output_type, [path])
-            known_type(output_type, [re.sub(r" \(\w+\)", "", path)])
+            resolve_type(output_type, [path])
+            resolve_type(output_type, [re.sub(r" \(\w+\)", "", path)])
 
 
 def test_unions_keep_what_tells_them_apart():
@@ -191,7 +191,7 @@ def test_unions_keep_what_tells_them_apart():
     assert accepts(Owner, ["pet (cat).lives"], f'{{"pet": {cat}, "other": null}}')
     assert not accepts(Owner, True, '{"pet": {"kind": null, "lives": 9}, "other": null}')
     with pytest.raises(SchemaError, match=re.escape("'pet (cat).kind' tells which branch of a union an answer is")):
-        known_type(Owner, ["pet.kind"])
+        resolve_type(Owner, ["pet.kind"])
 
 
 def test_what_contains_itself_may_lack_a_field_at_any_depth():

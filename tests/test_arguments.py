@@ -35,9 +35,10 @@ from structured import (
     structured,
     to_regex,
 )
+from structured.decoding.strategy import Choose
+from structured.json_schema.document.drafts import Draft
+from structured.json_schema.document.place import Optionals
 from structured.models import DEMONSTRATION, FunctionModel
-from structured.schema import Draft, Optionals
-from structured.search import Choose
 
 TOKENIZER = ByteTokenizer()
 MODEL = FunctionModel(random_logits(len(TOKENIZER.tokens)), TOKENIZER)
@@ -320,7 +321,7 @@ def test_other_arguments_are_checked_as_well(call: Callable[[], Any], error: typ
 
 def test_every_option_is_checked() -> None:
     """There is a row for each in the table of checks, and in that of the good values here."""
-    from structured.extraction import _CHECKS
+    from structured.extraction.extractor import _CHECKS
 
     assert _CHECKS.keys() == Options.__annotations__.keys() == GOOD.keys() - {"absent"}
 

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from ways import matches
 
 from structured.automata import DEAD, Limits, RegularAutomaton
-from structured.automata.utf8 import byte_sequences
 from structured.errors import PatternError
-from structured.pattern import Pattern, alternation, char_set, chars, concat, literal, optional, repeat, words
-from structured.pattern.nodes import Range, normalise
+from structured.regex import Pattern, alternation, char_set, chars, concat, literal, optional, repeat, words
+from structured.regex.syntax import Range, normalise
+from structured.regex.utf8 import byte_sequences
 
 Texts = tuple[Pattern, list[str]]
 
@@ -180,7 +180,7 @@ def test_each_limit_is_kept(limits: Limits, message: str) -> None:
 
 ONE_STEP = """
 from structured.automata import Limits, RegularAutomaton
-from structured.pattern import literal
+from structured.regex import literal
 automaton = RegularAutomaton(literal("a"), limits=Limits(seconds=0.5))
 print(automaton.step(automaton.start, ord("a")) >= 0)
 """
@@ -208,7 +208,7 @@ def test_compiling_the_loops_is_not_the_patterns_fault(tmp_path: Path, compiler:
 
 WALK = """
 from structured.automata import RegularAutomaton
-from structured.pattern import alternation, char_set, chars, concat, literal, optional, repeat, words
+from structured.regex import alternation, char_set, chars, concat, literal, optional, repeat, words
 item = alternation(words(["a", "ab", "b"]), concat(literal("x"), repeat(chars("yz"), 1, 3)), char_set((233, 0x10FFFF)))
 automaton = RegularAutomaton(concat(repeat(optional(item), 0, 5), literal("end"), optional(repeat(item, 2, None))))
 for text in ("abxyzab", "aéb🙂end", "endxyxyzab"):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from structured.ballots import Ballot, vote
+from structured.results.voting import Candidate, vote
 
 SCALARS = st.one_of(st.none(), st.booleans(), st.integers(-2, 2), st.sampled_from(["", "a", "b"]), st.just(1.0))
 
@@ -23,11 +23,11 @@ def values(depth: int) -> st.SearchStrategy[Any]:
 
 
 @st.composite
-def ballots(draw: st.DrawFn) -> list[Ballot]:
+def ballots(draw: st.DrawFn) -> list[Candidate]:
     """Return answers of different likelihoods."""
     answers = draw(st.lists(values(2), min_size=1, max_size=7))
     scores = draw(st.permutations(range(len(answers))))
-    return [Ballot(answer, -float(score)) for answer, score in zip(answers, scores, strict=True)]
+    return [Candidate(answer, -float(score)) for answer, score in zip(answers, scores, strict=True)]
 
 
 def always(data: Any) -> bool:  # noqa: ARG001
@@ -41,15 +41,15 @@ def never(data: Any) -> bool:  # noqa: ARG001
 @given(values(2), st.integers(1, 5))
 def test_those_who_agree_get_what_they_say(answer: Any, count: int) -> None:
     """A vote among equals is unanimous."""
-    outcome = vote([Ballot(answer, -1.0)] * count, always)
+    outcome = vote([Candidate(answer, -1.0)] * count, always)
     assert outcome.data == answer
     assert set(outcome.shares.values()) == {1.0}
 
 
 @given(ballots(), values(2))
-def test_a_majority_has_its_way(cast: list[Ballot], answer: Any) -> None:
+def test_a_majority_has_its_way(cast: list[Candidate], answer: Any) -> None:
     """What more than half of the ballots say as a whole is the outcome, however unlikely."""
-    outcome = vote([*cast, *[Ballot(answer, -100.0)] * (len(cast) + 1)], always)
+    outcome = vote([*cast, *[Candidate(answer, -100.0)] * (len(cast) + 1)], always)
     assert outcome.data == answer
     assert min(outcome.shares.values()) > 0.5
 
@@ -57,7 +57,7 @@ def test_a_majority_has_its_way(cast: list[Ballot], answer: Any) -> None:
 @given(st.lists(st.fixed_dictionaries({"x": SCALARS, "y": SCALARS, "z": st.lists(SCALARS, max_size=1)}), min_size=1))
 def test_objects_of_one_shape_are_voted_on_member_by_member(answers: list[dict[str, Any]]) -> None:
     """Each member has as many votes as any value there could have had, and `shares` says how many."""
-    cast = [Ballot(answer, -float(score)) for score, answer in enumerate(answers)]
+    cast = [Candidate(answer, -float(score)) for score, answer in enumerate(answers)]
     outcome = vote(cast, always)
     for name in "xyz":
         counts = Counter(as_json(answer[name]) for answer in answers)
@@ -74,23 +74,23 @@ def as_json(value: Any) -> str:
 
 
 @given(ballots(), st.randoms(use_true_random=False))
-def test_the_order_of_ballots_does_not_matter(cast: list[Ballot], rng: Any) -> None:
+def test_the_order_of_ballots_does_not_matter(cast: list[Candidate], rng: Any) -> None:
     """Ballots are not told apart by when they come, as long as no two are equally likely."""
     shuffled = rng.sample(cast, len(cast))
     assert as_json(vote(shuffled, always).data) == as_json(vote(cast, always).data)
 
 
 @given(ballots())
-def test_every_part_of_the_outcome_is_somebody_s(cast: list[Ballot]) -> None:
+def test_every_part_of_the_outcome_is_somebody_s(cast: list[Candidate]) -> None:
     """Nothing is made up: at each path some ballot says the same, and the shares tell how many do."""
     outcome = vote(cast, always)
     assert all(0 < share <= 1 for share in outcome.shares.values())
     assert outcome.position is None
 
 
-@example([Ballot({"x": None, "y": None}, -0.0), Ballot({"x": None}, -1.0), Ballot({"x": None}, -2.0)])
+@example([Candidate({"x": None, "y": None}, -0.0), Candidate({"x": None}, -1.0), Candidate({"x": None}, -2.0)])
 @given(ballots())
-def test_what_is_not_valid_is_not_returned(cast: list[Ballot]) -> None:
+def test_what_is_not_valid_is_not_returned(cast: list[Candidate]) -> None:
     """Where the whole breaks a rule of the type, a ballot is taken as it is, one that nobody beats in agreement."""
     mixed, outcome = vote(cast, always), vote(cast, never)
     assert outcome.position is not None
@@ -102,10 +102,10 @@ def test_what_is_not_valid_is_not_returned(cast: list[Ballot]) -> None:
 def test_the_ballot_that_agrees_most_stands_in() -> None:
     """Of three dates, days and months are fine by themselves and not together."""
     cast = [
-        Ballot({"day": 31, "month": 1, "place": "Rome"}, -1.0),
-        Ballot({"day": 31, "month": 3, "place": "Bonn"}, -2.0),
-        Ballot({"day": 30, "month": 4, "place": "Bonn"}, -4.0),
-        Ballot({"day": 28, "month": 4, "place": "Bonn"}, -5.0),
+        Candidate({"day": 31, "month": 1, "place": "Rome"}, -1.0),
+        Candidate({"day": 31, "month": 3, "place": "Bonn"}, -2.0),
+        Candidate({"day": 30, "month": 4, "place": "Bonn"}, -4.0),
+        Candidate({"day": 28, "month": 4, "place": "Bonn"}, -5.0),
     ]
     outcome = vote(cast, lambda data: data["day"] <= 30 or data["month"] != 4)
     assert outcome.data == {"day": 31, "month": 3, "place": "Bonn"}
@@ -117,7 +117,7 @@ def test_the_ballot_that_agrees_most_stands_in() -> None:
 def test_whether_there_is_something_is_voted_on_before_what_it_is() -> None:
     """Three addresses that differ have more votes than one null twice."""
     streets = [{"address": {"street": name, "city": "Bonn"}} for name in ("A", "B", "C")]
-    cast = [Ballot(answer, -float(score)) for score, answer in enumerate([{"address": None}] * 2 + streets)]
+    cast = [Candidate(answer, -float(score)) for score, answer in enumerate([{"address": None}] * 2 + streets)]
     outcome = vote(cast, always)
     assert outcome.data == {"address": {"street": "A", "city": "Bonn"}}
     assert outcome.shares == {"address.street": 0.2, "address.city": 0.6}
@@ -126,8 +126,8 @@ def test_whether_there_is_something_is_voted_on_before_what_it_is() -> None:
 def test_lists_are_voted_on_as_they_are() -> None:
     """Items are not mixed: the list that most have, or the likeliest answer's."""
     lists = [["a", "b"], ["b", "c"], ["a", "c"]]
-    assert vote([Ballot(one, -float(score)) for score, one in enumerate(lists)], always).data == ["a", "b"]
-    assert vote([Ballot(one, -float(score)) for score, one in enumerate([*lists, ["a", "c"]])], always).data == [
+    assert vote([Candidate(one, -float(score)) for score, one in enumerate(lists)], always).data == ["a", "b"]
+    assert vote([Candidate(one, -float(score)) for score, one in enumerate([*lists, ["a", "c"]])], always).data == [
         "a",
         "c",
     ]

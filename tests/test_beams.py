@@ -29,17 +29,17 @@ from test_decoding import ARRAY, CHOICE, INTEGER, MODELS, OBJECT, STRING, TYPES
 from test_forcing import LANGUAGE
 
 from structured.automata import RegularAutomaton
-from structured.beams import beam_search
-from structured.decoding import Generation, Request, generate
+from structured.decoding.beam_search import beam_search
+from structured.decoding.generate import Generation, Request, generate
+from structured.decoding.sampling import Sampler
 from structured.errors import OutOfMemoryError
-from structured.guide import Guide
-from structured.index import Index
-from structured.masks import unpack
+from structured.index.guide import Guide
+from structured.index.index import Index
+from structured.index.masks import unpack
 from structured.models import FunctionModel, LanguageModel
 from structured.models.function import FunctionTexts
-from structured.pattern import Pattern, alternation, char_set, chars, concat, literal, repeat
-from structured.pattern.nodes import MAX_CODE_POINT
-from structured.sampling import Sampler
+from structured.regex import Pattern, alternation, char_set, chars, concat, literal, repeat
+from structured.regex.syntax import MAX_CODE_POINT
 from structured.vocabulary import Vocabulary
 
 if TYPE_CHECKING:

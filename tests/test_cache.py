@@ -29,8 +29,11 @@ from test_index import PERSON, states_on_walks
 from typer.testing import CliRunner
 
 from structured import CacheWarning, Extractor, GuidedLogitsProcessor, ModelError, load_model
-from structured.automata import Automaton, RegularAutomaton, table
-from structured.cache import (
+from structured.automata import Automaton, RegularAutomaton
+from structured.automata.loops import table
+from structured.cli.app import app
+from structured.decoding.token_healing import begun_index
+from structured.index.cache import (
     Clearing,
     DiskCache,
     cache_folder,
@@ -40,15 +43,13 @@ from structured.cache import (
     load_layout,
     save_index,
 )
-from structured.cache.arrays import MAGIC, decode, encode, key_of
-from structured.cli import app
-from structured.compiler import WORTH_SAVING, compile_type
-from structured.healing import begun_index
-from structured.index import Index
-from structured.pattern import Pattern, alternation, literal
-from structured.trie import Trie
+from structured.index.cache.arrays import MAGIC, decode, encode, key_of
+from structured.index.compile import WORTH_SAVING, compile_type
+from structured.index.index import Index
+from structured.index.trie_walks import Walks
+from structured.regex import Pattern, alternation, literal
 from structured.vocabulary import Layout, Vocabulary
-from structured.walks import Walks
+from structured.vocabulary.trie import Trie
 
 ARRAYS = {"numbers": np.arange(12, dtype=np.int32).reshape(3, 4), "bytes": np.frombuffer(b"abc", dtype=np.uint8)}
 
@@ -456,9 +457,9 @@ def test_what_healed_prompts_have_taught_is_kept(tmp_path: Path, monkeypatch: py
 
 _PROCESS = """
 import numpy as np
-from structured.cache import default_cache, load_index, save_index
+from structured.index.cache import default_cache, load_index, save_index
 from structured.automata import UNKNOWN, RegularAutomaton
-from structured.index import Index
+from structured.index.index import Index
 from doubles import ByteTokenizer
 from structured.vocabulary import Vocabulary
 from test_index import PERSON
@@ -494,7 +495,7 @@ _READER_AND_WRITER = """
 import sys
 import numpy as np
 from pathlib import Path
-from structured.cache import DiskCache
+from structured.index.cache import DiskCache
 
 disk, number = DiskCache(Path(sys.argv[1])), int(sys.argv[2])
 for turn in range(60):

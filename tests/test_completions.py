@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 from test_guide import write
 from test_index import MOOD, NUMBER, PERSON, states_on_walks
 
-from structured import kernels
 from structured.automata import DEAD, RegularAutomaton
-from structured.completions import Completions, SearchLimits
 from structured.errors import BudgetError
-from structured.guide import Guide
-from structured.index import Index
-from structured.pattern import Pattern, Reference, alternation, chars, concat, literal, optional, repeat
-from structured.trie import Trie
+from structured.index import loops
+from structured.index.guide import Guide
+from structured.index.index import Index
+from structured.index.shortest_completion import Completions, SearchLimits
+from structured.regex import Pattern, Reference, alternation, chars, concat, literal, optional, repeat
 from structured.vocabulary import Vocabulary
+from structured.vocabulary.trie import Trie
 
 
 def fewest_tokens(tokens: Collection[bytes | None], data: bytes) -> int:
@@ -39,7 +39,7 @@ def test_fewest_tokens_of_each_suffix(merged: set[str], text: str) -> None:
     trie = Trie.from_tokens(tokens)
     text_bytes = np.frombuffer(data, dtype=np.uint8)
     counts = np.full(len(text_bytes) + 1, -1, dtype=np.int32)
-    kernels.fewest_tokens(trie.byte, trie.first, trie.token_start, text_bytes, counts)
+    loops.fewest_tokens(trie.byte, trie.first, trie.token_start, text_bytes, counts)
     assert counts.tolist() == [fewest_tokens(tokens, data[start:]) for start in range(len(data) + 1)]
 
 
@@ -50,7 +50,7 @@ def test_one_byte_of_a_state_makes_no_row_whole(vocabulary: Vocabulary, asked: i
     text, state = b"", index.automaton.start
     while not index.automaton.accepts(state):
         index.automaton.step(state, asked)
-        spelled, path = index._walks.follow(kernels.shortest_text, state)
+        spelled, path = index._walks.follow(loops.shortest_text, state)
         assert len(spelled) == index.automaton.distances[state]
         assert index.automaton.accepts(int(path[-1]))
         text, state = text + bytes(spelled[:1]), index.automaton.step(state, int(spelled[0]))

@@ -32,15 +32,15 @@ from numpy.typing import NDArray
 from ways import matches
 
 from structured.automata import RegularAutomaton
-from structured.decoding import Generation, Request, generate
+from structured.decoding.generate import Generation, Request, generate
+from structured.decoding.sampling import Sampler
 from structured.errors import ModelError, OutOfMemoryError
-from structured.guide import Guide
-from structured.index import Index
-from structured.masks import unpack
+from structured.index.guide import Guide
+from structured.index.index import Index
+from structured.index.masks import unpack
 from structured.models import FunctionModel
 from structured.models.function import FunctionTexts
-from structured.pattern import Pattern, alternation, char_set, chars, concat, literal, optional, repeat
-from structured.sampling import Sampler
+from structured.regex import Pattern, alternation, char_set, chars, concat, literal, optional, repeat
 from structured.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -267,14 +267,14 @@ def test_no_more_tokens_than_allowed_are_in_memory(vocabulary: Vocabulary, most:
     """Prompts and whole budgets together, but for a text that has more alone; the texts are the same."""
     together: list[int] = []
 
-    class Watched(FunctionModel):
+    class Tracked(FunctionModel):
         """A model that writes down how many texts it has at once."""
 
         def begin(self, prompts: Sequence[Sequence[int]], *, shared: int = 0, guessed: int = 0) -> FunctionTexts:
             together.append(sum(len(prompt) + 30 for prompt in prompts) if len(prompts) > 1 else 0)
             return super().begin(prompts, shared=shared, guessed=guessed)
 
-    model, sampler = Watched(random_logits(SIZE), TOKENIZER), Sampler(1.0, seed=1)
+    model, sampler = Tracked(random_logits(SIZE), TOKENIZER), Sampler(1.0, seed=1)
 
     def write(limit: int | None) -> list[Generation]:
         requests = [

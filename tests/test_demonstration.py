@@ -12,9 +12,8 @@ import pytest
 from typer.testing import CliRunner
 
 from structured import DemonstrationWarning, extract, load_model
-from structured.cli import app
-from structured.models import DEMONSTRATION, LanguageModel
-from structured.showcases import (
+from structured.cli.app import app
+from structured.cli.demo import (
     SHOWCASES,
     Flight,
     Invoice,
@@ -26,6 +25,7 @@ from structured.showcases import (
     Priority,
     Ticket,
 )
+from structured.models import DEMONSTRATION, LanguageModel
 from training.evaluate import RESULTS, evaluate
 
 EXPECTED = {

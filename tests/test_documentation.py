@@ -37,12 +37,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from test_house import HOUSE, ROOMS
+from test_house import HOUSE, PACKAGES
 
 import structured
 from structured import DemonstrationWarning, SchemaError
-from structured.extraction import Options
-from structured.schema import read_type, schema_to_pattern
+from structured.extraction.extractor import Options
+from structured.json_schema.compile import schema_to_pattern
+from structured.output_types.output_type import read_type
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
@@ -355,12 +356,12 @@ def test_the_readme_gives_both_commands() -> None:
     assert "pip install -c constraints.txt -e '.[test]' && pytest -n 2" in lines
 
 
-def test_the_tree_lists_every_room_in_order() -> None:
-    """The README's tree is the package on disk, in the order in which modules may import."""
+def test_the_map_lists_every_package_in_order() -> None:
+    """The README's map is the package on disk, in the order in which modules may import."""
     trees = [block.source for block in _blocks(README) if block.source.startswith("structured/\n")]
     (tree,) = trees
     names = re.findall(r"^[├└]── (\S+)", tree, flags=re.MULTILINE)
-    assert tuple(name.removesuffix("/").removesuffix(".py") for name in names) == ROOMS
+    assert tuple(name.removesuffix("/").removesuffix(".py") for name in names) == PACKAGES
     for name in names:
         assert (HOUSE / name).is_dir() if name.endswith("/") else (HOUSE / name).is_file()
 

@@ -205,9 +205,9 @@ def test_what_cannot_be_pickled_has_a_stand_in(error: Exception) -> None:
 
 def test_copies_do_not_share_what_can_change() -> None:
     error = BatchError([[1], None], {1: BudgetError(max_tokens=1, shortest=2)})
-    twin = copy.deepcopy(error)
-    twin.results[0].append(2)
-    twin.errors.clear()
+    representative = copy.deepcopy(error)
+    representative.results[0].append(2)
+    representative.errors.clear()
     assert error.results[0] == [1]
     assert list(error.errors) == [1]
 

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from test_index import MOOD, PERSON, states_on_walks
 
 from structured.automata import DEAD, RegularAutomaton
-from structured.decoding import Generation, Request, generate
-from structured.guide import Guide
-from structured.index import Index
+from structured.decoding.generate import Generation, Request, generate
+from structured.decoding.sampling import Sampler
+from structured.index.guide import Guide
+from structured.index.index import Index
 from structured.models import FunctionModel
-from structured.pattern import Pattern, alternation, chars, concat, literal, repeat
-from structured.sampling import Sampler
+from structured.regex import Pattern, alternation, chars, concat, literal, repeat
 from structured.vocabulary import Vocabulary
 
 TOKENIZER = ByteTokenizer()

@@ -37,11 +37,10 @@ from pydantic_core import MultiHostUrl, from_json
 from strategies import CHARACTERS, random_text
 
 from structured.automata import RegularAutomaton
+from structured.automata.dfa import PatternLanguage
 from structured.automata.protocol import DEAD
 from structured.errors import PatternError
-from structured.pattern import Alternation, Concat, Pattern, Reference, Repeat, nodes_of
-from structured.pattern.languages import PatternLanguage
-from structured.schema.formats import (
+from structured.json_schema.strings.formats import (
     PYDANTIC_FORMATS,
     SPECIFIED_FORMATS,
     base64_text,
@@ -50,6 +49,7 @@ from structured.schema.formats import (
     multi_host_url,
     url,
 )
+from structured.regex import Alternation, Concat, Pattern, Reference, Repeat, nodes_of
 
 SUITE = pathlib.Path(__file__).parents[1].parent / "shared" / "json-schema-test-suite" / "suite.zip"
 

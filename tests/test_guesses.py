@@ -11,16 +11,16 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from structured.automata import RegularAutomaton
-from structured.decoding import Generation, Request, generate
-from structured.guesses import LENGTHS, Source, guess
-from structured.guide import Guide
-from structured.index import Index
-from structured.masks import allows
+from structured.decoding.generate import Generation, Request, generate
+from structured.decoding.reasoning import thinking_index
+from structured.decoding.sampling import Sampler
+from structured.decoding.speculation import LENGTHS, Source, guess
+from structured.index.guide import Guide
+from structured.index.index import Index
+from structured.index.masks import allows
 from structured.models import FunctionModel
 from structured.models.function import LogitsFunction
-from structured.pattern import Pattern, chars, concat, literal, repeat
-from structured.sampling import Sampler
-from structured.thinking import thinking_index
+from structured.regex import Pattern, chars, concat, literal, repeat
 from structured.vocabulary import Vocabulary
 
 TOKENIZER = ByteTokenizer()

@@ -12,10 +12,10 @@ from ways import matches
 
 from structured.automata import RegularAutomaton
 from structured.errors import BudgetError
-from structured.guide import Guide
-from structured.index import Index
-from structured.masks import unpack
-from structured.pattern import (
+from structured.index.guide import Guide
+from structured.index.index import Index
+from structured.index.masks import unpack
+from structured.regex import (
     Alternation,
     CharSet,
     Concat,
@@ -113,13 +113,13 @@ def test_copies_move_on_their_own(vocabulary: Vocabulary, pattern: Pattern, rng:
         return tuple(getattr(guide, name) for name in Guide.__slots__)
 
     before = place(guide)
-    twin = guide.copy()
-    assert place(twin) == before
-    write(twin, rng)
+    representative = guide.copy()
+    assert place(representative) == before
+    write(representative, rng)
     assert place(guide) == before
     write(guide, rng)
     assert guide.finished
-    assert twin.finished
+    assert representative.finished
 
 
 @given(patterns(), randoms())

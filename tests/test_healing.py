@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from structured.automata import DEAD, RegularAutomaton
-from structured.decoding import Request, generate
-from structured.guide import Guide
-from structured.healing import begun_index, heal
-from structured.index import Index
+from structured.decoding.generate import Request, generate
+from structured.decoding.sampling import Sampler
+from structured.decoding.token_healing import begun_index, heal
+from structured.index.guide import Guide
+from structured.index.index import Index
 from structured.models import FunctionModel
-from structured.pattern import Pattern, chars, concat, literal, repeat
-from structured.sampling import Sampler
+from structured.regex import Pattern, chars, concat, literal, repeat
 from structured.vocabulary import Vocabulary
 
 TOKENIZER = ByteTokenizer()

@@ -10,12 +10,12 @@ import pytest
 from pydantic import Field, create_model
 
 from structured import JsonSchema
+from structured.automata.dfa import Intersection, Language, PatternLanguage, explore
+from structured.automata.dfa.protocol import MAX_WORK
 from structured.errors import PatternError, SchemaError, StructuredError
-from structured.pattern.languages import Language, PatternLanguage, Together, explore
-from structured.pattern.languages.protocol import MOST_WORK
-from structured.pattern.regex import ECMA, regex_to_pattern
-from structured.schema import read_type
-from structured.schema.keywords import compiled
+from structured.json_schema.compile import compiled
+from structured.output_types.output_type import read_type
+from structured.regex.parser import ECMA, regex_to_pattern
 
 
 def language(regex: str) -> PatternLanguage:
@@ -33,8 +33,8 @@ def compile_field(annotation: Any) -> None:
 
 LARGE = {
     "search": lambda: language("a{100000}"),
-    "excluded": lambda: Together([], [language("a{100000}")]),
-    "beside": lambda: Together([language("a{1000}b"), language("b{1000}c")]),
+    "excluded": lambda: Intersection([], [language("a{100000}")]),
+    "beside": lambda: Intersection([language("a{1000}b"), language("b{1000}c")]),
     "lookaheads": lambda: language("^(?=.*a{3000})(?=.*b{3000})(?!.*c{3000}).*$"),
     "nested": lambda: language("^((((a{0,1000}){0,1000}){0,1000}){0,1000})$"),
     "optional": lambda: language("^(a?){100000}$"),
@@ -45,9 +45,9 @@ LARGE = {
 def test_large_states_are_counted(name: str) -> None:
     """There may be few states, each as large as the pattern: what is counted is what they consist of."""
     large: Language = LARGE[name]()
-    with pytest.raises(PatternError, match=f"more than {MOST_WORK:,} steps"):
+    with pytest.raises(PatternError, match=f"more than {MAX_WORK:,} steps"):
         explore(large)
-    assert large.work < 1.1 * MOST_WORK
+    assert large.work < 1.1 * MAX_WORK
 
 
 @pytest.mark.slow
@@ -64,7 +64,7 @@ def test_no_memory_is_used_up() -> None:
 
 def test_long_texts_are_looked_at_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     """A text may be as long as it likes: no automaton is made of the states that it visits."""
-    monkeypatch.setattr("structured.pattern.languages.protocol.MOST_WORK", 1_000)
+    monkeypatch.setattr("structured.automata.dfa.protocol.MAX_WORK", 1_000)
     bounded = language("^.{0,1000}$")
     assert bounded.contains("ab" * 500)
     assert not bounded.contains("ab" * 501)

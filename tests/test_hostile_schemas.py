@@ -16,14 +16,14 @@ from pydantic import BaseModel, Field, create_model
 from structured import JsonSchema, inspect_type, to_regex
 from structured.automata import RegularAutomaton
 from structured.errors import BudgetError, SchemaError, StructuredError
-from structured.guide import Guide
-from structured.index import Index
-from structured.pattern import concat, excerpt, literal, repeat
-from structured.recursion import deep
-from structured.schema import read_type
-from structured.schema.json_schema import MOST_NESTED
-from structured.schema.keywords import compiled
-from structured.sketches import part_to_sketch
+from structured.errors.recursion import deep
+from structured.index.guide import Guide
+from structured.index.index import Index
+from structured.json_schema.compile import compiled
+from structured.output_types.description import part_to_sketch
+from structured.output_types.json_schema import MAX_NESTED
+from structured.output_types.output_type import read_type
+from structured.regex import concat, excerpt, literal, repeat
 from structured.vocabulary import Vocabulary
 
 T = TypeVar("T")
@@ -229,18 +229,18 @@ def test_nested_schemas_are_compiled_from_any_caller(way: str, frames: int) -> N
 def test_deeper_schemas_are_refused_by_name(way: str, depth: int, frames: int) -> None:
     """What Python cannot read is refused before it is read, as a mapping and as a text."""
     schema = {way: nested(depth, lambda inner: [inner])} if way in ("const", "enum") else nested(depth, DEEP[way])
-    with pytest.raises(SchemaError, match=f"more than {MOST_NESTED} brackets"):
+    with pytest.raises(SchemaError, match=f"more than {MAX_NESTED} brackets"):
         from_below(frames, lambda: JsonSchema(schema))
 
 
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"not":' * 100_000, '{"const":' + "[" * 5_000 + "]" * 5_000 + "}"])
 def test_deep_texts_are_refused_by_name(text: str) -> None:
     """As many brackets as one likes are an error of the library's, and so is a mapping that contains itself."""
-    with pytest.raises(SchemaError, match=f"more than {MOST_NESTED} brackets"):
+    with pytest.raises(SchemaError, match=f"more than {MAX_NESTED} brackets"):
         JsonSchema(text)
     endless: dict[str, Any] = {}
     endless["not"] = endless
-    with pytest.raises(SchemaError, match=f"more than {MOST_NESTED} brackets"):
+    with pytest.raises(SchemaError, match=f"more than {MAX_NESTED} brackets"):
         JsonSchema(endless)
 
 

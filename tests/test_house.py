@@ -1,6 +1,7 @@
-"""The house itself: data walks through its rooms in one direction, and entering it costs little."""
+"""The house itself: packages import in one direction, and entering it costs little."""
 
 import ast
+import graphlib
 import os
 import subprocess
 import sys
@@ -12,25 +13,20 @@ import pytest
 from typer.testing import CliRunner
 
 import structured
-from structured import cli, errors
+from structured import errors
+from structured.cli import app
 
 HOUSE = Path(structured.__file__).parent
 MODULES = sorted(HOUSE.rglob("*.py"))
 
-ROOMS = (
-    *("errors", "recursion", "arguments", "notebook"),
-    *("pattern", "schema", "trie", "automata", "vocabulary", "kernels", "weights", "masks", "walks"),
-    *("completions", "forcing", "index", "cache", "compiler", "guide", "thinking", "healing", "sampling", "models"),
-    *("device", "processor", "guesses", "decoding", "beams", "ballots", "search", "partial", "streams", "sketches"),
-    *("prompts", "templates", "tasks", "outcomes", "progress", "preflight", "extraction", "calls", "showcases", "cli"),
+PACKAGES = (
+    *("errors", "regex", "vocabulary", "automata", "json_schema", "output_types", "models", "index", "decoding"),
+    *("results", "extraction", "integrations", "cli"),
 )
-"""In the order in which data walks through them; a module imports only from rooms before its own, or from its own."""
+"""In the order in which data goes through them; a module imports only from packages before its own, or from its own."""
 
-LANGUAGES = (
-    *("alphabet", "protocol", "alternating", "products", "automaton", "table", "minimisation", "exploration"),
-    *("partitions", "counts"),
-)
-"""The modules of `pattern/languages/`, in the order in which they build on each other."""
+MAX_ENTRIES = 14
+"""Packages that the house may have: a map that is taken in at one glance."""
 
 FORBIDDEN_NAMES = {"utils", "util", "common", "helpers", "types", "misc"}
 """Names that say nothing about what is inside."""
@@ -51,8 +47,9 @@ class Imports(ast.NodeVisitor):
 
     def inside(self, package: str) -> set[str]:
         """Return what a package has that is imported, whenever."""
-        names = (name.split(f"{package}.", 1) for name in self.at_once | self.later | self.typing_only)
-        return {name[1].partition(".")[0] for name in names if name[0] == "" and len(name) > 1}
+        imported = self.at_once | self.later | self.typing_only
+        inside = [name.removeprefix(f"{package}.") for name in imported if name.startswith(f"{package}.")]
+        return {name.partition(".")[0] for name in inside}
 
     def visit_Import(self, node: ast.Import) -> None:
         self._now.update(alias.name for alias in node.names)
@@ -60,8 +57,8 @@ class Imports(ast.NodeVisitor):
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
         assert node.module is not None, "imports name the module in full"
         assert node.level == 0, "imports name the module in full"
-        self._now.update([f"structured.{alias.name}" for alias in node.names] if node.module == "structured" else [])
         self._now.add(node.module)
+        self._now.update(f"{node.module}.{alias.name}" for alias in node.names)  # a module, or what is in one
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
         self._inside(node, self.later)
@@ -75,8 +72,13 @@ class Imports(ast.NodeVisitor):
         self._now = before
 
 
-def room_of(module: Path) -> str:
+def package_of(module: Path) -> str:
     return module.relative_to(HOUSE).parts[0].removesuffix(".py")
+
+
+def children(package: Path) -> set[str]:
+    """Return the names of the modules and packages in a package."""
+    return {module.relative_to(package).parts[0].removesuffix(".py") for module in package.rglob("*.py")}
 
 
 def shown(module: Path) -> str:
@@ -98,26 +100,29 @@ def seconds_to_import(modules: str) -> float:
     return min(float(run(code)) for _ in range(5))
 
 
-def test_every_file_is_in_a_room() -> None:
-    """Each module and package has its place in the order, and each place is taken."""
+def test_every_module_is_in_a_package() -> None:
+    """Each module has its place in the order of packages, and each place is taken."""
     doors = {"__init__", "__main__"}
-    assert {room_of(module) for module in MODULES} - doors == set(ROOMS)
+    assert {package_of(module) for module in MODULES} - doors == set(PACKAGES)
+    assert len(PACKAGES) <= MAX_ENTRIES
 
 
-@pytest.mark.parametrize("module", [module for module in MODULES if room_of(module) in ROOMS], ids=shown)
-def test_modules_import_from_rooms_above(module: Path) -> None:
-    """No module knows of a room below its own."""
-    place = ROOMS.index(room_of(module))
-    assert Imports(module).inside("structured") <= set(ROOMS[: place + 1])
+@pytest.mark.parametrize("module", [module for module in MODULES if package_of(module) in PACKAGES], ids=shown)
+def test_modules_import_from_packages_before(module: Path) -> None:
+    """No module knows of a package after its own."""
+    place = PACKAGES.index(package_of(module))
+    assert Imports(module).inside("structured") <= set(PACKAGES[: place + 1])
 
 
-@pytest.mark.parametrize("name", LANGUAGES)
-def test_languages_build_on_those_above(name: str) -> None:
-    """Each module of the package has its place in its order, and knows only of those before."""
-    folder = HOUSE / "pattern" / "languages"
-    assert {module.stem for module in folder.glob("*.py")} == {"__init__", *LANGUAGES}
-    known = Imports(folder / f"{name}.py").inside("structured.pattern.languages")
-    assert known <= set(LANGUAGES[: LANGUAGES.index(name)])
+@pytest.mark.parametrize("package", sorted({module.parent for module in MODULES}), ids=shown)
+def test_modules_of_a_package_import_in_one_direction(package: Path) -> None:
+    """What a package holds can be put in an order in which each imports only from those before: there is no circle."""
+    dotted = ".".join(("structured", *package.relative_to(HOUSE).parts))
+    order: graphlib.TopologicalSorter[str] = graphlib.TopologicalSorter()
+    for module in package.rglob("*.py"):
+        child = module.relative_to(package).parts[0].removesuffix(".py")
+        order.add(child, *(Imports(module).inside(dotted) & children(package) - {child, "__init__"}))
+    order.prepare()  # raises CycleError, which names the circle
 
 
 @pytest.mark.parametrize("module", MODULES, ids=shown)
@@ -134,15 +139,15 @@ def test_torch_stays_behind_its_door(module: Path) -> None:
     if heavy(imports.at_once):
         name = ".".join(("structured", *module.relative_to(HOUSE).with_suffix("").parts))
         assert all(heavy(found.at_once) for found in map(Imports, MODULES) if name in found.at_once)
-    if room_of(module) in ROOMS[: ROOMS.index("models")]:
+    if package_of(module) in PACKAGES[: PACKAGES.index("models")]:
         assert not heavy(imports.later | imports.typing_only)
 
 
 @pytest.mark.parametrize("module", MODULES, ids=shown)
 def test_names_of_modules_say_what_is_inside(module: Path) -> None:
-    """No module is called like a drawer for odds and ends, and no room like a module of the standard library."""
+    """No module is called like a drawer for odds and ends, and no package like a module of the standard library."""
     assert not FORBIDDEN_NAMES & set(module.relative_to(HOUSE).with_suffix("").parts)
-    assert room_of(module) not in sys.stdlib_module_names - {"__main__"}
+    assert package_of(module) not in sys.stdlib_module_names - {"__main__"}
 
 
 def test_public_names_are_sorted_and_complete() -> None:
@@ -176,11 +181,11 @@ def test_the_version_is_that_of_the_distribution(monkeypatch: pytest.MonkeyPatch
             raise PackageNotFoundError(name)
         return installed[name]
 
-    monkeypatch.setattr(cli, "version", version)
-    told = CliRunner().invoke(cli.app, ["--version"])
+    monkeypatch.setattr(app, "version", version)
+    told = CliRunner().invoke(app.app, ["--version"])
     assert (told.exit_code, told.output) == (0, f"{project['name']} {project['version']}\n")
     installed.clear()
-    told = CliRunner().invoke(cli.app, ["--version"])
+    told = CliRunner().invoke(app.app, ["--version"])
     assert (told.exit_code, told.stdout) == (1, "")
     assert told.stderr.startswith("structured-extraction is not installed: ")
 

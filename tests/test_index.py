@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from structured import index as index_module
-from structured import kernels
 from structured.automata import DEAD, Automaton, RegularAutomaton
-from structured.index import Index
-from structured.masks import NO_ROW, MaskTable, unpack
-from structured.pattern import Pattern, alternation, char_set, chars, concat, literal, optional, repeat
+from structured.index import index as index_module
+from structured.index import loops
+from structured.index.index import Index
+from structured.index.masks import NO_ROW, MaskTable, unpack
+from structured.regex import Pattern, alternation, char_set, chars, concat, literal, optional, repeat
 from structured.vocabulary import Vocabulary
 
 STRING = concat(
@@ -141,16 +141,16 @@ def test_compiled_kernels_equal_the_plain_functions(vocabulary: Vocabulary, draw
     plain, fast = (Index(RegularAutomaton(pattern), vocabulary) for _ in range(2))
     trie = vocabulary.trie
     with pytest.MonkeyPatch.context() as patch:
-        for name, loop in vars(kernels).items():
+        for name, loop in vars(loops).items():
             if hasattr(loop, "py_func"):
-                patch.setattr(kernels, name, loop.py_func)
+                patch.setattr(loops, name, loop.py_func)
         expected = answers(plain)
     assert answers(fast) == expected
     for text in texts:
         arguments = trie.byte, trie.first, trie.token_start, np.frombuffer(text.encode(), dtype=np.uint8)
         counts = [np.full(len(text.encode()) + 1, -1, dtype=np.int32) for _ in range(2)]
-        kernels.fewest_tokens(*arguments, counts[0])
-        kernels.fewest_tokens.py_func(*arguments, counts[1])
+        loops.fewest_tokens(*arguments, counts[0])
+        loops.fewest_tokens.py_func(*arguments, counts[1])
         assert (counts[0] == counts[1]).all()
 
 

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from structured import to_regex
-from structured.cli import app
+from structured.cli.app import app
 
 ROOT = Path(__file__).parents[1]
 TYPES = """

@@ -27,10 +27,11 @@ from structured import (
     to_regex,
 )
 from structured.automata import DEAD, RegularAutomaton
+from structured.json_schema.compile import compiled
+from structured.json_schema.document.drafts import Draft
 from structured.models import FunctionModel
-from structured.schema import Draft, read_type
-from structured.schema.keywords import compiled
-from structured.sketches import part_to_sketch
+from structured.output_types.description import part_to_sketch
+from structured.output_types.output_type import read_type
 
 TOKENIZER = ByteTokenizer()
 MODELS = {

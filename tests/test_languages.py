@@ -10,14 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from structured.automata import DEAD, RegularAutomaton
-from structured.errors import PatternError
-from structured.pattern import Pattern, Scan, concat, literal, text_lengths
-from structured.pattern.characters import ECMA_SPACE, WORD, unicode_digits
-from structured.pattern.escaping import escaped
-from structured.pattern.languages import (
+from structured.automata.dfa import (
     Automaton,
+    Intersection,
     PatternLanguage,
-    Together,
     alphabet_of,
     character_counts,
     explore,
@@ -25,9 +21,14 @@ from structured.pattern.languages import (
     most_characters,
     partition,
 )
-from structured.pattern.languages.alphabet import refinement
-from structured.pattern.nodes import CharSet, complement
-from structured.pattern.regex import ECMA, regex_to_pattern
+from structured.automata.dfa.alphabet import refinement
+from structured.errors import PatternError
+from structured.output_types.inspection.lengths import text_lengths
+from structured.regex import Pattern, Scan, concat, literal
+from structured.regex.character_classes import ECMA_SPACE, WORD, unicode_digits
+from structured.regex.json_strings import escaped
+from structured.regex.parser import ECMA, regex_to_pattern
+from structured.regex.syntax import CharSet, complement
 
 REGEXES = (
     "a",
@@ -109,7 +110,7 @@ def test_a_refinement_is_one_alphabet_for_several(names: list[str]) -> None:
 )
 def test_together_is_intersection_and_difference(included: list[str], excluded: list[str], texts: list[str]) -> None:
     """And None is what no text is in."""
-    beside = Together(
+    beside = Intersection(
         tuple(PatternLanguage(pattern(regex)) for regex in included),
         tuple(PatternLanguage(pattern(regex)) for regex in excluded),
     )
@@ -145,7 +146,7 @@ def test_automata_are_as_small_as_may_be(regex: str, states: int) -> None:
 def test_no_two_states_are_alike(included: list[str], excluded: str) -> None:
     """Any two are told apart by some text, which is found by filling in a table of pairs."""
     inside = tuple(PatternLanguage(pattern(regex)) for regex in included)
-    automaton = explore(Together(inside, (PatternLanguage(pattern(excluded)),)))
+    automaton = explore(Intersection(inside, (PatternLanguage(pattern(excluded)),)))
     if automaton is None:
         return
     cuts = {cut for row in automaton.arcs for low, high, _ in row for cut in (low, high + 1)}
@@ -166,7 +167,7 @@ def test_what_is_excluded_does_not_multiply() -> None:
     """A text in which an excluded word was found is given up at once, so five words cost their sum."""
     words = ("admin", "designer", "customer", "maker", "operator")
     languages = [PatternLanguage(pattern(word)) for word in words]
-    automaton = explore(Together((languages[0],), tuple(languages[1:])))
+    automaton = explore(Intersection((languages[0],), tuple(languages[1:])))
     assert automaton is not None
     assert len(automaton.arcs) < 2 * sum(map(len, words))
 

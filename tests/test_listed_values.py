@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from structured import JsonSchema, inspect_type
 from structured.automata import RegularAutomaton
-from structured.compiler import compile_type
-from structured.guide import Guide
-from structured.schema import read_type
-from structured.schema.evaluation import allows
-from structured.schema.keywords import compiled
-from structured.schema.place import Subschema
-from structured.sketches import MOST_LISTED, schema_to_sketch
+from structured.index.compile import compile_type
+from structured.index.guide import Guide
+from structured.json_schema.compile import compiled
+from structured.json_schema.document.place import Subschema
+from structured.json_schema.logic.evaluation import allows
+from structured.output_types.description import MAX_LISTED, schema_to_sketch
+from structured.output_types.output_type import read_type
 from structured.vocabulary import Vocabulary
 
 MANY = 20_000
@@ -60,7 +60,7 @@ def test_a_sketch_shows_all_values_up_to_a_limit_and_then_how_many_more(count: i
     shown, _, more = sketch.partition(" | ... (")
     values = [json.loads(value) for value in shown.split(" | ")]
     assert values == VALUES[: len(values)]
-    assert len(sketch) < MOST_LISTED + 50
+    assert len(sketch) < MAX_LISTED + 50
     assert (more == "") == (len(values) == count)
     assert not more or more == f"{count - len(values):,} more)"
 

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from structured.automata import RegularAutomaton
-from structured.compiler import compile_type, known_type
-from structured.device import DeviceMasks, apply_masks, draw
-from structured.index import Index
-from structured.masks import NO_ROW, Mask, MaskTable, unpack
-from structured.pattern import Pattern
-from structured.sampling import Sampler
+from structured.decoding.device_masks import DeviceMasks, apply_masks, draw
+from structured.decoding.sampling import Sampler
+from structured.index.compile import compile_type, resolve_type
+from structured.index.index import Index
+from structured.index.masks import NO_ROW, Mask, MaskTable, unpack
+from structured.regex import Pattern
 from structured.vocabulary import Vocabulary
 
 
@@ -126,7 +126,7 @@ def test_the_compiler_shares_one_table_until_it_is_full(
 ) -> None:
     """All types compiled for a vocabulary have their masks in one table; a full one is followed by a new one."""
     own = Vocabulary(vocabulary.tokens, vocabulary.end_token_ids)
-    types = [known_type(output_type) for output_type in (int, bool, str, float)]
+    types = [resolve_type(output_type) for output_type in (int, bool, str, float)]
     first, second = (compile_type(output_type, own, whitespace="spaced") for output_type in types[:2])
     assert first.table is second.table
     monkeypatch.setattr(MaskTable, "is_full", True)

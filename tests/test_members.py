@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from structured.automata import DEAD, RegularAutomaton
 from structured.errors import PatternError
-from structured.pattern import Members, Pattern, Unlike, alternation, chars, concat, literal, optional, repeat
+from structured.regex import Members, Pattern, Unlike, alternation, chars, concat, literal, optional, repeat
 
 KEYS = st.text('ab"\\\n\x01é€🙂', max_size=3)
 DIGITS = repeat(chars("01"), 1, 2)

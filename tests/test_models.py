@@ -26,14 +26,13 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from reruns import Rerun
 
-from structured import models
 from structured.errors import DemonstrationWarning, ModelError
-from structured.models import FunctionModel, LanguageModel, load_model
+from structured.models import FunctionModel, LanguageModel, load, load_model
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
-    from structured.models.hugging_face import HuggingFaceModel
+    from structured.models.transformers import HuggingFaceModel
 
 CHAT_TEMPLATE = (
     "<s>{% for message in messages %}{{ message['role'] }}: {{ message['content'] }}<turn>{% endfor %}"
@@ -182,7 +181,7 @@ def test_whatever_happens_to_a_batch_each_text_is_read_as_alone(model: "HuggingF
 
 def test_what_prompts_share_is_read_once(model: "HuggingFaceModel", monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the layers, and whatever the lengths; a sliding window aside, which keeps no beginning."""
-    from structured.models.hugging_face import HuggingFaceTexts
+    from structured.models.transformers import HuggingFaceTexts
 
     read: list[int] = []
     plain = HuggingFaceTexts._forward
@@ -273,15 +272,15 @@ def test_demonstration_model_says_so_once(tmp_path: Path, monkeypatch: pytest.Mo
     saved.model.save_pretrained(tmp_path)
     saved.tokenizer.save_pretrained(tmp_path)
     monkeypatch.delenv("STRUCTURED_MODEL", raising=False)
-    monkeypatch.setattr(models, "DEMONSTRATION", tmp_path)
-    models._demonstration.cache_clear()
+    monkeypatch.setattr(load, "DEMONSTRATION", tmp_path)
+    load._demonstration.cache_clear()
     with pytest.warns(DemonstrationWarning, match=r"^No model was named, so the small demonstration model"):
         first = load_model()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         assert load_model() is first
     assert not caught
-    models._demonstration.cache_clear()
+    load._demonstration.cache_clear()
 
 
 @pytest.mark.parametrize("nonsense", [42, (random_logits(SIZE),), (1, 2, 3), random_logits(SIZE)])

@@ -16,10 +16,11 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from structured.automata import DEAD, RegularAutomaton
 from structured.errors import SchemaError
-from structured.index import Index
-from structured.masks import unpack
-from structured.schema import Reading, read_type, schema_to_pattern, to_regex
-from structured.schema.place import Complement, UnsatisfiableError
+from structured.index.index import Index
+from structured.index.masks import unpack
+from structured.json_schema.compile import schema_to_pattern
+from structured.json_schema.document.place import Complement, Reading, UnsatisfiableError
+from structured.output_types.output_type import read_type, to_regex
 
 SLOW = settings(max_examples=80, deadline=None)
 DIVISORS = st.sampled_from(

@@ -18,13 +18,14 @@ from doubles import in_memory, tiny_llama
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from structured import load_model, models
+from structured import load_model
 from structured.errors import ModelError
-from structured.models.names import why_not_hub
+from structured.models import load
+from structured.models.checkpoints import why_not_hub
 
 WANTED = r"Name a folder with config\.json, weights and tokenizer\.json, or a hub id that this machine can reach\.$"
 
-MOST_REQUESTS = 2
+MAX_REQUESTS = 2
 """Of one name: that for its configuration, and in each process one that huggingface_hub sends for itself."""
 
 
@@ -70,7 +71,7 @@ def test_hub_that_cannot_be_reached_is_asked_once(no_network, monkeypatch, tmp_p
         f"No model could be loaded from 'nobody/no-such-model'. It is no local folder, it is not in the cache "
         f"{tmp_path}, and https://huggingface.co cannot be reached ("
     )
-    assert 1 <= len(no_network) <= MOST_REQUESTS
+    assert 1 <= len(no_network) <= MAX_REQUESTS
 
 
 class Hub(BaseHTTPRequestHandler):
@@ -140,14 +141,14 @@ def test_model_in_the_cache_needs_no_hub(no_network, monkeypatch, tmp_path, save
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path))
     monkeypatch.setattr("time.sleep", lambda seconds: pytest.fail(f"waits for {seconds} s"))
     assert load_model("someone/tiny").name == "someone/tiny"
-    assert 1 <= len(no_network) <= MOST_REQUESTS
+    assert 1 <= len(no_network) <= MAX_REQUESTS
     (copy / "snapshots" / ("0" * 40) / "model.safetensors").unlink()
     message = refusal_of_damaged("someone/tiny")
     assert "What is in the cache cannot be loaded, and https://huggingface.co cannot be reached (" in message
 
 
 def refusal_of_damaged(name: str) -> str:
-    models._load_once.cache_clear()
+    load._load_once.cache_clear()
     return refusal(name)
 
 
@@ -298,7 +299,7 @@ class Shy:
         (1.5, r"float 1\.5 is not a model"),
         (["a"] * 100_000, r"list \['a', .*\.\.\.\] is not a model"),
         (["model", "tokenizer"], r"list .* A pair is a tuple: write \(…\), not \[…\]\.$"),
-        (models.FunctionModel, r"type .* FunctionModel is a class: pass an instance\.$"),
+        (load.FunctionModel, r"type .* FunctionModel is a class: pass an instance\.$"),
         (print, r"builtin_function_or_method .* This one lacks its tokenizer\.$"),
         (Shy(), r"Shy <Shy instance .* It lacks `name`, `context_length`, .*`pays`\.$"),
     ],
@@ -311,7 +312,7 @@ def test_what_is_no_model(source, message):
 
 
 def test_own_model_with_a_vocabulary_of_another_kind():
-    double: Any = type("Own", (), dict.fromkeys(models._MEMBERS))()
+    double: Any = type("Own", (), dict.fromkeys(load._MEMBERS))()
     with pytest.raises(ModelError, match=r"^The `vocabulary` of Own .* is None\. It must be a structured\.vocabulary"):
         load_model(double)
 

@@ -13,7 +13,7 @@ from strategies import output_types
 
 from structured import Extractor, Options, inspect_type
 from structured.models import FunctionModel
-from structured.notebook import card, code, coloured, html, joined, listed, paragraph, table, verbatim
+from structured.output_types.html import card, code, coloured, html, joined, listed, paragraph, table, verbatim
 
 TOKENIZER = ByteTokenizer()
 MODEL = FunctionModel(random_logits(len(TOKENIZER.tokens)), TOKENIZER)

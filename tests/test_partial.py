@@ -14,9 +14,9 @@ from strategies import typed
 from typing_extensions import TypedDict
 
 from structured import JsonSchema, PartialReader
-from structured.partial import partial_value, read_events
-from structured.schema import read_type
-from structured.schema.paths import steps_to_path
+from structured.output_types.output_type import read_type
+from structured.output_types.paths import steps_to_path
+from structured.results.partial import partial_value, read_events
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
 VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=12)

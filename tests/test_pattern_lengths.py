@@ -9,8 +9,11 @@ from pydantic import BaseModel
 from strategies import WHITESPACES, random_text, typed
 
 from structured.automata import RegularAutomaton
-from structured.pattern import (
-    Lengths,
+from structured.json_schema.compile import schema_to_pattern
+from structured.json_schema.document.place import Reading
+from structured.output_types.inspection.lengths import Lengths, text_lengths
+from structured.output_types.output_type import read_type
+from structured.regex import (
     Members,
     Reference,
     Repeat,
@@ -21,10 +24,8 @@ from structured.pattern import (
     literal,
     optional,
     repeat,
-    text_lengths,
     words,
 )
-from structured.schema import Reading, read_type, schema_to_pattern
 
 
 class Node(BaseModel):

@@ -19,8 +19,9 @@ from pydantic_types import Chosen
 from strategies import WHITESPACES, output_types
 
 from structured import SchemaError, inspect_type
-from structured.preflight import Cost, inspect_output_type, report_to_dict
-from structured.schema import OutputType, read_type, schema_to_pattern
+from structured.json_schema.compile import schema_to_pattern
+from structured.output_types.inspection import Cost, inspect_output_type, report_to_dict
+from structured.output_types.output_type import OutputType, read_type
 
 RANDOM_TYPES = settings(
     max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]

@@ -14,16 +14,7 @@ import pytest
 from doubles import ByteTokenizer, in_memory, random_logits, tiny_llama
 from pydantic import BaseModel, Field
 
-from structured import (
-    Extraction,
-    Extractor,
-    Generation,
-    JsonSchema,
-    Options,
-    PartialReader,
-    Thinking,
-    inspect_type,
-)
+from structured import Extraction, Extractor, Generation, JsonSchema, Options, PartialReader, Thinking, inspect_type
 from structured.models import DEMONSTRATION, FunctionModel
 
 TOKENIZER = ByteTokenizer()
@@ -113,10 +104,10 @@ def test_what_cannot_be_pickled_is_named() -> None:
 
 def test_copies_of_an_extractor_share_its_model() -> None:
     extractor = Extractor(Person, model=in_memory(tiny_llama), max_tokens=50)
-    for twin in (copy.copy(extractor), copy.deepcopy(extractor), copy.deepcopy([extractor])[0]):
-        assert twin is not extractor
-        assert twin.task.model is extractor.task.model
-        assert twin.prompt("x") == extractor.prompt("x")
+    for representative in (copy.copy(extractor), copy.deepcopy(extractor), copy.deepcopy([extractor])[0]):
+        assert representative is not extractor
+        assert representative.task.model is extractor.task.model
+        assert representative.prompt("x") == extractor.prompt("x")
 
 
 @pytest.mark.parametrize("way", [copy.copy, copy.deepcopy, *PROTOCOLS])
@@ -133,10 +124,10 @@ def test_values_are_what_they_were(way: Any) -> None:
         Options(temperature=0.5, model="folder"),
     ]
     for value in values:
-        twin = way(value) if callable(way) else pickled(value, way)
-        assert (type(twin), twin) == (type(value), value)
-    twin = way(refused) if callable(way) else pickled(refused, way)
-    assert [str(error) for error in twin.refusals] == [str(error) for error in refused.refusals]
+        representative = way(value) if callable(way) else pickled(value, way)
+        assert (type(representative), representative) == (type(value), value)
+    representative = way(refused) if callable(way) else pickled(refused, way)
+    assert [str(error) for error in representative.refusals] == [str(error) for error in refused.refusals]
 
 
 def test_a_reader_goes_on_elsewhere() -> None:

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from pydantic import AfterValidator, BaseModel, Field, TypeAdapter
 
 from structured import BatchError, BudgetError, GuidedLogitsProcessor, IncompleteError, JsonSchema, ModelError
-from structured.decoding import Request, generate
-from structured.guide import Guide
-from structured.masks import unpack
-from structured.models.hugging_face import HuggingFaceModel
-from structured.sampling import Sampler
+from structured.decoding.generate import Request, generate
+from structured.decoding.sampling import Sampler
+from structured.index.guide import Guide
+from structured.index.masks import unpack
+from structured.models.transformers import HuggingFaceModel
 
 if TYPE_CHECKING:
     import torch

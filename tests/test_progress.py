@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
 from structured import Extractor, PromptError, extract, extract_batch
-from structured import progress as progress_bar
+from structured.extraction import progress as progress_bar
+from structured.extraction.outcomes import Outcome
+from structured.extraction.progress import showing
 from structured.models import FunctionModel
-from structured.outcomes import Outcome
-from structured.progress import showing
 
 TOKENIZER = ByteTokenizer()
 LOGITS = random_logits(len(TOKENIZER.tokens))

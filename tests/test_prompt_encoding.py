@@ -18,9 +18,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from structured import Extractor, JsonSchema, ModelError, PromptError, extract_batch
+from structured.extraction.prompts import chat_messages, completion_prompt, framed
 from structured.models.prompt_encoding import PromptEncoder
 from structured.models.protocol import Messages
-from structured.prompts import chat_messages, completion_prompt, framed
 
 LARGE = ("llama3", "tekken", "deepseek-v3", "gemma3")
 """Those that take seconds to read and to copy."""

@@ -14,9 +14,9 @@ from strategies import Typed
 
 from structured.automata import DEAD, RegularAutomaton
 from structured.errors import SchemaError
-from structured.schema import read_type
-from structured.schema.keywords import compiled
-from structured.schema.place import Optionals
+from structured.json_schema.compile import compiled
+from structured.json_schema.document.place import Optionals
+from structured.output_types.output_type import read_type
 
 pytestmark = pytest.mark.filterwarnings("ignore::pydantic.warnings.TypedDictExtraConfigWarning")
 

@@ -14,12 +14,13 @@ from pydantic import BaseModel, Json
 from structured import JsonSchema
 from structured.automata import DEAD, RegularAutomaton
 from structured.errors import PatternError, SchemaError
-from structured.guide import Guide
-from structured.index import Index
-from structured.masks import unpack
-from structured.pattern import Reference, alternation, concat, literal, optional, productive_nodes, repeat
-from structured.schema import read_type, schema_to_pattern, to_regex
-from structured.sketches import schema_to_sketch
+from structured.index.guide import Guide
+from structured.index.index import Index
+from structured.index.masks import unpack
+from structured.json_schema.compile import schema_to_pattern
+from structured.output_types.description import schema_to_sketch
+from structured.output_types.output_type import read_type, to_regex
+from structured.regex import Reference, alternation, concat, literal, optional, productive_nodes, repeat
 from structured.vocabulary import Vocabulary
 
 

@@ -12,7 +12,9 @@ from jsonschema import Draft7Validator, Draft202012Validator
 
 from structured.automata import DEAD, RegularAutomaton
 from structured.errors import SchemaError
-from structured.schema import Draft, Reading, schema_to_pattern
+from structured.json_schema.compile import schema_to_pattern
+from structured.json_schema.document.drafts import Draft
+from structured.json_schema.document.place import Reading
 
 ONE, TWO = {"const": 1}, {"const": 2}
 

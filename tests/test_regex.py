@@ -10,9 +10,9 @@ from interegular import parse_pattern
 from pydantic import Field, TypeAdapter, ValidationError
 from pydantic_core import SchemaError as CoreSchemaError
 
+from structured.automata.dfa import PatternLanguage
 from structured.errors import PatternError
-from structured.pattern.languages import PatternLanguage
-from structured.pattern.regex import ECMA, PYTHON, RUST, Dialect, regex_to_pattern
+from structured.regex.parser import ECMA, PYTHON, RUST, Dialect, regex_to_pattern
 
 TEXTS = st.text("ab1 _\n\u00e9\u2028-", max_size=5)
 ATOMS = (

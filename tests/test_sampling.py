@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from structured import weights
+from structured.decoding import softmax as weights
+from structured.decoding.sampling import Sampler
+from structured.decoding.softmax import exponential, turned
 from structured.errors import ModelError
-from structured.masks import Mask, unpack
-from structured.sampling import Sampler
-from structured.weights import exponential, turned
+from structured.index.masks import Mask, unpack
 
 SIZE = 70
 """Tokens in these tests; their masks take three words, the last one partly filled."""

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from structured.schema.dates import DATE, DATE_TIME, RFC_3339_TIME
+from structured.json_schema.strings.dates import DATE, DATE_TIME, RFC_3339_TIME
 
 DATE_PATTERN, DATE_TIME_PATTERN = re.compile(str(DATE)), re.compile(str(DATE_TIME))
 

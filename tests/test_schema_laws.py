@@ -8,7 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from strategies import WHITESPACES, random_text, typed
 
-from structured.schema import read_type, schema_to_pattern, to_regex
+from structured.json_schema.compile import schema_to_pattern
+from structured.output_types.output_type import read_type, to_regex
 
 STYLES = {
     "compact": {"separators": (",", ":")},

@@ -15,11 +15,11 @@ from strategies import GREATEST_PLAIN, random_text
 
 from structured import JsonSchema
 from structured.errors import SchemaError
-from structured.schema import read_type, schema_to_pattern
-from structured.schema.keywords import compiled
-from structured.schema.numbers import PLACES, integer_range
-from structured.schema.numbers.of_types import FLOATS
-from structured.schema.numbers.ranges import decimal_range
+from structured.json_schema.compile import compiled, schema_to_pattern
+from structured.json_schema.numbers import PLACES, integer_range
+from structured.json_schema.numbers.of_types import FLOATS
+from structured.json_schema.numbers.ranges import decimal_range
+from structured.output_types.output_type import read_type
 
 BIG = st.integers(-(10**40), 10**40)
 UNITS = st.integers(-(10**24), 10**24) | st.integers(-(10**20), 10**20) | st.integers(-1200, 1200)

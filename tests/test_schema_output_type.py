@@ -12,8 +12,9 @@ import pytest
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError, WithJsonSchema
 
 from structured.errors import SchemaError
-from structured.pattern import Alternation
-from structured.schema import OutputType, read_type, schema_to_pattern, to_regex
+from structured.json_schema.compile import schema_to_pattern
+from structured.output_types.output_type import OutputType, read_type, to_regex
+from structured.regex import Alternation
 
 TYPES = "a BaseModel, a dataclass, a TypedDict, an Enum, a Literal, or a plain type such as list[int]"
 UNDEFINED = list["Undefined"]  # noqa: F821

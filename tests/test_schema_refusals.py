@@ -10,7 +10,8 @@ import pytest
 from pydantic import AliasPath, BaseModel, Field
 
 from structured.errors import SchemaError
-from structured.schema import read_type, schema_to_pattern, to_regex
+from structured.json_schema.compile import schema_to_pattern
+from structured.output_types.output_type import read_type, to_regex
 
 DAY = dt.date(2024, 1, 1)
 

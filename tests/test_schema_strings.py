@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import CHARACTERS
 
-from structured.pattern import Repeat
-from structured.schema import schema_to_pattern
-from structured.schema.strings import CHARACTER
+from structured.json_schema.compile import schema_to_pattern
+from structured.json_schema.strings.strings import CHARACTER
+from structured.regex import Repeat
 
 ANY_STRING = re.compile(str(schema_to_pattern({"type": "string"})))
 

@@ -17,9 +17,10 @@ from pydantic import (
     model_validator,
 )
 
-from structured.schema import Reading, read_type, read_whitespace, schema_to_pattern, to_regex
-from structured.schema.keywords import part_to_pattern
-from structured.schema.place import Compilation, Place, Subschema
+from structured.json_schema.compile import part_to_pattern, schema_to_pattern
+from structured.json_schema.document.place import Compilation, Place, Reading, Subschema
+from structured.json_schema.whitespace import read_whitespace
+from structured.output_types.output_type import read_type, to_regex
 
 
 def even(value):

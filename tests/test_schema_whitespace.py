@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import WHITESPACES, random_text
 
-from structured.schema import DEFAULT_WHITESPACE, read_whitespace, schema_to_pattern
+from structured.json_schema.compile import schema_to_pattern
+from structured.json_schema.whitespace import DEFAULT_WHITESPACE, read_whitespace
 
 NESTED = {
     "type": "object",

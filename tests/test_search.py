@@ -17,19 +17,19 @@ from strategies import output_types
 
 from structured import BudgetWarning, Extractor, GenerationError, extract, extract_batch
 from structured.automata import RegularAutomaton
-from structured.ballots import Ballot, vote
-from structured.beams import beam_search
-from structured.decoding import Generation, Request, generate
+from structured.decoding.beam_search import beam_search
+from structured.decoding.generate import Generation, Request, generate
+from structured.decoding.reasoning import Thinking
+from structured.decoding.sampling import Sampler
+from structured.decoding.strategy import RETRY_TEMPERATURE, Search, repeated
 from structured.errors import OutOfMemoryError
-from structured.extraction import Options
-from structured.guide import Guide
-from structured.index import Index
+from structured.extraction.extractor import Options
+from structured.index.guide import Guide
+from structured.index.index import Index
 from structured.models import FunctionModel
 from structured.models.function import FunctionTexts
-from structured.pattern import Pattern, literal
-from structured.sampling import Sampler
-from structured.search import RETRY_TEMPERATURE, Search, repeated
-from structured.thinking import Thinking
+from structured.regex import Pattern, literal
+from structured.results.voting import Candidate, vote
 from structured.vocabulary import Vocabulary
 
 TOKENIZER = ByteTokenizer()
@@ -126,7 +126,7 @@ def test_beams_have_no_more_tokens_in_memory_than_allowed(
     """Of all hypotheses of all searches together, but for a search that has more alone; what is found is the same."""
     in_memory: list[int] = []
 
-    class Watched(FunctionModel):
+    class Tracked(FunctionModel):
         def begin(self, prompts: Sequence[Sequence[int]], *, shared: int = 0, guessed: int = 0) -> FunctionTexts:
             texts = super().begin(prompts, shared=shared, guessed=guessed)
             append = texts.append
@@ -143,7 +143,7 @@ def test_beams_have_no_more_tokens_in_memory_than_allowed(
         Request([5] * length, Guide(index, max_tokens=index.shortest_completion(index.automaton.start) + 5), NO_RANDOM)
         for index, (_, length) in zip(indexes, drawn, strict=True)
     ]
-    search, model = Search(Sampler(), beams), Watched(MODEL.function, TOKENIZER)
+    search, model = Search(Sampler(), beams), Tracked(MODEL.function, TOKENIZER)
     expected = in_order(search, requests, batch_size=batch_size)
     assert in_order(search, requests, batch_size=batch_size, batch_tokens=most, model=model) == expected
     assert max(in_memory, default=0) <= most
@@ -255,7 +255,7 @@ def test_a_vote_is_among_the_answers_of_one_document() -> None:
     extract_batch(EvenDigits, documents, **options, observe=lambda position, one: candidates[position].append(one))
     expected = []
     for drawn in candidates:
-        ballots = [Ballot(json.loads(one.text), one.log_probability) for one in drawn]
+        ballots = [Candidate(json.loads(one.text), one.log_probability) for one in drawn]
         even = [one for one in ballots if all(number % 2 == 0 for number in one.data.values())]
         expected.append(EvenDigits(**vote(even, lambda data: data is not None).data))
     assert extract_batch(EvenDigits, documents, choose="vote", **options) == expected

@@ -65,7 +65,7 @@ def test_texts_of_any_architecture_are_read_as_alone(name):
     """Uneven texts, some with guesses that are taken back, some that leave: the logits are those of each text alone."""
     import torch
 
-    from structured.models.hugging_face import HuggingFaceModel
+    from structured.models.transformers import HuggingFaceModel
 
     tokenizer = byte_level_tokenizer()
     model = HuggingFaceModel(tiny(name, len(tokenizer)), tokenizer)
@@ -99,7 +99,7 @@ def test_texts_of_any_architecture_are_read_as_alone(name):
 @pytest.mark.parametrize("name", [name for name in ARCHITECTURES if name != "lfm2"])
 def test_passes_of_any_architecture_can_be_recorded(name):
     """They read and write the same memory each time, wait for no number, and find what is found without."""
-    from structured.models.hugging_face import HuggingFaceModel
+    from structured.models.transformers import HuggingFaceModel
 
     tokenizer = byte_level_tokenizer()
     network = tiny(name, len(tokenizer))
@@ -157,7 +157,7 @@ def test_what_waits_for_the_device_is_no_recording(name):
 
 
 def recorded_llama(make=Rerun):
-    from structured.models.hugging_face import HuggingFaceModel
+    from structured.models.transformers import HuggingFaceModel
 
     tokenizer = byte_level_tokenizer()
     model = HuggingFaceModel(tiny("llama", len(tokenizer)), tokenizer)
@@ -233,7 +233,7 @@ def test_what_was_too_much_memory_is_not_lent_again():
 
 def test_graphs_need_a_gpu():
     """To ask for them without one, or for layers that cannot be recorded, is an error that says what to do."""
-    from structured.models.hugging_face import HuggingFaceModel
+    from structured.models.transformers import HuggingFaceModel
 
     tokenizer = byte_level_tokenizer()
     with pytest.raises(ModelError, match=r"cuda_graphs is for a model on one GPU, and .* is on cpu\. Leave it out"):
@@ -246,7 +246,7 @@ def test_graphs_need_a_gpu():
 @pytest.mark.parametrize("name", OTHERS)
 def test_what_cannot_be_in_slots_is_not(name):
     """Architectures that place tokens in a way of their own keep the caches of transformers."""
-    from structured.models.slots import has_slots
+    from structured.models.slot_cache import has_slots
 
     network = tiny(name, 300)
     assert not has_slots(network, frozenset(inspect.signature(network.forward).parameters))

@@ -19,13 +19,15 @@ from jsonschema import Draft4Validator, Draft202012Validator
 from structured import JsonSchema
 from structured.automata import DEAD, RegularAutomaton
 from structured.errors import PatternError, SchemaError
-from structured.index import Index
-from structured.masks import unpack
-from structured.pattern import Pattern
-from structured.schema import Reading, keywords, read_whitespace, schema_to_pattern
-from structured.schema.place import Compilation, KeyOrder
+from structured.index.index import Index
+from structured.index.masks import unpack
+from structured.index.trie_walks import Walks
+from structured.json_schema import compile as keywords
+from structured.json_schema.compile import schema_to_pattern
+from structured.json_schema.document.place import Compilation, KeyOrder, Reading
+from structured.json_schema.whitespace import read_whitespace
+from structured.regex import Pattern
 from structured.vocabulary import Vocabulary
-from structured.walks import Walks
 
 NAMES = ("a", "b", "ab", 'q"', "é")
 SCALARS = st.sampled_from([None, True, False, 0, 1, -3, 25, 0.5, "", "a", "ab", "é", '"'])

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from structured.recursion import MOST_FRAMES, deep
+from structured.errors.recursion import MAX_FRAMES, deep
 
 setting: ContextVar[int] = ContextVar("setting", default=0)
 
@@ -30,7 +30,7 @@ def fail() -> None:
     raise LookupError("down there")
 
 
-@pytest.mark.parametrize("depth", [0, MOST_FRAMES, 20 * MOST_FRAMES])
+@pytest.mark.parametrize("depth", [0, MAX_FRAMES, 20 * MAX_FRAMES])
 def test_what_is_returned_and_raised_does_not_depend_on_the_depth(depth):
     setting.set(depth)
     threads = threading.active_count()
@@ -68,12 +68,12 @@ def test_work_ends_when_whoever_waits_is_interrupted():
     signal.setitimer(signal.ITIMER_REAL, 0.2)
     try:
         with pytest.raises(KeyboardInterrupt):
-            walk(5 * MOST_FRAMES, lambda: endless(steps))
+            walk(5 * MAX_FRAMES, lambda: endless(steps))
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
     assert_that_it_ends(steps)
-    assert walk(5 * MOST_FRAMES, lambda: "again") == "again"
+    assert walk(5 * MAX_FRAMES, lambda: "again") == "again"
 
 
 def test_work_ends_when_whoever_begins_it_is_interrupted(monkeypatch):
@@ -88,5 +88,5 @@ def test_work_ends_when_whoever_begins_it_is_interrupted(monkeypatch):
 
     monkeypatch.setattr(threading.Thread, "start", start_and_be_interrupted)
     with pytest.raises(KeyboardInterrupt):
-        walk(5 * MOST_FRAMES, lambda: endless(steps))
+        walk(5 * MAX_FRAMES, lambda: endless(steps))
     assert_that_it_ends(steps)

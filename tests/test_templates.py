@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from structured import Extraction, PromptError, SchemaError, extract, structured
+from structured.extraction.templates import MAX_INLINE, Question, Template
 from structured.models import FunctionModel
-from structured.templates import MAX_INLINE, Question, Template
 
 
 def template(docstring: str, *parameters: str) -> Template:

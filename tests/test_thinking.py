@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from structured import Extractor, PromptError, Thinking
 from structured.automata import DEAD, RegularAutomaton
-from structured.decoding import Request, generate
-from structured.guide import Guide
-from structured.index import Index
+from structured.decoding.generate import Request, generate
+from structured.decoding.reasoning import ending_with, thinking_index
+from structured.decoding.sampling import Sampler
+from structured.index.guide import Guide
+from structured.index.index import Index
 from structured.models import FunctionModel
-from structured.sampling import Sampler
-from structured.thinking import ending_with, thinking_index
 
 pytestmark = pytest.mark.filterwarnings("ignore::structured.BudgetWarning")
 

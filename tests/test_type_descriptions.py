@@ -10,8 +10,8 @@ import pytest
 from pydantic import BaseModel, Field, PastDate
 from typing_extensions import TypedDict
 
-from structured.schema import read_type
-from structured.sketches import part_to_sketch
+from structured.output_types.description import part_to_sketch
+from structured.output_types.output_type import read_type
 
 
 def sketch(output_type: object) -> str:

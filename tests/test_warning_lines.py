@@ -8,8 +8,9 @@ import pytest
 from doubles import ByteTokenizer, json_hating_logits
 
 import structured
-from structured import GuidedLogitsProcessor, aextract, aextract_batch, extract, extract_batch, load_model, models
+from structured import GuidedLogitsProcessor, aextract, aextract_batch, extract, extract_batch, load_model
 from structured.errors import BudgetWarning, DemonstrationWarning, ModelError
+from structured.models import load
 
 
 @structured.structured
@@ -58,10 +59,10 @@ def demonstration(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         raise ModelError("not here")
 
     monkeypatch.delenv("STRUCTURED_MODEL", raising=False)
-    monkeypatch.setattr(models, "_load_once", fail)
-    models._demonstration.cache_clear()
+    monkeypatch.setattr(load, "_load_once", fail)
+    load._demonstration.cache_clear()
     yield
-    models._demonstration.cache_clear()
+    load._demonstration.cache_clear()
 
 
 @pytest.mark.parametrize("entrance", ENTRANCES.values(), ids=ENTRANCES)

@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from structured.pattern import Alternation, CharSet, Concat, Literal, Pattern, Repeat, Words
+from structured.regex import Alternation, CharSet, Concat, Literal, Pattern, Repeat, Words
 
 FEW = 20_000
 """Ways that `re` tries in a moment."""

@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import get_args
 
 from structured.automata import RegularAutomaton
-from structured.decoding import Generation, Request, generate
-from structured.guide import Guide
-from structured.index import Index
+from structured.decoding.generate import Generation, Request, generate
+from structured.decoding.sampling import Sampler
+from structured.index.guide import Guide
+from structured.index.index import Index
+from structured.json_schema.compile import schema_to_pattern
+from structured.json_schema.whitespace import DEFAULT_WHITESPACE
 from structured.models import DEMONSTRATION, LanguageModel, load_model
-from structured.sampling import Sampler
-from structured.schema import DEFAULT_WHITESPACE, schema_to_pattern
 from training.examples import prompt_and_answer
 from training.generate import Sample, samples
 from training.words import Split

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.prompts import completion_prompt
-from structured.sketches import schema_to_sketch
+from structured.extraction.prompts import completion_prompt
+from structured.output_types.description import schema_to_sketch
 from training.generate import Sample, samples
 from training.words import Split
 
@@ -68,9 +68,9 @@ def batches(
             ((prompt + answer + [end], len(prompt)) for prompt, answer in zip(prompts, answers, strict=True)),
             key=lambda text: len(text[0]),
         )
-        ready = list(_cut(texts, tokens, end))
-        rng.shuffle(ready)
-        yield from ready
+        make_extractor = list(_cut(texts, tokens, end))
+        rng.shuffle(make_extractor)
+        yield from make_extractor
 
 
 def _cut(texts: list[tuple[list[int], int]], tokens: int, padding: int) -> Iterator[Batch]:

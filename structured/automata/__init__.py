@@ -1,6 +1,7 @@
 """Lazy deterministic automata over bytes."""
 
-from structured.automata.protocol import DEAD, UNKNOWN, WHOLE, Automaton, Room
+from structured.automata.program import Foundation
+from structured.automata.protocol import DEAD, UNKNOWN, WHOLE, Automaton, StringRun
 from structured.automata.regular import Limits, RegularAutomaton
 
-__all__ = ["DEAD", "UNKNOWN", "WHOLE", "Automaton", "Limits", "RegularAutomaton", "Room"]
+__all__ = ["DEAD", "UNKNOWN", "WHOLE", "Automaton", "Foundation", "Limits", "RegularAutomaton", "StringRun"]

@@ -7,17 +7,31 @@ becomes arcs over bytes. Nothing is unrolled and nothing determinised: the progr
 import re
 from array import array
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.automata.utf8 import ByteRange, byte_sequences
+from structured.automata.opcodes import (
+    ARCS,
+    CHOICE,
+    COLUMNS,
+    FAR,
+    MEMBERS,
+    PERMUTATION,
+    REPEAT,
+    SCAN,
+    SEQUENCE,
+    TEXT,
+    UNLIKE,
+    UNLIMITED,
+    WORDS,
+)
 from structured.errors import PatternError
-from structured.pattern import (
+from structured.errors.recursion import deep
+from structured.regex import (
     Alternation,
     CharSet,
     Concat,
@@ -31,46 +45,9 @@ from structured.pattern import (
     Words,
     excerpt,
 )
-from structured.pattern.escaping import spelled_ranges
-from structured.pattern.nodes import PLAIN_ESCAPES, UNESCAPED_RANGES, Range, complement
-from structured.recursion import deep
-from structured.schema import common_patterns
-
-TEXT, ARCS, WORDS, UNLIKE, SCAN, SEQUENCE, CHOICE, REPEAT, MEMBERS, PERMUTATION = range(10)
-"""What a node reads: fixed bytes, one byte of some ranges, one of many words, a string that is none of some words, one
-that an automaton accepts, its parts in order, one of its options, its item again, some of its members, the same in any
-order. The first five read a byte themselves."""
-
-OPERATION, A, B, C, SHORTEST, OPEN = range(6)
-"""The columns of `Program.nodes`. `SHORTEST` is the number of bytes in the shortest match. `OPEN` is 1 where every
-plain character is a match, or one of the item of REPEAT; plain are those that a JSON string holds as themselves. `A`,
-`B` and `C` are
-
-TEXT: where its bytes start in `text`, how many there are.
-ARCS: where its arcs start in `operands`, how many there are; each is `low, high, node that goes on or -1`.
-WORDS: where its words start in `operands`, how many there are. They are sorted; each is told by where it starts in
-    `text`, where the last one ends follows, and then for each how many bytes it has in common with the one before.
-UNLIKE: where its words start in `operands`, how many there are, as in WORDS; where in `operands` the node of one
-    character and that of any number of them stand.
-SCAN: where the states of its automaton start in `operands`, how many there are; the most characters, or UNLIMITED. Each
-    state is `where its sets start in operands, how many there are, 1 if the text may end, fewest characters to its end,
-    bytes of as few, 1 if every plain character leads back to it`; each set is `node of one character, state after it`.
-SEQUENCE: where its parts start in `operands`, how many there are; each is `node, bytes of the shortest rest from here`.
-CHOICE: where its options start in `operands`, how many there are; each is a node.
-REPEAT: the node of its item, the least and the greatest count, the latter UNLIMITED if there is none.
-MEMBERS: where its members start in `operands`, how many there are; each is `node, 1 if it is required, bytes of the
-    shortest rest from here if nothing was written before, the same if something was`. Where in `operands` follow the
-    node of the separator, that of the rest or -1, and the bytes of the shortest rest after the members if nothing was
-    written.
-PERMUTATION: where its members start in `operands`, how many there are; each is `node, 1 if it is required, bytes that
-    it takes with a separator if it is required`. Where in `operands` follow the node of the separator, that of the rest
-    or -1, the bytes that all required members take with separators, and those of the shortest match.
-"""
-
-COLUMNS = 6
-UNLIMITED = -1
-FAR = 1 << 30
-"""Lengths are counted up to here."""
+from structured.regex.json_strings import spelled_ranges
+from structured.regex.syntax import PLAIN_ESCAPES, UNESCAPED_RANGES, Range, complement
+from structured.regex.utf8 import ByteRange, byte_sequences
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,16 +60,20 @@ class Program:
     root: int
 
 
-def assemble(pattern: Pattern) -> Program:
-    """Return the program of a pattern. Raises PatternError if a part of it matches no text shorter than `FAR` bytes."""
-    from structured.automata.lengths import measure
+def assemble(pattern: Pattern, foundation: "Foundation | None" = None) -> Program:
+    """Return the program of a pattern, which begins with its foundation, if it has one.
 
-    assembly = _foundation().copy()
+    Raises PatternError if a part of it matches no text shorter than `FAR` bytes.
+    """
+    from structured.automata.loops.lengths import measure
+
+    foundation = foundation or Foundation()
+    assembly = foundation.begun()
     root = assembly.node(pattern)
     assembly.follow_references()
     nodes = np.frombuffer(assembly.nodes, dtype=np.int32).reshape(-1, COLUMNS)
     operands = np.frombuffer(assembly.operands, dtype=np.int32)
-    if not measure(nodes, operands, len(_foundation().nodes) // COLUMNS):
+    if not measure(nodes, operands, foundation.rows):
         raise PatternError(
             "A part of the pattern matches no text, or none of a sensible length",
             pattern=excerpt(pattern),
@@ -101,18 +82,25 @@ def assemble(pattern: Pattern) -> Program:
     return Program(nodes, operands, np.frombuffer(bytes(assembly.text), dtype=np.uint8), root)
 
 
-@cache
-def _foundation() -> "_Assembly":
-    """Return what every assembly begins with: the patterns that most schemas have in common."""
-    from structured.automata.lengths import measure
+class Foundation:
+    """Patterns that many programs have in common, assembled once; each such program begins with them."""
 
-    assembly = _Assembly()
-    for pattern in common_patterns():
-        assembly.node(pattern)
-    assembly.follow_references()
-    nodes = np.frombuffer(assembly.nodes, dtype=np.int32).reshape(-1, COLUMNS)
-    measure(nodes, np.frombuffer(assembly.operands, dtype=np.int32), 0)
-    return assembly
+    def __init__(self, patterns: Iterable[Pattern] = ()) -> None:
+        self._assembly = _Assembly()
+        for pattern in patterns:
+            self._assembly.node(pattern)
+        self._assembly.follow_references()
+        self.rows = len(self._assembly.nodes) // COLUMNS
+        """The rows of `Program.nodes` that it takes."""
+        if self.rows:
+            from structured.automata.loops.lengths import measure
+
+            nodes = np.frombuffer(self._assembly.nodes, dtype=np.int32).reshape(-1, COLUMNS)
+            measure(nodes, np.frombuffer(self._assembly.operands, dtype=np.int32), 0)
+
+    def begun(self) -> "_Assembly":
+        """Return an assembly that begins with the patterns."""
+        return self._assembly.copy()
 
 
 def _single_bytes(text: str) -> tuple[ByteRange, ...]:
@@ -125,7 +113,7 @@ _CHARACTER = (
 )
 """A character inside a JSON string in its one spelling, as ranges of bytes."""
 
-FEWEST_CROWDED = 6
+MIN_CROWDED = 6
 """No more texts than these can take every character in some place."""
 
 _SPELLED = re.compile(r"\\u....|\\.|.", re.DOTALL)
@@ -150,7 +138,7 @@ def _is_crowded(texts: list[list[bytes]]) -> bool:
     kinds = Counter(character[:-1] for character in after)
     if any(count > _room(kind) for kind, count in kinds.items()):
         return True
-    return any(len(rest) > FEWEST_CROWDED and _is_crowded(rest) for rest in after.values())
+    return any(len(rest) > MIN_CROWDED and _is_crowded(rest) for rest in after.values())
 
 
 def _room(beginning: bytes) -> int:
@@ -215,9 +203,7 @@ class _Assembly:
         texts = pattern.texts
         if not texts:
             return free
-        if len(texts) > FEWEST_CROWDED and _is_crowded(
-            [list(map(str.encode, _SPELLED.findall(text))) for text in texts]
-        ):
+        if len(texts) > MIN_CROWDED and _is_crowded([list(map(str.encode, _SPELLED.findall(text))) for text in texts]):
             raise PatternError(
                 "So many texts are excluded that they take every character in some place",
                 pattern=excerpt(pattern),
@@ -313,7 +299,7 @@ class _Assembly:
 
     def _lay_out(self, texts: tuple[str, ...]) -> tuple[int, int]:
         """Lay out some words; return where they start, and the bytes of the shortest."""
-        from structured.automata.lengths import common_prefixes
+        from structured.automata.loops.lengths import common_prefixes
 
         encoded = sorted(map(str.encode, texts))
         lengths = np.array([0, *map(len, encoded)], dtype=np.int32)

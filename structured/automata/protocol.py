@@ -5,7 +5,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.trie import Trie
+from structured.vocabulary.trie import Trie
 
 DEAD = -1
 """The successor of a state on a byte that no accepted text has there."""
@@ -17,7 +17,7 @@ WHOLE = 0xFF
 """A byte that UTF-8 does not have: where its entry of a row is not UNKNOWN, no entry of the row is."""
 
 
-class Room(NamedTuple):
+class StringRun(NamedTuple):
     """How freely a string may go on: whichever plain characters come next, only their number counts.
 
     Plain are the characters that a JSON string holds as themselves, and tokens that consist of them.
@@ -27,7 +27,7 @@ class Room(NamedTuple):
     """How many may follow. A plain token is allowed if it has no more, and forbidden if it has."""
     farthest: int
     """A distance that no state after some of them exceeds."""
-    twin: int
+    representative: int
     """A state from which the same tokens may follow that are not plain."""
     quoted: bool
     """Whether nothing but a quote ends the string: no token may follow that has a control character before one."""
@@ -80,8 +80,8 @@ class Automaton(Protocol):
         """
         ...
 
-    def room(self, state: int, *, longest: int, special: int) -> Room | None:
-        """Return the room of a state inside a string. None if there is none, or if it is not known.
+    def string_run(self, state: int, *, longest: int, special: int) -> StringRun | None:
+        """Return the string run of a state. None if there is none, or if it is not known.
 
         To know it spares walking over most of the vocabulary. `longest` is the number of characters of the longest
         plain token, `special` that of bytes before the first quote of any other.

@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.automata.program import Program, assemble
-from structured.automata.protocol import DEAD, UNKNOWN, WHOLE, Room
+from structured.automata.program import Foundation, Program, assemble
+from structured.automata.protocol import DEAD, UNKNOWN, WHOLE, StringRun
 from structured.errors import PatternError
-from structured.pattern import Pattern, excerpt
-from structured.trie import Trie
+from structured.regex import Pattern, excerpt
+from structured.vocabulary.trie import Trie
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def _unfilled(*shape: int) -> NDArray[np.int32]:
 
 @dataclass(slots=True)
 class _Arrays:
-    """What has been walked so far; `kernels.py` says what the columns mean."""
+    """What has been walked so far; `loops/frames.py` says what the columns mean."""
 
     program: Program
     frames: NDArray[np.int32] = field(default_factory=lambda: np.zeros((1024, 8), dtype=np.int32))
@@ -80,15 +80,16 @@ class _Arrays:
 class RegularAutomaton:
     """The lazy deterministic automaton of a pattern; follows the `Automaton` protocol.
 
-    `seconds` is the time spent in making states so far.
+    Patterns that many automata have in common are assembled once, in a `foundation`. `seconds` is the time spent in
+    making states so far.
     """
 
-    def __init__(self, pattern: Pattern, *, limits: Limits = LIMITS) -> None:
+    def __init__(self, pattern: Pattern, *, foundation: Foundation | None = None, limits: Limits = LIMITS) -> None:
         self.pattern = pattern
         self.limits = limits
         self.seconds = 0.0
         self._lock = Lock()
-        self._arrays = _Arrays(assemble(pattern))
+        self._arrays = _Arrays(assemble(pattern, foundation))
         self.start = self._start()
 
     def __repr__(self) -> str:
@@ -137,34 +138,34 @@ class RegularAutomaton:
         if state == DEAD or byte == WHOLE:
             return DEAD
         if self._arrays.table[state, byte] == UNKNOWN:
-            kernels, here, most = _loops("kernels"), self._arrays, self.limits.states
-            self._until_done(lambda: max(-2 - kernels.follow(*here.machine, state, byte, most), kernels.DONE))
+            loops, here, most = _loops("states"), self._arrays, self.limits.states
+            self._until_done(lambda: max(-2 - loops.follow(*here.machine, state, byte, most), loops.DONE))
         return int(self._arrays.table[state, byte])
 
     def expand(self, state: int) -> None:
         """Fill the row of a state."""
-        kernels, here, most = _loops("kernels"), self._arrays, self.limits.states
-        self._until_done(lambda: kernels.expand(*here.machine, state, most))
+        loops, here, most = _loops("states"), self._arrays, self.limits.states
+        self._until_done(lambda: loops.expand(*here.machine, state, most))
 
     def walk(self, trie: Trie, state: int, mask: NDArray[np.uint32]) -> int:
         """Set the bits of the tokens of a trie that may follow; see the protocol."""
-        from structured.automata.table import FARTHEST, path_from
+        from structured.automata.loops.table import FARTHEST, path_from
 
-        kernels, here, most = _loops("kernels"), self._arrays, self.limits.states
+        loops, here, most = _loops("states"), self._arrays, self.limits.states
         path, progress = path_from(trie, state), np.zeros(2, dtype=np.int32)
         tokens = (trie.byte, trie.first, trie.token_start, trie.token_ids)
-        self._until_done(lambda: kernels.walk(*tokens, *here.machine, most, path, mask, progress))
+        self._until_done(lambda: loops.walk(*tokens, *here.machine, most, path, mask, progress))
         return int(progress[FARTHEST])
 
-    def room(self, state: int, *, longest: int, special: int) -> Room | None:
-        """Return the room of a state inside a string; see the protocol."""
-        loops, here, most = _loops("room"), self._arrays, self.limits.states
+    def string_run(self, state: int, *, longest: int, special: int) -> StringRun | None:
+        """Return the string run of a state; see the protocol."""
+        loops, here, most = _loops("string_runs"), self._arrays, self.limits.states
         found = np.empty(4, dtype=np.int32)
-        done = self._until_done(lambda: loops.find_room(*here.machine, most, state, longest, special, found))
+        done = self._until_done(lambda: loops.find_string_run(*here.machine, most, state, longest, special, found))
         if done == loops.NO_ROOM:
             return None
-        characters, farthest, twin, quoted = found.tolist()
-        return Room(characters, farthest, twin, bool(quoted))
+        characters, farthest, representative, quoted = found.tolist()
+        return StringRun(characters, farthest, representative, bool(quoted))
 
     def _until_done(self, loop: Callable[[], int]) -> int:
         """Call a loop until it lacks no room; one thread at a time, since arrays are replaced in between."""
@@ -183,42 +184,42 @@ class RegularAutomaton:
 
     @property
     def _states_used(self) -> int:
-        return int(self._arrays.sizes[_loops("kernels").STATES_USED])
+        return int(self._arrays.sizes[_loops("states").STATES_USED])
 
     def _start(self) -> int:
         """Return the state of everything that the pattern may begin with."""
-        kernels, here = _loops("kernels"), self._arrays
+        loops, here = _loops("states"), self._arrays
         program = here.program
-        here.sizes[kernels.FRAMES_USED] = 1
-        here.frames[kernels.FINISHED, kernels.LEAVES] = 0
-        here.frames[kernels.FINISHED, kernels.COUNT] = 1
-        here.leaves[0] = kernels.FINISHED
-        here.sizes[kernels.LEAVES_USED] = 1
+        here.sizes[loops.FRAMES_USED] = 1
+        here.frames[loops.FINISHED, loops.LEAVES] = 0
+        here.frames[loops.FINISHED, loops.COUNT] = 1
+        here.leaves[0] = loops.FINISHED
+        here.sizes[loops.LEAVES_USED] = 1
         while True:
-            root = kernels.push(
+            root = loops.push(
                 program.nodes, program.operands, program.text, here.frames, here.frame_slots, here.sizes, program.root,
                 0,
             )  # fmt: skip
             here.arcs[0] = (0, 255, root)
-            state = kernels.target_state(*here.machine, 0, 1, 0, self.limits.states)
+            state = loops.target_state(*here.machine, 0, 1, 0, self.limits.states)
             if state >= 0:
                 return int(state)
             self._grow(-2 - state)
 
     def _grow(self, lack: int) -> None:
         """Double the array that is full. Raises PatternError where that would be more than the limits allow."""
-        kernels, here = _loops("kernels"), self._arrays
+        loops, here = _loops("states"), self._arrays
         growing = {
-            kernels.MORE_FRAMES: ("frames",),
-            kernels.MORE_LEAVES: ("leaves",),
-            kernels.MORE_STATES: ("states", "distances", "table"),
-            kernels.MORE_MEMBERS: ("members",),
-            kernels.MORE_STACK: ("stack",),
-            kernels.MORE_ARCS: ("arcs",),
+            loops.MORE_FRAMES: ("frames",),
+            loops.MORE_LEAVES: ("leaves",),
+            loops.MORE_STATES: ("states", "distances", "table"),
+            loops.MORE_MEMBERS: ("members",),
+            loops.MORE_STACK: ("stack",),
+            loops.MORE_ARCS: ("arcs",),
         }
         if lack not in growing:
-            raise self._too_costly(f"more than {kernels.MOST_WAYS:,} ways from one state to another")
-        if lack == kernels.MORE_STATES and self._states_used >= self.limits.states:
+            raise self._too_costly(f"more than {loops.MAX_WAYS:,} ways from one state to another")
+        if lack == loops.MORE_STATES and self._states_used >= self.limits.states:
             raise self._too_costly(f"more than {self.limits.states:,} states")
         if 2 * sum(getattr(here, name).nbytes for names in growing.values() for name in names) > self.limits.bytes:
             raise self._too_costly(f"more than {self.limits.bytes:,} bytes")
@@ -227,12 +228,12 @@ class RegularAutomaton:
             grown = np.empty((2 * len(array), *array.shape[1:]), dtype=np.int32)
             grown[: len(array)] = array
             setattr(here, name, grown)
-        if lack == kernels.MORE_FRAMES:
+        if lack == loops.MORE_FRAMES:
             here.frame_slots = _unfilled(2 * len(here.frame_slots))
-            kernels.rehash_frames(here.frames, here.frame_slots, here.sizes)
-        elif lack == kernels.MORE_STATES:
+            loops.rehash_frames(here.frames, here.frame_slots, here.sizes)
+        elif lack == loops.MORE_STATES:
             here.state_slots = _unfilled(2 * len(here.state_slots))
-            kernels.rehash_states(here.states, here.members, here.state_slots, here.sizes)
+            loops.rehash_states(here.states, here.members, here.state_slots, here.sizes)
 
     def _too_costly(self, what: str) -> PatternError:
         return PatternError(
@@ -245,7 +246,7 @@ class RegularAutomaton:
 @cache
 def _loops(name: str) -> ModuleType:
     """Return a module of compiled loops; to import one imports Numba."""
-    return import_module(f"structured.automata.{name}")
+    return import_module(f"structured.automata.loops.{name}")
 
 
 def _row_text(row: NDArray[np.int32]) -> str:

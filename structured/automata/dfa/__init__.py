@@ -1,0 +1,30 @@
+"""Patterns over characters enter, combined by intersection and complement; one deterministic automaton leaves.
+
+A `Language` is walked state by state: `row` says where every class of its `Alphabet` leads. That of a pattern is an
+alternating automaton; `products.py` runs several side by side, which is their intersection and complement. The one
+routine of `exploration.py` makes a `Table` of any of them, and `minimisation.py` the smallest `Automaton` of that.
+"""
+
+from structured.automata.dfa.alphabet import Alphabet, alphabet_of
+from structured.automata.dfa.alternating import PatternLanguage
+from structured.automata.dfa.automaton import Automaton
+from structured.automata.dfa.counts import character_counts, fewest_characters, most_characters
+from structured.automata.dfa.exploration import explore
+from structured.automata.dfa.partitions import Partition, partition
+from structured.automata.dfa.products import Intersection
+from structured.automata.dfa.protocol import Language
+
+__all__ = [
+    "Alphabet",
+    "Automaton",
+    "Intersection",
+    "Language",
+    "Partition",
+    "PatternLanguage",
+    "alphabet_of",
+    "character_counts",
+    "explore",
+    "fewest_characters",
+    "most_characters",
+    "partition",
+]

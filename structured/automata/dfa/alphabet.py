@@ -1,0 +1,183 @@
+r"""Sets of characters enter; classes of characters leave, such that no set tells those of one class apart.
+
+A `\w` of Unicode cuts the characters into some 1,400 ranges, but into two classes only: what is said of each class is
+said twice, and not 1,400 times. Classes are numbered in the order of their first characters; a block of them is an
+integer, one bit for each. Ranges alone were the alternative, of which every product and every round of minimisation
+would take as many as all sets together have.
+"""
+
+from bisect import bisect_right
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from structured.regex.syntax import ANY_CHARACTER, Boundary, CharSet, Literal, Pattern, Range, Scan, Words, nodes_of
+
+Step = tuple[int, int, int]
+"""The first and the last character of a range, and the number of the state that they lead to."""
+
+DEAD = -1
+"""The number of no state: what leads there leads nowhere."""
+
+_END = 0x110000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Alphabet:
+    """The characters in classes: those from each of the `starts` up to the next are in the class beside it."""
+
+    starts: tuple[int, ...]
+    classes: tuple[int, ...]
+    firsts: tuple[int, ...] = field(init=False, repr=False)
+    """The first character of each class."""
+    _blocks: dict[tuple[Range, ...], int] = field(init=False, repr=False, default_factory=dict)
+    _members: dict[int, tuple[int, ...]] = field(init=False, repr=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        firsts: dict[int, int] = {}
+        for start, number in zip(self.starts, self.classes, strict=True):
+            firsts.setdefault(number, start)
+        object.__setattr__(self, "firsts", tuple(firsts.values()))
+
+    def __len__(self) -> int:
+        return len(self.firsts)
+
+    def class_of(self, character: int) -> int:
+        """Return the class of a character."""
+        return self.classes[bisect_right(self.starts, character) - 1]
+
+    def block(self, ranges: tuple[Range, ...]) -> int:
+        """Return the block of the characters of some sorted ranges, which cut no class."""
+        block = self._blocks.get(ranges)
+        if block is None:
+            block = 0
+            for number, first in enumerate(self.firsts):
+                place = bisect_right(ranges, (first, _END)) - 1
+                block |= (place >= 0 and first <= ranges[place][1]) << number
+            self._blocks[ranges] = block
+        return block
+
+    def members(self, block: int) -> tuple[int, ...]:
+        """Return the classes of a block."""
+        members = self._members.get(block)
+        if members is None:
+            members = self._members[block] = tuple([number for number in range(len(self)) if block >> number & 1])
+        return members
+
+    def row(self, states: Mapping[str, Any]) -> list[Any]:
+        """Return what each class leads to, given that of the first characters of some; None for the others."""
+        return [states.get(chr(first)) for first in self.firsts]
+
+    def within(self, coarser: "Alphabet") -> tuple[int, ...]:
+        """Return for each class the one of a coarser alphabet in which it lies."""
+        return tuple(map(coarser.class_of, self.firsts))
+
+    def steps(self, rows: Iterable[Sequence[int]]) -> Iterator[tuple[Step, ...]]:
+        """Yield for each row, the number of a state for each class, the longest ranges that lead to the same state.
+
+        Rows in which the same classes lead to the same have the same ranges.
+        """
+        known: dict[tuple[int, ...], list[Step]] = {}
+        for row in rows:
+            shape = (row.index(DEAD) if DEAD in row else DEAD, *map(row.index, row))
+            ranges = known.get(shape)
+            if ranges is None:
+                ranges = known[shape] = self._ranges(row)
+            yield tuple([(low, high, row[number]) for low, high, number in ranges])
+
+    def _ranges(self, row: Sequence[int]) -> list[Step]:
+        """Return the longest ranges that lead to the same state, each with one of the classes in it."""
+        found: list[Step] = []
+        before = DEAD
+        for start, end, number in zip(self.starts, (*self.starts[1:], _END), self.classes, strict=True):
+            state = row[number]
+            if state != DEAD and state == before:
+                found[-1] = (found[-1][0], end - 1, number)
+            elif state != DEAD:
+                found.append((start, end - 1, number))
+            before = state
+        return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Refinement:
+    """The coarsest alphabet that is finer than some others.
+
+    `parts` are, for each of these, its classes in which those of the finer lie.
+    """
+
+    alphabet: Alphabet
+    parts: tuple[tuple[int, ...], ...]
+
+
+def alphabet_of(pattern: Pattern) -> Alphabet:
+    """Return the alphabet of the characters that a pattern tells apart; the same each time."""
+    return _alphabet(frozenset(ranges for node in nodes_of(pattern) for ranges in _sets_of(node)))
+
+
+@lru_cache(maxsize=256)
+def _alphabet(sets: frozenset[tuple[Range, ...]]) -> Alphabet:
+    """Return the alphabet of the characters that some sets, and that of all, tell apart."""
+    changes: dict[int, int] = {0: 0}
+    for index, ranges in enumerate([*sets, ANY_CHARACTER.ranges]):
+        for low, high in ranges:
+            for cut in (low, high + 1):
+                changes[cut] = changes.get(cut, 0) ^ 1 << index
+    changes.pop(_END, None)
+    starts = sorted(changes)
+    holding = 0  # one bit for each of the sets
+    found: list[int] = []
+    for start in starts:
+        holding ^= changes[start]
+        found.append(holding)
+    return Alphabet(tuple(starts), numbered(found))
+
+
+@lru_cache(maxsize=256)
+def refinement(alphabets: tuple[Alphabet, ...]) -> Refinement:
+    """Return the classes that are cut out by those of some alphabets, of which there is one at least."""
+    if len(set(alphabets)) == 1:
+        return Refinement(alphabets[0], (tuple(range(len(alphabets[0]))),) * len(alphabets))
+    changes: dict[int, list[tuple[int, int]]] = {}
+    for part, alphabet in enumerate(alphabets):
+        for start, number in zip(alphabet.starts, alphabet.classes, strict=True):
+            changes.setdefault(start, []).append((part, number))
+    starts = sorted(changes)
+    here = [0] * len(alphabets)
+    found: list[tuple[int, ...]] = []
+    for start in starts:
+        for part, number in changes[start]:
+            here[part] = number
+        found.append(tuple(here))
+    return Refinement(Alphabet(tuple(starts), numbered(found)), tuple(zip(*dict.fromkeys(found), strict=True)))
+
+
+def numbered(names: Iterable[Hashable]) -> tuple[int, ...]:
+    """Return the numbers of some names, in the order in which they appear."""
+    numbers: dict[Hashable, int] = {}
+    return tuple([numbers.setdefault(name, len(numbers)) for name in names])
+
+
+def _sets_of(node: Pattern) -> Iterable[tuple[Range, ...]]:
+    """Yield the sets of characters that a node tells from others."""
+    match node:
+        case Literal(text):
+            return [((ord(character), ord(character)),) for character in text]
+        case Words(texts):
+            return [((ord(character), ord(character)),) for character in set().union(*texts)]
+        case CharSet(ranges):
+            return [ranges]
+        case Boundary(_, word_characters):
+            return [word_characters]
+        case Scan(arcs):
+            return {ranges for row in arcs for ranges in ranges_by_state(row).values()}
+    return ()
+
+
+def ranges_by_state(row: Iterable[Step]) -> dict[int, tuple[Range, ...]]:
+    """Return for each state the ranges of characters that lead to it."""
+    found: dict[int, list[Range]] = {}
+    for low, high, state in row:
+        found.setdefault(state, []).append((low, high))
+    return {state: tuple(ranges) for state, ranges in found.items()}

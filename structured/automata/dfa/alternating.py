@@ -1,0 +1,345 @@
+"""A pattern enters; an alternating automaton over characters leaves, as a deterministic one made when it is asked for.
+
+Its states are sets of *branches*, each the nodes still to be read (a stack, interned) and what must hold, or must not,
+of the rest of the text: that is how a lookahead is carried along (Chandra, Kozen & Stockmeyer, "Alternation", 1981).
+Derivatives of extended regular expressions (Brzozowski, 1964) were the alternative: the same states, under names that
+have to be kept in normal form.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+from typing import Any
+
+from structured.automata.dfa.alphabet import Alphabet, alphabet_of, ranges_by_state
+from structured.automata.dfa.protocol import Work
+from structured.regex.syntax import (
+    ANY_TEXT,
+    Alternation,
+    Boundary,
+    CharSet,
+    Concat,
+    Literal,
+    Lookahead,
+    Pattern,
+    Repeat,
+    Scan,
+    Words,
+    nodes_of,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Scanning:
+    """An automaton in a state, and the characters that it may still read."""
+
+    scan: Scan
+    state: int
+    left: int | None
+
+
+_Rest = tuple[Pattern, int] | None
+_Duty = tuple["PatternLanguage", int, bool]
+"""A language, its state, and whether the rest of the text has to be in it or must not."""
+_Branch = tuple[int, frozenset[_Duty]]
+"""The number of a stack of nodes that are still to be read, and the duties of the rest of the text."""
+_Leaf = tuple[int, int, frozenset[_Duty]]
+"""The block of a character that is read, the number of the stack after it, and new duties."""
+_Way = tuple[int | None, int, frozenset[_Duty]]
+"""The same, or None where no character is read."""
+
+_END = 0
+
+_PUSH = 4
+"""Steps that it takes to make a stack."""
+
+_UNFOLDING = 8
+"""Steps that it takes to unfold the node on top of one."""
+
+
+class PatternLanguage:
+    """The texts of a pattern. A state is a set of branches, with what stands before if the pattern asks for that.
+
+    States are numbered as they are met. What a lookahead looks for is a language within, over the same alphabet.
+    """
+
+    def __init__(self, pattern: Pattern, around: "PatternLanguage | None" = None, before: str = "start") -> None:
+        self.alphabet: Alphabet = alphabet_of(pattern) if around is None else around.alphabet
+        self.counter: Work = Work() if around is None else around.counter
+        self._rests: list[_Rest] = [None]
+        self._numbers: dict[tuple[int, int], int] = {}
+        self._kept: dict[Any, Pattern] = {}
+        self._closures: dict[tuple[int, str], tuple[list[_Leaf], list[frozenset[_Duty]]]] = {}
+        self._states: dict[tuple[frozenset[_Branch], str], int] = {}
+        self._contents: list[tuple[frozenset[_Branch], str]] = []
+        self._rows: dict[int, list[int | None]] = {}
+        self._accepting: dict[int, bool] = {}
+        self._everything: set[int] = set()
+        self._inner: dict[int, tuple[Pattern, PatternLanguage]] = {}
+        boundaries = [node for node in nodes_of(pattern) if isinstance(node, Boundary)]
+        kinds = {node.kind for node in boundaries}
+        self._word = self.alphabet.block(
+            next((node.word_characters for node in boundaries if node.word_characters), ())
+        )
+        self.looks_back: bool = bool(kinds - {"end"}) or (around is not None and around.looks_back)
+        self._free = self.push(ANY_TEXT, _END), frozenset[_Duty]()
+        self.start = self.state_before(frozenset([(self.push(pattern, _END), frozenset[_Duty]())]), before)
+
+    @property
+    def work(self) -> int:
+        """The steps that were taken for the states so far, and for those of the languages within."""
+        return self.counter.done
+
+    def renew(self) -> None:
+        """Allow as many steps again as one automaton may take."""
+        self.counter.renew()
+
+    def state_before(self, branches: frozenset[_Branch], before: str) -> int:
+        """Return the state of some branches, behind `"start"`, a `"word"` character or an `"other"` one."""
+        is_everything = self._free in branches
+        content = frozenset([self._free]) if is_everything else branches, before if self.looks_back else ""
+        state = self._states.get(content)
+        if state is None:
+            state = self._states[content] = len(self._contents)
+            self._contents.append(content)
+            if is_everything:
+                self._everything.add(state)
+        return state
+
+    def is_everything(self, state: int) -> bool:
+        """Tell whether any text may follow; there may be other such states."""
+        return state in self._everything
+
+    def push(self, node: Pattern, rest: int) -> int:
+        """Return the number of the stack with one more node on top."""
+        key = (id(node), rest)
+        number = self._numbers.get(key)
+        if number is None:
+            number = self._numbers[key] = len(self._rests)
+            self._rests.append((node, rest))
+            self._kept[key] = node
+            self.counter.add(_PUSH)
+        return number
+
+    def _made(self, key: Any, make: Any) -> Pattern:
+        """Return a node that is the same every time."""
+        node = self._kept.get(key)
+        if node is None:
+            node = self._kept[key] = make()
+        return node
+
+    def closure(self, rest: int, before: str) -> tuple[list[_Leaf], list[frozenset[_Duty]]]:
+        """Return what a stack reads next (block, the stack after it, duties), and the duties under which it ends."""
+        key = (rest, before)
+        known = self._closures.get(key)
+        if known is not None:
+            return known
+        leaves: list[_Leaf] = []
+        ends: list[frozenset[_Duty]] = []
+        seen: set[_Branch] = set()
+        open_ends: list[_Branch] = [(rest, frozenset())]
+        while open_ends:
+            here = open_ends.pop()
+            if here in seen:
+                continue
+            seen.add(here)
+            number, duties = here
+            top = self._rests[number]
+            if top is None:
+                ends.append(duties)
+                continue
+            ways = self._unfolded(top[0], top[1], before)
+            self.counter.add(_UNFOLDING + len(ways))
+            for block, follower, more in ways:
+                if block is None:
+                    open_ends.append((follower, duties | more))
+                else:
+                    leaves.append((block, follower, duties | more))
+        self._closures[key] = leaves, ends
+        return leaves, ends
+
+    def _unfolded(  # noqa: C901  one case for each kind of node
+        self, node: Pattern, rest: int, before: str
+    ) -> list[_Way]:
+        """Return what a node goes on with."""
+        none: frozenset[_Duty] = frozenset()
+        match node:
+            case Literal(""):
+                return [(None, rest, none)]
+            case Literal(text):
+                after = self.push(self._made(("text", text[1:]), lambda: Literal(text[1:])), rest) if text[1:] else rest
+                return [(1 << self.alphabet.class_of(ord(text[0])), after, none)]
+            case Words(texts):
+                return [
+                    (None, self.push(self._made(("text", text), lambda text=text: Literal(text)), rest), none)
+                    for text in texts
+                ]
+            case CharSet(ranges):
+                return [(self.alphabet.block(ranges), rest, none)]
+            case Concat(parts):
+                for part in reversed(parts):
+                    rest = self.push(part, rest)
+                return [(None, rest, none)]
+            case Alternation(options):
+                return [(None, self.push(option, rest), none) for option in options]
+            case Repeat():
+                return self._repeated(node, rest)
+            case Scan():
+                return self._scanned(node, 0, node.most, rest)
+            case _Scanning(scan, state, left):
+                return self._scanned(scan, state, left, rest)
+            case Boundary():
+                return self._bounded(node, rest, before)
+            case Lookahead(pattern, negated):
+                language, state = self._looked(pattern, before)
+                return [(None, rest, frozenset({(language, state, not negated)}))]
+        raise TypeError(f"{type(node).__name__} is no pattern of characters alone")
+
+    def _repeated(self, node: Repeat, rest: int) -> list[_Way]:
+        fewer = None if node.maximum is None else node.maximum - 1
+        key = ("repeat", id(node.item), max(node.minimum - 1, 0), fewer)
+        after = rest
+        if fewer != 0:
+            left = self._made(key, lambda: Repeat(node.item, max(node.minimum - 1, 0), fewer))
+            after = self.push(left, rest)
+        self._kept[("item", id(node.item))] = node.item
+        ways: list[_Way] = [(None, self.push(node.item, after), frozenset())]
+        return ways if node.minimum > 0 else [*ways, (None, rest, frozenset())]
+
+    def _scanned(self, scan: Scan, state: int, left: int | None, rest: int) -> list[_Way]:
+        ways: list[_Way] = []
+        if state in scan.accepting:
+            ways.append((None, rest, frozenset()))
+        if left == 0:
+            return ways
+        fewer = None if left is None else left - 1
+        for target, ranges in ranges_by_state(scan.arcs[state]).items():
+            make = partial(_Scanning, scan, target, fewer)
+            after = self._made(("scan", id(scan), target, fewer), make)
+            ways.append((self.alphabet.block(ranges), self.push(after, rest), frozenset()))
+        return ways
+
+    def _bounded(self, node: Boundary, rest: int, before: str) -> list[_Way]:
+        if node.kind == "start":
+            return [(None, rest, frozenset())] if before == "start" else []
+        if node.kind == "end":
+            language, state = self._looked(self._made("empty", lambda: Literal("")), before, whole=True)
+            return [(None, rest, frozenset({(language, state, True)}))]
+        language, state = self._looked(self._made("word", lambda: CharSet(node.word_characters)), before)
+        return [(None, rest, frozenset({(language, state, (before == "word") != (node.kind == "word"))}))]
+
+    def _looked(self, pattern: Pattern, before: str, *, whole: bool = False) -> tuple["PatternLanguage", int]:
+        """Return the language of the texts that begin with a pattern, and its state behind what stands before."""
+        if id(pattern) not in self._inner:
+            ahead = pattern if whole else Concat((pattern, ANY_TEXT))
+            self._inner[id(pattern)] = ahead, PatternLanguage(ahead, around=self)
+        ahead, language = self._inner[id(pattern)]
+        return language, language.state_before(frozenset([(language.push(ahead, _END), frozenset[_Duty]())]), before)
+
+    def row(self, state: int) -> list[int | None]:
+        """Return the state that each class of characters leads to."""
+        row = self._rows.get(state)
+        if row is None:
+            row = self._rows[state] = self._new_row(state)
+        return row
+
+    def _new_row(self, state: int) -> list[int | None]:
+        branches, before = self._contents[state]
+        following: dict[int, dict[_Branch, None]] = {}
+        watched: dict[tuple[PatternLanguage, int], int] = {}
+        for rest, held in branches:
+            leaves = self.closure(rest, before)[0]
+            self.counter.add(1 + len(leaves))
+            for block, after, more in leaves:
+                duties = held | more if more else held
+                following.setdefault(block, {})[after, duties] = None
+                for language, inner, _ in duties:
+                    watched.setdefault((language, inner), len(watched) + 1)
+        found_by_block = list(following.values())
+        holding = self._holding([*following, self._word])
+        known: dict[tuple[Any, ...], int | None] = {}
+        row: list[int | None] = []
+        for found in zip(holding, *[language.row(inner) for language, inner in watched], strict=True):
+            if found not in known:
+                known[found] = self._successor(found_by_block, watched, found)
+            row.append(known[found])
+        return row
+
+    def _holding(self, blocks: Sequence[int]) -> list[tuple[int, ...]]:
+        """Return for each class the places of the blocks that it is in."""
+        holding: list[list[int]] = [[] for _ in range(len(self.alphabet))]
+        self.counter.add(len(self.alphabet))
+        for place, block in enumerate(blocks):
+            for number in self.alphabet.members(block):
+                holding[number].append(place)
+        return list(map(tuple, holding))
+
+    def _successor(
+        self,
+        leaves: Sequence[dict[_Branch, None]],
+        watched: dict[tuple["PatternLanguage", int], int],
+        found: Sequence[Any],
+    ) -> int | None:
+        """Return the state behind a class, given its places among the leaves and the states of those watched."""
+        places = found[0]
+        is_word = bool(places) and places[-1] == len(leaves)
+        held = [leaves[place] for place in (places[:-1] if is_word else places)]
+        self.counter.add(1 + sum(map(len, held)))
+        branches = chain.from_iterable(held)
+        kept = frozenset(_kept_branches(branches, watched, found) if watched else branches)
+        return self.state_before(kept, "word" if is_word else "other") if kept else None
+
+    def contains(self, text: str) -> bool:
+        """Tell whether a text is in the language."""
+        state = self.start
+        for character in text:
+            self.renew()
+            following = self.row(state)[self.alphabet.class_of(ord(character))]
+            if following is None:
+                return False
+            state = following
+        return self.accepts(state)
+
+    def accepts(self, state: int) -> bool:
+        """Tell whether some branch ends here, with all its duties done."""
+        found = self._accepting.get(state)
+        if found is None:
+            branches, before = self._contents[state]
+            found = self._accepting[state] = any(
+                all((inner is not None and language.accepts(inner)) == due for language, inner, due in held | duties)
+                for rest, held in branches
+                for duties in self.closure(rest, before)[1]
+            )
+        return found
+
+
+def _kept_branches(
+    branches: Iterable[_Branch], watched: dict[tuple[PatternLanguage, int], int], found: Sequence[Any]
+) -> Iterator[_Branch]:
+    """Yield the branches with what is left of their duties, if they can be done."""
+    known: dict[frozenset[_Duty], frozenset[_Duty] | None] = {}
+    for after, duties in branches:
+        if duties not in known:
+            known[duties] = _kept_duties(duties, watched, found)
+        left = known[duties]
+        if left is not None:
+            yield after, left
+
+
+def _kept_duties(
+    duties: frozenset[_Duty], watched: dict[tuple[PatternLanguage, int], int], found: Sequence[Any]
+) -> frozenset[_Duty] | None:
+    """Return the duties after a character, those done dropped; None if one cannot be done any more."""
+    kept = []
+    for language, state, due in duties:
+        after = found[watched[language, state]]
+        if after is None:
+            if due:
+                return None
+        elif language.is_everything(after):
+            if not due:
+                return None
+        else:
+            kept.append((language, after, due))
+    return frozenset(kept)

@@ -1,0 +1,108 @@
+"""Languages enter; they leave run beside each other, by which they are intersected, complemented and sorted."""
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import partial
+from typing import Any
+
+from structured.automata.dfa.alphabet import DEAD, Alphabet, refinement
+from structured.automata.dfa.alternating import PatternLanguage
+from structured.automata.dfa.protocol import Language
+from structured.regex.syntax import ANY_TEXT
+
+_ENTRIES = 4
+"""Entries of rows that are brought together in a step."""
+
+_Meaning = Callable[[Any], Any]
+"""What a state of one language is to all that are run beside each other: None, if with it they are lost."""
+
+
+class Beside:
+    """Some languages over the one alphabet that is finer than theirs. A state is one of each."""
+
+    def __init__(self, languages: Iterable[tuple[Language, _Meaning]]) -> None:
+        self._languages = tuple(languages)
+        common = refinement(tuple([language.alphabet for language, _ in self._languages]))
+        self.alphabet: Alphabet = common.alphabet
+        self.start: tuple[Hashable, ...] = tuple([language.start for language, _ in self._languages])
+        self._parts = common.parts
+        self._own_work = 0
+        self._places = range(len(self._languages))
+        self._rows: list[dict[Any, Sequence[Any]]] = [{DEAD: [DEAD] * len(self.alphabet)} for _ in self._places]
+
+    @property
+    def work(self) -> int:
+        """The steps that were taken for the states of all, and to bring them together."""
+        return self._own_work + sum(language.work for language, _ in self._languages)
+
+    def renew(self) -> None:
+        """Allow each as many steps again."""
+        for language, _ in self._languages:
+            language.renew()
+
+    def row(self, state: Sequence[Any]) -> list[Any]:
+        """Return the states that each class leads to; None where all are lost."""
+        self._own_work += len(self._places) * len(self.alphabet) // _ENTRIES
+        rows = map(self._row, self._places, state)
+        return [None if None in states else states for states in zip(*rows, strict=True)]
+
+    def _row(self, place: int, state: Any) -> Sequence[Any]:
+        """Return where the classes lead in one of the languages."""
+        row = self._rows[place].get(state)
+        if row is None:
+            language, meaning = self._languages[place]
+            own = list(map(meaning, language.row(state)))
+            row = self._rows[place][state] = [own[number] for number in self._parts[place]]
+        return row
+
+
+def _needed(state: Any) -> Any:
+    """Let all be lost with the language."""
+    return state
+
+
+def _noted(state: Any) -> Any:
+    """Let the others go on without the language."""
+    return DEAD if state is None else state
+
+
+def _avoided(language: Language, state: Any) -> Any:
+    """Let all be lost where whatever follows is in the language."""
+    if state is None:
+        return DEAD
+    return None if isinstance(language, PatternLanguage) and language.is_everything(state) else state
+
+
+class Intersection(Beside):
+    """The texts that are in all of `included` and in none of `excluded`, each run beside the others."""
+
+    def __init__(self, included: Sequence[Language], excluded: Sequence[Language] = ()) -> None:
+        self.included = tuple(included) or (PatternLanguage(ANY_TEXT),)
+        self.excluded = tuple(excluded)
+        sides: list[tuple[Language, _Meaning]] = [(language, _needed) for language in self.included]
+        super().__init__([*sides, *((language, partial(_avoided, language)) for language in self.excluded)])
+
+    def accepts(self, state: Any) -> bool:
+        """Tell whether all of the included and none of the excluded accept."""
+        for language, inner in zip(self.included, state, strict=False):
+            if not language.accepts(inner):
+                return False
+        without = zip(self.excluded, state[len(self.included) :], strict=True)
+        return not any(inner != DEAD and language.accepts(inner) for language, inner in without)
+
+
+class Tracked(Beside):
+    """The texts of a language, with the states of others beside its own."""
+
+    def __init__(self, base: Language, others: Sequence[Language]) -> None:
+        self.base = base
+        self.others = tuple(others)
+        super().__init__([(base, _needed), *((language, _noted) for language in others)])
+
+    def accepts(self, state: Any) -> bool:
+        """Tell whether the base accepts."""
+        return self.base.accepts(state[0])
+
+    def kind(self, state: Any) -> frozenset[int]:
+        """Return which of the others accept, by their places."""
+        held = enumerate(zip(self.others, state[1:], strict=True))
+        return frozenset(index for index, (language, inner) in held if inner != DEAD and language.accepts(inner))

@@ -1,0 +1,91 @@
+"""The one interface of every language: those of patterns, and what is made of others."""
+
+from collections.abc import Hashable, Sequence
+from typing import Any, Protocol
+
+from structured.automata.dfa.alphabet import Alphabet
+from structured.errors import PatternError
+from structured.regex.syntax import Pattern, excerpt
+
+MAX_STATES = 24_000
+"""States of one automaton that is made explicit."""
+
+MAX_WORK = 1_000_000
+"""Steps in which these are made: a state may consist of as many branches as its pattern has places."""
+
+
+class Work:
+    """The steps that a language and those within it have taken, and how many they may have taken."""
+
+    __slots__ = ("done", "most")
+
+    def __init__(self) -> None:
+        self.done = 0
+        self.most = MAX_WORK
+
+    def add(self, steps: int) -> None:
+        """Count some steps. Raises PatternError where they are too many."""
+        self.done += steps
+        if self.done > self.most:
+            raise too_much_work()
+
+    def renew(self) -> None:
+        """Allow as many again."""
+        self.most = self.done + MAX_WORK
+
+
+class Language(Protocol):
+    """A set of texts, as a deterministic automaton over characters whose states are made when they are asked for."""
+
+    @property
+    def alphabet(self) -> Alphabet:
+        """The classes of characters that the language tells apart."""
+        ...
+
+    @property
+    def start(self) -> Hashable:
+        """The state before the first character."""
+        ...
+
+    @property
+    def work(self) -> int:
+        """The steps that were taken for the states so far."""
+        ...
+
+    def renew(self) -> None:
+        """Allow as many steps again as one automaton may take."""
+        ...
+
+    def row(self, state: Any) -> Sequence[Any]:
+        """Return the state that each class of characters leads to; None where it leads nowhere."""
+        ...
+
+    def accepts(self, state: Any) -> bool:
+        """Tell whether the text may end here."""
+        ...
+
+
+_REMEDY = "Repeat less, and combine fewer patterns and lengths."
+
+
+def too_large(pattern: Pattern | None) -> PatternError:
+    """Return the error that says that an automaton would not end."""
+    return PatternError(
+        f"An automaton needs more than {MAX_STATES:,} states",
+        pattern="" if pattern is None else excerpt(pattern),
+        remedy=_REMEDY,
+    )
+
+
+class SmallStates:
+    """A language whose states are small, whatever it is: the number of them is limit enough."""
+
+    work = 0
+
+    def renew(self) -> None:
+        """Do nothing: no steps are counted."""
+
+
+def too_much_work() -> PatternError:
+    """Return the error that says that the states of an automaton are too large together."""
+    return PatternError(f"An automaton takes more than {MAX_WORK:,} steps to make", pattern="", remedy=_REMEDY)

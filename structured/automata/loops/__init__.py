@@ -1,0 +1,1 @@
+"""Compiled loops that run an automaton's program."""

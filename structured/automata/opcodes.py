@@ -1,0 +1,37 @@
+"""The opcodes and columns of a program, which the compiler writes and the loops read."""
+
+TEXT, ARCS, WORDS, UNLIKE, SCAN, SEQUENCE, CHOICE, REPEAT, MEMBERS, PERMUTATION = range(10)
+"""What a node reads: fixed bytes, one byte of some ranges, one of many words, a string that is none of some words, one
+that an automaton accepts, its parts in order, one of its options, its item again, some of its members, the same in any
+order. The first five read a byte themselves."""
+
+OPERATION, A, B, C, SHORTEST, OPEN = range(6)
+"""The columns of `Program.nodes`. `SHORTEST` is the number of bytes in the shortest match. `OPEN` is 1 where every
+plain character is a match, or one of the item of REPEAT; plain are those that a JSON string holds as themselves. `A`,
+`B` and `C` are
+
+TEXT: where its bytes start in `text`, how many there are.
+ARCS: where its arcs start in `operands`, how many there are; each is `low, high, node that goes on or -1`.
+WORDS: where its words start in `operands`, how many there are. They are sorted; each is told by where it starts in
+    `text`, where the last one ends follows, and then for each how many bytes it has in common with the one before.
+UNLIKE: where its words start in `operands`, how many there are, as in WORDS; where in `operands` the node of one
+    character and that of any number of them stand.
+SCAN: where the states of its automaton start in `operands`, how many there are; the most characters, or UNLIMITED. Each
+    state is `where its sets start in operands, how many there are, 1 if the text may end, fewest characters to its end,
+    bytes of as few, 1 if every plain character leads back to it`; each set is `node of one character, state after it`.
+SEQUENCE: where its parts start in `operands`, how many there are; each is `node, bytes of the shortest rest from here`.
+CHOICE: where its options start in `operands`, how many there are; each is a node.
+REPEAT: the node of its item, the least and the greatest count, the latter UNLIMITED if there is none.
+MEMBERS: where its members start in `operands`, how many there are; each is `node, 1 if it is required, bytes of the
+    shortest rest from here if nothing was written before, the same if something was`. Where in `operands` follow the
+    node of the separator, that of the rest or -1, and the bytes of the shortest rest after the members if nothing was
+    written.
+PERMUTATION: where its members start in `operands`, how many there are; each is `node, 1 if it is required, bytes that
+    it takes with a separator if it is required`. Where in `operands` follow the node of the separator, that of the rest
+    or -1, the bytes that all required members take with separators, and those of the shortest match.
+"""
+
+COLUMNS = 6
+UNLIMITED = -1
+FAR = 1 << 30
+"""Lengths are counted up to here."""

@@ -1,6 +1,0 @@
-"""What was learned about a type and a vocabulary, kept on disk for later processes."""
-
-from structured.cache.disk import Clearing, DiskCache, cache_folder, default_cache
-from structured.cache.entries import load_index, load_layout, save_index
-
-__all__ = ["Clearing", "DiskCache", "cache_folder", "default_cache", "load_index", "load_layout", "save_index"]

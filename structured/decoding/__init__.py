@@ -1,0 +1,1 @@
+"""Decoding: sampling texts from a model under masks."""

@@ -1,0 +1,317 @@
+"""A model and requests enter; for each request its likeliest texts leave. Beam search, with the mask inside.
+
+A hypothesis is worth the sum of the log-probabilities of its tokens among those that the pattern allows, end token
+included. That is the logarithm of the probability with which it would be drawn, so texts of all lengths compare as
+they are, and since sums only fall, the search knows when it is over. Dividing by the length, as beam search without a
+mask needs against texts that end too soon, was not taken: it ranks by what is no probability, and has no such end.
+"""
+
+import dataclasses
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structured.decoding.generate import Diagnostics, Generation, Request
+from structured.decoding.sampling import log_softmax, share_of_all
+from structured.index.guide import Guide, WrongMaskError
+from structured.index.masks import unpack
+from structured.models import LanguageModel
+from structured.models.protocol import Texts
+
+DEFAULT_BEAMS = 4
+
+T = TypeVar("T")
+
+
+def beam_search(
+    model: LanguageModel, requests: Iterable[Request], *, beams: int = DEFAULT_BEAMS, force: bool = True
+) -> list[list[Generation]]:
+    """Return for each request its finished hypotheses: at most `beams` different texts, at least one, best first.
+
+    Each turn, every hypothesis is continued by its `beams` likeliest tokens, all end tokens being one, and the best
+    `beams` of all that makes go on; of two that spell the same text, the likelier. Those that end are kept until so
+    many better ones have ended.
+    Nothing is drawn: the requests' random numbers are not touched. With one beam it is greedy decoding.
+
+    All hypotheses of all requests go through the model in one batch. With `force`, tokens that are known are not asked
+    for. A text is called shortened if the budget took away a hypothesis that was worth as much or more; down to
+    the last that is not, the ranking is that of a budget without end.
+
+    Raises ValueError if `beams` is less than 1 or a request has thinking before its answer, and OutOfMemoryError if the
+    batch is too much for the model's device.
+    """
+    if beams < 1:
+        raise ValueError(f"beams is {beams}; it must be 1 or greater.")
+    requests = list(requests)
+    if any(request.thinking is not None for request in requests):
+        raise ValueError("A request has thinking, and answers alone are searched for. Draw several in place of it.")
+    searches = [_Search(request, beams, force) for request in requests]
+    _run(model, [search for search in searches if search.live])
+    return [search.ranking() for search in searches]
+
+
+def _run(model: LanguageModel, searches: "list[_Search]") -> None:
+    """Finish some searches, all in one batch: its rows are their live hypotheses, one search behind the other."""
+    if not searches:
+        return
+    shared = min(search.request.shared for search in searches)
+    prompts = [[*search.request.prompt, *search.live[0].read(None)] for search in searches]
+    texts = _timed(searches, lambda: model.begin(prompts, shared=shared))
+    while True:
+        rows: list[int] = []
+        first, logits = 0, texts.logits()
+        for search in searches:
+            after = first + len(search.live)
+            started = perf_counter()
+            rows += [first + row for row in search.expand(logits[first:after])]
+            search.seconds_in_guide += perf_counter() - started
+            first = after
+        searches = [search for search in searches if search.live]
+        if not searches:
+            return
+        if rows != list(range(first)):
+            texts.select(rows)
+        _read(texts, searches)
+
+
+def _read(texts: Texts, searches: "list[_Search]") -> None:
+    """Let the model read what it has not; where it must read as much of each text, as much as all have."""
+    hypotheses = [hypothesis for search in searches for hypothesis in search.live]
+    count = None if texts.is_ragged else min(len(hypothesis.pending) for hypothesis in hypotheses)
+    new = [hypothesis.read(count) for hypothesis in hypotheses]
+    _timed(searches, lambda: texts.append(new))
+
+
+def _timed(searches: "list[_Search]", run: Callable[[], T]) -> T:
+    """Run a pass, and write down for each search how long it took."""
+    started = perf_counter()
+    result = run()
+    for search in searches:
+        search.began = search.began or started
+        search.passes += 1
+        search.seconds_in_model += perf_counter() - started
+    return result
+
+
+@dataclass(slots=True, eq=False)
+class _Hypothesis:
+    """A beginning of a text. `pending` are tokens of it that the model has not read yet."""
+
+    guide: Guide
+    text: bytes = b""
+    token_ids: tuple[int, ...] = ()
+    pending: tuple[int, ...] = ()
+    score: float = 0.0
+    forced: int = 0
+    legal_masses: tuple[float, ...] = ()
+
+    def read(self, count: int | None) -> tuple[int, ...]:
+        """Return so many of the pending tokens, all for None, for the model to read."""
+        count = len(self.pending) if count is None else count
+        taken, self.pending = self.pending[:count], self.pending[count:]
+        return taken
+
+    def followed(self, token_id: int, score: float, legal_mass: float) -> "_Hypothesis":
+        """Return what it becomes by a token that the model was asked for."""
+        guide = self.guide.copy()
+        child = dataclasses.replace(self, guide=guide, score=score, legal_masses=(*self.legal_masses, legal_mass))
+        if token_id not in guide.index.vocabulary.end_token_ids:
+            child.take((token_id,))
+        guide.advance(token_id)
+        return child
+
+    def take(self, token_ids: tuple[int, ...]) -> None:
+        """Add some tokens."""
+        tokens = self.guide.index.vocabulary.tokens
+        self.text += b"".join(tokens[token_id] or b"" for token_id in token_ids)
+        self.token_ids += token_ids
+        self.pending += token_ids
+
+    def take_forced(self) -> None:
+        """Add the tokens that are known to follow."""
+        if not self.guide.finished:
+            known = self.guide.take_forced()
+            self.take(known)
+            self.forced += len(known)
+
+
+class _Continuation(NamedTuple):
+    """A hypothesis, by its row, and a token after it; None if its turn has not come."""
+
+    score: float
+    log_probability: float
+    """Of the token alone."""
+    row: int
+    token_id: int | None = None
+    fits: bool = True
+    """Whether the budget allows it."""
+    legal_mass: float = 1.0
+
+
+@dataclass(slots=True, eq=False)
+class _Search:
+    """The search for the texts of one request."""
+
+    request: Request
+    beams: int
+    force: bool
+    live: list[_Hypothesis] = field(default_factory=list)
+    finished: dict[bytes, Generation] = field(default_factory=dict)
+    lost: float | None = None
+    """The best score of what would have gone on if the budget had allowed it."""
+    passes: int = 0
+    began: float = 0.0
+    seconds_in_model: float = 0.0
+    seconds_in_guide: float = 0.0
+
+    def __post_init__(self) -> None:
+        first = _Hypothesis(self.request.guide.copy())
+        if self.force:
+            first.take_forced()
+        self._keep(first)
+
+    def ranking(self) -> list[Generation]:
+        """Return the finished texts, best first."""
+        found = sorted(self.finished.values(), key=lambda text: -text.log_probability)
+        lost = self.lost
+        return [
+            dataclasses.replace(text, shortened=lost is not None and text.log_probability <= lost) for text in found
+        ]
+
+    def expand(self, logits: NDArray[np.float32]) -> list[int]:
+        """Put the best continuations in place of the live hypotheses, and return the row that each of them comes from.
+
+        `logits` has shape (live, width). A hypothesis of which the model has not read all waits: it is its own
+        continuation, and keeps its place if what it is worth suffices.
+        """
+        if all(parent.pending for parent in self.live):
+            return list(range(len(self.live)))
+        parents, self.live = self.live, []
+        continuations = sorted(self._continuations(parents, logits), key=lambda one: (-one.score, -one.log_probability))
+        rows: list[int] = []
+        taken: set[tuple[bytes, bool]] = set()
+        for one in continuations:
+            if len(taken) == self.beams or (one.score <= self._bar() and (taken or self.finished)):
+                break
+            if not one.fits:
+                self.lost = one.score if self.lost is None else max(self.lost, one.score)
+                continue
+            child = self._after(parents[one.row], one)
+            key = child.text, child.guide.finished
+            if key not in taken:
+                taken.add(key)
+                if self._keep(child):
+                    rows.append(one.row)
+        return rows
+
+    def _after(self, parent: _Hypothesis, one: _Continuation) -> _Hypothesis:
+        """Return what a hypothesis becomes by a continuation."""
+        if one.token_id is None:
+            return parent
+        child = parent.followed(one.token_id, one.score, one.legal_mass)
+        if self.force:
+            child.take_forced()
+        return child
+
+    def _bar(self) -> float:
+        """Return the score that a hypothesis must exceed to matter: that of the worst finished text, if all are there.
+
+        Else what the model has ruled out does not matter, unless there is nothing else.
+        """
+        full = len(self.finished) == self.beams
+        return min(text.log_probability for text in self.finished.values()) if full else -math.inf
+
+    def _keep(self, hypothesis: _Hypothesis) -> bool:
+        """Take up a hypothesis among the finished or the live, and tell whether it lives."""
+        if not hypothesis.guide.finished:
+            self.live.append(hypothesis)
+            return True
+        known = self.finished.get(hypothesis.text)
+        if known is None or known.log_probability < hypothesis.score:
+            self.finished[hypothesis.text] = self._finish(hypothesis)
+        if len(self.finished) > self.beams:
+            del self.finished[min(self.finished, key=lambda text: self.finished[text].log_probability)]
+        return False
+
+    def _finish(self, hypothesis: _Hypothesis) -> Generation:
+        seconds = perf_counter() - self.began if self.began else 0.0
+        return Generation(
+            hypothesis.text[self.request.begun :].decode(),
+            hypothesis.token_ids,
+            hypothesis.score,
+            shortened=False,  # until the ranking
+            diagnostics=Diagnostics(
+                hypothesis.forced,
+                self.passes,
+                hypothesis.legal_masses,
+                seconds,
+                self.seconds_in_model,
+                self.seconds_in_guide,
+            ),
+        )
+
+    def _continuations(self, parents: Sequence[_Hypothesis], logits: NDArray[np.float32]) -> list[_Continuation]:
+        found: list[_Continuation] = []
+        for row, parent in enumerate(parents):
+            if parent.pending:
+                found.append(_Continuation(parent.score, 0.0, row))
+            else:
+                found += _followers(row, parent, logits[row], self.beams)
+        return found
+
+
+def _followers(row: int, parent: _Hypothesis, logits: NDArray[np.float32], beams: int) -> list[_Continuation]:
+    """Return a hypothesis with each of the `beams` likeliest tokens after it, of all and of those that fit.
+
+    `logits` has shape (width,). As many more are taken as there may be ways to end.
+    """
+    guide = parent.guide
+    count = beams + len(guide.index.vocabulary.end_token_ids) - 1
+    logits = logits[: guide.index.vocabulary.size]  # models have more, to round their width up
+    ample, within = guide.index.mask(guide.state), guide.mask()
+    allowed = np.flatnonzero(unpack(ample, len(logits)))
+    log_probabilities, log_total = log_softmax(logits[allowed])
+    chosen = _likeliest(log_probabilities, count)
+    fits = np.ones(len(allowed), dtype=np.bool_)
+    if within is not ample:
+        fits = unpack(within, len(logits))[allowed]
+        fitting = np.flatnonzero(fits)
+        chosen = np.union1d(chosen, fitting[_likeliest(log_probabilities[fitting], count)])
+    legal_mass = share_of_all(log_total, logits)
+    if guide.index.states_learned and not all(_can_take(guide, int(allowed[place])) for place in chosen if fits[place]):
+        return _followers(row, parent, logits, beams)  # under a mask that is right
+    return [
+        _Continuation(
+            parent.score + float(log_probabilities[place]),
+            float(log_probabilities[place]),
+            row,
+            int(allowed[place]),
+            bool(fits[place]),
+            legal_mass,
+        )
+        for place in chosen.tolist()
+    ]
+
+
+def _can_take(guide: Guide, token_id: int) -> bool:
+    """Tell whether a token of the mask can indeed follow; if not, the mask was learned, and is right from now on."""
+    try:
+        guide.copy().advance(token_id)
+    except WrongMaskError:
+        return False
+    return True
+
+
+def _likeliest(log_probabilities: NDArray[np.float64], count: int) -> NDArray[np.intp]:
+    """Return the places of the `count` greatest, the first of those that are equal; in ascending order."""
+    if count >= len(log_probabilities):
+        return np.arange(len(log_probabilities))
+    least = np.partition(log_probabilities, -count)[-count]
+    above = np.flatnonzero(log_probabilities > least)
+    equal = np.flatnonzero(log_probabilities == least)[: count - len(above)]
+    return np.sort(np.concatenate([above, equal]))

@@ -1,0 +1,161 @@
+"""A table of masks enters; the same rows as one tensor on the model's device leave, and logits under them.
+
+A batch's masks are one gather there, whatever states its texts are in and whatever types they have: between two tokens
+only row numbers cross from the host. This is a room of its own, below the models, since nothing above them needs torch.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structured.decoding.sampling import Choice, Sampler
+from structured.index.masks import NO_ROW, Mask, MaskTable
+
+if TYPE_CHECKING:
+    import torch
+
+
+class DeviceMasks:
+    """The rows of a table on one device. Rows are only added to a table, so each is copied once."""
+
+    def __init__(self, table: MaskTable, device: "torch.device | str") -> None:
+        import torch
+
+        self.table = table
+        self.device = torch.device(device)
+        self._buffer = torch.empty((0, table.rows.shape[1]), dtype=torch.int32, device=self.device)
+        self._copied = 0
+        self._shares_memory = self.device.type == "cpu"
+
+    @classmethod
+    def of(cls, table: MaskTable, device: "torch.device") -> "DeviceMasks":
+        """Return the copy of a table on a device, which lives as long as the table."""
+        known = table.copies.get(str(device))
+        if known is None:
+            known = table.copies[str(device)] = cls(table, device)
+        return cast("DeviceMasks", known)
+
+    def rows(self) -> "torch.Tensor":
+        """Return all rows of the table as they are now; int32 of shape (rows, words).
+
+        On the CPU they are the table's own memory; elsewhere the buffer doubles when it is full.
+        """
+        import torch
+
+        rows = self.table.rows
+        if self._shares_memory:
+            return torch.from_numpy(rows)
+        if len(rows) > len(self._buffer):
+            grown = torch.empty((2 * len(rows), rows.shape[1]), dtype=torch.int32, device=self.device)
+            grown[: self._copied] = self._buffer[: self._copied]
+            self._buffer = grown
+        if len(rows) > self._copied:
+            self._buffer[self._copied : len(rows)] = torch.from_numpy(rows[self._copied :]).to(self.device)
+            self._copied = len(rows)
+        return self._buffer[: len(rows)]
+
+    def gather(self, masks: Sequence[Mask]) -> "torch.Tensor":
+        """Return the masks of a batch, int32 of shape (batch, words).
+
+        Masks that are no rows of the table (reduced by a budget, or of an index with another table) are copied.
+        """
+        import torch
+
+        numbers = np.array([self.table.row_of(mask) for mask in masks], dtype=np.int64)
+        is_row = numbers != NO_ROW
+        rows = self.rows().index_select(0, torch.from_numpy(numbers[is_row]).to(self.device))
+        if is_row.all():
+            return rows
+        others = np.stack([mask for mask, known in zip(masks, is_row, strict=True) if not known])
+        gathered = torch.empty((len(masks), rows.shape[1]), dtype=torch.int32, device=self.device)
+        gathered[torch.from_numpy(is_row).to(self.device)] = rows
+        gathered[torch.from_numpy(~is_row).to(self.device)] = torch.from_numpy(others).to(self.device)
+        return gathered
+
+
+def stacked(scores: "Mapping[int, torch.Tensor | None]", rows: Sequence[int], keys: Sequence[int]) -> "torch.Tensor":
+    """Return one row of one of some tensors of shape (texts, width) for each of `rows` and `keys`, as a tensor."""
+    import torch
+
+    return torch.stack([cast("torch.Tensor", scores[key])[row] for row, key in zip(rows, keys, strict=True)])
+
+
+def draw(
+    scores: "torch.Tensor",
+    masks: Sequence[Mask],
+    table: MaskTable,
+    generators: Sequence[np.random.Generator],
+    sampler: Sampler,
+) -> list[Choice]:
+    """Draw a token for each row where the logits are; only the tokens and two numbers for each cross to the host.
+
+    `scores` has shape (batch, width); `table` is that of most masks. Each row is drawn as by `Sampler.choose`, from the
+    same random numbers.
+    """
+    import torch
+
+    gathered = DeviceMasks.of(table, scores.device).gather(masks)
+    logits = scores.float()
+    masked = apply_masks(logits, gathered)
+    log_total = masked.logsumexp(dim=1)
+    if sampler.temperature == 0:
+        token_ids = masked.argmax(dim=1)
+    else:
+        weights = _kept((masked.double() / sampler.temperature).softmax(dim=1), sampler)
+        sums = weights.cumsum(dim=1)
+        turned = torch.tensor([one.random() for one in generators], dtype=torch.float64, device=scores.device)
+        token_ids = torch.searchsorted(sums, turned[:, None] * sums[:, -1:], right=True)[:, 0]
+        # Where no score is finite, both are beyond the width.
+        last = torch.searchsorted(sums, sums[:, -1:].contiguous())[:, 0]
+        token_ids = torch.minimum(token_ids, last).clamp(max=scores.shape[1] - 1)
+    chosen = masked.gather(1, token_ids[:, None])[:, 0] - log_total
+    mass = (log_total - logits.logsumexp(dim=1)).exp()
+    found = torch.stack([token_ids.double(), chosen.double(), mass.double()], dim=1).tolist()
+    return [
+        Choice(int(token_id), log_probability, share)
+        if np.isfinite(log_probability)
+        else sampler.choose(logits[row].cpu().numpy(), masks[row], generators[row])  # infinite scores, or none
+        for row, (token_id, log_probability, share) in enumerate(found)
+    ]
+
+
+def _kept(weights: "torch.Tensor", sampler: Sampler) -> "torch.Tensor":
+    """Return the weights of tokens, shape (batch, width), 0 for those that the sampler leaves out."""
+    if sampler.top_k is not None and sampler.top_k < weights.shape[1]:
+        weights = weights.where(weights >= weights.topk(sampler.top_k, dim=1).values[:, -1:], 0.0)
+    if sampler.top_p < 1:
+        ordered, order = weights.sort(dim=1, descending=True, stable=True)
+        sums = ordered.cumsum(dim=1)
+        ordered = ordered.where(sums - ordered < sampler.top_p * sums[:, -1:], 0.0)
+        weights = weights.scatter(1, order, ordered)
+    if sampler.min_p > 0:
+        weights = weights.where(weights >= sampler.min_p * weights.amax(dim=1, keepdim=True), 0.0)
+    return weights
+
+
+def apply_masks(logits: "torch.Tensor", masks: "torch.Tensor") -> "torch.Tensor":
+    """Return logits with -inf for every token outside the masks, and for logits beyond the vocabulary.
+
+    `logits` has shape (batch, width), `masks` (batch, words); both are on one device, and the result is as well.
+    """
+    import torch
+
+    if logits.device.type == "cpu" and logits.dtype == torch.float32:
+        return torch.from_numpy(_apply_on_host(logits.detach().numpy(), masks.numpy()))
+    batch, width = logits.shape
+    shifts = torch.arange(32, dtype=torch.int32, device=masks.device)
+    allowed = ((masks.unsqueeze(2) >> shifts) & 1).bool()  # (batch, words, 32)
+    allowed = allowed.view(batch, -1)[:, :width]
+    padded = torch.nn.functional.pad(allowed, (0, width - allowed.shape[1]))
+    return logits.masked_fill(~padded, float("-inf"))
+
+
+def _apply_on_host(logits: NDArray[np.float32], masks: NDArray[np.int32]) -> NDArray[np.float32]:
+    """Do the same in NumPy, whose unpacking of bits is faster; where few tokens are allowed, five times."""
+    allowed = np.unpackbits(masks.view(np.uint8), axis=1, bitorder="little").view(np.bool_)
+    width = min(logits.shape[1], allowed.shape[1])
+    masked = np.full_like(logits, -np.inf)
+    np.copyto(masked[:, :width], logits[:, :width], where=allowed[:, :width])
+    return masked

@@ -1,0 +1,61 @@
+"""A marker enters; the pattern of whatever a model writes before it leaves, so that it may think before it answers.
+
+Models that reason write freely, then a marker such as `</think>`, then their answer. The free part is a text like any
+other, with a pattern and a budget of its own: when the tokens run out, the mask steers to the marker.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from structured.automata import RegularAutomaton
+from structured.errors.arguments import check_fields, count, text
+from structured.index.index import Index
+from structured.regex import EMPTY, Pattern, Reference, alternation, char_set, chars, concat
+from structured.vocabulary import Vocabulary
+
+
+@dataclass(frozen=True, slots=True)
+class Thinking:
+    """What a model may write before its answer: anything up to and including a marker, in `max_tokens` at most."""
+
+    marker: str = "</think>"
+    max_tokens: int = 2048
+
+    def __post_init__(self) -> None:
+        check_fields(self, {"marker": text, "max_tokens": count(1)})
+        if not self.marker:
+            raise ValueError("marker is empty; it must be the text that ends the thinking, such as '</think>'.")
+
+
+@lru_cache(maxsize=8)
+def thinking_index(marker: str, vocabulary: Vocabulary) -> Index:
+    """Return the index of all texts that end with a marker, which is in them nowhere else."""
+    return Index(RegularAutomaton(ending_with(marker)), vocabulary)
+
+
+def ending_with(marker: str) -> Pattern:
+    """Return the pattern of the texts that end with a marker at its first occurrence.
+
+    One definition for each number of its characters that have just been read, as in Knuth, Morris & Pratt ("Fast
+    pattern matching in strings", 1977); a character that does not go on leads back to the longest beginning that does.
+    """
+    definitions: dict[str, Pattern] = {}
+    for read in range(len(marker)):
+        targets: dict[int, str] = {}
+        for character in dict.fromkeys(marker):
+            target = _longest_beginning(marker, marker[:read] + character)
+            targets[target] = targets.get(target, "") + character
+        known = "".join(text for target, text in targets.items() if target)
+        options = [
+            concat(chars(text), EMPTY if target == len(marker) else Reference(str(target), definitions))
+            for target, text in targets.items()
+            if target
+        ]
+        others = char_set(*((ord(character), ord(character)) for character in known), negated=True)
+        definitions[str(read)] = alternation(*options, concat(others, Reference("0", definitions)))
+    return Reference("0", definitions)
+
+
+def _longest_beginning(marker: str, text: str) -> int:
+    """Return the length of the longest beginning of a marker that a text ends with."""
+    return next(size for size in range(min(len(marker), len(text)), -1, -1) if text.endswith(marker[:size]))

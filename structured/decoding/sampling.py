@@ -1,0 +1,193 @@
+"""Logits and a mask enter; a token leaves.
+
+Sampling is done on the host, by compiled loops, one token at a time from one row, with a generator of its own for each
+text, so that a text does not depend on what it was batched with.
+"""
+
+import math
+from dataclasses import dataclass, fields
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structured.errors import ModelError
+from structured.errors.arguments import check_fields, count, number, or_none, whole
+from structured.index.masks import Mask, allows, unpack
+
+LOWEST_TEMPERATURE = 1e-30
+"""What any lower one is the same as, in single precision."""
+
+HIGHEST_TEMPERATURE = 1e30
+"""What is far above it has no number in single precision."""
+
+SAMPLING = {
+    "temperature": number(
+        lambda value: 0 <= value <= HIGHEST_TEMPERATURE, "0 (greedy) or a positive number up to 1e30"
+    ),
+    "seed": or_none(whole(0)),
+    "top_k": or_none(count(1, "1 or greater, or None for all tokens")),
+    "top_p": number(lambda value: 0 < value <= 1, "greater than 0 and at most 1"),
+    "min_p": number(lambda value: 0 <= value <= 1, "between 0 and 1"),
+}
+"""What each field of a `Sampler` must be."""
+
+
+class Choice(NamedTuple):
+    """A token, and the logarithm of its probability among those of the mask, before temperature."""
+
+    token_id: int
+    log_probability: float
+    legal_mass: float
+    """The probability that the model gave to the tokens of the mask, before temperature."""
+    steered: bool = False
+    """Whether another token was drawn first, one not among those it was confined to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sampler:
+    """How tokens are drawn: greedily at temperature 0, else from the softmax of `logits / temperature`.
+
+    Before a draw, all but the `top_k` likeliest tokens are left out, then those beyond the likeliest that together
+    have the probability `top_p`, then those that are less likely than the likeliest by more than the factor `min_p`;
+    each counts allowed tokens alone. With a seed the same text is drawn every time; without one, another each time.
+    """
+
+    temperature: float = 0.0
+    seed: int | None = None
+    top_k: int | None = None
+    top_p: float = 1.0
+    min_p: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_fields(self, SAMPLING)
+        if 0 < self.temperature < LOWEST_TEMPERATURE:
+            object.__setattr__(self, "temperature", LOWEST_TEMPERATURE)
+
+    @property
+    def idle(self) -> tuple[str, ...]:
+        """The fields that were set and have no effect, since at temperature 0 the likeliest token is taken."""
+        set_ = (one.name for one in fields(self) if getattr(self, one.name) != one.default)
+        return tuple(set_) if self.temperature == 0 else ()
+
+    def generator(self, item: int, attempt: int) -> np.random.Generator:
+        """Return the random numbers for one item of a batch and one attempt at it."""
+        return np.random.default_rng(None if self.seed is None else [self.seed, item, attempt])
+
+    def choose(
+        self,
+        logits: NDArray[np.float32],
+        mask: Mask,
+        generator: np.random.Generator,
+        *,
+        within: Mask | None = None,
+    ) -> Choice:
+        """Draw one token of the mask. `logits` has shape (width,).
+
+        The width may exceed the vocabulary; what is beyond counts as the model's wish for something illegal.
+
+        `within`, a part of the mask, confines the draw: a token outside it is drawn anew from inside, which gives each
+        token the probability it has there. A draw that was inside anyway is the same as if it had not been confined.
+
+        Tokens that the model rules out with -inf are drawn only if it rules out every allowed one; then all are equal.
+        Raises ModelError if a logit of an allowed token is NaN, or the highest one infinite.
+        """
+        choice = self._choose(np.ascontiguousarray(logits), mask, generator)
+        return choice if within is None or within is mask else self.confined(choice, logits, within, generator)
+
+    def confined(
+        self, choice: Choice, logits: NDArray[np.float32], within: Mask, generator: np.random.Generator
+    ) -> Choice:
+        """Return a choice that was made if it is inside of a mask, or one that is drawn there."""
+        if allows(within, choice.token_id):
+            return choice
+        inside = np.flatnonzero(unpack(within, len(logits)))
+        drawn = inside[self._draw(log_softmax(logits[inside])[0], generator)]
+        log_probability = choice.log_probability + float(logits[drawn]) - float(logits[choice.token_id])
+        if not np.isfinite(log_probability):
+            log_probability = choice.log_probability if logits[drawn] == logits[choice.token_id] else float("-inf")
+        return Choice(int(drawn), log_probability, choice.legal_mass, steered=True)
+
+    def _choose(self, logits: NDArray[np.float32], mask: Mask, generator: np.random.Generator) -> Choice:
+        """Draw one token of the mask."""
+        from structured.decoding.softmax import survey, turned, weigh
+
+        sums = np.empty(2)
+        token_id = survey(logits, mask, sums)
+        if token_id < 0:
+            return self._choose_unusual(logits, np.flatnonzero(unpack(mask, len(logits))), generator)
+        best = logits[token_id]
+        legal, total = sums.tolist()
+        if self.temperature > 0:
+            weights = np.empty_like(logits)
+            weigh(logits, mask, best, np.float32(self.temperature), weights)
+            token_id = turned(self._kept(weights), generator.random())
+        log_probability = float(logits[token_id]) - float(best) - math.log(legal)
+        return Choice(token_id, log_probability, min(legal / total, 1.0))
+
+    def _choose_unusual(
+        self, logits: NDArray[np.float32], allowed: NDArray[np.int64], generator: np.random.Generator
+    ) -> Choice:
+        """Draw one of some tokens, the scores of which may be infinite, or NaN."""
+        log_probabilities, log_total = log_softmax(logits[allowed])
+        position = self._draw(log_probabilities, generator)
+        mass = share_of_all(log_total, logits)
+        return Choice(int(allowed[position]), float(log_probabilities[position]), mass)
+
+    def _draw(self, log_probabilities: NDArray[np.float64], generator: np.random.Generator) -> int:
+        from structured.decoding.softmax import turned
+
+        if self.temperature == 0:
+            return int(np.argmax(log_probabilities))
+        weights = np.exp(log_softmax(log_probabilities / self.temperature)[0]).astype(np.float32)
+        return turned(self._kept(weights), generator.random())
+
+    def _kept(self, weights: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the weights of tokens, 0 for those left out."""
+        if self.top_k is not None and self.top_k < len(weights):
+            weights = np.where(weights >= np.partition(weights, -self.top_k)[-self.top_k], weights, 0.0)
+        if self.top_p < 1:
+            total = weights.sum(dtype=np.float64)
+            # What is left out here has less than 1 - top_p together, so it need not be sorted.
+            likely = np.flatnonzero(weights >= (1 - self.top_p) * total / len(weights))
+            likely = likely[np.argsort(-weights[likely], kind="stable")]
+            count = int(np.searchsorted(np.cumsum(weights[likely], dtype=np.float64), self.top_p * total)) + 1
+            kept = np.zeros_like(weights)
+            kept[likely[:count]] = weights[likely[:count]]
+            weights = kept
+        if self.min_p > 0:
+            weights = np.where(weights >= self.min_p * weights.max(), weights, 0.0)
+        return weights
+
+
+def log_softmax(scores: NDArray[np.floating]) -> tuple[NDArray[np.float64], float]:
+    """Return log-probabilities, and the logarithm of the sum that was divided by.
+
+    Scores that are -inf, all of them, share the probability. Raises ModelError for NaN and +inf, which a model returns
+    when numbers were too large for it: which token is the likeliest is then unknown.
+    """
+    best = float(scores.max())
+    if not best < np.inf:
+        raise ModelError(
+            f"The model returned {'infinity' if best == np.inf else 'NaN'} as the logit of an allowed token. Load it "
+            "in a wider dtype (dtype='float32'); a function must return numbers, or -inf for what is ruled out."
+        )
+    if np.isinf(best):
+        found = np.where(scores == best, 0.0, -np.inf)
+        return found - np.log((found == 0.0).sum()), best
+    shifted = scores.astype(np.float64) - best
+    log_sum = float(np.log(np.exp(shifted).sum()))
+    shifted -= log_sum
+    return shifted, best + log_sum
+
+
+def share_of_all(log_total: float, logits: NDArray[np.float32]) -> float:
+    """Return the part that some tokens have in the probability of all, given the logarithm of the sum of theirs.
+
+    Logits that are NaN have no part.
+    """
+    best = float(np.fmax.reduce(logits))
+    if np.isinf(best) or np.isinf(log_total):
+        return 1.0 if log_total == best else 0.0
+    log_all = best + np.log(np.nansum(np.exp(logits - np.float32(best)), dtype=np.float64))
+    return min(float(np.exp(log_total - log_all)), 1.0)

@@ -1,0 +1,143 @@
+"""Logits and a mask enter; the likeliest token and the weights of all leave, and draws from weights: Numba's loops.
+
+A weight is the exponential of how far a logit is above the likeliest legal one, in single precision: right to a
+millionth. The exponential is written out, for a library's is not computed for eight logits at a time; and no array of
+the vocabulary's size is made where it need not be, for after a forward pass fresh memory costs more than arithmetic.
+"""
+
+import math
+from typing import Annotated
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from structured.automata.loops.jit import compiled_loop
+
+Logits = Annotated[NDArray[np.float32], numba.types.Array(numba.float32, 1, "C", readonly=True)]
+Masks = Annotated[NDArray[np.int32], numba.types.Array(numba.int32, 1, "C", readonly=True)]
+Weights = Annotated[NDArray[np.float32], numba.float32[::1]]
+Sums = Annotated[NDArray[np.float64], numba.float64[::1]]
+Single = Annotated[np.float32, numba.float32]
+Double = Annotated[float, numba.float64]
+Word = Annotated[np.int32, numba.int32]
+
+LOG2_E = np.float32(math.log2(math.e))
+FEWEST, MOST = np.float32(-126.0), np.float32(120.0)
+"""The powers of two that weights are between: what single precision holds, and with room for a sum."""
+
+SIXTH, FIFTH, FOURTH, THIRD, SECOND, FIRST = (np.float32(math.log(2) ** n / math.factorial(n)) for n in range(6, 0, -1))
+"""The coefficients of the series of 2 ** x."""
+
+
+@compiled_loop(reassociates=True)
+def exponential(power: Single) -> Single:
+    """Return 2 ** power; the least there is for less, and for NaN."""
+    within = min(max(FEWEST, power), MOST)
+    whole = np.floor(within + np.float32(0.5))
+    x = within - whole  # between -0.5 and 0.5
+    series = (((((SIXTH * x + FIFTH) * x + FOURTH) * x + THIRD) * x + SECOND) * x + FIRST) * x + np.float32(1.0)
+    scale: np.float32 = np.int32((np.int32(whole) + np.int32(127)) << np.int32(23)).view(np.float32)
+    return np.float32(series * scale)
+
+
+@compiled_loop
+def word_of(mask: Masks, word: int) -> Word:
+    """Return 32 bits of a mask; beyond its end, nothing is legal."""
+    return mask[word] if word < len(mask) else np.int32(0)
+
+
+@compiled_loop
+def likeliest(logits: Logits, mask: Masks) -> int:
+    """Return the likeliest token of a mask, the first of several; -1 if its logit is infinite or one of them is NaN."""
+    found, best = -1, np.float32(-np.inf)
+    for word in range((len(logits) + 31) // 32):
+        bits = word_of(mask, word)
+        if bits == 0:
+            continue
+        block = logits[32 * word : 32 * word + 32]
+        is_of_interest = False
+        for bit in range(len(block)):
+            is_of_interest |= not block[bit] <= best  # greater, or NaN
+        if is_of_interest:
+            for bit in range(len(block)):
+                if (bits >> bit) & 1:
+                    if np.isnan(block[bit]):
+                        return -1
+                    if block[bit] > best:
+                        found, best = 32 * word + bit, block[bit]
+    return -1 if np.isinf(best) else found
+
+
+@compiled_loop(reassociates=True)
+def sum_up(logits: Logits, mask: Masks, best: Single, found: Sums) -> None:
+    """Write down the sum of the weights of the legal tokens, and that of all."""
+    found[:] = 0.0
+    for word in range((len(logits) + 31) // 32):
+        bits = word_of(mask, word)
+        block = logits[32 * word : 32 * word + 32]
+        legal = total = np.float32(0.0)
+        for bit in range(len(block)):
+            weight = exponential((block[bit] - best) * LOG2_E)
+            total += weight
+            legal += weight if (bits >> np.int32(bit)) & np.int32(1) else np.float32(0.0)
+        found[0] += legal
+        found[1] += total
+
+
+@compiled_loop
+def survey(logits: Logits, mask: Masks, found: Sums) -> int:
+    """Return the likeliest token, as `likeliest` does, and write down the sums of weights that it has."""
+    token_id = likeliest(logits, mask)
+    if token_id >= 0:
+        sum_up(logits, mask, logits[token_id], found)
+    return token_id
+
+
+@compiled_loop(reassociates=True)
+def weigh(logits: Logits, mask: Masks, best: Single, temperature: Single, weights: Weights) -> None:
+    """Write down the weight of each token at a temperature: 0 if it is not legal, or less than the least there is."""
+    scale = LOG2_E / temperature
+    for word in range((len(logits) + 31) // 32):
+        bits = word_of(mask, word)
+        first = 32 * word
+        for bit in range(min(32, len(logits) - first)):
+            power = (logits[first + bit] - best) * scale
+            is_drawn = (bits >> np.int32(bit)) & np.int32(1) and power > FEWEST
+            weights[first + bit] = exponential(power) if is_drawn else np.float32(0.0)
+
+
+@compiled_loop(reassociates=True)
+def total_of(weights: Weights) -> Double:
+    """Return the sum of some weights, not more than a few hundred."""
+    total = np.float32(0.0)
+    for place in range(len(weights)):
+        total += weights[place]
+    return float(total)
+
+
+@compiled_loop
+def turned(weights: Weights, share: Double) -> int:
+    """Return the place where the running sum of the weights goes beyond a share, from 0 to 1, of the whole.
+
+    That is a draw, if the share is uniform: the distribution function turned round.
+    """
+    total = 0.0
+    for first in range(0, len(weights), 256):
+        total += total_of(weights[first : first + 256])
+    left = share * total
+    last = -1
+    for first in range(0, len(weights), 256):
+        block = total_of(weights[first : first + 256])
+        if block > left or first + 256 >= len(weights):
+            for place in range(first, min(first + 256, len(weights))):
+                if weights[place] > 0:
+                    last = place
+                    if weights[place] > left:
+                        return place
+                    left -= weights[place]
+            if last >= 0:
+                return last
+        else:
+            left -= block
+    return last

@@ -1,0 +1,162 @@
+"""Requests enter; for each, candidates for its answer leave, likeliest first.
+
+A text is written once, or searched for with beams, or drawn several times. All candidates come with log-probabilities
+of one kind, so whoever reads them need not know where they are from.
+"""
+
+import dataclasses
+from collections import defaultdict, deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from structured.decoding.beam_search import beam_search
+from structured.decoding.generate import Generation, Request, as_completed
+from structured.decoding.sampling import Sampler
+from structured.errors import OutOfMemoryError
+from structured.errors.arguments import check_fields, count, one_of
+from structured.models import LanguageModel
+
+Choose = Literal["likeliest", "vote"]
+
+_CHOSEN: dict[Choose, str] = {"likeliest": "likeliest that is valid", "vote": "vote of the valid ones"}
+SEARCH = {"beams": count(1), "samples": count(1), "choose": one_of(get_args(Choose))}
+"""What each field of a `Search` must be, besides its sampler."""
+
+RETRY_TEMPERATURE = 0.7
+"""Greedy decoding and beams would repeat a rejected answer, so later attempts are drawn at this temperature."""
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """How an answer is looked for: greedily or drawn once, by `beams`, or among several drawn `samples`.
+
+    Of the samples, the likeliest that is valid is chosen, or what most of them say; of the beams, the first.
+    """
+
+    sampler: Sampler
+    beams: int = 1
+    samples: int = 1
+    choose: Choose = "likeliest"
+
+    def __post_init__(self) -> None:
+        check_fields(self, SEARCH)
+        temperature = self.sampler.temperature
+        if self.beams > 1 and self.samples > 1:
+            raise ValueError(
+                f"beams is {self.beams} and samples {self.samples}; an answer is searched for, or drawn several times, "
+                "and not both. Leave one of them out."
+            )
+        if self.beams > 1 and temperature > 0:
+            raise ValueError(
+                f"beams is {self.beams} and temperature {temperature}; a search draws nothing. Leave the temperature "
+                "out, or take samples in place of beams."
+            )
+        if self.samples > 1 and temperature == 0:
+            raise ValueError(
+                f"samples is {self.samples} and temperature 0, at which all of them are the same. Set a temperature, "
+                "such as 0.7, or take beams in place of samples."
+            )
+        if self.choose == "vote" and self.samples == 1:
+            raise ValueError("choose is 'vote', and there is one sample only. Set samples, to 5 say.")
+
+    def __str__(self) -> str:
+        if self.beams > 1:
+            return f"{self.beams} beams"
+        temperature = self.sampler.temperature
+        if temperature == 0:
+            return "greedy"
+        what = "one sample" if self.samples == 1 else f"{self.samples} samples, the {_CHOSEN[self.choose]}"
+        return f"{what}, at temperature {temperature:g}"
+
+    @property
+    def is_of_several(self) -> bool:
+        """Whether there is more than one candidate for an answer."""
+        return max(self.beams, self.samples) > 1
+
+    @property
+    def again(self) -> "Search":
+        """How to look for an answer when that was of no avail: where nothing is drawn, by drawing."""
+        if self.sampler.temperature > 0:
+            return self
+        return Search(dataclasses.replace(self.sampler, temperature=RETRY_TEMPERATURE))
+
+    def candidates(
+        self,
+        model: LanguageModel,
+        requests: Sequence[Request],
+        *,
+        batch_size: int,
+        force: bool,
+        batch_tokens: int | None = None,
+    ) -> Iterator[tuple[int, list[Generation] | OutOfMemoryError]]:
+        """Yield the candidates of each request, likeliest first, with its place, as soon as all of them are finished.
+
+        `batch_size` texts go through the model at a time, and of these at most as many as may have `batch_tokens`
+        tokens together, prompts and whole budgets counted. Beams of one request go together, however many.
+        For a request one text of which, or one search, is alone too much for the model's device, its error is yielded.
+
+        Candidates do not depend on the batch, and with more samples there are the same as with fewer, and others.
+        """
+        if self.beams > 1:
+            return self._searched(model, requests, max(batch_size // self.beams, 1), batch_tokens, force)
+        asked = [one for request in requests for one in repeated(request, self.samples)]
+        drawn = as_completed(model, asked, self.sampler, batch_size=batch_size, batch_tokens=batch_tokens, force=force)
+        return self._grouped(drawn)
+
+    def _grouped(
+        self, drawn: Iterator[tuple[int, Generation | OutOfMemoryError]]
+    ) -> Iterator[tuple[int, list[Generation] | OutOfMemoryError]]:
+        """Yield the samples of each request together."""
+        groups: defaultdict[int, list[Generation | OutOfMemoryError]] = defaultdict(list)
+        for place, text in drawn:
+            group = groups[place // self.samples]
+            group.append(text)
+            if len(group) == self.samples:
+                del groups[place // self.samples]
+                errors = [one for one in group if isinstance(one, OutOfMemoryError)]
+                texts = [one for one in group if isinstance(one, Generation)]
+                found = sorted(texts, key=lambda one: (-one.log_probability, one.token_ids))
+                yield place // self.samples, errors[0] if errors else found
+
+    def _searched(
+        self, model: LanguageModel, requests: Sequence[Request], size: int, batch_tokens: int | None, force: bool
+    ) -> Iterator[tuple[int, list[Generation] | OutOfMemoryError]]:
+        """Yield what beams find for each request, `size` requests at a time, half of them where memory is too small."""
+        waiting = deque(enumerate(requests))
+        while waiting:
+            batch = [waiting.popleft()]
+            tokens = self._most_tokens(batch[0][1])
+            while waiting and len(batch) < size:
+                tokens += self._most_tokens(waiting[0][1])
+                if batch_tokens is not None and tokens > batch_tokens:
+                    break
+                batch.append(waiting.popleft())
+            places = [place for place, _ in batch]
+            try:
+                found = beam_search(model, [request for _, request in batch], beams=self.beams, force=force)
+            except OutOfMemoryError as error:
+                if len(batch) == 1:
+                    yield places[0], error
+                else:
+                    size = len(batch) // 2
+                    waiting.extendleft(reversed(batch))
+            else:
+                yield from zip(places, found, strict=True)
+
+    def _most_tokens(self, request: Request) -> int:
+        """Return how many tokens the hypotheses of a request may have together, prompts included."""
+        return self.beams * (len(request.prompt) + request.guide.tokens_left)
+
+
+def repeated(request: Request, count: int) -> list[Request]:
+    """Return a request that many times, each with random numbers of its own; the first has those of the request."""
+    return [
+        dataclasses.replace(
+            request,
+            guide=request.guide.copy(),
+            generator=generator,
+            thinking=None if request.thinking is None else request.thinking.copy(),
+        )
+        for generator in (request.generator, *request.generator.spawn(count - 1))
+    ]

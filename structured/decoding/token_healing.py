@@ -1,0 +1,57 @@
+"""A prompt that the answer continues enters; the same prompt leaves without the tokens that its end may have cut short.
+
+Tokens are made of whole texts. Where a prompt ends with `:` and the text would go on with `//`, the model has mostly
+seen one token for `://`, and after `:` alone it expects anything else. So the end of the prompt is taken back, as far
+as some token reaches from there into the answer, and the answer has to begin with it: the model chooses the tokens.
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from structured.automata import RegularAutomaton
+from structured.index.compile import related_index
+from structured.index.index import Index
+from structured.regex import concat, literal
+
+
+class Healed(NamedTuple):
+    """A prompt whose last tokens were taken back, and the bytes of these, with which the answer must begin."""
+
+    prompt: list[int]
+    begun: bytes
+
+
+def heal(prompt: Sequence[int], index: Index) -> Healed:
+    """Return a prompt without the last tokens in whose place one could stand that goes on into the answer.
+
+    Nothing is taken back if there is none, and the first token never.
+    """
+    tokens = index.vocabulary.tokens
+    found = Healed(list(prompt), b"")
+    begun = b""
+    for count, token_id in enumerate(reversed(prompt[1:]), start=1):
+        token = tokens[token_id] if token_id < len(tokens) else None
+        if not token or len(token) + len(begun) >= index.vocabulary.trie.height:
+            break
+        begun = token + begun
+        if _is_text(begun) and index.goes_on(begun, index.automaton.start):
+            found = Healed(list(prompt[: len(prompt) - count]), begun)
+    return found
+
+
+@lru_cache(maxsize=64)
+def begun_index(index: Index, begun: bytes) -> Index:
+    """Return the index of the same texts, each with some bytes in front; kept on disk if that of the texts is."""
+    if not begun:
+        return index
+    assert isinstance(index.automaton, RegularAutomaton)
+    return related_index(index, concat(literal(begun.decode()), index.automaton.pattern))
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

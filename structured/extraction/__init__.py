@@ -1,0 +1,1 @@
+"""The calls that people make, and the objects behind them."""

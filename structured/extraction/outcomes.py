@@ -1,0 +1,134 @@
+"""The outcome of a call: for each document its result or its error, and which answers a token limit shortened."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
+
+from structured.errors import BatchError, BudgetWarning, GenerationError, ModelError, StructuredError, warn
+from structured.extraction.task import Item
+
+Errors = Literal["raise", "return"]
+"""What becomes of the documents that fail: a BatchError in the end, or the error of each in place of its result."""
+
+MAX_NAMED = 10
+"""Documents whose numbers a warning lists."""
+
+
+class Outcome:
+    """What has become so far of some documents, by their positions. `tokens` counts those of all texts written."""
+
+    def __init__(self, total: int) -> None:
+        self.results: list[Any] = [None] * total
+        self.errors: dict[int, StructuredError] = {}
+        self.tokens = 0
+        self.stopped: Exception | None = None
+        """What the model raised, if it could not go on."""
+        self._waiting = set(range(total))
+        self._shortened: list[Item] = []
+
+    def __repr__(self) -> str:
+        return f"Outcome({self.done} of {self.total} done, {len(self.errors)} failed)"
+
+    @property
+    def total(self) -> int:
+        """The number of documents."""
+        return len(self.results)
+
+    @property
+    def done(self) -> int:
+        """The number of documents that have a result or an error."""
+        return self.total - len(self._waiting)
+
+    def accept(self, item: Item, result: Any, *, shortened: bool) -> None:
+        """Take the result of a document."""
+        self.results[item.position] = result
+        self._waiting.discard(item.position)
+        if shortened:
+            self._shortened.append(item)
+
+    def fail(self, position: int, error: StructuredError) -> None:
+        """Take the error of a document."""
+        self.errors[position] = error
+        self._waiting.discard(position)
+
+    def reject(self, items: Iterable[Item]) -> None:
+        """Give up documents every answer of which was rejected."""
+        for item in items:
+            error = GenerationError(item.attempts, document=item.position)
+            error.__cause__ = item.attempts[-1].error
+            self.fail(item.position, error)
+
+    def only(self) -> Any:
+        """Return the result of the one document, with a warning if it was shortened. Raises its error."""
+        self._warn()
+        if self.stopped is not None:
+            raise self.stopped
+        for error in self.errors.values():
+            raise error
+        (result,) = self.results
+        return result
+
+    def all(self, errors: Errors) -> list[Any]:
+        """Return the result of each document, in their order, with one warning for all that were shortened.
+
+        Where the model could not go on, that is the error of each document that was not finished. Raises BatchError, or
+        what the model raised if there is no result at all; with "return", the errors stand in place of the results.
+        """
+        self._warn()
+        if errors == "raise" and self.stopped is not None and self.done == len(self.errors):
+            raise self.stopped
+        failed = dict(self.errors)
+        if self.stopped is not None:
+            failed |= dict.fromkeys(sorted(self._waiting), self._as_model_error(self.stopped))
+        failed = dict(sorted(failed.items()))
+        if errors == "return":
+            return [failed.get(position, result) for position, result in enumerate(self.results)]
+        if failed:
+            raise BatchError(self.results, failed) from self.stopped
+        return self.results
+
+    def note_loss(self, error: BaseException) -> None:
+        """Tell an exception that ends the call from outside, such as an interrupt, what is lost by it."""
+        finished = self.done - len(self.errors)
+        if finished:
+            error.add_note(
+                f"{finished:,} of {self.total:,} documents were finished, and their results are lost with this. "
+                "`observe` is told of each text as soon as it is written, so it can save them."
+            )
+
+    def _as_model_error(self, stopped: Exception) -> StructuredError:
+        """Return what the model raised as an error of the library."""
+        if isinstance(stopped, StructuredError):
+            return stopped
+        error = ModelError(
+            f"The model could not go on after {self.done:,} of {self.total:,} documents: {type(stopped).__name__}: "
+            f"{stopped}. Mend that, and pass the documents that are left."
+        )
+        error.__cause__ = stopped
+        return error
+
+    def _warn(self) -> None:
+        """Warn once of all answers that a limit brought to an end."""
+        if not self._shortened:
+            return
+        items = sorted(self._shortened, key=lambda item: item.position)
+        task = items[0].task
+        by_limit = [item for item in items if not item.is_limited_by_context]
+        by_context = [item for item in items if item.is_limited_by_context]
+        told: list[str] = []
+        if by_limit:
+            told.append(self._told(by_limit, f"max_tokens, which is {task.max_tokens:,}", "Raise max_tokens."))
+        if by_context:
+            limit = f"the context of {task.model.name}, which has {task.model.context_length:,} tokens, prompt included"
+            remedy = "Shorten or split the text, or use a model with a longer context."
+            told.append(self._told(by_context, limit, remedy))
+        warn(BudgetWarning(" ".join(told), documents=[item.position for item in items]))
+
+    def _told(self, items: Sequence[Item], limit: str, remedy: str) -> str:
+        if self.total == 1:
+            what, verb, it_is = "The answer", "was", "it is"
+        else:
+            named = ", ".join(str(item.position) for item in items[:MAX_NAMED])
+            more = ", …" if len(items) > MAX_NAMED else ""
+            what = f"The answers for {len(items):,} of {self.total:,} documents ({named}{more})"
+            verb, it_is = "were", "they are"
+        return f"{what} {verb} brought to an end by {limit}; {it_is} valid but may be incomplete. {remedy}"

@@ -1,0 +1,162 @@
+"""The progress of a long batch: a bar on a terminal or in a notebook, lines elsewhere if they are asked for.
+
+The loop that writes the texts does nothing for it: a thread beside it reads the outcome as far as it has come, four
+times a second. It writes to stderr alone, and starts after two seconds, so that short batches show nothing. The
+displays of rich for notebooks were not taken, since without ipywidgets they warn; what is shown is rich's all the same.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from datetime import timedelta
+from importlib import import_module
+from threading import Event, Lock, Thread
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from structured.extraction.outcomes import Outcome
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+PATIENCE = 2.0
+"""Seconds before a bar appears that nobody asked for."""
+
+INTERVAL = 0.25
+"""Seconds between two looks at the outcome."""
+
+LINE_INTERVAL = 10.0
+"""Seconds between two lines, where there is no bar."""
+
+_SHOWING = Lock()
+"""Held while there is a bar: those of two batches at once would write over each other."""
+
+Display = Callable[[Outcome, float], None]
+"""Shows an outcome, so many seconds after the call began."""
+
+
+@contextmanager
+def showing(outcome: Outcome, progress: bool | None) -> Iterator[None]:
+    """Show the progress of an outcome while it is made.
+
+    None shows it only where a person may be waiting: for several documents, on a terminal or in a notebook, after two
+    seconds.
+    """
+    wanted = outcome.total > 0 if progress else progress is None and outcome.total > 1 and (_notebook() or _terminal())
+    if not wanted or not _SHOWING.acquire(blocking=False):
+        yield
+        return
+    over = Event()
+    thread = Thread(name="progress", target=_show, args=(outcome, over, 0.0 if progress else PATIENCE), daemon=True)
+    try:
+        thread.start()
+        yield
+    finally:
+        over.set()
+        thread.join()
+        _SHOWING.release()
+
+
+def _show(outcome: Outcome, over: Event, patience: float) -> None:
+    """Show an outcome again and again until it is over."""
+    started = perf_counter()
+    if over.wait(patience):
+        return
+    try:
+        with ExitStack() as stack:
+            display, interval = _display(stack)
+            while True:
+                display(outcome, perf_counter() - started)
+                if over.wait(interval):
+                    break
+            display(outcome, perf_counter() - started)
+    except (OSError, ValueError):  # stderr was closed: there is nobody to see it
+        return
+
+
+def _display(stack: ExitStack) -> tuple[Display, float]:
+    """Return what shows an outcome where we are, and the seconds between two times; `stack` takes it away again."""
+    if _notebook():
+        return _cell(), INTERVAL
+    if _terminal():
+        return _live(stack), INTERVAL
+    return _write_line, LINE_INTERVAL
+
+
+def _live(stack: ExitStack) -> Display:
+    """Return a bar at the foot of the terminal, which leaves nothing behind; what is printed meanwhile is above it."""
+    from rich.console import Console
+    from rich.live import Live
+
+    console = Console(stderr=True)
+    live = Live(console=console, auto_refresh=False, transient=True, redirect_stdout=sys.stdout.isatty())
+    stack.enter_context(live)
+    return lambda outcome, seconds: live.update(_bar(outcome, seconds), refresh=True)
+
+
+def _cell() -> Display:
+    """Return a bar in the output of a notebook's cell, where it stays as it was at the end."""
+    handle: Any = import_module("IPython.display").display(_Nothing(), display_id=True)
+    return lambda outcome, seconds: handle.update(_bar(outcome, seconds))
+
+
+class _Nothing:
+    """An empty place in a notebook."""
+
+    def _repr_html_(self) -> str:
+        return ""
+
+
+def _write_line(outcome: Outcome, seconds: float) -> None:
+    print(", ".join(_facts(outcome, seconds)), file=sys.stderr, flush=True)  # noqa: T201  it was asked for
+
+
+def _bar(outcome: Outcome, seconds: float) -> "Table":
+    from rich.progress_bar import ProgressBar
+    from rich.table import Table
+    from rich.text import Text
+
+    row = Table.grid(padding=(0, 2, 0, 0))
+    row.add_column(max_width=30)  # which gives way where the terminal is narrow
+    done, *facts = _facts(outcome, seconds)
+    for _ in (done, *facts):
+        row.add_column(no_wrap=True)
+    styled = [Text(fact, style="red" if fact.endswith("failed") else "dim") for fact in facts]
+    row.add_row(ProgressBar(total=outcome.total, completed=outcome.done), Text(done), *styled)
+    return row
+
+
+def _facts(outcome: Outcome, seconds: float) -> list[str]:
+    """Return what there is to tell: documents, failures, tokens a second, and the time that is left or was taken."""
+    done, failed = outcome.done, len(outcome.errors)
+    facts = [f"{done:,}/{outcome.total:,} documents"]
+    if failed:
+        facts.append(f"{failed:,} failed")
+    if outcome.tokens:
+        facts.append(f"{outcome.tokens / max(seconds, 1e-3):,.0f} tokens/s")
+    written = done - failed  # most failures take no time
+    if done == outcome.total:
+        facts.append(f"{_clock(seconds)} in all")
+    elif written:
+        facts.append(f"{_clock(seconds / written * (outcome.total - done))} left")
+    return facts
+
+
+def _clock(seconds: float) -> str:
+    return str(timedelta(seconds=round(seconds)))
+
+
+def _terminal() -> bool:
+    """Tell whether stderr is a terminal that can draw over what it has shown."""
+    try:
+        return sys.stderr.isatty() and os.environ.get("TERM", "") not in ("dumb", "unknown")
+    except (AttributeError, ValueError):  # none at all, or it is closed
+        return False
+
+
+def _notebook() -> bool:
+    """Tell whether this is a cell of a notebook, as rich does: IPython is there, and its shell is that of a kernel."""
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    return shell is not None and shell.__class__.__name__ not in ("TerminalInteractiveShell", "InteractiveShell")

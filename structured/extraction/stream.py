@@ -1,0 +1,129 @@
+"""An answer that is being written enters; its pieces leave as they are known, and at the end the validated instance."""
+
+import pickle
+from collections.abc import AsyncIterator, Callable, Generator, Iterator
+from typing import Generic, NoReturn, TypeVar, cast
+
+from structured.decoding.generate import Generation
+from structured.output_types.html import card, verbatim
+from structured.output_types.output_type import OutputType
+from structured.results.partial import Event, PartialReader
+
+S = TypeVar("S")
+T = TypeVar("T")
+
+SHOWN = 60
+"""Characters of a text that a repr shows, the last ones."""
+
+
+class Progress(Generic[S]):
+    """What comes one after the other while an answer is written: for `for`, and for `async for`.
+
+    In the latter the model runs in a thread beside the event loop.
+    """
+
+    def __init__(self, steps: Iterator[S]) -> None:
+        self._steps = steps
+
+    def __reduce__(self) -> NoReturn:
+        raise pickle.PicklingError(
+            f"A {type(self).__name__} is written as far as it is read, and stays in its process. Take its text or its "
+            "result() elsewhere, or the Extractor."
+        )
+
+    def __iter__(self) -> Iterator[S]:
+        return self
+
+    def __next__(self) -> S:
+        return next(self._steps)
+
+    async def __aiter__(self) -> AsyncIterator[S]:
+        import asyncio
+
+        end = object()
+        while (step := await asyncio.to_thread(next, self, end)) is not end:
+            yield cast("S", step)
+
+
+class Stream(Progress[str], Generic[T]):
+    """An answer while it is written. Iterate over its pieces, its `events()` or its `partials()`; then take `result()`.
+
+    Nothing is written before it is asked for, and all three tell of the same text: what one has read, the others do not
+    tell again. An answer that is streamed is not sampled again if validators reject it.
+    """
+
+    def __init__(
+        self,
+        pieces: Generator[str, None, Generation],
+        output_type: OutputType[T],
+        read: Callable[[Generation], T],
+    ) -> None:
+        super().__init__(self._read(pieces))
+        self.text = ""
+        """What has been written so far."""
+        self._events: list[Event] = []
+        self._reader: PartialReader[T] = PartialReader(output_type)
+        self._result = read
+        self._generation: Generation | None = None
+
+    def __repr__(self) -> str:
+        end = self.text if len(self.text) <= SHOWN else f"…{self.text[-SHOWN:]}"
+        return f"Stream({end!r}{'' if self._generation else ' …'})"
+
+    def _repr_html_(self) -> str:
+        """Return what has been written so far; nothing is written for it."""
+        return card("Stream", "being written" if self._generation is None else "finished", verbatim(self.text))
+
+    def events(self) -> Progress[Event]:
+        """Return the values of the answer, each as soon as it is whole, a container after its members."""
+
+        def events() -> Iterator[Event]:
+            for _ in self:
+                yield from self._take_events()
+            yield from self._take_events()
+
+        return Progress(events())
+
+    def partials(self) -> Progress[T]:
+        """Return what is there of the answer, again each time when a value has become whole.
+
+        An instance of a model in which fields are missing has not been validated as a whole; see `PartialReader`.
+        """
+
+        def partials() -> Iterator[T]:
+            for _ in self:
+                if self._take_events():
+                    yield self._reader.value
+            if self._take_events():
+                yield self._reader.value
+
+        return Progress(partials())
+
+    def result(self) -> T:
+        """Write what is left, and return the validated instance. Raises GenerationError if validators reject it."""
+        for _ in self:
+            pass
+        return self._result(self.generation)
+
+    @property
+    def generation(self) -> Generation:
+        """The finished text with its diagnostics. Raises ValueError before it is finished."""
+        if self._generation is None:
+            raise ValueError("The text is not finished. Iterate to its end, or call result(), first.")
+        return self._generation
+
+    def _read(self, pieces: Generator[str, None, Generation]) -> Iterator[str]:
+        while True:
+            try:
+                piece = next(pieces)
+            except StopIteration as stop:
+                self._generation = stop.value
+                self._events += self._reader.close()
+                return
+            self.text += piece
+            self._events += self._reader.feed(piece)
+            yield piece
+
+    def _take_events(self) -> list[Event]:
+        events, self._events = self._events, []
+        return events

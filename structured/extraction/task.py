@@ -1,0 +1,178 @@
+"""An output type and a model enter; a task leaves: what the model is told, what it may write, and how that is read."""
+
+import functools
+import itertools
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from structured.decoding.generate import Generation, Request
+from structured.decoding.reasoning import Thinking, thinking_index
+from structured.decoding.sampling import Sampler
+from structured.decoding.token_healing import Healed, begun_index, heal
+from structured.errors import Attempt, PromptError
+from structured.extraction.prompts import chat_messages, check_characters, completion_prompt
+from structured.index.guide import Guide
+from structured.index.index import Index
+from structured.models import LanguageModel
+from structured.output_types.optional_fields import Absent
+from structured.output_types.output_type import OutputType
+from structured.output_types.paths import steps_to_path
+from structured.results.extraction import Extraction
+from structured.results.missing import is_all_missing, stated
+from structured.results.voting import Candidate, vote
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What is wanted of documents: instances of one type, from one model. Documents of several may share a batch."""
+
+    output_type: OutputType[Any]
+    model: LanguageModel
+    index: Index
+    sketch: str
+    """The type, as the prompt shows it."""
+    absent: Absent | None
+    instructions: str | None
+    examples: Sequence[tuple[str, str]]
+    """Documents with the right answers, as the model would have to write them."""
+    thinking: Thinking | None
+    max_tokens: int
+
+    def __post_init__(self) -> None:
+        if self.instructions is not None:
+            check_characters(self.instructions, "The text of instructions")
+        for number, (document, answer) in enumerate(self.examples):
+            check_characters(document, f"The document of example {number}")
+            check_characters(answer, f"The answer of example {number}")
+
+    def asking(self, instructions: str | None) -> "Task":
+        """Return the task with further instructions."""
+        if instructions is None:
+            return self
+        return replace(self, instructions="\n\n".join(filter(None, (self.instructions, instructions))))
+
+    def prompt(self, document: str) -> str | list[dict[str, str]]:
+        """Return what the model is given for a document: chat messages if it has a chat template, else plain text."""
+        build = chat_messages if self.model.has_chat_template else completion_prompt
+        return build(self.sketch, document, instructions=self.instructions, examples=self.examples)
+
+    def item(self, position: int, document: str) -> "Item":
+        """Return a document made ready. Raises PromptError or BudgetError if there can be no answer for it."""
+        if not isinstance(document, str):
+            raise PromptError(f"Document {position} is {_not_text(document)}")
+        if not document.strip():
+            raise PromptError(f"Document {position} is empty. There is nothing to extract from; leave it out.")
+        check_characters(document, f"Document {position}")
+        try:
+            token_ids = self.model.encode(self.prompt(document))
+        except PromptError as error:
+            raise PromptError(f"Document {position}: {error}") from error
+        max_tokens, context = self.max_tokens, self.model.context_length
+        if context is not None:
+            thinking = 0 if self.thinking is None else self.thinking.max_tokens
+            max_tokens = min(max_tokens, context - len(token_ids) - thinking)
+            if max_tokens <= 0:
+                raise PromptError(
+                    f"The prompt for document {position} takes {len(token_ids)} tokens"
+                    f"{f', thinking up to {thinking}' if thinking else ''}, and the context of {self.model.name} has "
+                    f"{context}. Shorten or split the document, or use a model with a longer one."
+                )
+        Guide(self.index, max_tokens=max_tokens)  # raises BudgetError before the model runs
+        if self.thinking is not None:
+            self._thinking_guide(self.thinking)
+        healed = Healed(token_ids, b"")
+        if self.thinking is None and not self.model.has_chat_template:
+            healed = heal(token_ids, self.index)
+        taken_back = len(token_ids) - len(healed.prompt)
+        return Item(self, position, healed, max_tokens + taken_back, max_tokens < self.max_tokens)
+
+    def request(self, item: "Item", sampler: Sampler, attempt: int, shared: Sequence[int]) -> Request:
+        """Return what is to be written for a document; the prompts of the batch mostly begin with `shared` tokens.
+
+        Not all do: a document's first characters may be of one token with what stands before them.
+        """
+        return Request(
+            item.healed.prompt,
+            Guide(item.index, max_tokens=item.max_tokens),
+            sampler.generator(item.position, attempt),
+            len(common_beginning([shared, item.healed.prompt])),
+            None if self.thinking is None else self._thinking_guide(self.thinking),
+            len(item.healed.begun),
+        )
+
+    @functools.cached_property
+    def beginning(self) -> tuple[int, ...]:
+        """The tokens that its prompts begin with, most of them."""
+        return common_beginning([self.model.encode(self.prompt(document)) for document in ("a", "7")])
+
+    def read(self, text: str) -> Any:
+        """Return what an answer says. Raises ValueError if the type's validators reject it."""
+        if self.absent is None:
+            return self.output_type.validate_json(text)
+        left, missing = stated(self.output_type.root(), text)
+        data = json.loads(left)
+        value = None
+        try:
+            value = self.output_type.validate_json(left)
+        except ValidationError as error:
+            if () not in missing and not is_all_missing(error.errors(), data, missing):
+                raise
+        return Extraction(value, data, tuple(map(steps_to_path, missing)))
+
+    def read_vote(self, valid: Sequence[tuple[Generation, Any]]) -> Any:
+        """Return what most answers say, given with what is read of each."""
+        ballots = [Candidate(json.loads(generation.text), generation.log_probability) for generation, _ in valid]
+        outcome = vote(ballots, self._is_valid)
+        return self.read(json.dumps(outcome.data)) if outcome.position is None else valid[outcome.position][1]
+
+    def _is_valid(self, data: Any) -> bool:
+        try:
+            self.read(json.dumps(data))
+        except Exception:  # noqa: BLE001  validators are the user's own code
+            return False
+        return True
+
+    def _thinking_guide(self, thinking: Thinking) -> Guide:
+        return Guide(thinking_index(thinking.marker, self.model.vocabulary), max_tokens=thinking.max_tokens)
+
+
+@dataclass(slots=True, eq=False)
+class Item:
+    """One document on its way to its answer."""
+
+    task: Task
+    position: int
+    healed: Healed
+    max_tokens: int
+    is_limited_by_context: bool
+    """Whether the context of the model leaves fewer tokens than the caller allows."""
+    attempts: list[Attempt] = field(default_factory=list)
+    """The answers that the type's validators rejected."""
+
+    @property
+    def index(self) -> Index:
+        """The index of what is written for it: of the answers, and of what its prompt was healed of before them."""
+        return begun_index(self.task.index, self.healed.begun)
+
+
+def _not_text(document: object) -> str:
+    """Return what a document is in place of text, and what to do about it."""
+    match document:
+        case None:
+            return "None, not text. Leave it out."
+        case bytes() | bytearray():
+            return f"{type(document).__name__}, not text. Decode it: document.decode()."
+        case Path():
+            return "a path, not text. Pass what is in the file: path.read_text()."
+    return f"{type(document).__name__}, not text. Pass a str."
+
+
+def common_beginning(texts: Sequence[Sequence[int]]) -> tuple[int, ...]:
+    """Return the tokens that all of some texts begin with."""
+    columns = itertools.takewhile(lambda column: len(set(column)) == 1, zip(*texts, strict=False))
+    return tuple(column[0] for column in columns)

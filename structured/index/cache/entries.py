@@ -1,0 +1,224 @@
+"""An index or a vocabulary enters; what a later process would have to find out again leaves, as arrays; and back.
+
+Of an index its masks are kept, and how their states are reached: a tree of single bytes from the start. The automaton
+is not read back but walked again along that tree, a fifth of the work of finding the masks; so no number of a file is a
+state's, and none is ever followed by a compiled loop. Of a vocabulary its tries are kept. Their numbers are followed by
+compiled loops, so that each is checked to lie inside of what it points into; and they must spell the tokens.
+"""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import fields
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structured.automata import DEAD, RegularAutomaton
+from structured.errors import PatternError
+from structured.index.cache.arrays import Arrays, key_of
+from structured.index.cache.disk import DiskCache
+from structured.index.index import Index
+from structured.vocabulary import Layout, Vocabulary
+from structured.vocabulary.trie import Trie
+
+MAX_MASK_BYTES = 1 << 24
+"""Of the distinct masks saved for one index, the first ones: 1,046 over Llama 3's vocabulary."""
+
+WALKING_SECONDS = 0.1
+"""Spent on the tree before the first token; the masks of states that were not reached by then are made when needed."""
+
+LEAST_TOKENS = 4096
+"""A smaller vocabulary is laid out more quickly than read."""
+
+
+def save_index(cache: DiskCache, index: Index) -> None:
+    """Save the masks that are known, and how their states are reached; nothing of an automaton that is not regular."""
+    if not isinstance(index.automaton, RegularAutomaton):
+        return
+    states, rows, farthest = index.known()
+    order, parents, read = _spanning_tree(index.automaton, states)
+    places = np.full(len(index.automaton.table), -1, dtype=np.int32)
+    places[order] = np.arange(len(order), dtype=np.int32)
+    used, masks = np.unique(rows, return_inverse=True)
+    used = used[: MAX_MASK_BYTES // (4 * index.table.rows.shape[1])]
+    kept = (masks < len(used)) & (places[states] >= 0)
+    cache.save(
+        _index_key(index.vocabulary, index.automaton),
+        {
+            "parents": places[parents],
+            "bytes": read,
+            "places": places[states[kept]],
+            "distances": index.automaton.distances[states[kept]],
+            "farthest": farthest[kept],
+            "masks": masks[kept].astype(np.int32),
+            "rows": index.table.rows[used],
+        },
+    )
+
+
+def load_index(cache: DiskCache, index: Index) -> None:
+    """Teach a new index what another process has saved, if it has."""
+    automaton = index.automaton
+    if not isinstance(automaton, RegularAutomaton):
+        return
+    key = _index_key(index.vocabulary, automaton)
+    arrays = cache.load(key)
+    if arrays is None:
+        return
+    if not _is_index(arrays, index.vocabulary):
+        cache.reject(key)
+        return
+    states = _walk_tree(automaton, arrays["parents"], arrays["bytes"])[arrays["places"]]
+    right = (states != DEAD) & (automaton.distances[states] == arrays["distances"])
+    index.learn(states[right], arrays["rows"], arrays["masks"][right], arrays["farthest"][right])
+
+
+def load_layout(cache: DiskCache, vocabulary: Vocabulary) -> None:
+    """Lay out a vocabulary as another process has, or for others to come."""
+    if vocabulary.size < LEAST_TOKENS or vocabulary.is_laid_out:
+        return
+    key = key_of("vocabulary", vocabulary.fingerprint)
+    arrays = cache.load(key)
+    if arrays is not None:
+        layout = _layout(arrays, vocabulary)
+        if layout is not None:
+            vocabulary.lay_out(layout)
+            return
+        cache.reject(key)
+    arrays = {"plain_lengths": vocabulary.plain_lengths}
+    for which in _TRIES:
+        trie = getattr(vocabulary, which)
+        arrays |= {f"{which}_{name}": getattr(trie, name) for name in _TRIE_ARRAYS}
+    cache.save(key, arrays)
+
+
+def _index_key(vocabulary: Vocabulary, automaton: RegularAutomaton) -> str:
+    parts = (np.asarray(getattr(automaton.program, field.name)) for field in fields(automaton.program))
+    return key_of("index", vocabulary.fingerprint, *(part.tobytes() for part in parts))
+
+
+def _spanning_tree(
+    automaton: RegularAutomaton, states: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.uint8]]:
+    """Return the states on shortest ways from the start to some states, nearest first, as far as the table knows them.
+
+    For all but the start, also the state before each, and the byte read there.
+    """
+    table = automaton.table
+    before, read = np.full(len(table), DEAD, dtype=np.int32), np.zeros(len(table), dtype=np.uint8)
+    seen = np.zeros(len(table), dtype=np.bool_)
+    level = np.array([automaton.start])
+    order = [level]
+    while len(level):
+        seen[level] = True
+        successors, first = np.unique(table[level], return_index=True)
+        new = (successors > DEAD) & ~seen[successors]
+        row, byte = np.divmod(first[new], 256)
+        before[successors[new]], read[successors[new]] = level[row], byte
+        level = successors[new]
+        order.append(level)
+    wanted = np.zeros(len(table), dtype=np.bool_)
+    wanted[automaton.start] = True
+    for state in states[seen[states]].tolist():
+        above = state
+        while not wanted[above]:
+            wanted[above] = True
+            above = before[above]
+    reached = np.concatenate(order).astype(np.int32)
+    reached = reached[wanted[reached]]
+    return reached, before[reached[1:]], read[reached[1:]]
+
+
+def _walk_tree(automaton: RegularAutomaton, parents: NDArray[np.int32], read: NDArray[np.uint8]) -> NDArray[np.int32]:
+    """Return the state at each place of a tree, the start first; DEAD where there is none, or the time was up."""
+    end = perf_counter() + WALKING_SECONDS
+    states = [automaton.start]
+    with suppress(PatternError):  # the text that comes to such a state will say what is wrong
+        for parent, byte in zip(parents.tolist(), read.tolist(), strict=True):
+            if perf_counter() > end:
+                break
+            states.append(automaton.step(states[parent], byte))
+    missing = len(parents) + 1 - len(states)
+    return np.array([*states, *[DEAD] * missing], dtype=np.int32)
+
+
+def _is_index(arrays: Arrays, vocabulary: Vocabulary) -> bool:
+    """Tell whether arrays are those of an index, each number inside of what it points into."""
+    per_state = ("places", "distances", "farthest", "masks")
+    kinds = dict.fromkeys(("parents", *per_state), ("i4", 1)) | {"bytes": ("u1", 1), "rows": ("i4", 2)}
+    if not _have_kinds(arrays, kinds) or len({len(arrays[name]) for name in per_state}) > 1:
+        return False
+    parents, rows, unused = arrays["parents"], arrays["rows"], vocabulary.size % 32
+    return (
+        len(parents) == len(arrays["bytes"])
+        and _within(parents, 0, None)
+        and bool((parents <= np.arange(len(parents))).all())
+        and _within(arrays["places"], 0, len(parents) + 1)
+        and _within(arrays["farthest"], 0, None)
+        and _within(arrays["masks"], 0, len(rows))
+        and rows.shape[1] == -(-vocabulary.size // 32)
+        and bool(rows.any(axis=1).all())  # there is no state after which nothing may follow
+        and not (unused and (rows[:, -1].view(np.uint32) >> np.uint32(unused)).any())  # bits of no token
+    )
+
+
+def _layout(arrays: Arrays, vocabulary: Vocabulary) -> Layout | None:
+    """Return the layout of a vocabulary from its arrays, None if they are of anything else.
+
+    That is no matter of trust: a layout is quickly compared with the tokens themselves.
+    """
+    if not _is_layout(arrays, vocabulary.size):
+        return None
+    everything, special, quoted = (_trie(arrays, which) for which in _TRIES)
+    layout = Layout(everything, special, quoted, arrays["plain_lengths"])
+    return layout if layout.holds(vocabulary.tokens) else None
+
+
+def _is_layout(arrays: Arrays, size: int) -> bool:
+    """Tell whether arrays are tries over so many tokens and the lengths of those, as `_is_index` does."""
+    kinds = {"plain_lengths": ("i4", 1)}
+    for which in _TRIES:
+        kinds |= {f"{which}_{name}": ("u1" if name == "byte" else "i4", 1) for name in _TRIE_ARRAYS}
+    return (
+        _have_kinds(arrays, kinds)
+        and len(arrays["plain_lengths"]) == size
+        and _within(arrays["plain_lengths"], 0, len(arrays["trie_byte"]))
+        and all(_is_trie({name: arrays[f"{which}_{name}"] for name in _TRIE_ARRAYS}, size) for which in _TRIES)
+    )
+
+
+def _is_trie(arrays: Arrays, size: int) -> bool:
+    """Tell whether every node but the root is the child of one before it, and tokens are ids."""
+    count, first, token_start = len(arrays["byte"]), arrays["first"], arrays["token_start"]
+    return (
+        len(first) == len(token_start) == count + 1
+        and bool(first[0] == 1 and first[-1] == count)
+        and bool((np.diff(first) >= 0).all() and (first[:-1] > np.arange(count)).all())
+        and bool((np.diff(token_start) >= 0).all())
+        and _within(token_start, 0, len(arrays["token_ids"]) + 1)
+        and _within(arrays["token_ids"], 0, size)
+    )
+
+
+_TRIES = ("trie", "special_trie", "quoted_trie")
+_TRIE_ARRAYS = ("byte", "first", "token_start", "token_ids")
+
+
+def _trie(arrays: Arrays, which: str) -> Trie:
+    byte, first, token_start, token_ids = (arrays[f"{which}_{name}"] for name in _TRIE_ARRAYS)
+    height, end = 0, 1
+    while (following := int(first[end])) > end:  # the nodes of each level lie between those of the last and the next
+        end, height = following, height + 1
+    return Trie(byte, first, token_start, token_ids, height)
+
+
+def _have_kinds(arrays: Arrays, kinds: Mapping[str, tuple[str, int]]) -> bool:
+    """Tell whether there are exactly the arrays named, each with its type and number of axes."""
+    return {name: (f"{array.dtype.kind}{array.dtype.itemsize}", array.ndim) for name, array in arrays.items()} == kinds
+
+
+def _within(array: NDArray[Any], least: int, end: int | None) -> bool:
+    """Tell whether all numbers are at least `least` and, if there is an end, less than that."""
+    return not array.size or bool(array.min() >= least and (end is None or array.max() < end))

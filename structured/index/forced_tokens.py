@@ -1,0 +1,151 @@
+"""A state enters; the tokens that are known to follow leave, so that no model has to be asked for them.
+
+Where only one continuation is legal, its bytes are spelled as the tokenizer would spell them. The last of these tokens
+are held back if some longer token might stand in their place, one that goes on past what is known: which of them it is
+to be, the model decides. So no text becomes likelier than under masks alone, whose tokens are the same bytes.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from structured.automata import DEAD
+from structured.index.trie_walks import Walks
+
+ANCHORS = ('"', "\n", "")
+"""Texts before which a run is spelled, since tokenizers spell the beginning of a text in a way of its own."""
+
+
+class ForcedRuns:
+    """The forced runs of the states of one automaton, as bytes and as tokens; each is found once."""
+
+    def __init__(self, walks: Walks) -> None:
+        self.walks = walks
+        self._runs: dict[int, tuple[bytes, list[int]]] = {}
+        self._tokens: dict[int, tuple[int, ...]] = {}
+        self._likely: dict[int, tuple[int, ...]] = {}
+
+    def run(self, state: int) -> tuple[bytes, int]:
+        """Return the longest run of bytes that are each the only way on from a state, and the state after it."""
+        run, path = self._run(state)
+        return run, path[-1]
+
+    def tokens(self, state: int) -> tuple[int, ...]:
+        """Return the tokens that are known to follow a state."""
+        known = self._tokens.get(state)
+        if known is None:
+            known = self._tokens[state] = self._kept(self.likely(state), self._run(state)[1])
+        return known
+
+    def likely(self, state: int) -> tuple[int, ...]:
+        """Return the tokens of the whole run, in place of which longer ones might stand at its end."""
+        known = self._likely.get(state)
+        if known is None:
+            run, _ = self._run(state)
+            known = self._likely[state] = self.spelled(run) if run else ()
+        return known
+
+    def spelled(self, run: bytes) -> tuple[int, ...]:
+        """Return tokens of some bytes: those of the tokenizer or, where it cannot be had by itself, the fewest."""
+        encode = self.walks.vocabulary.encode
+        if encode is not None:
+            try:
+                text = run.decode()
+            except UnicodeDecodeError:
+                return self.fewest(run)
+            for anchor in ANCHORS:
+                found = self._after(anchor.encode(), encode(anchor + text), run)
+                if found is not None:
+                    return found
+        return self.fewest(run)
+
+    def fewest(self, run: bytes) -> tuple[int, ...]:
+        """Return the fewest tokens of some bytes; of several, those of which the first is the longest.
+
+        None where no tokens spell them.
+        """
+        from structured.index.loops import fewest_tokens
+
+        trie = self.walks.vocabulary.trie
+        text = np.frombuffer(run, dtype=np.uint8)
+        counts = np.full(len(run) + 1, -1, dtype=np.int32)
+        fewest_tokens(trie.byte, trie.first, trie.token_start, text, counts)
+        if counts[0] < 0:
+            return ()
+        found: list[int] = []
+        start = 0
+        while start < len(run):
+            end, token_id = start, -1
+            node = 0
+            for position in range(start, len(run)):
+                node = self._child(node, run[position])
+                if node < 0:
+                    break
+                if trie.token_start[node] < trie.token_start[node + 1] and counts[position + 1] == counts[start] - 1:
+                    end, token_id = position + 1, int(trie.token_ids[trie.token_start[node]])
+            found.append(token_id)
+            start = end
+        return tuple(found)
+
+    def goes_on(self, beginning: bytes, state: int) -> bool:
+        """Tell whether some token begins with some bytes and goes on with what a state allows."""
+        trie, automaton = self.walks.vocabulary.trie, self.walks.automaton
+        node = 0
+        for byte in beginning:
+            node = self._child(node, byte)
+            if node < 0:
+                return False
+        open_ends = [(node, state)]
+        while open_ends:
+            node, here = open_ends.pop()
+            for child in range(int(trie.first[node]), int(trie.first[node + 1])):
+                after = automaton.step(here, int(trie.byte[child]))
+                if after != DEAD:
+                    if trie.token_start[child] < trie.token_start[child + 1]:
+                        return True
+                    open_ends.append((child, after))
+        return False
+
+    def _run(self, state: int) -> tuple[bytes, list[int]]:
+        """Return the run of a state and the states along it, one more than it has bytes."""
+        from structured.index.loops import forced_run
+
+        known = self._runs.get(state)
+        if known is None:
+            run, path = self.walks.follow(forced_run, state)
+            known = self._runs[state] = run.tobytes(), path.tolist()
+        return known
+
+    def _after(self, anchor: bytes, token_ids: Sequence[int], run: bytes) -> tuple[int, ...] | None:
+        """Return the last of some tokens, those that spell a run; None if no token begins where it does."""
+        tokens = self.walks.vocabulary.tokens
+        left = len(run)
+        for count, token_id in enumerate(reversed(token_ids), start=1):
+            token = tokens[token_id] if token_id < len(tokens) else None
+            if token is None:
+                return None
+            left -= len(token)
+            if left <= 0:
+                chosen = tuple(token_ids[len(token_ids) - count :])
+                if left == 0 and b"".join(tokens[one] or b"" for one in chosen) == run:
+                    return chosen
+                return None
+        return () if not run and not anchor else None
+
+    def _kept(self, token_ids: tuple[int, ...], path: list[int]) -> tuple[int, ...]:
+        """Return the tokens up to the first in whose place a longer one could stand that goes on past the run."""
+        tokens = self.walks.vocabulary.tokens
+        run = b"".join(tokens[token_id] or b"" for token_id in token_ids)
+        start = 0
+        for count, token_id in enumerate(token_ids):
+            if len(run) - start < self.walks.vocabulary.trie.height and self.goes_on(run[start:], path[-1]):
+                return token_ids[:count]
+            start += len(tokens[token_id] or b"")
+        return token_ids
+
+    def _child(self, node: int, byte: int) -> int:
+        """Return the child of a node of the trie by a byte, -1 if it has none."""
+        trie = self.walks.vocabulary.trie
+        first, end = int(trie.first[node]), int(trie.first[node + 1])
+        place = first + int(np.searchsorted(trie.byte[first:end], byte))
+        return place if place < end and trie.byte[place] == byte else -1

@@ -1,0 +1,87 @@
+"""An index enters; the cursor of one generation leaves. Nothing else in the library changes while a text is written."""
+
+from structured.automata import DEAD
+from structured.errors import BudgetError
+from structured.index.index import Index
+from structured.index.masks import Mask
+
+
+class WrongMaskError(ValueError):
+    """A token that a mask allows cannot follow: the mask was learned from a file, and the file is wrong."""
+
+
+class Guide:
+    """Where one generation stands: the state reached, and the tokens left.
+
+    Always one of three: `finished`, or allowed to write on, or allowed to end; never stuck, since every token that the
+    mask allows leads to a state whose shortest completion fits into the tokens left.
+    """
+
+    __slots__ = ("finished", "index", "state", "tokens_left")
+
+    def __init__(self, index: Index, *, max_tokens: int) -> None:
+        """Start a text of at most `max_tokens` tokens, the end token not counted.
+
+        Raises BudgetError if not even the shortest text fits.
+        """
+        self.index = index
+        self.state = index.automaton.start
+        self.tokens_left = max_tokens
+        if not index.fits(self.state, max_tokens):
+            raise BudgetError(max_tokens=max_tokens, shortest=index.shortest_completion(self.state))
+        self.finished = index.is_final(self.state)
+
+    def __repr__(self) -> str:
+        where = "finished" if self.finished else f"state={self.state}"
+        return f"Guide({where}, tokens_left={self.tokens_left})"
+
+    def mask(self) -> Mask:
+        """Return the tokens that may come next, end tokens among them where the text may end.
+
+        It is the very mask of the index, unless the tokens left take some of it away.
+        """
+        return self.index.mask_within(self.state, self.tokens_left)
+
+    def advance(self, token_id: int) -> None:
+        """Take a token that the mask allows. Raises ValueError on any other.
+
+        Raises WrongMaskError, a ValueError, if the mask allowed it only because it was learned and wrong. The guide
+        stands where it stood, and its mask is right from now on.
+        """
+        vocabulary = self.index.vocabulary
+        if self.finished:
+            raise ValueError(f"The text is finished; token {token_id} cannot follow.")
+        if token_id in vocabulary.end_token_ids and self.index.automaton.accepts(self.state):
+            self.finished = True
+            return
+        known = 0 <= token_id < vocabulary.size
+        successor = self.index.step(self.state, token_id) if known else DEAD
+        if successor == DEAD or not self.index.fits(successor, self.tokens_left - 1):
+            if known and self.index.allows_wrongly(self.state, token_id, self.tokens_left):
+                raise WrongMaskError(f"Token {token_id} was allowed by a wrong mask: {self!r}.")
+            shown = repr(vocabulary.tokens[token_id]) if known else "outside the vocabulary"
+            raise ValueError(f"Token {token_id} ({shown}) is not allowed here: {self!r}.")
+        self.state = successor
+        self.tokens_left -= 1
+        self.finished = self.index.is_final(self.state)
+
+    def take_forced(self) -> tuple[int, ...]:
+        """Take the tokens that are known to follow, and return them: as many as leave a way to the end in time."""
+        taken = []
+        if not self.finished:
+            for token_id in self.index.forced_tokens(self.state):
+                successor = self.index.step(self.state, token_id)
+                if not self.index.fits(successor, self.tokens_left - 1):
+                    break
+                self.state = successor
+                self.tokens_left -= 1
+                taken.append(token_id)
+            self.finished = self.index.is_final(self.state)
+        return tuple(taken)
+
+    def copy(self) -> "Guide":
+        """Return a cursor at the same place that moves on its own."""
+        representative = object.__new__(Guide)
+        for name in Guide.__slots__:
+            setattr(representative, name, getattr(self, name))
+        return representative

@@ -1,0 +1,240 @@
+"""An automaton and a vocabulary enter; for each state the tokens that may follow leave, as a bit mask.
+
+This is the index of Willard & Louf ("Efficient Guided Generation for Large Language Models", 2023, section 3),
+made lazily: a state's mask is one walk of the vocabulary's trie along the automaton when the state is first reached,
+and a look-up ever after. Which state follows a token is not stored for every pair, as it is in the paper: stepping over
+the token's few bytes costs less than keeping 128,256 numbers for each state.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structured.automata import DEAD, Automaton
+from structured.errors import CacheWarning, warn
+from structured.index.forced_tokens import ForcedRuns
+from structured.index.masks import NO_ROW, Mask, MaskTable, allows
+from structured.index.shortest_completion import Completions
+from structured.index.trie_walks import Walks
+from structured.vocabulary import Vocabulary
+
+MAX_PASSING = 256
+"""Masks without a row in the table that are kept at a time; the same state and budget often come again soon."""
+
+MAX_STEPS = 1 << 18
+"""Steps remembered at a time, some 40 MB; most texts take the same ones."""
+
+
+class Index:
+    """Masks, successors and shortest completions of the states of one automaton over one vocabulary.
+
+    `table` holds the masks; by default the index has one of its own.
+    """
+
+    def __init__(self, automaton: Automaton, vocabulary: Vocabulary, *, table: MaskTable | None = None) -> None:
+        self.automaton = automaton
+        self.vocabulary = vocabulary
+        self.table = MaskTable(vocabulary.size) if table is None else table
+        self._masks: dict[int, Mask] = {}
+        self._passing: dict[tuple[int, int | None], Mask] = {}
+        self._farthest: dict[int, int] = {}
+        self._learned: frozenset[int] = frozenset()
+        self._unlearned: frozenset[int] = frozenset()
+        self._steps: dict[tuple[int, int], int] = {}
+        self._final: dict[int, bool] = {}
+        self._walks = Walks(automaton, vocabulary)
+        self._forced = ForcedRuns(self._walks)
+        self._completions = Completions(self._walks)
+
+    def __repr__(self) -> str:
+        return f"Index({self.automaton!r}, {self.vocabulary!r}, states={len(self._farthest)})"
+
+    def mask(self, state: int) -> Mask:
+        """Return the tokens that may follow a state; the end tokens are among them where the text may end.
+
+        It is a row of `table`, unless that is full.
+        """
+        mask = self._masks.get(state)
+        return self._new_mask(state) if mask is None else mask
+
+    def mask_row(self, state: int) -> int:
+        """Return the number of a state's mask in `table`, NO_ROW if that is full."""
+        return self.table.row_of(self.mask(state))
+
+    def mask_within(self, state: int, max_tokens: int) -> Mask:
+        """Return the tokens that may follow a state when at most `max_tokens` are left, the next one among them.
+
+        A token is allowed only if the shortest completion after it still fits. Where that takes nothing away, it is
+        the very mask of the state.
+        """
+        mask = self.mask(state)
+        if self._farthest[state] < max_tokens:  # even if every byte took a token
+            return mask
+        reduced = self._passing.get((state, max_tokens))
+        if reduced is None:
+            reduced = self._reduced(state, max_tokens)
+            if state in self._learned and (reduced & ~mask).any():
+                self.unlearn()
+                return self.mask_within(state, max_tokens)
+            reduced = self._pass(state, max_tokens, mask if np.array_equal(reduced, mask) else reduced)
+        return reduced
+
+    def successors(self, state: int) -> NDArray[np.int32]:
+        """Return the state after each token, DEAD where it is not allowed; shape (vocabulary.size,)."""
+        return self._walks.successors(state)
+
+    def step(self, state: int, token_id: int) -> int:
+        """Return the state after a token, or DEAD; end tokens lead nowhere."""
+        successor = self._steps.get((state, token_id))
+        if successor is None:
+            successor = state if self.vocabulary.tokens[token_id] else DEAD
+            for byte in self.vocabulary.tokens[token_id] or ():
+                successor = self.automaton.step(successor, byte)
+                if successor == DEAD:
+                    break
+            if len(self._steps) >= MAX_STEPS:
+                self._steps = {}
+            self._steps[state, token_id] = successor
+        return successor
+
+    def is_final(self, state: int) -> bool:
+        """Tell whether the text must end here."""
+        final = self._final.get(state)
+        if final is None:
+            final = self.automaton.accepts(state)
+            if final:
+                self.automaton.expand(state)
+                final = bool((self.automaton.table[state] == DEAD).all())
+            self._final[state] = final
+        return final
+
+    def forced(self, state: int) -> tuple[bytes, int]:
+        """Return the longest run of bytes that are each the only way on from a state, and the state after it.
+
+        After `{"name": "Ana"` it may be `, "age": `. The run ends where the text may end or where two bytes may
+        follow; it is empty if that is here. Its end may lie within a character.
+        """
+        return self._forced.run(state)
+
+    def forced_tokens(self, state: int) -> tuple[int, ...]:
+        """Return the tokens that are known to follow a state, as the tokenizer spells them; see `forcing`.
+
+        They are a beginning of the forced run: of its end, as much is left to be chosen as a longer token might change.
+        """
+        return self._forced.tokens(state)
+
+    def likely_tokens(self, state: int) -> tuple[int, ...]:
+        """Return tokens of the whole forced run, those that are known and those that very probably follow them."""
+        return self._forced.likely(state)
+
+    def fewest_tokens(self, text: bytes) -> tuple[int, ...]:
+        """Return the fewest tokens that spell some bytes, none if they cannot be spelled."""
+        return self._forced.fewest(text)
+
+    def goes_on(self, beginning: bytes, state: int) -> bool:
+        """Tell whether some token begins with some bytes and goes on with what a state allows."""
+        return self._forced.goes_on(beginning, state)
+
+    def shortest_completion(self, state: int) -> int:
+        """Return how many tokens the shortest completion takes, end token not counted.
+
+        Some token leads to a state with one less; hence a text that is steered by this number always ends in time. It
+        is exact unless finding it would cost more than `SEARCH_LIMITS`: then it may be too high.
+        """
+        return self._completions.fewest(state)
+
+    def fits(self, state: int, max_tokens: int) -> bool:
+        """Tell whether a shortest completion takes at most so many tokens; mostly known without finding its length."""
+        return self._completions.fits(state, max_tokens)
+
+    @property
+    def states_known(self) -> int:
+        """The number of states whose masks are kept."""
+        return len(self._masks)
+
+    def known(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+        """Return the states whose masks are rows of `table`, those rows, and a distance that no state after exceeds.
+
+        Each of shape (states,).
+        """
+        masks = list(self._masks.items())  # at once, as other threads may add to them
+        states = [state for state, _ in masks]
+        rows = [self.table.row_of(mask) for _, mask in masks]
+        farthest = [self._farthest[state] for state in states]
+        return np.array(states, dtype=np.int32), np.array(rows, dtype=np.int32), np.array(farthest, dtype=np.int32)
+
+    def learn(
+        self, states: NDArray[np.int32], masks: NDArray[np.int32], rows: NDArray[np.int32], farthest: NDArray[np.int32]
+    ) -> None:
+        """Take masks that are known already: that of `states[i]` is `masks[rows[i]]`.
+
+        That they are right is taken on trust; see `allows_wrongly`.
+        """
+        kept = [self.table.intern(mask) for mask in masks]
+        for state, row, distance in zip(states.tolist(), rows.tolist(), farthest.tolist(), strict=True):
+            if self.table.row_of(kept[row]) != NO_ROW:
+                self._farthest[state] = distance
+                self._masks[state] = kept[row]
+        self._learned = frozenset(self._masks)
+
+    @property
+    def states_learned(self) -> int:
+        """The number of states whose masks are taken on trust."""
+        return len(self._learned)
+
+    def allows_wrongly(self, state: int, token_id: int, max_tokens: int) -> bool:
+        """Tell whether a token that cannot follow a state is, or was, in its mask, since that was learned and is wrong.
+
+        Then nothing that was learned is trusted any more: from now on the masks are those that the automaton gives.
+        """
+        if state in self._learned and allows(self.mask_within(state, max_tokens), token_id):
+            self.unlearn()
+        return state in self._unlearned
+
+    def unlearn(self) -> None:
+        """Forget all masks that were learned, since one is wrong; warn with CacheWarning."""
+        self._unlearned, self._learned = self._learned, frozenset()
+        self._passing = {}
+        for state in self._unlearned:
+            self._masks.pop(state, None)
+        warn(
+            CacheWarning(
+                "The cache holds a mask that cannot be right, and nothing of this type is read from it any more: what "
+                "was written so far is valid, and the rest will be as without a cache. Somebody may have written to "
+                "the folder of the cache: see who can, and empty it with `structured cache clear`."
+            )
+        )
+
+    def _reduced(self, state: int, max_tokens: int) -> Mask:
+        """Return the mask of the tokens after which a text can end in time."""
+        fitting = [target for target in self._walks.targets(state) if self.fits(target, max_tokens - 1)]
+        wanted = np.zeros(len(self.automaton.table), dtype=np.bool_)
+        wanted[fitting] = True
+        return self._with_ends(state, self._walks.mask_to(state, wanted))
+
+    def _new_mask(self, state: int) -> Mask:
+        """Return the mask of a state that was never asked for before, and note the farthest state that it leads to."""
+        passing = self._passing.get((state, None))
+        if passing is not None:
+            return passing
+        mask, self._farthest[state] = self._walks.mask(state)
+        new = self._with_ends(state, mask)
+        kept = self.table.intern(new)
+        if kept is new:
+            return self._pass(state, None, new)
+        self._masks[state] = kept
+        return kept
+
+    def _pass(self, state: int, max_tokens: int | None, mask: Mask) -> Mask:
+        """Keep a mask that is no row for a while."""
+        if len(self._passing) >= MAX_PASSING:
+            self._passing = {}
+        self._passing[state, max_tokens] = mask
+        return mask
+
+    def _with_ends(self, state: int, mask: NDArray[np.uint32]) -> Mask:
+        """Return a mask with the end tokens added where the state accepts; nobody can write to it any more."""
+        if self.automaton.accepts(state):
+            for token_id in self.vocabulary.end_token_ids:
+                mask[token_id >> 5] |= np.uint32(1 << (token_id & 31))
+        mask.flags.writeable = False
+        return mask.view(np.int32)

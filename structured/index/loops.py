@@ -1,0 +1,239 @@
+"""The loops over the trie of a vocabulary, as plain Python over arrays that Numba compiles.
+
+Each function is its own reference: `walk_to.py_func` is the Python that `walk_to` was compiled from. Importing this
+module imports Numba; the machine code is cached on disk for later processes.
+"""
+
+from typing import Annotated
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from structured.automata import DEAD, UNKNOWN, WHOLE
+from structured.automata.loops.jit import Bytes, Ints, Rows, Words, compiled_loop
+from structured.automata.loops.table import END, LEVEL, NEXT, STATE
+
+Flags = Annotated[NDArray[np.bool_], numba.boolean[::1]]
+Text = Annotated[NDArray[np.uint8], numba.uint8[::1]]
+Masks = Annotated[NDArray[np.int32], numba.types.Array(numba.int32, 1, "C", readonly=True)]
+Sequences = Annotated[NDArray[np.int32], numba.int32[:, :, ::1]]
+
+DIFFERENT, UNEXPANDED = -2, -3
+"""What `after_any` returns in place of a state, besides DEAD."""
+
+
+@compiled_loop
+def walk_successors(
+    byte: Bytes,
+    first: Ints,
+    token_start: Ints,
+    token_ids: Ints,
+    table: Rows,
+    path: Rows,
+    successors: Ints,
+    progress: Ints,
+) -> bool:
+    """Walk a trie as `automata.table.walk` does, writing down the state after each live token."""
+    level = int(progress[LEVEL])
+    state, node, end = int(path[level, STATE]), int(path[level, NEXT]), int(path[level, END])
+    while level > 0 or node < end:
+        if node == end:
+            level -= 1
+            state, node, end = int(path[level, STATE]), int(path[level, NEXT]), int(path[level, END])
+            continue
+        target = int(table[state, byte[node]])
+        if target == UNKNOWN:
+            path[level, NEXT] = node
+            progress[LEVEL] = level
+            return False
+        child = node
+        node += 1
+        if target == DEAD:
+            continue
+        for position in range(token_start[child], token_start[child + 1]):
+            successors[token_ids[position]] = target
+        if first[child] < first[child + 1]:
+            path[level, NEXT] = node
+            level += 1
+            state, node, end = target, int(first[child]), int(first[child + 1])
+            path[level, STATE] = state
+            path[level, END] = end
+    return True
+
+
+@compiled_loop
+def walk_targets(
+    byte: Bytes, first: Ints, token_start: Ints, table: Rows, path: Rows, reached: Flags, progress: Ints
+) -> bool:
+    """Walk a trie in the same way, marking the states after all live tokens; `reached` has a place for each row."""
+    level = int(progress[LEVEL])
+    state, node, end = int(path[level, STATE]), int(path[level, NEXT]), int(path[level, END])
+    while level > 0 or node < end:
+        if node == end:
+            level -= 1
+            state, node, end = int(path[level, STATE]), int(path[level, NEXT]), int(path[level, END])
+            continue
+        target = int(table[state, byte[node]])
+        if target == UNKNOWN:
+            path[level, NEXT] = node
+            progress[LEVEL] = level
+            return False
+        child = node
+        node += 1
+        if target == DEAD:
+            continue
+        if token_start[child] < token_start[child + 1]:
+            reached[target] = True
+        if first[child] < first[child + 1]:
+            path[level, NEXT] = node
+            level += 1
+            state, node, end = target, int(first[child]), int(first[child + 1])
+            path[level, STATE] = state
+            path[level, END] = end
+    return True
+
+
+@compiled_loop
+def walk_to(
+    byte: Bytes,
+    first: Ints,
+    token_start: Ints,
+    token_ids: Ints,
+    table: Rows,
+    path: Rows,
+    wanted: Flags,
+    mask: Words,
+) -> None:
+    """Walk a trie once more, setting the bits of the tokens that lead to wanted states; all that is needed is known."""
+    level = 0
+    state, node, end = int(path[level, STATE]), int(path[level, NEXT]), int(path[level, END])
+    while level > 0 or node < end:
+        if node == end:
+            level -= 1
+            state, node, end = int(path[level, STATE]), int(path[level, NEXT]), int(path[level, END])
+            continue
+        target = int(table[state, byte[node]])
+        child = node
+        node += 1
+        if target == DEAD:
+            continue
+        if wanted[target]:
+            for position in range(token_start[child], token_start[child + 1]):
+                token_id = token_ids[position]
+                mask[token_id >> 5] |= np.uint32(1) << np.uint32(token_id & 31)
+        if first[child] < first[child + 1]:
+            path[level, NEXT] = node
+            level += 1
+            state, node, end = target, int(first[child]), int(first[child + 1])
+            path[level, STATE] = state
+            path[level, END] = end
+
+
+@compiled_loop
+def after_any(sequences: Sequences, table: Rows, state: int) -> int:
+    """Return the one state that the bytes of every one of some characters lead to; DEAD if none may be read.
+
+    `sequences`, shape (sequences, 4, 2), are the characters as ranges of bytes, -1 where a sequence is shorter. Returns
+    DIFFERENT if the characters lead to different states, and `UNEXPANDED - s` if the row of state `s` must be known.
+    """
+    common = UNKNOWN
+    for sequence in range(len(sequences)):
+        here = state
+        for position in range(4):
+            low, high = sequences[sequence, position]
+            if low < 0 or here == DEAD:
+                break
+            if table[here, WHOLE] == UNKNOWN:
+                return UNEXPANDED - here
+            following = int(table[here, low])
+            if (table[here, low : high + 1] != following).any():
+                return DIFFERENT
+            here = following
+        if common not in (UNKNOWN, here):
+            return DIFFERENT
+        common = here
+    return common
+
+
+@compiled_loop
+def forced_run(table: Rows, distances: Ints, path: Ints, run: Text, length: int) -> int:
+    """Go on writing down the bytes that are each the only way on, and the states after them; return how many there are.
+
+    `path[length]` is the state where `length` bytes have been written. The run ends where the text may end or where two
+    bytes may follow; it stops as well at a state whose row the table does not know. `run` has as many places as the
+    shortest completion has bytes, since each byte brings it nearer by one, and `path` one more.
+    """
+    state = int(path[length])
+    while distances[state] > 0 and table[state, WHOLE] != UNKNOWN:
+        only = -1
+        for byte in range(256):
+            if table[state, byte] != DEAD:
+                if only >= 0:
+                    return length
+                only = byte
+        run[length] = only
+        length += 1
+        state = int(table[state, only])
+        path[length] = state
+    return length
+
+
+@compiled_loop
+def shortest_text(table: Rows, distances: Ints, path: Ints, text: Text, length: int) -> int:
+    """Go on writing down the shortest completion (of several, the first in byte order); as `forced_run`."""
+    state = int(path[length])
+    while distances[state] > 0 and table[state, WHOLE] != UNKNOWN:
+        byte = 0
+        while table[state, byte] == DEAD or distances[table[state, byte]] != distances[state] - 1:
+            byte += 1
+        text[length] = byte
+        length += 1
+        state = int(table[state, byte])
+        path[length] = state
+    return length
+
+
+@compiled_loop
+def fewest_tokens(byte: Bytes, first: Ints, token_start: Ints, text: Bytes, counts: Ints) -> None:
+    """Fill in how few tokens of a trie spell each suffix of a text, where that is -1; shape (len(text) + 1,)."""
+    counts[len(text)] = 0
+    for start in range(len(text) - 1, -1, -1):
+        if counts[start] >= 0:
+            continue
+        best = len(text) + 1
+        node = 0
+        for position in range(start, len(text)):
+            child, end = int(first[node]), int(first[node + 1])
+            while child < end and byte[child] != text[position]:
+                child += 1
+            if child == end:
+                break
+            node = child
+            if token_start[node] < token_start[node + 1]:
+                best = min(best, int(counts[position + 1]) + 1)
+        counts[start] = best
+
+
+@compiled_loop
+def mask_code(mask: Masks) -> int:
+    """Return a hash code of a mask; four are mixed side by side, so that no step waits for the one before."""
+    first, second, third, fourth = 1, 2, 3, 4
+    whole = len(mask) - len(mask) % 4
+    for word in range(0, whole, 4):
+        first = (first ^ (int(mask[word]) & 0xFFFFFFFF)) * 0x5E3779B1 >> 16 & 0x7FFFFFFF
+        second = (second ^ (int(mask[word + 1]) & 0xFFFFFFFF)) * 0x5E3779B1 >> 16 & 0x7FFFFFFF
+        third = (third ^ (int(mask[word + 2]) & 0xFFFFFFFF)) * 0x5E3779B1 >> 16 & 0x7FFFFFFF
+        fourth = (fourth ^ (int(mask[word + 3]) & 0xFFFFFFFF)) * 0x5E3779B1 >> 16 & 0x7FFFFFFF
+    for word in range(whole, len(mask)):
+        first = (first ^ (int(mask[word]) & 0xFFFFFFFF)) * 0x5E3779B1 >> 16 & 0x7FFFFFFF
+    return ((first * 31 + second) * 31 + third) * 31 + fourth
+
+
+@compiled_loop
+def are_equal(left: Masks, right: Masks) -> bool:
+    """Tell whether two masks are equal."""
+    word = 0
+    while word < len(left) and left[word] == right[word]:
+        word += 1
+    return word == len(left)

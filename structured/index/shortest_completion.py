@@ -1,0 +1,181 @@
+"""The walks over a vocabulary enter; the fewest tokens that complete a text from each state leave.
+
+Most questions are answered without a search. The shortest text, spelled in as few tokens as can be, is certain to be
+enough; only where a budget is less than that does it matter whether some longer text takes fewer tokens. Then the
+states ahead are searched breadth first, a whole token at a time.
+"""
+
+import heapq
+from collections import defaultdict
+from dataclasses import dataclass
+from time import perf_counter
+
+import numpy as np
+
+from structured.index.trie_walks import Walks
+
+
+@dataclass(frozen=True, slots=True)
+class SearchLimits:
+    """What all searches of one index may cost together. Past any of these, nothing more is searched."""
+
+    states: int = 4096
+    """From which all tokens are tried."""
+    rows: int = 1 << 15
+    """Of the automaton's table, which also has limits of its own."""
+    seconds: float = 2.0
+
+
+SEARCH_LIMITS = SearchLimits()
+
+FAR = 1 << 30
+"""More tokens than any text has."""
+
+MAX_SPELLED = 200_000
+"""Bytes of a shortest text that is spelled; no automaton has the states that a longer one passes through."""
+
+
+class Completions:
+    """How many tokens complete the text from each state, end token not counted.
+
+    `fewest(state)` always has a way to go: some token leads to a state that has one less. This holds past the limits
+    as well, where a number may be too high but never too low.
+    """
+
+    def __init__(self, walks: Walks, *, limits: SearchLimits = SEARCH_LIMITS) -> None:
+        self.walks = walks
+        self.limits = limits
+        self.seconds = 0.0
+        self._began = 0.0
+        self._spelled: dict[int, int] = {}
+        self._found: dict[int, int] = {}
+        self._least: dict[int, int] = {}
+        self._targets: dict[int, list[int]] = {}
+
+    def fits(self, state: int, tokens: int) -> bool:
+        """Tell whether some completion takes at most so many tokens."""
+        if self.walks.automaton.distances[state] <= tokens:  # even if every byte took a token
+            return True
+        if self._at_least(state) <= tokens < self._at_most(state):
+            self._search(state, tokens)
+        return self._at_most(state) <= tokens
+
+    def fewest(self, state: int) -> int:
+        """Return how many tokens the shortest completion takes."""
+        if self._at_least(state) < self._at_most(state):
+            self._search(state, self._at_most(state) - 1)
+        return self._at_most(state)
+
+    def _at_most(self, state: int) -> int:
+        """Return a number of tokens that is enough."""
+        spelled = self._spelled.get(state)
+        if spelled is None:
+            spelled = self._spell(state)
+        return min(spelled, self._found.get(state, spelled))
+
+    def _at_least(self, state: int) -> int:
+        """Return a number of tokens that is needed."""
+        return max(self._least.get(state, 0), int(self.walks.automaton.distances[state] > 0))
+
+    def _spell(self, state: int) -> int:
+        """Return the fewest tokens for the text of fewest bytes; of several, the first in byte order.
+
+        Of one that is too long, that is as many as it has bytes: each is a token.
+        """
+        from structured.index.loops import fewest_tokens, shortest_text
+
+        distance = int(self.walks.automaton.distances[state])
+        if distance > MAX_SPELLED:
+            return distance
+        trie = self.walks.vocabulary.trie
+        text, path = self.walks.follow(shortest_text, state)
+        counts = np.array([self._spelled.get(place, -1) for place in path.tolist()], dtype=np.int32)
+        fewest_tokens(trie.byte, trie.first, trie.token_start, text, counts)
+        self._spelled.update(zip(path.tolist(), counts.tolist(), strict=True))
+        return self._spelled[state]
+
+    def _search(self, start: int, tokens: int) -> None:
+        """Find the fewest tokens from a state if they are at most so many, or that they are more.
+
+        Past the limits it may find neither. What is learned about the states on the way is kept.
+        """
+        self._began = perf_counter()
+        if self._is_exhausted() or self.walks.automaton.distances[start] > MAX_SPELLED:
+            return
+        depths, beyond = self._explore(start, tokens)
+        found = self._backward(depths)
+        for state, depth in depths.items():
+            least = beyond - depth
+            if state in found:
+                self._found[state] = min(found[state], self._found.get(state, found[state]))
+                least = min(least, found[state])
+            self._least[state] = max(least, self._at_least(state))
+        self.seconds += perf_counter() - self._began
+
+    def _explore(self, start: int, tokens: int) -> tuple[dict[int, int], int]:
+        """Go from a state to all that may lie on a way to the end in at most so many tokens.
+
+        Returns how many tokens away each state was met, and the least length of a way out of all these states.
+        """
+        depths = {start: 0}
+        order = [start]
+        best, beyond = tokens + 1, FAR
+        for state in order:  # which grows on the way
+            depth = depths[state]
+            known = self._known(state)
+            if known is not None:
+                best = min(best, depth + known)
+                continue
+            needed = depth + self._at_least(state)
+            targets = None if needed >= best else self._after_a_token(state)
+            if targets is None:
+                beyond = min(beyond, needed)
+                continue
+            for target in targets:
+                if target not in depths:
+                    depths[target] = depth + 1
+                    order.append(target)
+        return depths, beyond
+
+    def _backward(self, depths: dict[int, int]) -> dict[int, int]:
+        """Return the fewest tokens from each state by ways that keep to the states explored; none if there is none."""
+        before = defaultdict[int, list[int]](list)
+        waiting: list[tuple[int, int]] = []
+        for state in depths:
+            known = self._known(state)
+            if known is not None:
+                waiting.append((known, state))
+                continue
+            for target in self._targets.get(state, ()):
+                if target in depths:
+                    before[target].append(state)
+        fewest: dict[int, int] = {}
+        heapq.heapify(waiting)
+        while waiting:
+            tokens, state = heapq.heappop(waiting)
+            if state not in fewest:
+                fewest[state] = tokens
+                for previous in before[state]:
+                    heapq.heappush(waiting, (tokens + 1, previous))
+        return fewest
+
+    def _known(self, state: int) -> int | None:
+        """Return the fewest tokens if they are known without a search."""
+        if self.walks.automaton.distances[state] == 0:
+            return 0
+        found = self._found.get(state)
+        return found if found is not None and found == self._least.get(state) else None
+
+    def _after_a_token(self, state: int) -> list[int] | None:
+        """Return the states that one token leads to; None past the limits."""
+        targets = self._targets.get(state)
+        if targets is None and not self._is_exhausted():
+            targets = self._targets[state] = self.walks.targets(state)
+        return targets
+
+    def _is_exhausted(self) -> bool:
+        return (
+            len(self._targets) >= self.limits.states
+            or len(self.walks.automaton.table) > self.limits.rows
+            or self.seconds + perf_counter() - self._began > self.limits.seconds
+        )

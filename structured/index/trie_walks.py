@@ -1,0 +1,149 @@
+"""An automaton and the trie of a vocabulary enter; what one token may do after a state leaves.
+
+Each answer is one walk over the trie along the automaton, which makes states where nobody has been before. Inside a
+string, whatever characters are read, only their number counts: the tokens of so many characters are one mask, found
+once for the vocabulary, and only the others are walked. Nothing is remembered here but what depends on characters.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structured.automata import DEAD, UNKNOWN, WHOLE, Automaton
+from structured.vocabulary import PLAIN_SEQUENCES, Vocabulary
+
+
+class Walks:
+    """The walks over one vocabulary along one automaton."""
+
+    def __init__(self, automaton: Automaton, vocabulary: Vocabulary) -> None:
+        self.automaton = automaton
+        self.vocabulary = vocabulary
+        self._after_plain: dict[int, int] = {}
+        self._special: dict[int, tuple[NDArray[np.uint32], int]] = {}
+
+    def mask(self, state: int) -> tuple[NDArray[np.uint32], int]:
+        """Return the tokens that may follow, end tokens aside, and a distance that no state after one exceeds."""
+        vocabulary = self.vocabulary
+        run = self.automaton.string_run(state, longest=vocabulary.longest_plain, special=vocabulary.longest_special)
+        if run is None:
+            mask = np.zeros(-(-vocabulary.size // 32), dtype=np.uint32)
+            return mask, self.automaton.walk(vocabulary.trie, state, mask)
+        known = self._special.get(run.representative)
+        if known is None:
+            special = np.zeros(-(-vocabulary.size // 32), dtype=np.uint32)
+            trie = vocabulary.quoted_trie if run.quoted else vocabulary.special_trie
+            known = self._special[run.representative] = (
+                special,
+                self.automaton.walk(trie, run.representative, special),
+            )
+        special, farthest = known
+        distances = self.automaton.distances
+        nearer = int(distances[state]) - int(distances[run.representative])  # what that has to read less is a constant
+        return vocabulary.plain(run.characters) | special, max(run.farthest, farthest + nearer)
+
+    def mask_to(self, state: int, wanted: NDArray[np.bool_]) -> NDArray[np.uint32]:
+        """Return those of them that lead to a wanted state; `wanted` has one entry for each row of the table."""
+        from structured.automata.loops.table import path_from
+        from structured.index.loops import walk_to
+
+        run = self._string_run(state)
+        mask = np.zeros(-(-self.vocabulary.size // 32), dtype=np.uint32)
+        trie = self.vocabulary.trie
+        if run is not None:
+            trie = self.vocabulary.special_trie
+            for count, successor in self._after_plain_tokens(*run):
+                if wanted[successor]:
+                    mask |= self.vocabulary.plain(count) & ~self.vocabulary.plain(count - 1)
+        path = path_from(trie, state)
+        walk_to(
+            trie.byte, trie.first, trie.token_start, trie.token_ids, self.automaton.table, path,
+            wanted, mask,
+        )  # fmt: skip
+        return mask
+
+    def targets(self, state: int) -> list[int]:
+        """Return the states that one token may lead to, each once."""
+        from structured.automata.loops.table import LEVEL, STATE, path_from
+        from structured.index.loops import walk_targets
+
+        run = self._string_run(state)
+        trie = self.vocabulary.trie if run is None else self.vocabulary.special_trie
+        reached = np.zeros(len(self.automaton.table), dtype=np.bool_)
+        path = path_from(trie, state)
+        progress = np.zeros(2, dtype=np.int32)
+        while not walk_targets(trie.byte, trie.first, trie.token_start, self.automaton.table, path, reached, progress):
+            self.automaton.expand(int(path[progress[LEVEL], STATE]))
+            reached = np.pad(reached, (0, len(self.automaton.table) - len(reached)))
+        if run is not None:
+            reached[[successor for _, successor in self._after_plain_tokens(*run)]] = True
+        found: list[int] = np.flatnonzero(reached).tolist()
+        return found
+
+    def follow(
+        self,
+        loop: Callable[[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.uint8], int], int],
+        state: int,
+    ) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
+        """Return the bytes that a compiled loop writes from a state on, and the states along them, one more."""
+        automaton = self.automaton
+        text = np.empty(automaton.distances[state], dtype=np.uint8)
+        path = np.full(len(text) + 1, state, dtype=np.int32)
+        length = loop(automaton.table, automaton.distances, path, text, 0)
+        while automaton.distances[path[length]] and automaton.table[path[length], WHOLE] == UNKNOWN:
+            automaton.expand(int(path[length]))
+            length = loop(automaton.table, automaton.distances, path, text, length)
+        return text[:length], path[: length + 1]
+
+    def successors(self, state: int) -> NDArray[np.int32]:
+        """Return the state after each token, DEAD where it is not allowed; shape (vocabulary.size,)."""
+        from structured.automata.loops.table import LEVEL, STATE, path_from
+        from structured.index.loops import walk_successors
+
+        trie = self.vocabulary.trie
+        successors = np.full(self.vocabulary.size, DEAD, dtype=np.int32)
+        path = path_from(trie, state)
+        progress = np.zeros(2, dtype=np.int32)
+        while not walk_successors(
+            trie.byte, trie.first, trie.token_start, trie.token_ids, self.automaton.table, path,
+            successors, progress,
+        ):  # fmt: skip
+            self.automaton.expand(int(path[progress[LEVEL], STATE]))
+        return successors
+
+    def _string_run(self, state: int) -> tuple[int, list[int]] | None:
+        """Return how many plain characters may follow, up to the longest plain token, and the states that they lead to.
+
+        The last of the states leads to itself if there are fewer. None if what may follow depends on which characters
+        they are.
+        """
+        reached: list[int] = []
+        while len(reached) < self.vocabulary.longest_plain:
+            successor = self._after_any(state)
+            if successor == DEAD:
+                break
+            if successor < DEAD:
+                return None
+            reached.append(successor)
+            if successor == state:
+                return self.vocabulary.longest_plain, reached
+            state = successor
+        return len(reached), reached
+
+    def _after_plain_tokens(self, characters: int, reached: list[int]) -> list[tuple[int, int]]:
+        """Return the state after the plain tokens of each number of characters that there is room for."""
+        counts = self.vocabulary.plain_counts
+        return [(count, reached[min(count, len(reached)) - 1]) for count in counts if count <= characters]
+
+    def _after_any(self, state: int) -> int:
+        """Return the state after one plain character, whichever it is, DEAD if there is none; less if it depends."""
+        from structured.index.loops import UNEXPANDED, after_any
+
+        if state not in self._after_plain:
+            if self.automaton.table[state, WHOLE] == UNKNOWN:
+                self.automaton.expand(state)
+            while (successor := after_any(PLAIN_SEQUENCES, self.automaton.table, state)) <= UNEXPANDED:
+                self.automaton.expand(UNEXPANDED - successor)
+            self._after_plain[state] = successor
+        return self._after_plain[state]

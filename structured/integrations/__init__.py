@@ -1,0 +1,1 @@
+"""Other libraries' loops and engines."""

@@ -1,0 +1,333 @@
+"""A type and a tokenizer enter; what guides a loop that is not the library's own leaves: a logits processor.
+
+`model.generate` of transformers, pipelines and loops like them call it before each token with all that is written and
+the scores of what may follow. They sort rows as they like: beams fork and end, guesses are taken back. So nothing is
+kept by the number of a row: where a text stands is found by the tokens of its answer, one step behind a text that was
+there before. A call in which some row is no such step is the first of another loop.
+"""
+
+import copy
+from collections.abc import Iterable
+from hashlib import blake2b
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar, Union, cast, get_args, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structured.decoding.device_masks import DeviceMasks, apply_masks
+from structured.errors import Attempt, BatchError, GenerationError, IncompleteError, ModelError, StructuredError
+from structured.errors.arguments import check_picklable, count, flag, one_of
+from structured.index.compile import compile_type, keep, resolve_type
+from structured.index.guide import Guide, WrongMaskError
+from structured.index.masks import Mask
+from structured.json_schema.document.place import Optionals
+from structured.json_schema.whitespace import DEFAULT_WHITESPACE, check_whitespace
+from structured.models import ModelSource, load_model
+from structured.output_types.json_schema import JsonSchema
+from structured.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    import torch
+    from transformers import PreTrainedTokenizerBase
+
+T = TypeVar("T")
+
+TokenizerSource: TypeAlias = Union["PreTrainedTokenizerBase", ModelSource]
+"""A tokenizer of transformers, or a model as `load_model` takes it."""
+
+
+class GuidedLogitsProcessor(Generic[T]):
+    """Lets a loop of transformers write instances of one type and nothing else; it goes into `logits_processor=[...]`.
+
+    >>> processor = GuidedLogitsProcessor(Person, (model, tokenizer), max_tokens=200)  # doctest: +SKIP
+    >>> written = model.generate(**inputs, logits_processor=[processor], max_new_tokens=201)  # doctest: +SKIP
+    >>> processor.read(written)  # doctest: +SKIP
+    [Person(name='Jason', age=25)]
+
+    It follows `transformers.LogitsProcessor` without being one, so that torch is not imported before it is needed. It
+    serves one loop at a time: greedy, sampling, beams, several prompts padded in front.
+
+    Parameters:
+        output_type: The type, or a `JsonSchema`.
+        source: The tokenizer. A loaded `(model, tokenizer)` or what `load_model` returns says besides which tokens
+            the model ends at, which are often more than the tokenizer knows of.
+        max_tokens: The most tokens of one answer, its end token not counted; each is brought to its end in time.
+            The loop itself must not stop before: `max_new_tokens` is one more, or as many if no end is needed.
+        whitespace, optional, cache: As for `extract`.
+
+    Raises SchemaError, VocabularyError, ModelError, or BudgetError if the shortest answer takes more tokens.
+    """
+
+    @overload
+    def __init__(
+        self: "GuidedLogitsProcessor[Any]",
+        output_type: JsonSchema,
+        source: TokenizerSource,
+        *,
+        max_tokens: int,
+        whitespace: str = ...,
+        optional: Optionals = ...,
+        cache: bool = ...,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self,
+        output_type: type[T],
+        source: TokenizerSource,
+        *,
+        max_tokens: int,
+        whitespace: str = ...,
+        optional: Optionals = ...,
+        cache: bool = ...,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: "GuidedLogitsProcessor[Any]",
+        output_type: object,
+        source: TokenizerSource,
+        *,
+        max_tokens: int,
+        whitespace: str = ...,
+        optional: Optionals = ...,
+        cache: bool = ...,
+    ) -> None: ...
+    def __init__(  # noqa: PLR0913  what `extract` has as well
+        self,
+        output_type: object,
+        source: TokenizerSource,
+        *,
+        max_tokens: int,
+        whitespace: str = DEFAULT_WHITESPACE,
+        optional: Optionals = "written",
+        cache: bool = True,
+    ) -> None:
+        check_whitespace("whitespace", whitespace)
+        one_of(get_args(Optionals))("optional", optional)
+        self.output_type = resolve_type(output_type)
+        self.max_tokens = count(1)("max_tokens", max_tokens)
+        self.cache = flag("cache", cache)
+        self._given = {
+            "output_type": output_type,
+            "source": source,
+            "max_tokens": self.max_tokens,
+            "whitespace": whitespace,
+            "optional": optional,
+            "cache": self.cache,
+        }
+        self.index = compile_type(
+            self.output_type, _vocabulary(source), whitespace=whitespace, optional=optional, cache=self.cache
+        )
+        self._start = _Place(Guide(self.index, max_tokens=self.max_tokens))
+        self._over = self.index.table.intern(_only(self.index.vocabulary.end_token_ids, self.index.vocabulary.size))
+        self._prompts: torch.Tensor | None = None
+        self._places: dict[bytes, _Place] = {}
+
+    def __repr__(self) -> str:
+        return f"GuidedLogitsProcessor({self.output_type.name}, max_tokens={self.max_tokens})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        check_picklable(repr(self), self._given)
+        return _made, (type(self), self._given)
+
+    def __copy__(self) -> Self:
+        twin = object.__new__(type(self))
+        vars(twin).update(vars(self), _places=self._places.copy())
+        return twin
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return copy.copy(self)  # what is in it never changes, but for which places are known
+
+    def __call__(self, input_ids: "torch.Tensor", scores: "torch.Tensor") -> "torch.Tensor":
+        """Return the scores with -inf for whatever may not follow.
+
+        `input_ids` has shape (rows, width) and holds prompts and answers so far, `scores` (rows, vocabulary or more).
+        Where other processors have ruled out all that may follow, it is all equally likely.
+
+        Raises ModelError if a score that counts is NaN, or if no row holds what was allowed.
+        """
+        places = self._find(input_ids)
+        masks = [self._over if place.guide is None else place.guide.mask() for place in places]
+        vocabulary = self.index.vocabulary
+        if scores.shape[1] < vocabulary.size:
+            raise ModelError(
+                f"There are scores for {scores.shape[1]} tokens, and the tokenizer has {vocabulary.size}. Make the "
+                "processor for (model, tokenizer), so that it knows which tokens the model has."
+            )
+        allowed = DeviceMasks.of(self.index.table, scores.device).gather(masks)  # (rows, words)
+        guided = apply_masks(scores, allowed)
+        best = guided.amax(dim=1)
+        if not bool(best.isfinite().all()):
+            if bool(best.isnan().any()):
+                raise ModelError("The score of an allowed token is NaN. Load the model in a wider dtype.")
+            bare = best == -np.inf
+            guided[bare] = apply_masks(scores[bare].zero_(), allowed[bare])
+        if self.cache and any(place.may_end for place in places):
+            keep(self.index)
+        return guided
+
+    def texts(self, sequences: "torch.Tensor") -> list[str]:
+        """Return the answers in what a loop has written last, prompts included; shape (rows, width)."""
+        return [_decode(self.index.vocabulary, answer) for answer in self._answers(sequences)]
+
+    def read(self, sequences: "torch.Tensor") -> list[T]:
+        """Return the instances in what a loop has written last, prompts included; shape (rows, width).
+
+        Raises BatchError, which holds the others, if some are none. Its `errors` tell why: IncompleteError where the
+        loop stopped too early, ModelError where it wrote what was forbidden, and GenerationError where the type's own
+        validators rejected an answer.
+        """
+        results: list[Any] = []
+        errors: dict[int, StructuredError] = {}
+        for row, answer in enumerate(self._answers(sequences)):
+            text, instance = _decode(self.index.vocabulary, answer), None
+            interrupted = self._interrupted(row, answer)
+            try:
+                instance = self.output_type.validate_json(text)
+            except ValueError as error:
+                errors[row] = interrupted or GenerationError([Attempt(text, error)], document=row)
+            else:
+                if isinstance(interrupted, IncompleteError):  # as "3" is, where "31" was being written
+                    errors[row], instance = interrupted, None
+            results.append(instance)
+        if errors:
+            raise BatchError(results, errors)
+        return results
+
+    def _answers(self, sequences: "torch.Tensor") -> list[list[int]]:
+        """Return the tokens behind the prompts in what a loop has written last."""
+        if self._prompts is None or sequences.ndim != 2 or sequences.shape[1] < self._prompts.shape[1]:
+            raise ModelError(
+                f"These are no rows that begin with the prompts of the last call. Pass what generate() returned for "
+                f"{self!r}, prompts included."
+            )
+        answers: list[list[int]] = sequences[:, self._prompts.shape[1] :].tolist()
+        return answers
+
+    def _interrupted(self, row: int, answer: list[int]) -> StructuredError | None:
+        """Return why an answer is none before any validator has a say: it was cut off, or holds what was forbidden."""
+        vocabulary, place = self.index.vocabulary, self._start
+        for position, token_id in enumerate(answer):
+            before, place = place, place.after(token_id)
+            if not place.is_stray:
+                continue
+            if any(_spells(vocabulary, other) for other in answer[position:]):
+                return ModelError(
+                    f"The answer in row {row} holds a token that {self!r} had forbidden, behind "
+                    f"{_decode(vocabulary, answer[:position])[-60:]!r}. Put the processor last, and of sampled beams, "
+                    "which fill up with such texts, take the best."
+                )
+            answer, place = answer[:position], before  # what is left is padding
+            break
+        if place.guide is None or place.guide.finished or (place.may_end and not place.guide.tokens_left):
+            return None
+        return IncompleteError(
+            _decode(vocabulary, answer), document=row, tokens=len(answer), max_tokens=self.max_tokens
+        )
+
+    def _find(self, input_ids: "torch.Tensor") -> "list[_Place]":
+        """Return where each row stands; where they are no step behind rows that were there before, they are prompts.
+
+        So they are if none is a text of the type behind the last prompts. Beam search has single ones that are not,
+        and drops them.
+        """
+        if self._prompts is not None and _begin_with(input_ids, self._prompts):
+            answers = input_ids[:, self._prompts.shape[1] :].cpu().numpy()
+            keys = [_keys(answer) for answer in answers]
+            if all(parent in self._places for parent, _ in keys):
+                places = [self._step(*key, int(answer[-1])) for key, answer in zip(keys, answers, strict=True)]
+                if not all(place.is_stray for place in places):
+                    return places
+                if answers.shape[1] > 1:
+                    raise ModelError(
+                        f"Every row holds a token that {self!r} had forbidden: something behind it changes the "
+                        "scores, or the loop tries what was not allowed. Put the processor last, and make one for each "
+                        "loop."
+                    )
+        self._prompts = input_ids.clone()
+        self._places = {blake2b(digest_size=16).digest(): self._start}
+        return [self._start] * len(input_ids)
+
+    def _step(self, parent: bytes, key: bytes, token_id: int) -> "_Place":
+        """Return the place behind one that is known."""
+        place = self._places.get(key)
+        if place is None:
+            place = self._places[key] = self._places[parent].after(token_id)
+        return place
+
+
+class _Place:
+    """Where a text stands: under its guide, or behind its end, or astray. It never changes."""
+
+    __slots__ = ("guide", "is_stray", "may_end")
+
+    def __init__(self, guide: Guide | None, *, is_stray: bool = False) -> None:
+        self.guide = guide
+        self.is_stray = is_stray
+        self.may_end = guide is not None and guide.index.automaton.accepts(guide.state)
+
+    def after(self, token_id: int) -> "_Place":
+        """Return the place behind one more token."""
+        if self.guide is None:
+            return self
+        if self.may_end and token_id in self.guide.index.vocabulary.end_token_ids:
+            return _Place(None)
+        twin, learned = self.guide.copy(), self.guide.index.states_learned
+        try:
+            twin.advance(token_id)
+        except WrongMaskError as error:
+            if learned:
+                raise ModelError(
+                    "The cache had allowed a token that the type does not, and the loop has taken it. What the cache "
+                    "said is forgotten: run the loop again."
+                ) from error
+            return _Place(None, is_stray=True)
+        except ValueError:
+            return _Place(None, is_stray=True)
+        return _Place(twin)
+
+
+def _made(kind: Any, given: dict[str, Any]) -> Any:
+    """Return a processor that was pickled."""
+    return kind(**given)
+
+
+def _spells(vocabulary: Vocabulary, token_id: int) -> bool:
+    """Tell whether a token stands for text, as padding does not."""
+    return token_id < vocabulary.size and bool(vocabulary.tokens[token_id])
+
+
+def _keys(answer: NDArray[np.int64]) -> tuple[bytes, bytes]:
+    """Return what an answer without its last token is known by, and what it is known by itself."""
+    digest = blake2b(answer[:-1].tobytes(), digest_size=16)
+    parent = digest.digest()
+    digest.update(answer[-1:].tobytes())
+    return parent, digest.digest()
+
+
+def _begin_with(input_ids: "torch.Tensor", prompts: "torch.Tensor") -> bool:
+    """Tell whether each row is a prompt, the one in its place, with tokens behind it."""
+    import torch
+
+    width = prompts.shape[1]
+    return input_ids.shape[1] > width and torch.equal(input_ids[:, :width], prompts)
+
+
+def _vocabulary(source: TokenizerSource) -> Vocabulary:
+    if hasattr(source, "backend_tokenizer"):
+        return Vocabulary.from_transformers(cast("PreTrainedTokenizerBase", source))
+    return load_model(cast("ModelSource", source)).vocabulary
+
+
+def _only(token_ids: Iterable[int], size: int) -> Mask:
+    """Return the mask of a few tokens."""
+    allowed = np.zeros(-(-size // 32) * 32, dtype=np.bool_)
+    allowed[list(token_ids)] = True
+    return np.packbits(allowed, bitorder="little").view(np.int32)
+
+
+def _decode(vocabulary: Vocabulary, answer: Iterable[int]) -> str:
+    """Return the text of an answer, up to its end token."""
+    written = takewhile(lambda token_id: token_id not in vocabulary.end_token_ids, answer)
+    tokens = (vocabulary.tokens[token_id] if token_id < vocabulary.size else None for token_id in written)
+    return b"".join(token or b"" for token in tokens).decode(errors="replace")

@@ -1,0 +1,62 @@
+"""The keywords of arrays (core §10.3.1, validation §6.4) enter; the pattern of JSON arrays leaves.
+
+Items stand one after the other, so an array is a regular language over its items. Where nothing is asked of their
+number beside `minItems` and `maxItems`, it is a repetition; where some items are asked for (`contains`), or none may
+be there twice, it is an automaton whose states are a position and what has been met so far.
+"""
+
+from structured.json_schema.arrays.contains import Needing, read_needs
+from structured.json_schema.arrays.distinct import distinct_items
+from structured.json_schema.arrays.items import bracketed, items_of
+from structured.json_schema.document.place import Complement, PatternOf, Place, Subschemas, counts
+from structured.regex import EMPTY, Pattern, concat, literal, optional, repeat
+
+
+def array(parts: Subschemas, place: Place, pattern_of: PatternOf) -> Pattern:
+    """Return the arrays of the right length: the first items each of their own schema, the others of one."""
+    for part in parts:
+        if isinstance(part.schema, Complement) and "not uniqueItems" in part.schema:
+            raise part.place.refusal(
+                "That two items are the same cannot be asked for",
+                keyword="uniqueItems",
+                remedy="Ask for no such thing.",
+            )
+    limits = counts(parts, "minItems", "maxItems")
+    distinct = next((part for part in parts if part.schema.get("uniqueItems") is True), None)
+    if distinct is not None and _matters(parts, *limits):
+        return distinct_items(parts, distinct, place, pattern_of, limits)
+    needs = list(read_needs(parts))
+    if needs or any("unevaluatedItems" in part.schema for part in parts):
+        return Needing(parts, place, pattern_of, needs, limits).pattern()
+    first, rest = items_of(parts, limits[1], pattern_of)
+    return _enclosed(first, rest, place, *limits)
+
+
+def _matters(parts: Subschemas, minimum: int, maximum: int | None) -> bool:
+    """Tell whether it makes a difference that items are unique: a set of Python may be written with repetitions."""
+    if maximum is not None and maximum <= 1:
+        return False
+    return minimum > 1 or not parts[0].place.is_type
+
+
+def _enclosed(first: list[Pattern], rest: Pattern | None, place: Place, minimum: int, maximum: int | None) -> Pattern:
+    whitespace, depth = place.whitespace, place.depth
+    most = maximum if rest is not None else len(first)
+    if most is not None and most < minimum:
+        raise place.unsatisfiable(f"no more than {most} items can be valid", keyword="minItems")
+    if most == 0:
+        return concat(literal("["), whitespace.edge, literal("]"))
+    comma = whitespace.comma(depth)
+    filled: Pattern = EMPTY
+    if rest is not None and not first:
+        more = repeat(concat(comma, rest), max(minimum - 1, 0), None if most is None else most - 1)
+        filled = concat(rest, more)
+    elif rest is not None:
+        left = None if most is None else most - len(first)
+        filled = repeat(concat(comma, rest), max(minimum - len(first), 0), left)
+    for position in reversed(range(len(first))):
+        filled = concat(first[position], filled)
+        if position > 0:
+            filled = concat(comma, filled)
+            filled = optional(filled) if position >= minimum else filled
+    return bracketed(filled, place, may_be_empty=minimum == 0)

@@ -1,0 +1,196 @@
+"""What arrays have to contain (core §10.3.1.3, §11.2; validation §6.4.4, §6.4.5) enters; their pattern leaves.
+
+Items stand one after the other, so an array is a regular language over its items: an automaton whose states are a
+position and how many items of each kind that is asked for have been met.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from math import inf
+from operator import add, gt
+from typing import Any
+
+from structured.json_schema.arrays.items import bracketed, evaluates_rest, prefix_of, rest_of
+from structured.json_schema.document.drafts import Draft
+from structured.json_schema.document.place import (
+    Complement,
+    Elsewhere,
+    PatternOf,
+    Place,
+    Subschema,
+    Subschemas,
+    UnsatisfiableError,
+)
+from structured.json_schema.logic.complements import SomeItem, contained
+from structured.regex import EMPTY, Concat, Pattern, Reference, alternation, concat, literal
+
+MAX_STATES = 4096
+"""Positions times what may have been met, in one array."""
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """At least `least` and at most `most` items from position `start` on satisfy a schema, which `part` asks for."""
+
+    start: int
+    schema: Any
+    least: int
+    most: int | None
+    part: Subschema
+
+    @property
+    def highest(self) -> int:
+        """The greatest count that is told from those below it."""
+        return self.least if self.most is None else self.most
+
+
+def read_needs(parts: Subschemas) -> Iterator[Need]:
+    """Yield what some schemas ask for."""
+    for part in parts:
+        if part.has("contains"):
+            least, most = contained(part)
+            if least or most is not None or part.scopes:
+                yield Need(0, part.elsewhere("contains"), least, most, part)
+        some = part.schema.get("some item") if isinstance(part.schema, Complement) else None
+        if isinstance(some, SomeItem):
+            yield Need(some.start, some.schema, 1, None, part)
+
+
+State = tuple[int, tuple[int, ...]]
+"""A position, and how many items of each need have been met; neither is counted further than it matters."""
+
+
+class Needing:
+    """The arrays in which some items are asked for, as an automaton over items."""
+
+    def __init__(
+        self, parts: Subschemas, place: Place, pattern_of: PatternOf, needs: list[Need], limits: tuple[int, int | None]
+    ) -> None:
+        self.parts = parts
+        self.place = place
+        self.pattern_of = pattern_of
+        self.needs = needs
+        self.minimum, self.maximum = limits
+        self.prefixes = [prefix_of(part) for part in parts]
+        self.last = max([self.minimum, self.maximum or 0, *map(len, self.prefixes), *(need.start for need in needs)])
+        self.definitions: dict[str, Pattern] = {}
+        self.items: dict[tuple[int, tuple[bool, ...]], Pattern | None] = {}
+        self._held: dict[int, list[tuple[bool, ...]]] = {}
+        self._most = [inf if need.most is None else need.most for need in needs]
+        self._highest = [need.highest for need in needs]
+        states = (self.last + 1) * 2 ** sum(need.highest + 1 for need in needs).bit_length()
+        if states > MAX_STATES:
+            raise place.refusal(
+                "To look for items among so many is not supported", keyword="contains", remedy="Lower the counts."
+            )
+
+    def pattern(self) -> Pattern:
+        """Return the pattern of the arrays."""
+        start = (0, (0,) * len(self.needs))
+        arcs: dict[State, list[tuple[Pattern, State]]] = {}
+        open_ends = [start]
+        while open_ends:
+            state = open_ends.pop()
+            if state not in arcs:
+                arcs[state] = list(self._arcs(state))
+                open_ends += [target for _, target in arcs[state]]
+        live = {state for state in arcs if self._ends(state)}
+        before: dict[State, set[State]] = {}
+        for state, ways in arcs.items():
+            for _, target in ways:
+                before.setdefault(target, set()).add(state)
+        border = set(live)
+        while border:
+            border = {source for state in border for source in before.get(state, ())} - live
+            live |= border
+        if start not in live:
+            raise self.place.unsatisfiable("no array has the items that are asked for", keyword="contains")
+        return self._written(start, arcs, live)
+
+    def _written(self, start: State, arcs: dict[State, list[tuple[Pattern, State]]], live: set[State]) -> Pattern:
+        comma = self.place.whitespace.comma(self.place.depth)
+        rest = {state: Reference(str(state), self.definitions) for state in live}
+        either: dict[tuple[int, ...], Pattern] = {}  # the same node for the same items
+        for state in live:
+            by_target: dict[State, list[Pattern]] = {}
+            for item, target in arcs[state]:
+                if target in live:
+                    by_target.setdefault(target, []).append(item)
+            options: list[Pattern] = [EMPTY] if self._ends(state) else []
+            for target, items in by_target.items():
+                key = tuple(map(id, items))
+                if key not in either:
+                    either[key] = concat(comma, alternation(*items))
+                options.append(Concat((either[key], rest[target])))
+            self.definitions[str(state)] = alternation(*options)
+        first = [concat(item, rest[target]) for item, target in arcs[start] if target in live]
+        if not first:
+            return concat(literal("["), self.place.whitespace.edge, literal("]"))
+        return bracketed(alternation(*first), self.place, may_be_empty=self._ends(start))
+
+    def _ends(self, state: State) -> bool:
+        position, met = state
+        return position >= self.minimum and all(
+            count >= need.least for count, need in zip(met, self.needs, strict=True)
+        )
+
+    def _arcs(self, state: State) -> Iterator[tuple[Pattern, State]]:
+        """Yield the items that may follow, and the states after them."""
+        position, met = state
+        if position == self.maximum:
+            return
+        following = position + 1 if self.maximum is not None else min(position + 1, self.last)
+        for held in self._held_at(position):
+            counted = tuple(map(add, met, held))
+            item = None if any(map(gt, counted, self._most)) else self._item(position, held)
+            if item is not None:
+                yield item, (following, tuple(map(min, counted, self._highest)))
+
+    def _held_at(self, position: int) -> list[tuple[bool, ...]]:
+        """Return which of the needs an item at a position may meet."""
+        if position not in self._held:
+            either = [(False, True) if position >= need.start else (False,) for need in self.needs]
+            self._held[position] = list(product(*either))
+        return self._held[position]
+
+    def _item(self, position: int, held: tuple[bool, ...]) -> Pattern | None:
+        """Return the items at a position that satisfy some of the needs; those that are limited they else fail."""
+        key = min(position, max(map(len, self.prefixes))), held
+        if key not in self.items:
+            said: Subschemas = []
+            for part, prefix in zip(self.parts, self.prefixes, strict=True):
+                said.append(prefix[position] if position < len(prefix) else rest_of(part))
+                if "unevaluatedItems" in part.schema and not self._is_evaluated(part, position, held):
+                    said.append(part.within("unevaluatedItems"))
+            for need, is_held in zip(self.needs, held, strict=True):
+                asked = need.schema if isinstance(need.schema, Elsewhere) else Elsewhere(need.schema, need.part.place)
+                if is_held or need.most is not None:
+                    denied = asked if is_held else asked._replace(is_denied=not asked.is_denied)
+                    said.append(_here(denied, self.place.inside()))
+            try:
+                self.items[key] = self.pattern_of(said)
+            except UnsatisfiableError:
+                self.items[key] = None
+        return self.items[key]
+
+    def _is_evaluated(self, scope: Subschema, position: int, held: tuple[bool, ...]) -> bool:
+        """Tell whether an item was evaluated within a schema (core §11.2); `contains` evaluates from 2020-12 on."""
+        for part, prefix in zip(self.parts, self.prefixes, strict=True):
+            if scope.identity in part.scopes:
+                inner = part.identity != scope.identity and "unevaluatedItems" in part.schema
+                if position < len(prefix) or evaluates_rest(part) or inner:
+                    return True
+        return any(
+            is_held
+            and scope.identity in need.part.scopes
+            and "contains" in need.part.schema
+            and need.part.place.draft >= Draft.DRAFT_2020_12
+            for need, is_held in zip(self.needs, held, strict=True)
+        )
+
+
+def _here(schema: Elsewhere, place: Place) -> Subschema:
+    if schema.is_denied:
+        return Subschema(schema, place)
+    return Subschema(schema.schema, schema.place._replace(depth=place.depth))

@@ -1,0 +1,55 @@
+"""The items of arrays, and what encloses them, for all that makes arrays."""
+
+from structured.json_schema.document.place import PatternOf, Place, Subschema, Subschemas, UnsatisfiableError
+from structured.regex import EMPTY, Pattern, alternation, concat, literal, optional
+
+
+def bracketed(filled: Pattern, place: Place, *, may_be_empty: bool) -> Pattern:
+    """Return an array of some items, or none."""
+    whitespace, depth = place.whitespace, place.depth
+    filled = concat(whitespace.opening(depth), filled, whitespace.closing(depth))
+    if may_be_empty:
+        filled = optional(filled) if whitespace.edge == EMPTY else alternation(whitespace.edge, filled)
+    return concat(literal("["), filled, literal("]"))
+
+
+def items_of(parts: Subschemas, maximum: int | None, pattern_of: PatternOf) -> tuple[list[Pattern], Pattern | None]:
+    """Return the patterns of the first items and of any other; None if there can be no other."""
+    prefixes = [prefix_of(part) for part in parts]
+    first: list[Pattern] = []
+    for position in range(max(map(len, prefixes))):
+        if position == maximum:
+            return first, None
+        items = [
+            prefix[position] if position < len(prefix) else rest_of(part)
+            for part, prefix in zip(parts, prefixes, strict=True)
+        ]
+        try:
+            first.append(pattern_of(items))
+        except UnsatisfiableError:
+            return first, None
+    if maximum is not None and maximum <= len(first):
+        return first, None
+    try:
+        return first, pattern_of([rest_of(part) for part in parts])
+    except UnsatisfiableError:
+        if not first and max(part.length("minItems") or 0 for part in parts):
+            raise
+        return first, None
+
+
+def prefix_of(part: Subschema) -> Subschemas:
+    """Return the schemas of the first items: `prefixItems`, or up to draft 2019-09 `items` if it is a list."""
+    keyword = "items" if isinstance(part.schema.get("items"), list) else "prefixItems"
+    return [part.within(keyword, index) for index in range(len(part.schema.get(keyword, [])))]
+
+
+def rest_of(part: Subschema) -> Subschema:
+    """Return the schema of the items after those."""
+    keyword = "additionalItems" if isinstance(part.schema.get("items"), list) else "items"
+    return part.within(keyword) if keyword in part.schema else Subschema(True, part.place.inside("items"))
+
+
+def evaluates_rest(part: Subschema) -> bool:
+    """Tell whether a schema evaluates the items after the first ones."""
+    return ("additionalItems" if isinstance(part.schema.get("items"), list) else "items") in part.schema

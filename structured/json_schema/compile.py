@@ -1,0 +1,299 @@
+"""A JSON Schema (draft 2020-12, or an older one) enters; the pattern of the JSON texts that may be generated leaves.
+
+What is compiled is never one schema but several that one value has to satisfy all: those of `allOf`, of `$ref` with
+keywords beside it, of a branch and what stands beside `anyOf`. They are gathered first, then a branch is taken for each
+choice, and what is left is sorted by the type of the value; the functions in `TYPES` make the pattern of each. Whatever
+the pattern matches is valid, and a keyword that cannot be honoured exactly is refused, never ignored. What is valid and
+yet not matched was given up on purpose: the properties are in the order of the schema, and each value has one spelling.
+A definition is built once; inside itself it is a reference by name.
+"""
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import cache
+from typing import Any
+
+from structured.automata import Foundation
+from structured.errors.recursion import deep
+from structured.json_schema.allowed_types import allowed_types
+from structured.json_schema.arrays.arrays import array
+from structured.json_schema.assertions import ASSERTIONS, EVERY_TYPE, UNEVALUATED
+from structured.json_schema.document.drafts import Draft
+from structured.json_schema.document.place import (
+    Compilation,
+    Optionals,
+    Place,
+    Reading,
+    Schema,
+    Subschema,
+    Subschemas,
+    UnsatisfiableError,
+    check_shape,
+)
+from structured.json_schema.document.references import REFERENCES
+from structured.json_schema.logic.choices import CHOICES
+from structured.json_schema.logic.conjunctions import Conjunction
+from structured.json_schema.logic.definitions import check_ends, definition
+from structured.json_schema.logic.evaluation import NotEvaluatedError
+from structured.json_schema.logic.values import allowed_values, listed_values, lists_values
+from structured.json_schema.numbers import integer, number
+from structured.json_schema.objects.objects import Compilers, object_
+from structured.json_schema.refusals import check_keywords
+from structured.json_schema.strings.formats import PYDANTIC_FORMATS, SPECIFIED_FORMATS
+from structured.json_schema.strings.strings import quoted, read_rules, string, text_of
+from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WHITESPACES, read_whitespace
+from structured.regex import Pattern, Reference, alternation, literal, words
+
+_GATHERED = frozenset({*CHOICES, *UNEVALUATED, *REFERENCES, "allOf"})
+_STRING = frozenset({"string"})
+
+MAX_COMBINATIONS = 3000
+"""Branches of several choices that are combined with each other, in one schema."""
+
+MANY = 100
+"""Schemas that hold together; where there are as many more, a combination counts twice, and so on."""
+
+
+def schema_to_pattern(
+    schema: Schema | bool,
+    whitespace: str = DEFAULT_WHITESPACE,
+    *,
+    reading: Reading = Reading.TYPE,
+    documents: Mapping[str, Schema | bool] | None = None,
+    draft: Draft = Draft.DRAFT_2020_12,
+) -> Pattern:
+    r"""Return the pattern of the JSON texts of a JSON Schema, with the whitespace of the style of that name.
+
+    `{"type": "array", "items": {"type": "boolean"}, "maxItems": 2}` → `\[(?:(?:true|false)(?:, (?:true|false))?)?\]`
+
+    `documents` are schemas that it may refer to, by their URIs, beside the metaschemas; `draft` is that of schemas
+    without a `$schema`.
+
+    Raises `SchemaError` where a keyword cannot be honoured exactly, or where nothing is valid.
+    """
+    optional: Optionals = "written" if reading is Reading.TYPE else "schema"
+    return compiled(
+        Compilation(schema, read_whitespace(whitespace), reading, optional, documents=documents or {}, draft=draft)
+    )
+
+
+@deep
+def compiled(compilation: Compilation) -> Pattern:
+    """Return the pattern of the whole schema of a compilation. Raises `SchemaError` as `schema_to_pattern` does."""
+    compilation.library.check_vocabularies(compilation.library.start.resource)
+    root, place = compilation.root, Place(compilation)
+    if compilation.optional == "written" and not place.is_type and not isinstance(root, bool):
+        root = {"$ref": "#"}  # inside of itself, the root is then written as it is outside
+    return _pattern_at(Subschema(root, place))
+
+
+@deep
+def part_to_pattern(part: Subschema, compilation: Compilation | None = None) -> Pattern:
+    """Return the pattern of a part of a schema alone, as if it stood at the root. Raises `SchemaError` as the whole."""
+    alone = part.place.compilation.afresh() if compilation is None else compilation
+    return _pattern_at(part._replace(place=part.place._replace(compilation=alone)))
+
+
+def _pattern_at(start: Subschema) -> Pattern:
+    pattern = pattern_of([start])
+    if start.place.compilation.references:
+        check_ends(pattern, start.place.compilation)
+    return pattern
+
+
+@deep
+def pattern_of(parts: Subschemas) -> Pattern:
+    """Return the pattern of the values that satisfy every one of some schemas."""
+    schema = parts[0].schema
+    if len(parts) == 1 and isinstance(schema, dict) and _GATHERED.isdisjoint(schema):
+        check_shape(parts[0])
+        return _typed(parts, parts[0].place)
+    gathered = Conjunction()
+    for part in parts:
+        gathered.add(part)
+    place = parts[0].place
+    if not gathered.followed and (not gathered.choices or gathered.is_one_choice):
+        return _chosen(gathered, place)
+    return definition(gathered, place, _chosen)
+
+
+@deep
+def _chosen(gathered: Conjunction, place: Place) -> Pattern:
+    """Return the pattern of what was gathered: any option of the first choice, with all the rest."""
+    if not gathered.choices:
+        return _typed(gathered.parts, place)
+    if not place.is_type and lists_values(gathered.parts):
+        with suppress(NotEvaluatedError):
+            return listed_values(gathered.parts, allowed_types(gathered.parts), list(gathered.denied.values()))
+    alone = gathered.is_one_choice
+    if not alone:
+        gathered.settle()
+        if not gathered.choices:
+            return _typed(gathered.parts, place)
+        gathered.choices.sort(key=lambda choice: len(choice.options))
+    part, keyword, options, _ = gathered.choices[0]
+    if not options:
+        raise part.place.unsatisfiable("there is no branch", keyword=keyword)
+    compilation = place.compilation
+    compilation.combinations += 0 if alone else len(options) * (1 + len(gathered.parts) // MANY)
+    if compilation.combinations > MAX_COMBINATIONS:
+        raise part.place.refusal(
+            f"Choices are combined in more than {MAX_COMBINATIONS:,} ways", keyword=keyword, remedy="Nest fewer."
+        )
+    if alone:
+        return _any_of(pattern_of, options)
+    return _any_of(lambda option: _chosen(gathered.with_option(option), place), options)
+
+
+def names_of(parts: Subschemas) -> Pattern:
+    """Return the pattern, of characters, of the strings that satisfy every one of some schemas."""
+    gathered = Conjunction()
+    for part in parts:
+        gathered.add(part)
+    return _chosen_names(gathered, parts[0].place)
+
+
+@deep
+def _chosen_names(gathered: Conjunction, place: Place) -> Pattern:
+    if not gathered.choices and lists_values(gathered.parts):
+        for part in gathered.parts if place.is_type else ():
+            check_keywords(part, _STRING)
+        return words(allowed_values(gathered.parts, _STRING))
+    if gathered.choices:
+        part, keyword, options, _ = gathered.choices[0]
+        if not options:
+            raise part.place.unsatisfiable("there is no branch", keyword=keyword)
+        return _any_of(lambda option: _chosen_names(gathered.with_option(option), place), options)
+    types = allowed_types(gathered.parts)
+    if place.is_type and "string" not in types:
+        return _spelled_names(gathered.parts, types, place)
+    if "string" not in types:
+        raise place.unsatisfiable("a name is a string", keyword="type")
+    for part in gathered.parts:
+        check_keywords(part, _STRING)
+        if place.is_type and "contentSchema" in part.schema:
+            raise part.place.refusal(
+                "A key that holds JSON is not supported", keyword="contentSchema", remedy="Use str for the keys."
+            )
+    return text_of(read_rules(gathered.parts), place)
+
+
+SPELLED_IN_KEYS = frozenset({"boolean", "integer", "number"})
+"""Types of which Pydantic reads a key as it reads a value."""
+
+
+def _spelled_names(parts: Subschemas, types: frozenset[str], place: Place) -> Pattern:
+    """Return the keys that spell a number or a truth value, as a dictionary of a type has them."""
+    if not types <= SPELLED_IN_KEYS:
+        raise place.refusal(
+            f"No key of a JSON object is of the type {min(types - SPELLED_IN_KEYS)!r}",
+            keyword="type",
+            remedy="Use a list of pairs in place of the dictionary.",
+        )
+    return _typed(parts, place)
+
+
+def _any_of(pattern: Callable[[Any], Pattern], options: list[Any]) -> Pattern:
+    """Return any of the options that can be satisfied."""
+    found: list[Pattern] = []
+    failures: list[UnsatisfiableError] = []
+    for option in options:
+        try:
+            found.append(pattern(option))
+        except UnsatisfiableError as error:
+            failures.append(error)
+    if not found:
+        raise failures[0]
+    return alternation(*found)
+
+
+def _typed(parts: Subschemas, place: Place) -> Pattern:
+    """Return the pattern of schemas without choices: one option for each type that they allow."""
+    types = allowed_types(parts)
+    if not types:
+        named = next(part for part in reversed(parts) if "type" in part.schema)
+        raise named.place.unsatisfiable("no value is of all the types", keyword="type")
+    for part in parts:
+        check_keywords(part, types)
+    if lists_values(parts):
+        return listed_values(parts, types)
+    if types == EVERY_TYPE:
+        asserting = next((part for part in parts if part.schema.keys() & ASSERTIONS.keys()), None)
+        if asserting is None:
+            return any_value(place)
+        if place.is_type:
+            raise asserting.place.refusal("A rule for values of any type is not supported", remedy="Name the type.")
+    own = parts or [Subschema({}, place)]
+    if len(types) == 1:
+        (name,) = types
+        return TYPES[name](own, place)
+    return _any_of(lambda name: TYPES[name](own, place), [name for name in TYPES if name in types])
+
+
+def any_value(place: Place) -> Pattern:
+    """Return any JSON value, however deep (core §4.3.1)."""
+    compilation = place.compilation
+    if place.whitespace.indent:
+        raise place.refusal(
+            "A value of any type may be nested, and indented text needs to know how deep it is",
+            remedy='Say what type it has, or choose another whitespace: "spaced", "compact", "flexible" or "any".',
+        )
+    inside = compilation.patterns.get(ANY_VALUE)
+    return _any_value(place.whitespace.name, place.plain_numbers) if inside is None else inside
+
+
+ANY_VALUE = "any value"
+"""The name by which a value of any type refers to those inside it."""
+
+
+@cache
+def _any_value(whitespace: str, plain_numbers: bool) -> Pattern:
+    """Return any value, the same node every time."""
+    style = read_whitespace(whitespace)
+    patterns: dict[str, Pattern] = {}
+    patterns[ANY_VALUE] = Reference(ANY_VALUE, patterns)  # what is inside refers to it
+    place = Place(Compilation({}, style, Reading.SPECIFICATION, plain_numbers=plain_numbers, patterns=patterns))
+    anything = [Subschema({}, place)]
+    patterns[ANY_VALUE] = alternation(*(TYPES[kind](anything, place) for kind in TYPES if kind != "integer"))
+    return patterns[ANY_VALUE]
+
+
+@cache
+def foundation() -> Foundation:
+    """Return the patterns that many schemas contain, assembled once."""
+    anything = [
+        _any_value(style.name, plain_numbers)
+        for style in WHITESPACES.values()
+        if not style.indent
+        for plain_numbers in (True, False)
+    ]
+    formats = [PYDANTIC_FORMATS[name] for name in ("date", "date-time", "time")]
+    formats += [SPECIFIED_FORMATS[name] for name in ("date", "date-time", "time", "uuid", "ipv4")]
+    numbers = [
+        TYPES[kind]([Subschema(schema, place)], place)
+        for reading in Reading
+        for place in [Place(Compilation({}, read_whitespace(DEFAULT_WHITESPACE), reading))]
+        for kind, schema in (("number", {}), ("integer", {}), ("integer", {"minimum": 0}), ("integer", {"minimum": 1}))
+    ]
+    return Foundation((*anything, *numbers, *map(quoted, formats)))
+
+
+def null(_parts: Subschemas, _place: Place) -> Pattern:
+    """Return `null`."""
+    return literal("null")
+
+
+def boolean(_parts: Subschemas, _place: Place) -> Pattern:
+    """Return `true` or `false`."""
+    return words(("true", "false"))
+
+
+TYPES: dict[str, Callable[[Subschemas, Place], Pattern]] = {
+    "array": lambda parts, place: array(parts, place, pattern_of),
+    "boolean": boolean,
+    "integer": integer,
+    "null": null,
+    "number": number,
+    "object": lambda parts, place: object_(parts, place, Compilers(pattern_of, names_of)),
+    "string": lambda parts, place: string(parts, place, pattern_of),
+}

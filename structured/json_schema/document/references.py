@@ -1,0 +1,66 @@
+"""A reference enters; the schema that it names leaves (core §8.2.3, RFC 6901).
+
+It may lead to any place of a document, by a JSON Pointer, and to any schema in one that has a name or a URI. A dynamic
+one means the first schema with its name among the resources that were passed through on the way (core §8.2.3.2).
+"""
+
+from urllib.parse import unquote
+
+from structured.json_schema.document.drafts import Draft
+from structured.json_schema.document.library import joined
+from structured.json_schema.document.place import Place, Subschema, Subschemas
+from structured.json_schema.document.resources import Resource
+
+REFERENCES = {
+    "$ref": frozenset(Draft),
+    "$recursiveRef": frozenset({Draft.DRAFT_2019_09}),
+    "$dynamicRef": frozenset({Draft.DRAFT_2020_12}),
+}
+"""The keywords that lead elsewhere, with the drafts that have them."""
+
+
+def targets(part: Subschema) -> Subschemas:
+    """Return the schemas that a value has to satisfy as well, because a schema refers to them."""
+    return [_followed(part, keyword) for keyword in REFERENCES if keyword in part.schema]
+
+
+def follow(part: Subschema) -> Subschema:
+    """Return the schema that the `$ref` of a schema leads to, its text standing in the same place."""
+    return _followed(part, "$ref")
+
+
+def ignores_siblings(place: Place) -> bool:
+    """Tell whether what stands beside a `$ref` is ignored, as up to draft 7 (draft-handrews-json-schema-01 §8.3)."""
+    return place.draft.ignores_siblings
+
+
+def _followed(part: Subschema, keyword: str) -> Subschema:
+    reference, place = part.schema[keyword], part.place
+    if place.draft not in REFERENCES[keyword]:
+        raise place.refusal(
+            f"{keyword!r} is no keyword of this draft",
+            keyword=keyword,
+            remedy="Name the draft by $schema, or use $ref.",
+        )
+    try:
+        resource, name = _holder(reference, keyword, place)
+        schema, path, resource = place.compilation.library.located(resource, name)
+    except LookupError as error:
+        raise place.refusal(
+            f"The reference {reference!r} leads nowhere: {error.args[0]}",
+            keyword=keyword,
+            remedy="Write the definition under $defs and refer to it as #/$defs/Name.",
+        ) from error
+    return Subschema(schema, place.led_to(path, resource))
+
+
+def _holder(reference: str, keyword: str, place: Place) -> tuple[Resource, str]:
+    """Return the resource that a reference leads into, and the fragment that says where in it."""
+    library, scope = place.compilation.library, place.scope
+    uri, _, fragment = reference.partition("#")
+    target = library.find(joined(scope.resource.uri, uri)) if uri else scope.resource
+    name = unquote(fragment)
+    if keyword == "$ref" or name not in library.looked_through(target).dynamic:
+        return target, name
+    passed = {**dict.fromkeys(library.looked_through(scope.resource).dynamic, scope.resource), **dict(scope.outer)}
+    return passed.get(name, target), name

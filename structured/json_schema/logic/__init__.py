@@ -1,0 +1,1 @@
+"""Combinations of schemas: conjunction, choice, complement, emptiness."""

@@ -1,0 +1,323 @@
+"""A schema enters; the ways in which a value can fail it leave.
+
+A schema is a conjunction of keywords, so a value fails it if it fails one of them: each way is again a conjunction, of
+schemas that say so positively. `{"minimum": 3, "type": "integer"}` fails what is no integer, and a number below 3. That
+is how `not`, `oneOf` and `if` are compiled without automata for whole values. A way goes one level deep; what it holds
+of subschemas is denied in turn when it gets there.
+
+Some ways need keywords that JSON Schema does not have. They are in schemas of the class `Complement` alone:
+`not pattern`, `not format`, `not multipleOf`, `not integer`, `not enum` (of strings or of numbers), `not uniqueItems`,
+`some item` (from a position on) and `some property` (of certain names).
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import combinations
+from typing import Any, NamedTuple
+
+from structured.json_schema.assertions import EVERY_TYPE
+from structured.json_schema.document.place import Complement, Elsewhere, Subschema, Subschemas, check_shape
+from structured.json_schema.document.references import ignores_siblings, targets
+from structured.json_schema.logic.emptiness import surely_empty
+from structured.json_schema.logic.values import type_of
+from structured.json_schema.strings.strings import is_asserted
+
+Ways = Iterator[Subschemas]
+
+
+class SomeItem(NamedTuple):
+    """An array has an item, at a position or behind it, that a schema allows."""
+
+    start: int
+    schema: Elsewhere
+
+
+class SomeProperty(NamedTuple):
+    """An object has a property that a schema allows, and whose name is right.
+
+    The name is none of `other_names`, is found by none of `other_patterns` and, if there is one, by `pattern`; `names`
+    is a schema that it has to satisfy. Where it `is_other`, it is none of those that are listed.
+    """
+
+    schema: Elsewhere | bool
+    pattern: str | None = None
+    other_names: tuple[str, ...] = ()
+    other_patterns: tuple[str, ...] = ()
+    names: Elsewhere | bool = True
+    is_other: bool = False
+
+
+def ways_to_fail(part: Subschema) -> list[Subschemas]:
+    """Return conjunctions of schemas: a value fails a schema if and only if it satisfies one of them."""
+    schema, place = part.schema, part.place
+    if isinstance(schema, bool):
+        return [] if schema else [[Subschema(True, place)]]
+    check_shape(part)
+    known = place.compilation.complements
+    if part.identity not in known:
+        known[part.identity] = schema, list(_ways(part))
+    ways: list[Subschemas] = known[part.identity][1]
+    return [[Subschema(one.schema, one.place._replace(depth=place.depth)) for one in way] for way in ways]
+
+
+def _ways(part: Subschema) -> Ways:
+    schema, place = part.schema, part.place
+    for target in targets(part):
+        yield [Subschema(Elsewhere(target.schema, target.place, is_denied=True), place)]
+    if "$ref" in schema and ignores_siblings(place):
+        return
+    for keyword in schema:
+        if not isinstance(schema, Complement) and not place.draft.has(keyword):
+            continue
+        ways = _WAYS.get(keyword)
+        if ways is not None:
+            yield from ways(part, keyword)
+        elif keyword in _UNDENIABLE:
+            raise place.refusal(
+                f"{keyword!r} cannot be honoured where it is denied", keyword=keyword, remedy="Say it positively."
+            )
+
+
+def _made(part: Subschema, kind: str | None = None, **keywords: Any) -> Subschemas:
+    """Return a way of one schema, for values of one type."""
+    kinds = {} if kind is None else {"type": kind}
+    return [Subschema(Complement(kinds | keywords), part.place)]
+
+
+def _denied(part: Subschema, *keys: str | int) -> Subschema:
+    return Subschema(part.elsewhere(*keys, is_denied=True), part.place)
+
+
+def _affirmed(part: Subschema, *keys: str | int) -> Subschema:
+    return part.below(*keys)
+
+
+def _type(part: Subschema, _keyword: str) -> Ways:
+    named = part.schema["type"]
+    names = {named} if isinstance(named, str) else set(named)
+    others = EVERY_TYPE - names - ({"number"} if "integer" in names else set())
+    if others:
+        yield [Subschema(Complement({"type": sorted(others)}), part.place)]
+    if "integer" in names and "number" not in names:
+        yield [Subschema(Complement({"type": "number", "not integer": True}), part.place)]
+
+
+def _listed(part: Subschema, keyword: str) -> Ways:
+    """Deny listed values: what is left of each type."""
+    values = [part.schema["const"]] if keyword == "const" else part.schema["enum"]
+    by_type: dict[str, list[Any]] = {}
+    for value in values:
+        kind = type_of(value)
+        by_type.setdefault("number" if kind == "integer" else kind, []).append(value)
+    untouched = EVERY_TYPE - by_type.keys()
+    if untouched:
+        yield [Subschema(Complement({"type": sorted(untouched)}), part.place)]
+    for kind, listed in by_type.items():
+        if kind in ("string", "number"):
+            yield _made(part, kind, **{"not enum": listed})
+        elif kind == "boolean" and len(set(listed)) == 1:
+            yield _made(part, None, enum=[not listed[0]])
+        elif kind in ("array", "object"):
+            shapes = [Elsewhere(_shape(value), part.place, is_denied=True) for value in listed]
+            yield [*_made(part, kind), *(Subschema(shape, part.place) for shape in shapes)]
+
+
+def _shape(value: Any) -> dict[str, Any]:
+    """Return the schema of one array or object, whose members are told one by one."""
+    if isinstance(value, list):
+        members = [Complement({"enum": [item]}) for item in value]
+        return Complement({"type": "array", "minItems": len(value), "prefixItems": members, "items": False})
+    properties = {name: Complement({"enum": [member]}) for name, member in value.items()}
+    return Complement(
+        {"type": "object", "required": list(value), "properties": properties, "additionalProperties": False}
+    )
+
+
+def _bound(part: Subschema, keyword: str) -> Ways:
+    """Deny a bound of a number; in draft 4, a flag beside it may make it exclusive."""
+    bound = part.schema[keyword]
+    if isinstance(bound, bool):
+        return
+    is_lower = keyword.endswith("inimum")
+    flag = "exclusiveMinimum" if is_lower else "exclusiveMaximum"
+    is_exclusive = keyword == flag or part.schema.get(flag) is True
+    opposite = ("maximum" if is_exclusive else "exclusiveMaximum") if is_lower else (
+        "minimum" if is_exclusive else "exclusiveMinimum"
+    )  # fmt: skip
+    yield _made(part, "number", **{opposite: bound})
+
+
+def _least(kind: str, opposite: str) -> Callable[[Subschema, str], Ways]:
+    """Return how to deny a least count: by a greatest."""
+
+    def ways(part: Subschema, keyword: str) -> Ways:
+        count = part.length(keyword) or 0
+        if count > 0:
+            yield _made(part, kind, **{opposite: count - 1})
+
+    return ways
+
+
+def _greatest(kind: str, opposite: str) -> Callable[[Subschema, str], Ways]:
+    """Return how to deny a greatest count: by a least."""
+
+    def ways(part: Subschema, keyword: str) -> Ways:
+        yield _made(part, kind, **{opposite: (part.length(keyword) or 0) + 1})
+
+    return ways
+
+
+def _not(kind: str) -> Callable[[Subschema, str], Ways]:
+    """Return how to deny what has a keyword for it."""
+
+    def ways(part: Subschema, keyword: str) -> Ways:
+        value = part.schema[keyword]
+        if keyword == "uniqueItems" and value is not True:
+            return
+        if keyword == "format" and not is_asserted(part.place, value):
+            return
+        yield _made(part, kind, **{f"not {'multipleOf' if keyword == 'divisibleBy' else keyword}": value})
+
+    return ways
+
+
+def _items(part: Subschema, keyword: str) -> Ways:
+    if isinstance(part.schema[keyword], list):
+        for index in range(len(part.schema[keyword])):
+            before = [True] * index
+            yield _made(
+                part, "array", minItems=index + 1,
+                prefixItems=[*before, part.elsewhere(keyword, index, is_denied=True)],
+            )  # fmt: skip
+        return
+    first = part.schema.get("items") if keyword == "additionalItems" else part.schema.get("prefixItems", [])
+    if isinstance(first, list):  # without a list, additionalItems says nothing
+        yield _made(part, "array", **{"some item": SomeItem(len(first), part.elsewhere(keyword, is_denied=True))})
+
+
+def contained(part: Subschema) -> tuple[int, int | None]:
+    """Return how many items have to satisfy `contains`: before draft 2019-09, at least one."""
+    if not isinstance(part.schema, Complement) and not part.place.draft.has("minContains"):
+        return 1, None
+    least = part.length("minContains")
+    return 1 if least is None else least, part.length("maxContains")
+
+
+def _contains(part: Subschema, _keyword: str) -> Ways:
+    least, most = contained(part)
+    inside = part.elsewhere("contains")
+    if least:
+        yield _made(part, "array", contains=inside, minContains=0, maxContains=least - 1)
+    if most is not None:
+        yield _made(part, "array", contains=inside, minContains=most + 1)
+
+
+def _required(part: Subschema, keyword: str) -> Ways:
+    """Deny that a property is there; one of which more is said may be there and fail that, in the same way."""
+    if isinstance(part.schema[keyword], list):
+        properties = part.schema.get("properties", ())
+        for name in part.schema[keyword]:
+            denied = part.elsewhere("properties", name, is_denied=True) if name in properties else False
+            yield _made(part, "object", properties={name: denied})
+
+
+def _properties(part: Subschema, _keyword: str) -> Ways:
+    required = part.schema.get("required", ())
+    for name, inside in part.schema["properties"].items():
+        if inside is not True and name not in (required if isinstance(required, list) else ()):
+            denied = part.elsewhere("properties", name, is_denied=True)
+            yield _made(part, "object", required=[name], properties={name: denied})
+
+
+def _pattern_properties(part: Subschema, keyword: str) -> Ways:
+    for regex in part.schema[keyword]:
+        denied = _all_if_denied(part.elsewhere(keyword, regex, is_denied=True))
+        yield _made(part, "object", **{"some property": SomeProperty(denied, regex)})
+
+
+def _additional_properties(part: Subschema, keyword: str) -> Ways:
+    if part.schema[keyword] is not True:
+        names = tuple(part.schema.get("properties", ()))
+        patterns = tuple(part.schema.get("patternProperties", ()))
+        denied = _all_if_denied(part.elsewhere(keyword, is_denied=True))
+        witness = SomeProperty(denied, other_names=names, other_patterns=patterns)
+        yield _made(part, "object", **{"some property": witness})
+
+
+def _all_if_denied(schema: Elsewhere) -> Elsewhere | bool:
+    """Return True for the complement of False."""
+    return True if schema.is_denied and schema.schema is False else schema
+
+
+def _property_names(part: Subschema, keyword: str) -> Ways:
+    denied = part.elsewhere(keyword, is_denied=True)
+    yield _made(part, "object", **{"some property": SomeProperty(True, names=denied)})
+
+
+def _dependencies(part: Subschema, keyword: str) -> Ways:
+    for name, needed in part.schema[keyword].items():
+        present = {"required": [name]}
+        if isinstance(needed, list | str):
+            for other in [needed] if isinstance(needed, str) else needed:
+                yield [*_made(part, "object", **present), *_made(part, "object", properties={other: False})]
+        else:
+            yield [*_made(part, "object", **present), _denied(part, keyword, name)]
+
+
+def _if(part: Subschema, _keyword: str) -> Ways:
+    if "then" in part.schema:
+        yield [_affirmed(part, "if"), _denied(part, "then")]
+    if "else" in part.schema:
+        yield [_denied(part, "if"), _denied(part, "else")]
+
+
+def _all_of(part: Subschema, keyword: str) -> Ways:
+    for index in range(len(part.schema[keyword])):
+        yield [_denied(part, keyword, index)]
+
+
+def _any_of(part: Subschema, keyword: str) -> Ways:
+    yield [_denied(part, keyword, index) for index in range(len(part.schema[keyword]))]
+
+
+def _one_of(part: Subschema, keyword: str) -> Ways:
+    """Deny that exactly one branch holds: none does, or two do."""
+    branches = [part.below(keyword, index) for index in range(len(part.schema[keyword]))]
+    yield [_denied(part, keyword, index) for index in range(len(branches))]
+    for left, right in combinations(branches, 2):
+        if not surely_empty([left, right]):
+            yield [left, right]
+
+
+def _inner_not(part: Subschema, keyword: str) -> Ways:
+    yield [_affirmed(part, keyword)]
+
+
+_UNDENIABLE = frozenset({"disallow", "extends", "unevaluatedItems", "unevaluatedProperties"})
+
+_WAYS: Mapping[str, Callable[[Subschema, str], Ways]] = {
+    "type": _type,
+    **dict.fromkeys(("const", "enum"), _listed),
+    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), _bound),
+    "minLength": _least("string", "maxLength"),
+    "maxLength": _greatest("string", "minLength"),
+    "minItems": _least("array", "maxItems"),
+    "maxItems": _greatest("array", "minItems"),
+    "minProperties": _least("object", "maxProperties"),
+    "maxProperties": _greatest("object", "minProperties"),
+    **dict.fromkeys(("format", "pattern"), _not("string")),
+    **dict.fromkeys(("divisibleBy", "multipleOf"), _not("number")),
+    "uniqueItems": _not("array"),
+    **dict.fromkeys(("additionalItems", "items", "prefixItems"), _items),
+    "contains": _contains,
+    "required": _required,
+    "properties": _properties,
+    "patternProperties": _pattern_properties,
+    "additionalProperties": _additional_properties,
+    "propertyNames": _property_names,
+    **dict.fromkeys(("dependencies", "dependentRequired", "dependentSchemas"), _dependencies),
+    "if": _if,
+    "allOf": _all_of,
+    "anyOf": _any_of,
+    "oneOf": _one_of,
+    "not": _inner_not,
+}

@@ -1,0 +1,86 @@
+"""What a value has to satisfy enters; its definition leaves: built once, and inside itself a reference by name.
+
+What was gathered is also what a definition is known by, so that `Node` beside a rule is another one than `Node` alone.
+"""
+
+from collections.abc import Callable
+
+from structured.errors import SchemaError
+from structured.json_schema.document.place import Compilation, Place
+from structured.json_schema.logic.conjunctions import Conjunction
+from structured.regex import Pattern, Reference, nodes_of, productive_nodes
+
+Build = Callable[[Conjunction, Place], Pattern]
+"""What makes the pattern of what was gathered."""
+
+MAX_DEFINITIONS = 10_000
+"""Definitions, each set of those that hold together counted as one: there may be as many as sets."""
+
+
+def definition(gathered: Conjunction, place: Place, build: Build) -> Pattern:
+    """Return the definition of what was gathered, or a reference to it if it is being built."""
+    name = _name(gathered, place)
+    known = f"{name} at {place.depth}" if place.whitespace.indent else name
+    pattern = place.compilation.patterns.get(known)
+    if pattern is not None:
+        return pattern
+    if name in place.compilation.open_names:
+        return _reference(name, gathered, place)
+    return _built(name, known, gathered, place, build)
+
+
+def check_ends(pattern: Pattern, compilation: Compilation) -> None:
+    """Refuse a definition in a pattern that has to contain itself; others were left out with what refers to them."""
+    left, productive = set(map(id, nodes_of(pattern))), productive_nodes(pattern)
+    for reference, place in compilation.references:
+        target = id(compilation.patterns.get(reference.name))
+        if target in left and target not in productive:
+            raise place.unsatisfiable(f"{reference.name} has to contain itself, without end", keyword="$ref")
+
+
+def _reference(name: str, gathered: Conjunction, place: Place) -> Reference:
+    """Return a reference to a definition that is being built."""
+    if place.whitespace.indent:
+        raise place.refusal(
+            f"{name} contains itself, and indented text needs to know how deep it is",
+            keyword="$ref",
+            remedy='Choose another whitespace: "spaced", "compact", "flexible" or "any".',
+        )
+    reference = Reference(name, place.compilation.patterns)
+    place.compilation.references.append((reference, gathered.followed[0].place if gathered.followed else place))
+    return reference
+
+
+def _built(name: str, known: str, gathered: Conjunction, place: Place, build: Build) -> Pattern:
+    """Return the pattern of a definition, after building and keeping it."""
+    compilation = place.compilation
+    before = len(compilation.patterns)
+    compilation.open_names.add(name)
+    try:
+        compilation.patterns[known] = build(gathered, place)
+    except SchemaError:  # what was built inside may refer to what will not be
+        for inner in list(compilation.patterns)[before:]:
+            del compilation.patterns[inner]
+        raise
+    finally:
+        compilation.open_names.remove(name)
+    return compilation.patterns[known]
+
+
+def _name(gathered: Conjunction, place: Place) -> str:
+    """Return the name by which what was gathered is known; the same schemas have the same one."""
+    compilation = place.compilation
+    key = frozenset((part.identity, part.scopes) for part in gathered.parts), frozenset(gathered.denied)
+    if key not in compilation.names:
+        if len(compilation.names) == MAX_DEFINITIONS:
+            raise place.refusal(
+                f"Definitions are combined in more than {MAX_DEFINITIONS:,} ways",
+                keyword="$ref",
+                remedy="Let fewer of them hold together, with allOf or beside each other.",
+            )
+        named = gathered.followed or gathered.parts
+        name = " and ".join(part.place.pointer.rpartition("/")[2] or "#" for part in named)
+        compilation.namesakes[name] += 1
+        count = compilation.namesakes[name]
+        compilation.names[key] = name if count == 1 else f"{name} ({count})"
+    return compilation.names[key]

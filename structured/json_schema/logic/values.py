@@ -1,0 +1,148 @@
+"""The values that `const` and `enum` list enter; the pattern of their JSON texts leaves (validation §6.1.2, §6.1.3)."""
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from structured.errors.recursion import deep
+from structured.json_schema.assertions import ASSERTIONS, UNEVALUATED
+from structured.json_schema.document.place import Place, Subschema, Subschemas
+from structured.json_schema.logic.evaluation import allows
+from structured.regex import Pattern, alternation, concat, literal, words
+
+PYTHON_TYPES: dict[str, type | tuple[type, ...]] = {
+    "array": list,
+    "integer": int,
+    "null": type(None),
+    "number": (int, float),
+    "object": dict,
+    "string": str,
+}
+"""What Python reads the values of each type as; `bool` is told apart before, since it is an `int`."""
+
+_LISTING = ("const", "enum")
+_CHOOSING = frozenset(
+    {"anyOf", "dependencies", "dependentRequired", "dependentSchemas", "if", "not", "oneOf", *UNEVALUATED}
+)
+"""Keywords that may forbid values of any type."""
+
+
+def lists_values(parts: Subschemas) -> bool:
+    """Tell whether a schema says one by one which values it allows."""
+    return any(part.has(keyword) for part in parts for keyword in _LISTING)
+
+
+def listed_values(parts: Subschemas, types: frozenset[str], denied: Sequence[Subschema] | None = None) -> Pattern:
+    """Return the values that the first `const` or `enum` lists and all else allows; see `allowed_values`."""
+    keyword, part = _listing(parts)
+    allowed = allowed_values(parts, types, denied)
+    if set(map(type, allowed)).isdisjoint((list, dict)):
+        others = [] if part.place.plain_numbers else [text for value in allowed for text in _other_spellings(value)]
+        return words([*spellings(allowed, part.place, keyword=keyword), *others])
+    return alternation(*(written_value(value, part.place, keyword=keyword) for value in allowed))
+
+
+def _listing(parts: Subschemas) -> tuple[str, Subschema]:
+    return next((key, part) for part in parts for key in _LISTING if part.has(key))
+
+
+def allowed_values(parts: Subschemas, types: frozenset[str], denied: Sequence[Subschema] | None = None) -> list[Any]:
+    """Return those of the listed values that all the schemas allow; there is at least one.
+
+    Where choices are still open, `denied` are the schemas that must not allow them; None says that all are made.
+    """
+    keyword, part = _listing(parts)
+    values = [part.schema["const"]] if keyword == "const" else part.schema["enum"]
+    kinds = set(map(type, values))
+    allowed = values if kinds == {str} and "string" in types else [value for value in values if _has_type(value, types)]
+    if not allowed:
+        raise part.place.unsatisfiable("there is no value of the type", keyword=keyword)
+    others = [
+        other
+        for other in parts
+        if _looks_further(other, types, keyword if other is part else "")
+        or (denied is not None and not _CHOOSING.isdisjoint(other.schema))
+    ]
+    if others or denied:
+        allowed = [
+            value
+            for value in allowed
+            if all(allows(other, value) for other in others) and not any(allows(other, value) for other in denied or ())
+        ]
+    if not allowed:
+        raise part.place.unsatisfiable("there is no value that the other keywords allow", keyword=keyword)
+    return list(allowed)
+
+
+def spellings(values: Iterable[object], place: Place, *, keyword: str) -> list[str]:
+    """Return the one way in which each of some plain values is written: `["né", 1]` → `['"né"', "1"]`."""
+    listed = list(values)
+    try:
+        text = json.dumps(listed, ensure_ascii=False, allow_nan=False, separators=("\n", ":"))
+        text.encode()
+    except ValueError as error:
+        wrong = listed if len(listed) != 1 else listed[0]
+        if len(listed) > 1:
+            return [spelling(value, place, keyword=keyword) for value in listed]
+        raise place.refusal(
+            f"No JSON text holds {wrong!r}", keyword=keyword, remedy="Remove it, or replace it."
+        ) from error
+    return text[1:-1].split("\n") if listed else []  # no JSON text has a line break inside a plain value
+
+
+def spelling(value: object, place: Place, *, keyword: str) -> str:
+    """Return the one way in which a plain value is written: `"né"` → `"né"`, quotes included."""
+    return spellings([value], place, keyword=keyword)[0]
+
+
+def _other_spellings(value: object) -> list[str]:
+    """Return other ways in which a whole number may be written, as the same number (core §4.2.1): `1` → `["1.0"]`."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < _LONG or value != int(value):
+        return []
+    whole = int(value)
+    return ["0", "0.0", "-0", "-0.0"] if whole == 0 else [str(whole), f"{whole}.0"]
+
+
+_LONG = 10**16
+"""From here on `json.dumps` writes floats with an exponent."""
+
+
+@deep
+def written_value(value: Any, place: Place, *, keyword: str) -> Pattern:
+    """Return the pattern of a value with the whitespace of the place; an object's keys are in the order given."""
+    if not isinstance(value, list | dict):
+        others = [] if place.plain_numbers else _other_spellings(value)
+        return words([spelling(value, place, keyword=keyword), *others])
+    opening, closing = "[]" if isinstance(value, list) else "{}"
+    whitespace, depth = place.whitespace, place.depth
+    if not value:
+        return concat(literal(opening), whitespace.edge, literal(closing))
+    inner = place.inside()
+    members = []
+    for member in value:
+        name = [] if isinstance(value, list) else [literal(spelling(member, place, keyword=keyword)), whitespace.colon]
+        inside = member if isinstance(value, list) else value[member]
+        members.append(concat(*name, written_value(inside, inner, keyword=keyword)))
+    comma = whitespace.comma(depth)
+    joined = [piece for member in members for piece in (comma, member)][1:]
+    return concat(literal(opening), whitespace.opening(depth), *joined, whitespace.closing(depth), literal(closing))
+
+
+def type_of(value: object) -> str:
+    """Return the narrowest type of a value: `True` → `"boolean"`, `2` → `"integer"`, `2.0` → `"integer"`."""
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, float):
+        return "integer" if value.is_integer() else "number"
+    return next(name for name, kind in PYTHON_TYPES.items() if isinstance(value, kind))
+
+
+def _has_type(value: object, types: frozenset[str]) -> bool:
+    name = type_of(value)
+    return name in types or (name == "integer" and "number" in types)
+
+
+def _looks_further(part: Subschema, types: frozenset[str], listed: str) -> bool:
+    """Tell whether a schema says more of values than their type and, by one keyword, which they are."""
+    asserting = any(not types.isdisjoint(ASSERTIONS[keyword]) for keyword in part.schema.keys() & ASSERTIONS.keys())
+    return asserting or any(part.has(keyword) for keyword in _LISTING if keyword != listed)

@@ -1,0 +1,216 @@
+"""Schemas that one number has to satisfy enter; what they say of it leaves: its bounds, divisors, and what it is not.
+
+What a validator compares with the bounds is often not the decimal text but the double nearest to it. Rounding to the
+nearest double is monotone, and the `repr` of a double rounds to that double. So a text whose decimal value is at least
+`repr(bound)` rounds to at least the bound, whatever its number of digits. A strict bound is the inclusive bound at the
+neighbouring double: below 1 is at most 0.9999999999999999. The texts between two neighbours are given up, but no double
+is, since its `repr` remains. Limiting texts to 15 digits, so that no two of them round to the same double, was
+rejected: the patterns of strict bounds would be shorter, and most doubles could not be written.
+"""
+
+import math
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from decimal import Decimal
+from fractions import Fraction
+from typing import NamedTuple
+
+from structured.errors import PatternError, described
+from structured.json_schema.document.drafts import Draft
+from structured.json_schema.document.place import Complement, Place, Subschema, Subschemas
+from structured.json_schema.numbers.multiples import common_multiple
+
+BOUNDS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"})
+DIVISORS = frozenset({"divisibleBy", "multipleOf"})
+"""The first is the name in draft 3."""
+
+
+FEW = 64
+"""So many values are listed one by one."""
+
+
+class Interval(NamedTuple):
+    """The numbers from `low` to `high`, without an end that is strict; None is no end."""
+
+    low: Fraction | None = None
+    high: Fraction | None = None
+    low_is_strict: bool = False
+    high_is_strict: bool = False
+
+    def __str__(self) -> str:
+        low = [] if self.low is None else [f"{'more than' if self.low_is_strict else 'at least'} {_shown(self.low)}"]
+        high = [] if self.high is None else [f"{'less than' if self.high_is_strict else 'at most'} {_shown(self.high)}"]
+        return " and ".join(low + high)
+
+    @property
+    def integers(self) -> tuple[int | None, int | None]:
+        """The first and the last integer."""
+        first, last = self.rounded(0)
+        return None if first is None else int(first), None if last is None else int(last)
+
+    def rounded(self, places: int) -> tuple[Fraction | None, Fraction | None]:
+        """Return the first and the last decimal with so many places."""
+        scale = 10**places
+        first = last = None
+        if self.low is not None:
+            low = self.low * scale
+            first = Fraction(math.floor(low) + 1 if self.low_is_strict else math.ceil(low), scale)
+        if self.high is not None:
+            high = self.high * scale
+            last = Fraction(math.ceil(high) - 1 if self.high_is_strict else math.floor(high), scale)
+        return first, last
+
+    @property
+    def decimals(self) -> "tuple[Fraction | None, Fraction | None] | None":
+        """The least and the greatest decimal such that all between them lie inside, and their doubles too."""
+        low = self.low if self.low is None else _at_least(self.low, strict=self.low_is_strict)
+        high = self.high if self.high is None else _at_least(-self.high, strict=self.high_is_strict)
+        if (self.low is not None and low is None) or (self.high is not None and high is None):
+            return None
+        return low, None if high is None else -high
+
+    def without(self, values: "list[Fraction]") -> "list[Interval]":
+        """Return what is left without some values: `[1, 9]` without 5 → `[1, 5)` and `(5, 9]`."""
+        pieces = [self]
+        for value in sorted(set(values)):
+            last = pieces[-1]
+            if (last.low is None or last.low <= value) and (last.high is None or value <= last.high):
+                pieces[-1:] = [
+                    last._replace(high=value, high_is_strict=True),
+                    last._replace(low=value, low_is_strict=True),
+                ]
+        return pieces
+
+
+class Rules(NamedTuple):
+    """What some schemas say of a number: where it lies, what it is a multiple of, and what it is no multiple of.
+
+    `keyword` is one of those that say so, to blame it.
+    """
+
+    intervals: tuple[Interval, ...]
+    divisor: Fraction | None
+    not_divisors: tuple[Fraction, ...] = ()
+    keyword: str | None = None
+
+    def __str__(self) -> str:
+        words = [str(interval) for interval in self.intervals if interval != Interval()]
+        is_one = [] if self.divisor is None else [f"a multiple of {_shown(self.divisor)}"]
+        is_none = [f"no multiple of {_shown(divisor)}" for divisor in self.not_divisors]
+        return " and ".join([*([" or ".join(words)] if words else []), *is_one, *is_none])
+
+    def few_values(self) -> list[Fraction] | None:
+        """Return the values, if there is a divisor and they are `FEW` at most."""
+        found: list[Fraction] = []
+        for low, high, low_is_strict, high_is_strict in self.intervals:
+            if self.divisor is None or low is None or high is None or high - low > FEW * self.divisor:
+                return None
+            scaled = Interval(low / self.divisor, high / self.divisor, low_is_strict, high_is_strict)
+            first, last = scaled.rounded(0)
+            assert first is not None
+            assert last is not None
+            found += [count * self.divisor for count in range(int(first), int(last) + 1)]
+        kept = [value for value in found if all(value % divisor for divisor in self.not_divisors)]
+        return kept if len(kept) <= FEW else None
+
+    @property
+    def are_none(self) -> bool:
+        """Whether any number will do."""
+        return self.intervals == (Interval(),) and self.divisor is None and not self.not_divisors
+
+
+def rules_of(parts: Subschemas) -> Rules:
+    """Return what some schemas say of a number together."""
+    divisors = [_divisor(part, keyword) for part in parts for keyword in part.schema.keys() & DIVISORS]
+    common = None
+    for divisor in divisors:
+        common = divisor if common is None else common_multiple(common, divisor)
+    complements = [part for part in parts if isinstance(part.schema, Complement)]
+    not_divisors = [_divisor(part, "not multipleOf") for part in complements if "not multipleOf" in part.schema]
+    not_divisors += [Fraction(1) for part in complements if part.schema.get("not integer")]
+    values = [
+        Fraction(str(value)) for part in complements for value in part.schema.get("not enum", []) if is_number(value)
+    ]
+    keywords = sorted(key for part in parts for key in part.schema.keys() & (BOUNDS | DIVISORS))
+    intervals = tuple(_interval(parts).without(values))
+    return Rules(intervals, common, tuple(dict.fromkeys(not_divisors)), keywords[0] if keywords else None)
+
+
+def _interval(parts: Subschemas) -> Interval:
+    """Return what the bounds of some schemas leave."""
+    lows = [end for part in parts for end in _ends(part, "minimum", "exclusiveMinimum")]
+    highs = [end for part in parts for end in _ends(part, "maximum", "exclusiveMaximum")]
+    low, low_is_strict = max(lows, default=(None, False))
+    high, high_is_strict = min(highs, key=lambda end: (end[0], not end[1]), default=(None, False))
+    return Interval(low, high, low_is_strict, high_is_strict)
+
+
+def _ends(part: Subschema, plain: str, exclusive: str) -> Iterator[tuple[Fraction, bool]]:
+    """Yield the bounds of one side, and whether they are strict."""
+    schema, place = part.schema, part.place
+    # In draft 4, `"exclusiveMinimum": true` makes the minimum beside it exclusive.
+    is_flag = isinstance(schema.get(exclusive), bool) and not place.is_type
+    if plain in schema:
+        yield _number(part, plain), is_flag and schema[exclusive]
+    if exclusive in schema and not is_flag:
+        yield _number(part, exclusive), True
+
+
+def is_number(value: object) -> bool:
+    """Tell whether a value is a number, which flags are not."""
+    return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+
+
+def _number(part: Subschema, keyword: str) -> Fraction:
+    """Return the decimal value that the keyword shows: 0.1 is a tenth, not the double nearest to it."""
+    number = part.schema[keyword]
+    if not is_number(number) or not abs(number) <= sys.float_info.max:
+        kind = "divisor" if "Of" in keyword or "By" in keyword else "bound"
+        problem = f"{described(number).partition(' ')[2]} is no {kind} of a number"
+        raise part.place.refusal(problem, keyword=keyword, remedy="Use a finite number.")
+    return Fraction(str(number))
+
+
+def _divisor(part: Subschema, keyword: str) -> Fraction:
+    divisor = _number(part, keyword)
+    if divisor <= 0:
+        raise part.place.refusal(
+            f"{described(part.schema[keyword]).partition(' ')[2]} is no divisor of a number",
+            keyword=keyword,
+            remedy="Use a number above 0.",
+        )
+    return divisor
+
+
+def _at_least(bound: Fraction, *, strict: bool) -> Fraction | None:
+    """Return the least decimal that is above the bound with all greater ones, rounded or not; None if there is none."""
+    nearest = float(bound)
+    if not strict and Fraction(repr(nearest)) == bound:
+        return bound
+    if strict or Fraction(nearest) < bound:
+        nearest = math.nextafter(nearest, math.inf)
+    return max(bound, Fraction(repr(nearest))) if math.isfinite(nearest) else None
+
+
+@contextmanager
+def too_many_states(place: Place, keyword: str) -> Iterator[None]:
+    """Refuse what takes too many states, at a place."""
+    try:
+        yield
+    except PatternError as error:
+        raise place.refusal(
+            "The multiples take more states than are made at once",
+            keyword=keyword,
+            remedy="Use a divisor of fewer digits, or check it afterwards.",
+        ) from error
+
+
+def has_whole_floats(place: Place) -> bool:
+    """Tell whether 1.0 is an integer, as it is from draft 6 on (draft-wright-json-schema-01 §4.2)."""
+    return place.draft > Draft.DRAFT_4
+
+
+def _shown(value: Fraction) -> str:
+    """Return a decimal as people write it."""
+    return str(value.numerator) if value.denominator == 1 else repr(float(value))

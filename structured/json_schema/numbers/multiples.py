@@ -1,0 +1,252 @@
+r"""A divisor enters; the language of the texts of its multiples, or of all other numbers, leaves.
+
+The divisor is `factor * 10 ** power`, a decimal: 0.75 is 75 hundredths. Reading a number from the left, a remainder by
+the factor is all that has to be known of its digits, and how many of them stand behind the point: as many states as
+that. The values are those of the decimals, not of the doubles nearest to them: 19.99 is a multiple of 0.01. What a
+language says holds of any text that is a number; that a text is one is for another language to say.
+"""
+
+from collections.abc import Hashable, Sequence
+from fractions import Fraction
+from math import gcd, inf, lcm
+from typing import Any
+
+from structured.automata.dfa import Alphabet, Intersection, Language, PatternLanguage, alphabet_of, explore
+from structured.automata.dfa.elimination import expression
+from structured.automata.dfa.protocol import SmallStates
+from structured.json_schema.numbers.ranges import decimal_places, exponents
+from structured.json_schema.numbers.scientific import GREATEST_EXPONENT, LEAST_EXPONENT, MANTISSA_PLACES
+from structured.regex import Pattern, Scan, literal
+
+SURE_DIGITS = 15
+"""No two decimals of so many digits are rounded to the same double."""
+
+MAX_SCIENTIFIC = 30
+"""The greatest factor for which numbers in scientific notation are told apart: there are 17 states for each of it."""
+
+_DIGITS = "0123456789"
+_NUMERALS: Alphabet = alphabet_of(literal(f"-.{_DIGITS}"))
+_SCIENTIFIC_NUMERALS: Alphabet = alphabet_of(literal(f"+-.Ee{_DIGITS}"))
+_START = "start"
+_FIRST = "first"
+_ANY = "any"
+
+
+def common_multiple(left: Fraction, right: Fraction) -> Fraction:
+    """Return the least number that is a multiple of both: 2.5 and 1 → 5."""
+    scale = lcm(left.denominator, right.denominator)
+    return Fraction(lcm(int(left * scale), int(right * scale)), scale)
+
+
+def is_multiple(value: float, divisor: float) -> bool:
+    """Tell whether one decimal is a multiple of another, each being what Python writes of it: 19.99 and 0.01."""
+    return abs(value) < inf and Fraction(str(value)) % Fraction(str(divisor)) == 0
+
+
+def factor_and_power(divisor: Fraction) -> tuple[int, int]:
+    """Return a decimal as an integer that does not end in 0, and a power of ten: 1200 → (12, 2)."""
+    places = decimal_places(divisor)
+    factor, power = int(divisor * 10**places), -places
+    while factor % 10 == 0:
+        factor, power = factor // 10, power + 1
+    return factor, power
+
+
+def _by_digit(states: Sequence[Any]) -> dict[str, Any]:
+    """Return the states that the ten digits lead to, or the first of them, by the digit."""
+    return dict(zip(_DIGITS, states, strict=False))
+
+
+class Multiples(SmallStates):
+    """The plain decimals that are multiples of a divisor.
+
+    Before the point, a state is the remainder of the digits without the last zeros, and how many zeros that are, where
+    the divisor ends in some; after the point, it is how many digits there were, and the remainder.
+    """
+
+    alphabet = _NUMERALS
+
+    def __init__(self, divisor: Fraction) -> None:
+        self.factor, power = factor_and_power(divisor)
+        self.places, self.zeros = max(0, -power), max(0, power)
+        self.start: Hashable = _START
+        # The digits still to come after the point are factors of ten, so remainders by these say no more than by those.
+        self._moduli = [self.factor // gcd(self.factor, 10 ** (self.places - done)) for done in range(self.places + 1)]
+
+    def row(self, state: Any) -> list[Any]:
+        """Return where the sign, the digits and the point lead."""
+        return self.alphabet.row(self._following(state))
+
+    def _following(self, state: Any) -> dict[str, Any]:
+        if state == _START:
+            unsigned = (None, 0, self.zeros)
+            return {"-": unsigned, **self._following(unsigned)}
+        done, remainder, zeros = state
+        if done is not None:
+            return self._after_point(done, remainder)
+        digits = _by_digit([self._before_point(remainder, zeros, digit) for digit in range(10)])
+        if self.places or self.accepts(state):
+            return {".": (0, remainder, 0), **digits}
+        return digits
+
+    def _before_point(self, remainder: int, zeros: int, digit: int) -> tuple[None, int, int]:
+        modulus = self._moduli[0]
+        if digit:
+            return None, (remainder * 10 ** (zeros + 1) + digit) % modulus, 0
+        return (None, remainder, zeros + 1) if zeros < self.zeros else (None, remainder * 10 % modulus, zeros)
+
+    def _after_point(self, done: int, remainder: int) -> dict[str, Any]:
+        if done == self.places:
+            return {"0": (done, 0, 0)} if remainder == 0 else {}
+        modulus = self._moduli[done + 1]
+        return _by_digit([(done + 1, (10 * remainder + digit) % modulus, 0) for digit in range(10)])
+
+    def accepts(self, state: Any) -> bool:
+        """Tell whether a multiple has been read."""
+        if state == _START:
+            return False
+        done, remainder, zeros = state
+        return bool(remainder == 0 and (done is not None or zeros == self.zeros))
+
+
+class OtherNumbers(SmallStates):
+    """The plain decimals, other than 0, that are no multiples of a divisor, and whose doubles are none either.
+
+    Up to `SURE_DIGITS` significant digits tell what a number is. More may follow them if neither the number that was
+    cut off there nor the next one is a multiple, as the nearest double is no farther. A state is how many digits there
+    were after the point, the remainder, and how many of all are significant.
+    """
+
+    alphabet = _NUMERALS
+
+    def __init__(self, divisor: Fraction) -> None:
+        factor, power = factor_and_power(divisor)
+        self.places = max(0, -power)
+        self.start: Hashable = _START
+        modulus = factor * 10 ** max(0, power)
+        self._moduli = [modulus // gcd(modulus, 10 ** (self.places - done)) for done in range(self.places + 1)]
+
+    def row(self, state: Any) -> list[Any]:
+        """Return where the sign, the digits and the point lead."""
+        return self.alphabet.row(self._following(state))
+
+    def _following(self, state: Any) -> dict[str, Any]:
+        if state == _ANY:
+            return dict.fromkeys(_DIGITS, _ANY)
+        if state == _START:
+            unsigned = (None, 0, 0)
+            return {"-": unsigned, **self._following(unsigned)}
+        done, rest, count = state
+        point = {".": (0, rest, count)} if done is None else {}
+        if count == SURE_DIGITS:
+            is_sure = done is not None and done >= self.places and not any(self._nearness(done, rest))
+            return dict.fromkeys(_DIGITS, _ANY) if is_sure else point
+        counts = [count + 1 if count or digit else 0 for digit in range(10)]
+        return point | _by_digit([self._after(done, rest, digit, counts[digit]) for digit in range(10)])
+
+    def _after(self, done: int | None, rest: Any, digit: int, count: int) -> tuple[int | None, Any, int]:
+        """Return the state after one more digit; beyond the places, `rest` is whether a multiple is near, and where."""
+        if done is None:
+            return None, (10 * rest + digit) % self._moduli[0], count
+        if done < self.places:
+            return done + 1, (10 * rest + digit) % self._moduli[done + 1], count
+        is_multiple, is_before_one = self._nearness(done, rest)
+        return self.places + 1, (is_multiple and digit == 0, is_before_one and digit == 9), count
+
+    def _nearness(self, done: int, rest: Any) -> tuple[bool, bool]:
+        """Return whether what was read is a multiple, and whether one more in the last place would be."""
+        if done > self.places:
+            return rest  # type: ignore[no-any-return]
+        return rest == 0, (rest + 1) % self._moduli[done] == 0
+
+    def accepts(self, state: Any) -> bool:
+        """Tell whether no multiple has been read."""
+        if state in (_START, _ANY):
+            return bool(state == _ANY)
+        done, rest, _ = state
+        return not self._nearness(done or 0, rest)[0]
+
+
+class ScientificMultiples(SmallStates):
+    """The numbers in scientific notation that are multiples of a divisor, or those that are not.
+
+    The mantissa has up to `places` digits after the point, the last of them not 0. After it, the exponent has to be at
+    least some number, or less than that. A state is how many digits there were after the point (None before it), the
+    remainder, and whether the last digit is 0.
+    """
+
+    alphabet = _SCIENTIFIC_NUMERALS
+
+    def __init__(self, divisor: Fraction, *, negated: bool = False) -> None:
+        self._factor, self._power = factor_and_power(divisor)
+        self._negated = negated
+        self._places = SURE_DIGITS - 1 if negated else MANTISSA_PLACES
+        self._exponents: dict[int | None, PatternLanguage | None] = {}
+        self._parts: dict[PatternLanguage, tuple[int, ...]] = {}
+        self.start: Hashable = _START
+
+    def row(self, state: Any) -> list[Any]:
+        """Return where the sign, the digits, the point and the exponent lead."""
+        if isinstance(state[0], PatternLanguage):
+            return self._exponent(*state)
+        row = self.alphabet.row(self._mantissa(state))
+        if state in (_START, _FIRST):
+            return row
+        done, remainder, ends_in_zero = state
+        language = None if ends_in_zero else self._language(done or 0, remainder)
+        if language is None:
+            return row
+        return [
+            mantissa or exponent
+            for mantissa, exponent in zip(row, self._exponent(language, language.start), strict=True)
+        ]
+
+    def _exponent(self, language: PatternLanguage, state: Any) -> list[Any]:
+        following = language.row(state)
+        states = [following[number] for number in self._parts[language]]
+        return [None if after is None else (language, after) for after in states]
+
+    def _mantissa(self, state: Any) -> dict[str, Any]:
+        if state == _START:
+            return {"-": _FIRST, **self._mantissa(_FIRST)}
+        if state == _FIRST:
+            return _by_digit([None, *((None, digit % self._factor, False) for digit in range(1, 10))])
+        done, remainder, _ = state
+        if done is None:
+            return {".": (0, remainder, True)}
+        if done == self._places:
+            return {}
+        return _by_digit([(done + 1, (10 * remainder + digit) % self._factor, digit == 0) for digit in range(10)])
+
+    def _language(self, done: int, remainder: int) -> PatternLanguage | None:
+        """Return the language of the exponents that may follow a mantissa; None if there are none."""
+        least = next(
+            (count for count in range(MAX_SCIENTIFIC.bit_length()) if remainder * 10**count % self._factor == 0), None
+        )
+        threshold = None if least is None else done + self._power + least
+        if threshold not in self._exponents:
+            first, last = LEAST_EXPONENT, GREATEST_EXPONENT
+            if self._negated:
+                last = last if threshold is None else min(last, threshold - 1)
+            else:
+                first = last + 1 if threshold is None else max(first, threshold)
+            language = PatternLanguage(exponents(first, last)) if first <= last else None
+            self._exponents[threshold] = language
+            if language is not None:
+                self._parts[language] = self.alphabet.within(language.alphabet)
+        return self._exponents[threshold]
+
+    def accepts(self, state: Any) -> bool:
+        """Tell whether the exponent may end here."""
+        return isinstance(state[0], PatternLanguage) and state[0].accepts(state[1])
+
+
+def scan(
+    pattern: Pattern, included: Sequence[Language], *, excluded: Sequence[Language] = (), most: int | None = None
+) -> Pattern | None:
+    """Return the texts of a pattern that are in all of some languages and in none of others; None if there are none.
+
+    They are no longer than `most`. Raises `PatternError` if that takes too many states.
+    """
+    automaton = explore(Intersection((PatternLanguage(pattern), *included), tuple(excluded)))
+    return None if automaton is None else Scan(automaton.arcs, automaton.accepting, most, eliminate=expression)

@@ -1,0 +1,114 @@
+"""The rules of a Python `Decimal` enter; the pattern of its texts leaves, which stand in a JSON string.
+
+A text is a plain decimal without leading zeros. Pydantic counts digits as `Decimal.as_tuple` has them, zeros at the end
+included: 1.50 has three, two of them after the point, and so has 0.001; 0 has one before the point, and 0.0 none. It
+then forgives zeros at the end, but that is not made use of. A quotient by `multiple_of` is rounded to the 28 digits of
+the default context, so greater multiples are given up.
+"""
+
+from collections.abc import Mapping
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from structured.json_schema.document.place import Subschema
+from structured.json_schema.numbers.bounds import Interval, too_many_states
+from structured.json_schema.numbers.multiples import Multiples, scan
+from structured.json_schema.numbers.of_types import INTEGER_DIGITS, PLACES
+from structured.json_schema.numbers.ranges import Style, either_sign, magnitudes, power_of_ten
+from structured.json_schema.numbers.scientific import exponent_of
+from structured.regex import Pattern, alternation, concat, literal, repeat
+
+DECIMAL = "decimal"
+"""The format, and the keyword that holds the rules under their Pydantic names, its decimals as strings."""
+
+MAX_DIGITS = 1_000
+"""Digits of a decimal that rules are written for: their patterns grow with the square."""
+
+CONTEXT_DIGITS = 28
+"""The precision of Python's default context."""
+
+
+def decimal_text(part: Subschema) -> Pattern:
+    """Return the texts of the decimals that a schema with the format `decimal` allows, without quotation marks."""
+    schema, place = part.schema, part.place
+    rules = schema.get(DECIMAL, {})
+    if _most_digits(rules) > MAX_DIGITS:
+        raise place.refusal(
+            f"Decimals of more than {MAX_DIGITS:,} digits are not supported",
+            keyword=DECIMAL,
+            remedy="Lower `max_digits` and `decimal_places`, and use bounds of fewer digits.",
+        )
+    interval = _interval(rules)
+    divisor = Fraction(rules["multiple_of"]) if "multiple_of" in rules else None
+    pieces = [] if interval is None else _pieces(rules, interval, divisor)
+    plain = alternation(*pieces) if pieces else None
+    if plain is not None and divisor is not None:
+        with too_many_states(place, DECIMAL):
+            plain = scan(plain, [Multiples(divisor)])
+    if plain is None:
+        raise place.unsatisfiable(f"no decimal keeps {rules}", keyword=DECIMAL)
+    return plain
+
+
+def _most_digits(rules: Mapping[str, Any]) -> int:
+    """Return the most digits that some rule speaks of: those allowed, or those of a bound written out."""
+    allowed = [rules[name] for name in ("max_digits", "decimal_places") if rules.get(name) is not None]
+    written = [Decimal(rules[name]) for name in ("ge", "gt", "le", "lt", "multiple_of") if name in rules]
+    sizes = [max(abs(number.adjusted()), len(number.as_tuple().digits)) for number in written if number.is_finite()]
+    return max([*allowed, *sizes], default=0)
+
+
+def _interval(rules: Mapping[str, Any]) -> Interval | None:
+    """Return the numbers between the bounds; None if they leave none."""
+    bounds = {name: Decimal(rules[name]) for name in ("ge", "gt", "le", "lt") if name in rules}
+    finite = {name: Fraction(bound) for name, bound in bounds.items() if bound.is_finite()}
+    if any(bound.is_nan() or (bound > 0) == (name[0] == "g") for name, bound in bounds.items() if name not in finite):
+        return None
+    low = max([(finite[name], name == "gt") for name in ("ge", "gt") if name in finite], default=(None, False))
+    highs = [(finite[name], name != "lt") for name in ("le", "lt") if name in finite]
+    high = min(highs, default=(None, True))
+    return Interval(low[0], high[0], low[1], not high[1])
+
+
+def _pieces(rules: Mapping[str, Any], interval: Interval, divisor: Fraction | None) -> list[Pattern]:
+    """Return the patterns of the decimals of each number of digits before the point, or of any at once."""
+    digits, places = rules.get("max_digits"), rules.get("decimal_places")
+    whole = _whole_digits(interval, digits, places)
+    if divisor is not None:
+        whole = min(whole, CONTEXT_DIGITS + exponent_of(divisor))
+    if digits is None or places is not None:
+        kept = PLACES if places is None else places if digits is None else min(digits, places)
+        return _between(interval, 0, max(whole, 0), kept, pointed=whole <= 0)
+    pieces = [piece for count in range(1, whole + 1) for piece in _between(interval, count, count, digits - count)]
+    return _between(interval, 0, 0, digits, pointed=digits == 0) + pieces
+
+
+def _whole_digits(interval: Interval, digits: int | None, places: int | None) -> int:
+    """Return the digits that may stand before the point."""
+    if digits is not None:
+        return digits - (places or 0)
+    ends = [abs(end) for end in (interval.low, interval.high) if end]
+    return max([INTEGER_DIGITS, *(exponent_of(end) + 2 for end in ends)])
+
+
+def _between(interval: Interval, fewest: int, most: int, places: int, *, pointed: bool = False) -> list[Pattern]:
+    """Return the decimals of an interval with so many digits before the point; 0 are those that are less than 1.
+
+    With `pointed`, zero has a point.
+    """
+    unit, style = power_of_ten(-places), Style(places, loose=False)
+    least = power_of_ten(fewest - 1) if fewest else Fraction(0)
+    greatest = power_of_ten(most) - unit
+
+    def inside(low: Fraction, high: Fraction | None) -> Pattern | None:
+        end = greatest if high is None else min(high, greatest)
+        if not pointed or low > 0:
+            return magnitudes(max(low, least), end, style)
+        if places == 0:
+            return None
+        zero, more = concat(literal("0."), repeat(literal("0"), 1, places)), magnitudes(unit, end, style)
+        return zero if more is None else alternation(zero, more)
+
+    found = either_sign(*interval.rounded(places), inside)
+    return [] if found is None else [found]

@@ -1,0 +1,300 @@
+r"""The ends of a range enter; the pattern of the decimals between them leaves, as RFC 8259 §6 writes numbers.
+
+A range is split at the first digit in which its ends differ: from 07 to 23 are `0[7-9]|2[0-3]|1[0-9]`. At most two of
+the branches at each digit still have a bound, so the pattern grows with the number of digits, not of values.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from typing import NamedTuple
+
+from structured.regex import EMPTY, Pattern, alternation, char_set, chars, concat, literal, optional, repeat
+
+DIGIT = char_set((0x30, 0x39))
+NOT_ZERO = char_set((0x31, 0x39))
+_NOT_NINE = char_set((0x30, 0x38))
+_ZERO = literal("0")
+
+Digits = str | None
+"""Digits after the point without the zeros at their end; None is a limit that none of them reaches."""
+
+
+class Style(NamedTuple):
+    """How many digits follow the point: at most `places` (None: any number), and then zeros, if `zeros`.
+
+    Where a style is `loose`, they may be more after a run of zeros or nines, which is then one repetition.
+    """
+
+    places: int | None = None
+    zeros: bool = False
+    loose: bool = True
+
+    def cut(self, value: Fraction, *, up: bool) -> tuple[int, str]:
+        """Return the whole part of a number and its digits, rounded up or down to the places."""
+        size = decimal_places(value) if self.places is None else self.places
+        units = (math.ceil if up else math.floor)(value * 10**size)
+        whole, after = divmod(units, 10**size)
+        return whole, f"{after:0{size}}".rstrip("0") if size else ""
+
+    def reaches(self, limit: int, value: Fraction) -> bool:
+        """Tell whether a number is at least as great as all decimals below a limit."""
+        return value >= (limit if self.places is None else limit - power_of_ten(-self.places))
+
+    def free(self, done: int, fewest: int = 0) -> Pattern:
+        """Return the digits that may follow those already `done`, whatever they are."""
+        if self.places is None:
+            return repeat(DIGIT, fewest, None)
+        left = self.places - done
+        if left <= 0:
+            return self.nought(done, fewest)
+        return concat(repeat(DIGIT, fewest, left), repeat(_ZERO, 0, None if self.zeros else 0))
+
+    def nought(self, done: int, fewest: int = 0) -> Pattern:
+        """Return the zeros that may follow those already `done`."""
+        return repeat(_ZERO, fewest, None if self.places is None or self.zeros else max(fewest, self.places - done))
+
+
+WHOLE = Style(0)
+"""No point."""
+
+
+def power_of_ten(exponent: int) -> Fraction:
+    """Return 10 ** exponent, which Python does not take to be a fraction."""
+    return Fraction(10**exponent) if exponent >= 0 else Fraction(1, 10**-exponent)
+
+
+def decimal_places(value: Fraction) -> int:
+    """Return the digits after the point of a number that has finitely many: 5/4 → 2."""
+    places = 0
+    while value.denominator != 1:
+        value *= 10
+        places += 1
+    return places
+
+
+def integer_range(low: int | None, high: int | None) -> Pattern:
+    """Return the integers from `low` to `high`, which is no smaller; None is no limit.
+
+    `integer_range(-12, 3)` → `-(?:1[0-2]|[1-9])|[0-3]`
+    """
+    if low is None and high is None:
+        return alternation(_ZERO, concat(optional(literal("-")), _integers(1, None)))
+    if low is not None and low == -(high or 0) < 0:
+        return alternation(_ZERO, concat(optional(literal("-")), _integers(1, high)))
+    negative = positive = None
+    if low is None or low < 0:
+        negative = _integers(1 if high is None else max(1, -high), None if low is None else -low)
+    if high is None or high >= 0:
+        positive = _integers(0 if low is None else max(0, low), high)
+    return _signed(negative, positive)
+
+
+def decimal_range(low: Fraction | None, high: Fraction | None, style: Style) -> Pattern | None:
+    r"""Return the plain decimals from `low` to `high`; None if there are none. Only what may be negative may be `-0`.
+
+    `decimal_range(Fraction(1, 2), Fraction(2), Style(1))` → `0\.[5-9]|2(?:\.0)?|1(?:\.[0-9])?`
+    """
+    return either_sign(low, high, lambda least, most: magnitudes(least, most, style))
+
+
+def either_sign(
+    low: Fraction | None,
+    high: Fraction | None,
+    of: Callable[[Fraction, Fraction | None], Pattern | None],
+    *,
+    minus_zero: bool = False,
+) -> Pattern | None:
+    """Return the numbers from `low` to `high`, given what makes the patterns of magnitudes; None if there are none.
+
+    Zero may have a minus sign where other numbers do, or, with `minus_zero`, wherever it may be.
+    """
+    if low is not None and high is not None and low > high:
+        return None
+    zero = Fraction(0)
+    negative = positive = None
+    if low is None or low < 0:
+        negative = of(zero if high is None else max(zero, -high), None if low is None else -low)
+    elif low == 0 and minus_zero:
+        negative = of(zero, zero)
+    if high is None or high >= 0:
+        positive = of(zero if low is None else max(zero, low), high)
+    return None if negative is None and positive is None else _signed(negative, positive)
+
+
+def _signed(negative: Pattern | None, positive: Pattern | None) -> Pattern:
+    """Return the magnitudes `negative` behind a minus sign, and the magnitudes `positive` without one."""
+    if negative == positive and positive is not None:
+        return concat(optional(literal("-")), positive)
+    signed = [] if negative is None else [concat(literal("-"), negative)]
+    return alternation(*signed, *([] if positive is None else [positive]))
+
+
+def magnitudes(low: Fraction, high: Fraction | None, style: Style) -> Pattern | None:
+    """Return the plain decimals from `low`, which is at least 0, to `high`; None if there are none."""
+    first, after_first = style.cut(low, up=True)
+    last, after_last = (None, None) if high is None else _last(high, style)
+    return _between(first, after_first, last, after_last, style)
+
+
+def mantissas(low: Fraction, high: Fraction | None, style: Style) -> Pattern | None:
+    """Return the plain decimals from `low`, which is at least 1, to `high`, or to all that are less than 10."""
+    first, after_first = style.cut(low, up=True)
+    last, after_last = (9, None) if high is None else _last(high, style)
+    return _between(first, after_first, last, after_last, style)
+
+
+def _last(high: Fraction, style: Style) -> tuple[int, Digits]:
+    last, after = style.cut(high, up=False)
+    return last, None if style.places and after == "9" * style.places else after
+
+
+def _between(first: int, after_first: str, last: int | None, after_last: Digits, style: Style) -> Pattern | None:
+    """Return the decimals from one to another, each told by its whole part and its digits."""
+    if last is not None and (last < first or (last == first and after_last is not None and after_last < after_first)):
+        return None
+    if first == last:
+        return concat(literal(str(first)), _point(after_first, after_last, style))
+    options = []
+    if after_first:
+        options.append(concat(literal(str(first)), _point(after_first, None, style)))
+        first += 1
+    if last is not None and after_last is not None and not (style.places == 0 and after_last == ""):
+        options.append(concat(literal(str(last)), _point("", after_last, style)))
+        last -= 1
+    if last is None or first <= last:
+        options.append(concat(_integers(first, last), _point("", None, style)))
+    return alternation(*options)
+
+
+def _point(low: str, high: Digits, style: Style) -> Pattern:
+    """Return the point and the digits after it that lie from `low` to `high`; nothing at all makes 0."""
+    if style.places == 0 and not style.zeros:
+        return EMPTY
+    some = concat(literal("."), _fraction(low, high, style, 0, fewest=1))
+    return some if low else optional(some)
+
+
+def _fraction(low: str, high: Digits, style: Style, done: int, fewest: int = 0) -> Pattern:
+    """Return the digit strings, of `fewest` digits or more, that lie from `low` to `high` as digits after the point.
+
+    `05`, `2` → `0[5-9]|20*|1[0-9]*`
+    """
+    if not low and high is None:
+        return style.free(done, fewest)
+    if high == "":
+        return style.nought(done, fewest)
+    if style.loose and high is None and low.startswith("00"):
+        return _above_zeros(low, style, done)
+    options = (
+        _below_nines(high, style, done)
+        if style.loose and not low and high is not None and high.startswith("99")
+        else (
+            concat(head, _fraction(after_low, after_high, style, done + 1))
+            for head, after_low, after_high in _digit_branches(low, high)
+        )
+    )
+    some = alternation(*options)
+    return some if low or fewest else optional(some)
+
+
+def _above_zeros(low: str, style: Style, done: int) -> Pattern:
+    """Return the digit strings that make `low` or more: `0012` → `0?[1-9][0-9]*|00(?:1[2-9][0-9]*|[2-9][0-9]*)`."""
+    after = low.lstrip("0")
+    zeros = len(low) - len(after)
+    soon = concat(repeat(_ZERO, 0, zeros - 1), NOT_ZERO, style.free(done + 1))
+    return alternation(soon, concat(repeat(_ZERO, zeros, zeros), _fraction(after, None, style, done + zeros)))
+
+
+def _below_nines(high: str, style: Style, done: int) -> Iterator[Pattern]:
+    """Yield the digit strings that make `high` or less: `997` → `9?[0-8][0-9]*`, `9`, `99(?:70*|[0-6][0-9]*)?`."""
+    after = high.lstrip("9")
+    nines = len(high) - len(after)
+    yield concat(repeat(literal("9"), 0, nines - 1), _NOT_NINE, style.free(done + 1))
+    yield repeat(literal("9"), 1, nines - 1)
+    yield concat(repeat(literal("9"), nines, nines), _fraction("", after, style, done + nines))
+
+
+def _digit_branches(low: str, high: Digits) -> Iterator[tuple[Pattern, str, Digits]]:
+    """Yield each way to go on from the first digit: the digit, and what the digits after it lie between."""
+    first, last = int(low[:1] or "0"), 9 if high is None else int(high[0])
+    after_last = None if high is None else high[1:]
+    if first == last:
+        yield literal(str(first)), low[1:], after_last
+        return
+    if low[1:]:
+        yield literal(str(first)), low[1:], None
+        first += 1
+    if after_last is not None:
+        yield literal(str(last)), "", after_last
+        last -= 1
+    if first <= last:
+        yield _one_of(first, last), "", None
+
+
+def _one_of(first: int, last: int) -> Pattern:
+    return chars("0123456789"[first : last + 1]) if first < last else literal(str(first))
+
+
+def _integers(low: int, high: int | None) -> Pattern:
+    """Return the integers from `low` to `high`, both at least 0.
+
+    `5`, `1999` → `[5-9]|1[0-9]{3}|[1-9][0-9]{1,2}`
+    """
+    if low == 0 and (high is None or high > 9):
+        return alternation(_ZERO, _integers(1, high))
+    shortest, longest = len(str(low)), None if high is None else len(str(high))
+    if high is not None and shortest == longest:
+        return _fixed(str(low), str(high))
+    options = []
+    if low > 10 ** (shortest - 1):
+        options.append(_fixed(str(low), "9" * shortest))
+        shortest += 1
+    if longest is not None and high != 10**longest - 1:
+        options.append(_fixed(str(10 ** (longest - 1)), str(high)))
+        longest -= 1
+    if longest is None or shortest <= longest:
+        options.append(concat(NOT_ZERO, repeat(DIGIT, shortest - 1, None if longest is None else longest - 1)))
+    return alternation(*options)
+
+
+def _fixed(low: str, high: str) -> Pattern:
+    """Return the digit strings as long as `low` and `high` and between them: `07`, `23` → `0[7-9]|2[0-3]|1[0-9]`."""
+    zeros, nines = "0" * len(low), "9" * len(low)
+    if low == zeros and high == nines:
+        return repeat(DIGIT, len(low), len(low))
+    return alternation(*(concat(head, _fixed(*tails)) for head, *tails in _branches(low, high)))
+
+
+def _branches(low: str, high: str) -> Iterator[tuple[Pattern, str, str]]:
+    """Yield each way to go on from the first digit: the digit, and what the digits after it lie between.
+
+    `07`, `23` → `0` and `7`, `9`; `2` and `0`, `3`; `1` and `0`, `9`
+    """
+    zeros, nines = "0" * (len(low) - 1), "9" * (len(low) - 1)
+    first, last = int(low[0]), int(high[0])
+    if first == last:
+        yield literal(low[0]), low[1:], high[1:]
+        return
+    if low[1:] != zeros:
+        yield literal(low[0]), low[1:], nines
+        first += 1
+    if high[1:] != nines:
+        yield literal(high[0]), zeros, high[1:]
+        last -= 1
+    if first <= last:
+        yield _one_of(first, last), zeros, nines
+
+
+def exponents(first: int | None, last: int | None) -> Pattern:
+    """Return the exponents of scientific notation from `first` to `last`, perhaps with one zero before them.
+
+    `exponents(-7, -5)` → `[Ee]-0?[5-7]`
+    """
+    options = []
+    if first is None or first < 0:
+        least = 1 if last is None else max(1, -last)
+        options.append(concat(literal("-"), optional(_ZERO), _integers(least, None if first is None else -first)))
+    if last is None or last >= 0:
+        options.append(concat(optional(literal("+")), optional(_ZERO), _integers(max(0, first or 0), last)))
+    return concat(chars("Ee"), alternation(*options))

@@ -1,0 +1,418 @@
+"""The keywords of objects (core §10.3.2, validation §6.5) enter; the pattern of JSON objects leaves.
+
+The properties stand in the order in which the schema lists them, others after them. Their separators are what makes
+optional members hard for a regular expression, which would grow with the square of their number; `Members` does not.
+Other names are sorted into kinds by the regular expressions that find them; each kind has one schema for its values.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import NamedTuple
+
+from structured.automata.dfa import Intersection, Language, PatternLanguage
+from structured.errors import PatternError
+from structured.errors.recursion import deep
+from structured.json_schema.document.place import (
+    Complement,
+    PatternOf,
+    Place,
+    Subschema,
+    Subschemas,
+    UnsatisfiableError,
+    counts,
+)
+from structured.json_schema.logic.complements import SomeProperty
+from structured.json_schema.logic.values import spellings
+from structured.json_schema.objects.counting import Member, Rest, joined
+from structured.json_schema.strings.names import SortedNames, finds, language_of, sorted_names
+from structured.regex import EMPTY, Literal, Pattern, Unlike, Words, alternation, concat, literal, optional, words
+from structured.regex.json_strings import escaped
+from structured.regex.parser import ECMA, NOTHING, RUST, Dialect
+from structured.regex.syntax import ANY_TEXT, ends_alone
+
+_COMBINING = frozenset({"patternProperties", "unevaluatedProperties"})
+"""Keywords by which more is said of a listed property than is listed."""
+
+MAX_ASKED = 4
+"""Properties of an open object that are asked for, each by a rule of its own: they may be the same, in any order."""
+
+_SPEAKS_OF_OTHERS = frozenset({"additionalProperties", "patternProperties", "unevaluatedProperties"})
+
+
+class Compilers(NamedTuple):
+    """What makes the patterns of values and, of characters, those of names."""
+
+    pattern_of: PatternOf
+    names_of: PatternOf
+
+
+@deep
+def object_(parts: Subschemas, place: Place, compilers: Compilers) -> Pattern:
+    """Return the objects with the properties that must or may be there."""
+    asked = next((part for part in parts if _is_asked(part, is_other=False)), None)
+    if asked is not None:
+        return _with_some_property(parts, asked, place, compilers)
+    return _Object(parts, place, compilers).pattern()
+
+
+def _is_asked(part: Subschema, *, is_other: bool) -> bool:
+    """Tell whether a schema asks for some property: one that is not listed, or any."""
+    if not isinstance(part.schema, Complement) or "some property" not in part.schema:
+        return False
+    asked: SomeProperty = part.schema["some property"]
+    return asked.is_other == is_other
+
+
+def _with_some_property(parts: Subschemas, asked: Subschema, place: Place, compilers: Compilers) -> Pattern:
+    """Return the objects with a property that is asked for: each that is listed, or another one."""
+    witness: SomeProperty = asked.schema["some property"]
+    others = [part for part in parts if part is not asked]
+    options = [
+        Complement({"required": [name], "properties": {name: witness.schema}})
+        for name in _listed(parts)
+        if _may_be(witness, name, asked.place, compilers)
+    ]
+    options.append(Complement(asked.schema | {"some property": witness._replace(is_other=True)}))
+    found, failures = [], []
+    for option in options:
+        try:
+            found.append(object_([*others, Subschema(option, asked.place)], place, compilers))
+        except UnsatisfiableError as error:
+            failures.append(error)
+    if not found:
+        raise failures[0]
+    return alternation(*found)
+
+
+def _may_be(witness: SomeProperty, name: str, place: Place, compilers: Compilers) -> bool:
+    """Tell whether a property of this name may be the one that is asked for."""
+    dialect = _dialect(place)
+    if name in witness.other_names or any(finds(regex, dialect, name) for regex in witness.other_patterns):
+        return False
+    if witness.pattern is not None and not finds(witness.pattern, dialect, name):
+        return False
+    return witness.names is True or PatternLanguage(_names(Subschema(witness.names, place), compilers)).contains(name)
+
+
+def _names(part: Subschema, compilers: Compilers) -> Pattern:
+    """Return the names that satisfy a schema, if there are any."""
+    try:
+        return compilers.names_of([part])
+    except UnsatisfiableError:
+        return NOTHING
+
+
+def _listed(parts: Subschemas) -> list[str]:
+    """Return the names of the properties that are listed, then of those that are only required."""
+    names = dict.fromkeys(name for part in parts for name in part.schema.get("properties", {}))
+    return list(names | dict.fromkeys(name for part in parts for name in part.schema.get("required", ())))
+
+
+def _dialect(place: Place) -> Dialect:
+    return RUST if place.is_type else ECMA
+
+
+def _is_own(part: Subschema, name: str) -> bool:
+    """Tell whether a schema that is not the compiler's own lists a property."""
+    return not isinstance(part.schema, Complement) and name in part.schema.get("properties", ())
+
+
+class _Object:
+    """One conjunction of schemas, while its objects are put together."""
+
+    def __init__(self, parts: Subschemas, place: Place, compilers: Compilers) -> None:
+        self.parts = parts
+        self.place = place
+        self.compilers = compilers
+        self.dialect = _dialect(parts[0].place)
+        self.fewest, self.most = counts(parts, "minProperties", "maxProperties")
+        self.required = dict.fromkeys(name for part in parts for name in part.schema.get("required", ()))
+        self.listed = _listed(parts)
+        self.reserved = list(self.listed)
+        self.is_simple = len(parts) == 1 and _COMBINING.isdisjoint(parts[0].schema)
+        self.is_closed = False
+        self.asked = [part for part in parts if _is_asked(part, is_other=True)]
+        self.own = [name for name in self.listed if any(_is_own(part, name) for part in parts)]
+        if parts[0].place.is_type:
+            self._read_as_type()
+        self.names = self._restricted_names()
+        if self.fewest > 1 and isinstance(self.names, Words | Literal):
+            finite = self.names.texts if isinstance(self.names, Words) else (self.names.text,)
+            self.listed = [*dict.fromkeys([*self.listed, *finite])]
+            self.is_closed = True
+
+    def _read_as_type(self) -> None:
+        """Refuse what the description of a type does not have; no property is written that it does not speak of."""
+        properties = {name for part in self.parts for name in part.schema.get("properties", ())}
+        for part in self.parts:
+            missing = sorted(name for name in part.schema.get("required", ()) if name not in properties)
+            if missing:
+                raise part.place.refusal(
+                    f"The required {missing[0]!r} is not among the properties",
+                    keyword="required",
+                    remedy="Add it there.",
+                )
+        keywords = {keyword for part in self.parts for keyword in part.schema}
+        if keywords.isdisjoint(("additionalProperties", "properties", "patternProperties")):
+            raise self.parts[0].place.refusal(
+                "Nothing is said of the properties", keyword="type", remedy="Use a model with named fields, or a dict."
+            )
+        reserved = [name for part in self.parts for name in part.schema.get("reserved_names", ())]
+        self.reserved = [*dict.fromkeys([*self.listed, *reserved])]
+        if self.place.compilation.optional == "written":
+            self.required = dict.fromkeys(self.listed)
+        self.is_closed = keywords.isdisjoint(("additionalProperties", "patternProperties"))
+
+    def _leaves_out_others(self, members: list[Member]) -> bool:
+        """Tell whether nothing but the members is to be written, since nothing is said of others that could be."""
+        if self.place.compilation.optional == "schema" or self.parts[0].place.is_type or self.asked:
+            return False
+        said = any(_SPEAKS_OF_OTHERS & part.schema.keys() for part in self.parts)
+        return bool(self.own) and not said and len(members) >= self.fewest
+
+    def _restricted_names(self) -> Pattern | None:
+        """Return the names that properties may have; None for any."""
+        named = [
+            part.within("propertyNames")
+            for part in self.parts
+            if part.has("propertyNames") and part.schema["propertyNames"] is not True
+        ]
+        if not named:
+            return None
+        try:
+            return self.compilers.names_of(named)
+        except UnsatisfiableError:
+            self.is_closed = True
+            return NOTHING
+
+    def pattern(self) -> Pattern:
+        """Return the pattern of the objects."""
+        members = self._members()
+        self.is_closed = self.is_closed or self._leaves_out_others(members)
+        rest = Rest(None, () if self.asked else ((),)) if self.is_closed else self._rest()
+        if not rest.asked:
+            raise self.asked[0].place.unsatisfiable("no property can be the one that is asked for", keyword=None)
+        return self._enclosed(*joined(members, rest, self.fewest, self.most, self.place))
+
+    def _enclosed(self, filled: Pattern | None, may_be_empty: bool) -> Pattern:
+        """Return an object of some members, or none."""
+        whitespace, depth = self.place.whitespace, self.place.depth
+        if filled is None:
+            return concat(literal("{"), whitespace.edge, literal("}"))
+        filled = concat(whitespace.opening(depth), filled, whitespace.closing(depth))
+        if may_be_empty:
+            filled = optional(filled) if whitespace.edge == EMPTY else alternation(whitespace.edge, filled)
+        return concat(literal("{"), filled, literal("}"))
+
+    def _members(self) -> list[Member]:
+        """Return the members by the names that are listed."""
+        found: dict[str, Pattern] = {}
+        colon = self.place.whitespace.colon
+        names = None if self.names is None else PatternLanguage(self.names)
+        for name, key in zip(self.listed, spellings(self.listed, self.place, keyword="properties"), strict=True):
+            try:
+                if names is not None and not names.contains(name):
+                    raise self.place.unsatisfiable(f"no property may be called {name!r}", keyword="propertyNames")
+                value = self.compilers.pattern_of(self._said(name, partial(self._found, name)))
+            except UnsatisfiableError:
+                if name in self.required:
+                    raise
+                continue
+            found[name] = concat(Literal(key), colon, value)
+        written = self.required.keys() | self._written(found)
+        return [(member, name in written) for name, member in found.items()]
+
+    def _written(self, members: dict[str, Pattern]) -> set[str]:
+        """Return the properties that need not be there and are written all the same.
+
+        That is none where all would be too many, and not one that may contain the object again.
+        """
+        compilation = self.place.compilation
+        if compilation.optional != "written" or (self.most is not None and len(members) > self.most):
+            return set()
+        return {name for name in self.own if name in members and ends_alone(members[name], compilation.endings)}
+
+    def _found(self, name: str, part: Subschema) -> list[str]:
+        """Return the regular expressions of a schema that are found in a name."""
+        try:
+            return [regex for regex in _regexes(part) if finds(regex, self.dialect, name)]
+        except PatternError as error:
+            raise part.place.refusal(error.problem, keyword="patternProperties", remedy=error.remedy) from error
+
+    def _said(self, name: str | None, found: Callable[[Subschema], Iterable[str]]) -> Subschemas:
+        """Return what the schemas say of a property, by its name if it is listed and the regexes found in it."""
+        if name is not None and self.is_simple and name in self.parts[0].schema.get("properties", ()):
+            return [self.parts[0].within("properties", name)]
+        said: Subschemas = []
+        evaluated: list[bool] = []
+        for part in self.parts:
+            own: Subschemas = []
+            if name is not None and name in part.schema.get("properties", ()):
+                own.append(part.within("properties", name))
+            own += [part.within("patternProperties", regex) for regex in found(part)]
+            evaluated.append(bool(own) or "additionalProperties" in part.schema)
+            if not own and "additionalProperties" in part.schema:
+                own.append(part.within("additionalProperties"))
+            elif not own and name is None and part.place.is_type and "patternProperties" in part.schema:
+                own.append(Subschema(False, part.place))
+            said += own
+        for part in self.parts:
+            if "unevaluatedProperties" in part.schema and not self._is_evaluated(part, evaluated):
+                said.append(part.within("unevaluatedProperties"))
+        return said or [Subschema(True, self.parts[0].place.inside("additionalProperties"))]
+
+    def _is_evaluated(self, scope: Subschema, evaluated: list[bool]) -> bool:
+        """Tell whether a property was evaluated within a schema (core §11.3)."""
+        return any(
+            is_evaluated or (part.identity != scope.identity and "unevaluatedProperties" in part.schema)
+            for part, is_evaluated in zip(self.parts, evaluated, strict=True)
+            if scope.identity in part.scopes
+        )
+
+    def _rest(self) -> Rest:
+        """Return the members by other names."""
+        regexes = list(dict.fromkeys(regex for part in self.parts for regex in _regexes(part)))
+        if not regexes and self.names is None and not self.asked:
+            spelled = spellings(self.reserved, self.place, keyword="properties")
+            return Rest(self._member(Unlike(tuple(name[1:-1] for name in spelled)), self._said(None, _none)))
+        if not regexes and not self.asked and isinstance(self.names, Literal | Words):
+            return Rest(self._listed_member(self.names))
+        try:
+            return self._sorted_rest(regexes)
+        except PatternError as error:
+            raise self.place.refusal(error.problem, keyword="patternProperties", remedy=error.remedy) from error
+
+    def _member(self, key: Pattern, value_parts: Subschemas) -> Pattern | None:
+        """Return a member by some names; None if no value can be valid."""
+        try:
+            value = self.compilers.pattern_of(value_parts)
+        except UnsatisfiableError:
+            return None
+        return concat(literal('"'), key, literal('"'), self.place.whitespace.colon, value)
+
+    def _listed_member(self, names: Literal | Words) -> Pattern | None:
+        """Return a member by one of some names, those of other properties aside; None if there is none."""
+        reserved = set(self.reserved)
+        texts = (names.text,) if isinstance(names, Literal) else names.texts
+        free = [text for text in texts if text not in reserved]
+        return self._member(escaped(words(free)), self._said(None, _none)) if free else None
+
+    def _sorted_rest(self, regexes: list[str]) -> Rest:
+        """Return the members by other names, sorted by the regular expressions found in them and what is asked for."""
+        asked_names = [self._asked_names(part) for part in self.asked]
+        if asked_names:
+            kinds = SortedNames(self.names, self.reserved, regexes, self.dialect, asked_names)
+        else:
+            kinds = sorted_names(self.names, self.reserved, regexes, self.dialect)
+        asked = range(len(regexes), len(regexes) + len(self.asked))
+        grouped = self._kinds_by_value(kinds, regexes)
+        free = [self._kind_member(kinds, group, regexes, ()) for group in grouped]
+        after = [
+            self._kind_member(kinds, group, regexes, ()) for group in grouped if group[0].isdisjoint(asked)
+        ]  # fmt: skip
+        return Rest(_any(free), tuple(self._ways(kinds, grouped, regexes)), _any(after))
+
+    def _kinds_by_value(self, kinds: SortedNames, regexes: list[str]) -> list[list[frozenset[int]]]:
+        """Return the kinds of names in groups for which the same schemas hold, and the same is asked for."""
+        groups: dict[object, list[frozenset[int]]] = {}
+        for kind in kinds.kinds:
+            said = self._said_of_kind(kind, regexes)
+            asked = frozenset(index for index in kind if index >= len(regexes))
+            groups.setdefault((asked, *((one.identity, one.place.path) for one in said)), []).append(kind)
+        return list(groups.values())
+
+    def _said_of_kind(self, kind: frozenset[int], regexes: list[str]) -> Subschemas:
+        here = {regexes[index] for index in kind if index < len(regexes)}
+        return self._said(None, partial(_found_among, here))
+
+    def _kind_member(
+        self, kinds: SortedNames, group: list[frozenset[int]], regexes: list[str], asked: Iterable[Subschema]
+    ) -> Pattern | None:
+        """Return a member by a name of some kinds, of which more may be asked."""
+        said = self._said_of_kind(group[0], regexes)
+        return self._member(kinds.scan(group), [*said, *(_value_asked(part) for part in asked)])
+
+    def _ways(self, kinds: SortedNames, grouped: list[list[frozenset[int]]], regexes: list[str]) -> Iterator[
+        tuple[Pattern, ...]
+    ]:  # fmt: skip
+        """Yield the ways to write the members that are asked for: which of them are one, in which order."""
+        if len(self.asked) > MAX_ASKED:
+            raise self.asked[-1].place.refusal(
+                f"More than {MAX_ASKED} properties of an open object are asked for",
+                keyword=None,
+                remedy="List the properties.",
+            )
+        first = len(regexes)
+        if len(self.asked) > 1 and not all(_asks_for_a_name(part) for part in self.asked):
+            both = [group for group in grouped if len([index for index in group[0] if index >= first]) > 1]
+            if both:
+                raise self.asked[1].place.refusal(
+                    "More than one property of an open object is asked for, and they might have the same name",
+                    keyword=None,
+                    remedy="List the properties.",
+                )
+        for blocks in _ordered_partitions(list(range(len(self.asked)))):
+            way = []
+            for block in blocks:
+                needed = {first + index for index in block}
+                members = [
+                    self._kind_member(kinds, group, regexes, [self.asked[index] for index in block])
+                    for group in grouped
+                    if needed <= group[0]
+                ]
+                way.append(_any(members))
+            if None not in way:
+                yield tuple(member for member in way if member is not None)
+
+    def _asked_names(self, part: Subschema) -> Language:
+        """Return the names of the properties that may be the one that a schema asks for."""
+        asked: SomeProperty = part.schema["some property"]
+        included: list[Language] = [PatternLanguage(ANY_TEXT)]
+        if asked.pattern is not None:
+            included.append(language_of(asked.pattern, self.dialect))
+        if asked.names is not True:
+            included.append(PatternLanguage(_names(Subschema(asked.names, part.place), self.compilers)))
+        excluded: list[Language] = [language_of(regex, self.dialect) for regex in asked.other_patterns]
+        if asked.other_names:
+            excluded.append(PatternLanguage(words(asked.other_names)))
+        return Intersection(tuple(included), tuple(excluded))
+
+
+def _any(members: Iterable[Pattern | None]) -> Pattern | None:
+    found = [member for member in members if member is not None]
+    return alternation(*found) if found else None
+
+
+def _value_asked(part: Subschema) -> Subschema:
+    """Return what is asked of the value of a property that is asked for."""
+    return part.within("some property", 0)
+
+
+def _asks_for_a_name(part: Subschema) -> bool:
+    asked: SomeProperty = part.schema["some property"]
+    return asked.schema is True
+
+
+def _ordered_partitions(items: list[int]) -> Iterator[list[list[int]]]:
+    """Yield the ways to sort items into groups, in every order: of two, `[[0, 1]]`, `[[0], [1]]`, `[[1], [0]]`."""
+    if not items:
+        yield []
+        return
+    first, *others = items
+    for blocks in _ordered_partitions(others):
+        for index in range(len(blocks)):
+            yield [*blocks[:index], [first, *blocks[index]], *blocks[index + 1 :]]
+        for index in range(len(blocks) + 1):
+            yield [*blocks[:index], [first], *blocks[index:]]
+
+
+def _none(_part: Subschema) -> tuple[str, ...]:
+    return ()
+
+
+def _regexes(part: Subschema) -> Iterator[str]:
+    return iter(part.schema.get("patternProperties", ()))
+
+
+def _found_among(found: set[str], part: Subschema) -> list[str]:
+    return [regex for regex in _regexes(part) if regex in found]

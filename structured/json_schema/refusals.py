@@ -1,0 +1,81 @@
+"""A schema and the types of its values enter; a keyword that forbids some of them and is not honoured is refused.
+
+A type's description is refused for any keyword that is not known, since it may be a rule that Pydantic enforces; a
+schema that is read by the specification only for those of the specification.
+"""
+
+from typing import Any
+
+from structured.json_schema.assertions import ASSERTIONS, HIDDEN, INTERNAL, UNSUPPORTED
+from structured.json_schema.document.place import ANNOTATIONS, Complement, Subschema
+from structured.json_schema.document.references import REFERENCES
+from structured.json_schema.logic.choices import CHOICES
+
+STRUCTURE = frozenset({"$defs", *REFERENCES, "allOf", "const", "definitions", "else", "enum", "then", "type", *CHOICES})
+"""Keywords that are looked at before the type of a value is known."""
+
+_HARMLESS: dict[str, tuple[Any, ...]] = {
+    "uniqueItems": (False,),
+    "minProperties": (0,),
+    **dict.fromkeys(("dependencies", "dependentRequired", "dependentSchemas", "patternProperties"), ({},)),
+    **dict.fromkeys(("propertyNames", "unevaluatedItems", "unevaluatedProperties"), (True, {})),
+}
+"""Values with which they forbid nothing."""
+
+IN_A_VALIDATOR = "Remove it, or check the rule in a Pydantic validator: an answer that it rejects is generated again."
+
+PROBLEMS = {
+    "ambiguous_aliases": "The same name may be read for two fields: {value}",
+    "chain": "A step of a chain is of the kind {value!r}",
+    "claimed": "The JSON Schema that the author gives contradicts what Pydantic validates",
+    "configured_alias": "Whether the configuration of a model holds for {value} depends on Pydantic",
+    "discriminator_function": "What chooses the branch cannot be seen in the schema: {value}",
+    "extras_keys": "The names of additional members are of the kind {value!r}",
+    "format": "The format {value!r} is not supported here yet",
+    "function": "No format says what {value} accepts",
+    "length": "The length is that of a value that is no longer the text",
+    "unhashable": "An item of the kind {value!r} may be what no set can hold",
+    "unreadable_values": "Pydantic does not find these values in JSON: {value}",
+}
+"""What is wrong where a keyword is refused, with the keyword and its value."""
+
+REMEDIES = {
+    "additionalProperties": "Use a model with named fields, or a list of models in place of the dictionary.",
+    "ambiguous_aliases": "Give each field an alias of its own.",
+    "chain": "Use one type, and check the rest in a Pydantic validator.",
+    "claimed": "Remove it, or give a JSON Schema that only adds rules.",
+    "configured_alias": "Write out the type, or state the rule in Annotated in place of the configuration.",
+    "discriminator_function": "Name a field as the discriminator, or use a plain union.",
+    "extras_keys": "Use str for them.",
+    "format": "Use str or float, and convert it in a Pydantic validator.",
+    "function": "Use str or a type without that check: whether it holds is known only when it is run.",
+    "length": "Use str, bytes or a collection, or check the length in a Pydantic validator.",
+    "prefixItems": "Use a model with named fields in place of the tuple.",
+    "unhashable": "Use list in place of set, or items that have a hash: frozen models, tuples, plain values.",
+    "uniqueItems": "Use list in place of set, and remove what is repeated in a Pydantic validator.",
+    "unreadable_values": "Use strings or small integers.",
+    "validation_alias": "Give the field an alias that is a plain name.",
+}
+"""What to do about a keyword that is refused, where there is something better than `IN_A_VALIDATOR`."""
+
+
+def check_keywords(part: Subschema, types: frozenset[str]) -> None:
+    """Refuse a keyword that forbids something and is not honoured here."""
+    schema, place = part.schema, part.place
+    for keyword in schema:
+        if keyword in ANNOTATIONS or keyword in STRUCTURE:
+            continue
+        applies = ASSERTIONS.get(keyword) if keyword not in INTERNAL or isinstance(schema, Complement) else None
+        if place.is_type:
+            applies = applies or HIDDEN.get(keyword)
+            known = not types.isdisjoint(applies) if applies else keyword == "discriminator" and "oneOf" in schema
+        else:
+            known = keyword not in UNSUPPORTED or types.isdisjoint(UNSUPPORTED[keyword])
+            known = known or schema[keyword] in _HARMLESS.get(keyword, ())
+        if not known:
+            problem = PROBLEMS.get(keyword, "{keyword!r} is not supported here yet")
+            raise place.refusal(
+                problem.format(keyword=keyword, value=schema[keyword]),
+                keyword=keyword,
+                remedy=REMEDIES.get(keyword, IN_A_VALIDATOR),
+            )

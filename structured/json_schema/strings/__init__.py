@@ -1,0 +1,1 @@
+"""The string keywords, formats among them."""

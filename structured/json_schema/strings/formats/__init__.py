@@ -1,0 +1,98 @@
+"""The formats of strings as patterns of their characters, without quotes and without the escapes of JSON.
+
+There are two tables, since a name may mean two things. `SPECIFIED_FORMATS` are those that JSON Schema defines
+(validation §7.3, and the earlier drafts where they define them): what a pattern matches is valid by the RFC that is
+named there. In `PYDANTIC_FORMATS` are those that Pydantic's schemas name: what a pattern matches, Pydantic accepts.
+Where a language is not regular, or depends on tables that are not at hand, the pattern is a part of it and the
+docstring says which.
+
+Not here are formats that Pydantic checks against the machine: `file-path` and `directory-path` have to exist, and which
+names `zoneinfo` knows differs. Nor is `color` of draft 3, which refers to all of CSS 2.1.
+"""
+
+from structured.json_schema.strings.dates import DATE, DATE_TIME, RFC_3339_DATE_TIME, RFC_3339_TIME, TIME
+from structured.json_schema.strings.formats.addresses import (
+    IP,
+    IP_INTERFACE,
+    IP_NETWORK,
+    IPV4,
+    IPV4_INTERFACE,
+    IPV4_NETWORK,
+    IPV6,
+    IPV6_INTERFACE,
+    IPV6_NETWORK,
+)
+from structured.json_schema.strings.formats.durations import DURATION, TIMEDELTA
+from structured.json_schema.strings.formats.expressions import REGEX
+from structured.json_schema.strings.formats.hosts import HOSTNAME
+from structured.json_schema.strings.formats.international import IDN_HOSTNAME
+from structured.json_schema.strings.formats.json_text import JSON_TEXT
+from structured.json_schema.strings.formats.locators import multi_host_url, url
+from structured.json_schema.strings.formats.mail import DELIVERABLE_EMAIL, EMAIL, IDN_EMAIL, NAME_EMAIL
+from structured.json_schema.strings.formats.pointers import JSON_POINTER, RELATIVE_JSON_POINTER
+from structured.json_schema.strings.formats.resources import IRI, IRI_REFERENCE, URI, URI_REFERENCE, URI_TEMPLATE
+from structured.json_schema.strings.formats.scalars import BYTE_SIZE, COMPLEX, DECIMAL, FRACTION, PATH, TEXT, UUID, uuid
+from structured.json_schema.strings.formats.sextets import base64_text, hex_text
+from structured.regex import Pattern
+
+__all__ = ["PYDANTIC_FORMATS", "SPECIFIED_FORMATS", "base64_text", "hex_text", "multi_host_url", "url"]
+
+SPECIFIED_FORMATS: dict[str, Pattern] = {
+    "date": DATE,
+    "date-time": RFC_3339_DATE_TIME,
+    "time": RFC_3339_TIME,
+    "duration": DURATION,
+    "email": EMAIL,
+    "idn-email": IDN_EMAIL,
+    "hostname": HOSTNAME,
+    "host-name": HOSTNAME,
+    "idn-hostname": IDN_HOSTNAME,
+    "ipv4": IPV4,
+    "ip-address": IPV4,
+    "ipv6": IPV6,
+    "uri": URI,
+    "uri-reference": URI_REFERENCE,
+    "iri": IRI,
+    "iri-reference": IRI_REFERENCE,
+    "uuid": UUID,
+    "uri-template": URI_TEMPLATE,
+    "json-pointer": JSON_POINTER,
+    "relative-json-pointer": RELATIVE_JSON_POINTER,
+    "regex": REGEX,
+}
+"""`host-name` and `ip-address` are the names of draft 3."""
+
+PYDANTIC_FORMATS: dict[str, Pattern] = {
+    "date": DATE,
+    "date-time": DATE_TIME,
+    "time": TIME,
+    "duration": TIMEDELTA,
+    "uuid": UUID,
+    **{f"uuid{version}": uuid(version) for version in (1, 3, 4, 5, 6, 7, 8)},
+    "ipv4": IPV4,
+    "ipv6": IPV6,
+    "ipvanyaddress": IP,
+    "ipv4network": IPV4_NETWORK,
+    "ipv6network": IPV6_NETWORK,
+    "ipvanynetwork": IP_NETWORK,
+    "ipv4interface": IPV4_INTERFACE,
+    "ipv6interface": IPV6_INTERFACE,
+    "ipvanyinterface": IP_INTERFACE,
+    "email": DELIVERABLE_EMAIL,
+    "name-email": NAME_EMAIL,
+    "uri": url(),
+    "multi-host-uri": multi_host_url(),
+    "base64": base64_text("base64"),
+    "base64url": base64_text("base64url"),
+    "hex": hex_text(),
+    "binary": TEXT,
+    "password": TEXT,
+    "json-string": JSON_TEXT,
+    "byte-size": BYTE_SIZE,
+    "path": PATH,
+    "decimal": DECIMAL,
+    "fraction": FRACTION,
+    "complex": COMPLEX,
+    "regex": REGEX,
+}
+"""`byte-size`, `complex`, `decimal` and `json-string` are names of this library: Pydantic's schemas say `string`."""

@@ -1,0 +1,54 @@
+"""The sets of characters in which the grammars of formats are written, and words over them that are none of some."""
+
+from collections.abc import Iterable
+
+from structured.regex import CharSet, Pattern, alternation, char_set, concat, optional, repeat
+from structured.regex.syntax import Range, complement
+
+DIGIT_RANGE: Range = (0x30, 0x39)
+UPPER_RANGE: Range = (0x41, 0x5A)
+LOWER_RANGE: Range = (0x61, 0x7A)
+
+DIGIT = char_set(DIGIT_RANGE)
+NOT_ZERO = char_set((0x31, 0x39))
+LOWER = char_set(LOWER_RANGE)
+LETTER = char_set(UPPER_RANGE, LOWER_RANGE)
+LETTER_OR_DIGIT = char_set(DIGIT_RANGE, UPPER_RANGE, LOWER_RANGE)
+HEX = char_set(DIGIT_RANGE, (0x41, 0x46), (0x61, 0x66))
+
+
+def both(*sets: CharSet) -> CharSet:
+    """Return the characters of all the sets together."""
+    return char_set(*(part for one in sets for part in one.ranges))
+
+
+def less(whole: CharSet, text: str) -> CharSet:
+    """Return the characters of a set that are none of `text`."""
+    missing = ((ord(character), ord(character)) for character in text)
+    return char_set(*complement([*complement(whole.ranges), *missing]))
+
+
+def words_but(excluded: Iterable[str], first: CharSet, other: CharSet, longest: int) -> Pattern:
+    """Return the words of at most `longest` characters that are none of the excluded, whichever case those are in.
+
+    The first character is out of one set, the others are out of another. `words_but(["a"], [ab], [ab], 3)` →
+    `b[ab]{0,2}|[aA](?:b[ab]{0,1}|[aA](?:[ab])?)` but for the capital letters that the sets lack.
+    """
+    endings: dict[str, list[str]] = {}
+    for word in excluded:
+        endings.setdefault(word[0].lower(), []).append(word[1:])
+    options: list[Pattern] = []
+    if any(chr(low) not in endings or low != high for low, high in first.ranges):
+        free = less(first, "".join(head + head.upper() for head in endings))
+        options.append(concat(free, repeat(other, 0, longest - 1)))
+    for head, rests in endings.items():
+        cases = _within(first, head)
+        after = words_but([rest for rest in rests if rest], other, other, longest - 1)
+        options.append(concat(cases, after if "" in rests else optional(after)))
+    return alternation(*options)
+
+
+def _within(whole: CharSet, letter: str) -> CharSet:
+    """Return both cases of a letter, so far as a set has them."""
+    cases = [ord(case) for case in (letter, letter.upper())]
+    return char_set(*((case, case) for case in cases if any(low <= case <= high for low, high in whole.ranges)))

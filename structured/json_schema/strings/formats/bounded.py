@@ -1,0 +1,230 @@
+"""Bounds of dates, times, datetimes and durations enter; the patterns of the texts between them leave.
+
+Dates and times are compared digit by digit, as their texts are. Whether a day exists is no matter here: the pattern of
+the format says so, and both have to hold. A fraction of a second that ends early goes on with zeros.
+
+**Offsets.** Pydantic compares what two clocks show if one of them has no offset, and moments if both have. So where a
+bound has none, offsets are free. Where it has one, texts without offset and those in UTC are compared exactly. The
+others would need the offset, at the end of the text, to decide about its beginning: they keep a day away from the
+bound, which is more than any offset, and times of day with other offsets are given up.
+
+**Durations** are written as Pydantic writes them: years of 365 days, days, hours, minutes, seconds, none of them zero.
+"""
+
+import datetime as dt
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+from structured.json_schema.numbers import integer_range
+from structured.json_schema.strings.formats.alphabets import DIGIT
+from structured.regex import EMPTY, Pattern, alternation, char_set, concat, literal, optional, repeat
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Texts of digits: what stands before some of them, how many there are at most, and how many there have to be."""
+
+    separators: tuple[tuple[int, str], ...]
+    most: int
+    fewest: int
+
+    def separator(self, position: int) -> Pattern:
+        """Return what stands before a digit."""
+        return literal(dict(self.separators).get(position, ""))
+
+
+@cache
+def after(layout: Layout, position: int) -> Pattern:
+    """Return any digits from a position on: the same node every time, so that an automaton sees that it is the same."""
+    if position == layout.most:
+        return EMPTY
+    rest = concat(layout.separator(position), DIGIT, after(layout, position + 1))
+    return optional(rest) if position >= layout.fewest else rest
+
+
+_DAY = ((4, "-"), (6, "-"))
+DATE = Layout(_DAY, 8, 8)
+DATE_TIME = Layout((*_DAY, (8, "T"), (10, ":"), (12, ":"), (14, ".")), 20, 14)
+TIME = Layout(((2, ":"), (4, ":"), (6, ".")), 12, 6)
+FRACTION = Layout(((0, "."),), 6, 0)
+
+
+def between(low: str, high: str, layout: Layout, position: int = 0) -> Pattern:
+    """Return the texts whose digits, from a position on, are at least those of `low` and at most those of `high`.
+
+    `between("05", "17", Layout((), 2, 2))` → `0[5-9]|1[0-7]`
+    """
+    if set(low[position:]) <= {"0"} and set(high[position:]) <= {"9"}:
+        return after(layout, position)
+    first, last = int(low[position]), int(high[position])
+    lowest, highest = "0" * layout.most, "9" * layout.most
+    if first == last:
+        options = [concat(_digits(first, last), between(low, high, layout, position + 1))]
+    else:
+        start = concat(_digits(first, first), between(low, highest, layout, position + 1))
+        end = concat(_digits(last, last), between(lowest, high, layout, position + 1))
+        middle = [concat(_digits(first + 1, last - 1), after(layout, position + 1))] if last - first > 1 else []
+        options = [start, *middle, end]
+    text = concat(layout.separator(position), alternation(*options))
+    may_end = position >= layout.fewest and set(low[position:]) == {"0"}
+    return optional(text) if may_end else text
+
+
+def _digits(first: int, last: int) -> Pattern:
+    return char_set((ord("0") + first, ord("0") + last))
+
+
+_ANY_OFFSET = optional(concat(char_set((0x2B, 0x2B), (0x2D, 0x2D), (0x5A, 0x5A)), repeat(char_set((0x30, 0x3A)), 0, 5)))
+_UTC = literal("Z")
+_OTHER_OFFSET = concat(char_set((0x2B, 0x2B), (0x2D, 0x2D)), repeat(char_set((0x30, 0x3A)), 5, 5))
+
+
+@lru_cache(maxsize=256)
+def dates(low: dt.date | None, high: dt.date | None) -> Pattern | None:
+    """Return the dates from `low` to `high`; None if there are none."""
+    first, last = (low or dt.date.min), (high or dt.date.max)
+    return between(f"{first:%Y%m%d}".zfill(8), f"{last:%Y%m%d}".zfill(8), DATE) if first <= last else None
+
+
+@lru_cache(maxsize=256)
+def times(low: dt.time | None, high: dt.time | None) -> Pattern | None:
+    """Return the times of day from `low` to `high`; None if there are none."""
+    is_aware = any(bound is not None and bound.tzinfo is not None for bound in (low, high))
+    on_the_clock = _times(_clock(low), _clock(high))
+    if not is_aware:
+        return on_the_clock and concat(on_the_clock, _ANY_OFFSET)
+    in_utc = _times(_clock(low, in_utc=True), _clock(high, in_utc=True))
+    return _any(on_the_clock, in_utc and concat(in_utc, _UTC))
+
+
+_FULL_DAY = 24 * 3600 * 10**6
+
+
+def _clock(bound: dt.time | None, *, in_utc: bool = False) -> int | None:
+    """Return the microseconds since midnight, which may lie on the day before or after."""
+    if bound is None:
+        return None
+    seconds = (bound.hour * 60 + bound.minute) * 60 + bound.second
+    offset = bound.utcoffset() if in_utc else None
+    return (seconds - int(offset.total_seconds() if offset else 0)) * 10**6 + bound.microsecond
+
+
+def _times(low: int | None, high: int | None) -> Pattern | None:
+    first = max(0, low or 0)
+    last = _FULL_DAY - 1 if high is None else min(high, _FULL_DAY - 1)
+    return between(_clock_digits(first), _clock_digits(last), TIME) if first <= last else None
+
+
+def _clock_digits(microseconds: int) -> str:
+    seconds, fraction = divmod(microseconds, 10**6)
+    return f"{seconds // 3600:02}{seconds // 60 % 60:02}{seconds % 60:02}{fraction:06}"
+
+
+_EARLIEST = dt.datetime(1, 1, 1)  # noqa: DTZ001  what clocks show
+_LATEST = dt.datetime(9999, 12, 31, 23, 59, 59, 999999)  # noqa: DTZ001
+
+
+@lru_cache(maxsize=256)
+def datetimes(low: dt.datetime | None, high: dt.datetime | None) -> Pattern | None:
+    """Return the datetimes from `low` to `high`; None if there are none."""
+    bounds = (low, high)
+    on_the_clock = _datetimes(*(bound and bound.replace(tzinfo=None) for bound in bounds))
+    if all(bound is None or bound.tzinfo is None for bound in bounds):
+        return on_the_clock and concat(on_the_clock, _ANY_OFFSET)
+    in_utc = _datetimes(*(_moved(bound, 0) for bound in bounds))
+    elsewhere = _datetimes(_moved(low, 1), _moved(high, -1))
+    return _any(on_the_clock, in_utc and concat(in_utc, _UTC), elsewhere and concat(elsewhere, _OTHER_OFFSET))
+
+
+def _moved(bound: dt.datetime | None, days: int) -> dt.datetime | None:
+    """Return a bound in UTC, or some days from there; without an offset it is what any clock shows, and stays.
+
+    One that leaves the calendar ends where that ends.
+    """
+    if bound is None or bound.tzinfo is None:
+        return bound
+    by = dt.timedelta(days=days) - (bound.utcoffset() or dt.timedelta())
+    plain = bound.replace(tzinfo=None)
+    try:
+        return plain + by
+    except OverflowError:
+        return _LATEST if by > dt.timedelta() else _EARLIEST
+
+
+def _datetimes(low: dt.datetime | None, high: dt.datetime | None) -> Pattern | None:
+    first, last = low or _EARLIEST, high or _LATEST
+    return between(_digits_of(first), _digits_of(last), DATE_TIME) if first <= last else None
+
+
+def _digits_of(moment: dt.datetime) -> str:
+    return f"{moment.year:04}{moment:%m%d%H%M%S%f}"
+
+
+def _any(*options: Pattern | None) -> Pattern | None:
+    found = [option for option in options if option is not None]
+    return alternation(*found) if found else None
+
+
+_SECOND = 10**6
+_UNITS = ((365 * 86400 * _SECOND, "Y"), (86400 * _SECOND, "D"), (3600 * _SECOND, "H"), (60 * _SECOND, "M"))
+_TIMED = 2
+"""The first unit that stands behind the T."""
+
+
+@lru_cache(maxsize=256)
+def durations(low: dt.timedelta | None, high: dt.timedelta | None) -> Pattern | None:
+    """Return the durations from `low` to `high`; None if there are none."""
+    first, last = (_microseconds(low or dt.timedelta.min), _microseconds(high or dt.timedelta.max))
+    if first > last:
+        return None
+    options: list[Pattern] = [literal("PT0S")] if first <= 0 <= last else []
+    if first < 0:
+        options.append(concat(literal("-P"), _amount(max(1, -last), -first, 0, timed=False)))
+    if last > 0:
+        options.append(concat(literal("P"), _amount(max(1, first), last, 0, timed=False)))
+    return alternation(*options)
+
+
+def _microseconds(duration: dt.timedelta) -> int:
+    return (duration.days * 86400 + duration.seconds) * _SECOND + duration.microseconds
+
+
+def _amount(low: int, high: int, unit: int, *, timed: bool) -> Pattern:
+    """Return the amounts from `low` to `high`, in microseconds, written with a unit and the smaller ones."""
+    if high == 0:
+        return EMPTY
+    mark = literal("T" if unit >= _TIMED and not timed else "")
+    if unit == len(_UNITS):
+        seconds = concat(mark, _seconds(max(low, 1), high), literal("S"))
+        return optional(seconds) if low == 0 else seconds
+    size, letter = _UNITS[unit]
+    first, last = low // size, high // size
+
+    def written(start: int, end: int, least: int, most: int) -> list[Pattern]:
+        """Return the counts of the unit from `start` to `end`, each with some of the smaller ones."""
+        found = []
+        if start == 0:
+            found.append(_amount(least, most, unit + 1, timed=timed))
+            start = 1
+        if start <= end:
+            after = _amount(least, most, unit + 1, timed=timed or unit >= _TIMED)
+            found.append(concat(mark, integer_range(start, end), literal(letter), after))
+        return found
+
+    if first == last:
+        return alternation(*written(first, last, low % size, high % size))
+    options = written(first, first, low % size, size - 1)
+    if first + 1 < last:
+        options += written(first + 1, last - 1, 0, size - 1)
+    return alternation(*options, *written(last, last, 0, high % size))
+
+
+def _seconds(low: int, high: int) -> Pattern:
+    """Return the seconds from `low` to `high` microseconds, both less than a minute."""
+    (first, least), (last, most) = divmod(low, _SECOND), divmod(high, _SECOND)
+    if first == last:
+        return concat(literal(str(first)), between(f"{least:06}", f"{most:06}", FRACTION))
+    start = concat(literal(str(first)), between(f"{least:06}", "9" * 6, FRACTION))
+    end = concat(literal(str(last)), between("0" * 6, f"{most:06}", FRACTION))
+    middle = [concat(integer_range(first + 1, last - 1), after(FRACTION, 0))] if last - first > 1 else []
+    return alternation(start, *middle, end)

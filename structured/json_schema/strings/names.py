@@ -1,0 +1,86 @@
+"""Regular expressions and the names of properties enter; which are found in which leaves."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from structured.automata.dfa import Intersection, Language, PatternLanguage, most_characters, partition
+from structured.regex import Pattern, alternation, concat, literal, words
+from structured.regex.json_strings import escaped
+from structured.regex.parser import Dialect, regex_to_pattern
+from structured.regex.syntax import ANY_TEXT, Lookahead, Scan
+
+
+@lru_cache(maxsize=1024)
+def language_of(regex: str, dialect: Dialect) -> PatternLanguage:
+    """Return the language of the texts in which a regular expression is found; the same each time."""
+    return PatternLanguage(regex_to_pattern(regex, dialect))
+
+
+def finds(regex: str, dialect: Dialect, text: str) -> bool:
+    """Tell whether a regular expression is found in a text."""
+    return language_of(regex, dialect).contains(text)
+
+
+class SortedNames:
+    """Names other than the `reserved` ones, sorted by the regular expressions found in them.
+
+    If `names` are not None, they are the only ones. A kind of name is the places of the expressions that are found;
+    those of the languages of `others` follow them.
+    """
+
+    def __init__(
+        self,
+        names: Pattern | None,
+        reserved: Sequence[str],
+        regexes: Sequence[str],
+        dialect: Dialect,
+        others: Sequence[Language] = (),
+    ) -> None:
+        self._names = names
+        self._reserved = tuple(reserved)
+        self._patterns = [regex_to_pattern(regex, dialect) for regex in regexes]
+        base = Intersection(
+            (PatternLanguage(ANY_TEXT if names is None else names),),
+            (PatternLanguage(words(reserved)),) if reserved else (),
+        )
+        self._partition = partition(base, [*(language_of(regex, dialect) for regex in regexes), *others])
+        self._scans: dict[tuple[frozenset[int], ...], Scan] = {}
+        self.kinds = tuple(self._partition.kinds)
+
+    def scan(self, kinds: Sequence[frozenset[int]]) -> Scan:
+        """Return the names of some kinds, as they stand in a JSON string; the same node each time."""
+        key = tuple(kinds)
+        if key not in self._scans:
+            automaton = self._partition.automaton(kinds)
+            self._scans[key] = Scan(
+                automaton.arcs, automaton.accepting, most_characters(automaton), (self._shown(kinds),)
+            )
+        return self._scans[key]
+
+    def _shown(self, kinds: Sequence[frozenset[int]]) -> Pattern:
+        """Return the names of some kinds as a pattern that looks ahead, to be printed."""
+        quote = literal('"')
+        ahead = [Lookahead(concat(escaped(self._names), quote))] if self._names is not None else []
+        ahead += [Lookahead(concat(escaped(words(self._reserved)), quote), negated=True)] if self._reserved else []
+        patterns = [escaped(pattern) for pattern in self._patterns]
+        options = [
+            concat(*(Lookahead(concat(one, quote), index not in kind) for index, one in enumerate(patterns)))
+            for kind in kinds
+        ]
+        return concat(*ahead, alternation(*options), escaped(ANY_TEXT))
+
+
+_SORTED: dict[tuple[object, ...], tuple[Pattern | None, SortedNames]] = {}
+_MOST_KEPT = 256
+
+
+def sorted_names(
+    names: Pattern | None, reserved: Sequence[str], regexes: Sequence[str], dialect: Dialect
+) -> SortedNames:
+    """Return the names that are sorted by regular expressions alone; the same for the same ones."""
+    key = id(names), tuple(reserved), tuple(regexes), dialect
+    if key not in _SORTED:
+        if len(_SORTED) >= _MOST_KEPT:
+            _SORTED.clear()
+        _SORTED[key] = names, SortedNames(names, reserved, regexes, dialect)
+    return _SORTED[key][1]

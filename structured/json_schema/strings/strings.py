@@ -1,0 +1,245 @@
+r"""The keywords of strings enter; the pattern of a quoted JSON string (RFC 8259 §7) leaves.
+
+What `pattern`, `format` and their complements say is said of characters, and only the result is escaped for JSON. A
+single pattern is taken as it is; several, or one with a length that it does not imply, run beside each other and become
+one automaton. Lengths are counted in characters, as validation §6.3 has it: a surrogate pair is one.
+
+Where nothing but a length is asked for, a character may be written as itself or by an escape. Lone surrogates are left
+out, although the grammar of RFC 8259 has them: Pydantic rejects them.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from structured.automata.dfa import (
+    Intersection,
+    Language,
+    PatternLanguage,
+    character_counts,
+    explore,
+    fewest_characters,
+    most_characters,
+)
+from structured.errors import PatternError
+from structured.json_schema.document.place import Complement, PatternOf, Place, Subschema, Subschemas, counts
+from structured.json_schema.strings.formats import PYDANTIC_FORMATS, SPECIFIED_FORMATS
+from structured.json_schema.strings.nested_json import embedded
+from structured.json_schema.strings.typed_strings import dialect_of, pydantic_rules
+from structured.regex import Pattern, Reference, alternation, char_set, chars, concat, literal, nodes_of, repeat
+from structured.regex.json_strings import escaped
+from structured.regex.parser import ECMA, regex_to_pattern
+from structured.regex.syntax import ANY_CHARACTER, ANY_TEXT, UNESCAPED_RANGES, Boundary, Lookahead, Scan, words
+
+_HEX = chars("0123456789ABCDEFabcdef")
+UNESCAPED = char_set(*UNESCAPED_RANGES)
+_NOT_SURROGATE = alternation(
+    concat(chars("0123456789ABCEFabcef"), repeat(_HEX, 3, 3)),
+    concat(chars("Dd"), chars("01234567"), repeat(_HEX, 2, 2)),
+)
+_SURROGATE_PAIR = concat(
+    chars("Dd"), chars("89ABab"), repeat(_HEX, 2, 2), literal("\\u"), chars("Dd"), chars("CDEFcdef"), repeat(_HEX, 2, 2)
+)
+
+CHARACTER = alternation(
+    UNESCAPED,
+    concat(
+        literal("\\"),
+        alternation(chars('"\\/bfnrt'), concat(literal("u"), alternation(_NOT_SURROGATE, _SURROGATE_PAIR))),
+    ),
+)
+"""One character of a string: the same node in every string, so that an automaton sees that it is the same."""
+
+_ANY_STRING = concat(literal('"'), repeat(CHARACTER, 0, None), literal('"'))
+_QUOTED: dict[int, tuple[Pattern, Pattern]] = {}
+
+EXACT_FORMATS = frozenset({"ipv4", "ipv6", "json-pointer", "uuid"})
+"""Those of which the pattern is all of the format, and not a part of it: only they can be denied."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What a string has to be: in all languages of `included` and none of `excluded`, `minimum` to `maximum` long.
+
+    The patterns are of characters, and each is the same object whenever it means the same.
+    """
+
+    included: tuple[Pattern, ...]
+    excluded: tuple[Pattern, ...]
+    minimum: int
+    maximum: int | None
+
+
+def string(parts: Subschemas, place: Place, pattern_of: PatternOf) -> Pattern:
+    """Return the quoted strings that some schemas allow (JSON Schema validation §6.3, §7.3)."""
+    rules = read_rules(parts)
+    content = [part.below("contentSchema") for part in parts if place.is_type and "contentSchema" in part.schema]
+    if content:
+        return _holding(content, rules, place, pattern_of)
+    if not rules.included and not rules.excluded:
+        if rules.minimum == 0 and rules.maximum is None:
+            return _ANY_STRING
+        return concat(literal('"'), repeat(CHARACTER, rules.minimum, rules.maximum), literal('"'))
+    return quoted(text_of(rules, place))
+
+
+def _holding(content: Subschemas, rules: Rules, place: Place, pattern_of: PatternOf) -> Pattern:
+    """Return the strings whose text is JSON that some schemas allow."""
+    if rules != NO_RULES:
+        raise place.refusal(
+            "A JSON text inside a string cannot be combined with other rules",
+            keyword="contentSchema",
+            remedy="Drop them.",
+        )
+    try:
+        return concat(literal('"'), embedded(pattern_of(content)), literal('"'))
+    except PatternError as error:
+        raise place.refusal(error.problem, keyword="contentSchema", remedy=error.remedy) from error
+
+
+def quoted(text: Pattern) -> Pattern:
+    """Return the JSON strings of a pattern of characters; the same node for the same one."""
+    known = _QUOTED.get(id(text))
+    if known is None:
+        if len(_QUOTED) >= _MOST_KEPT:
+            _QUOTED.clear()
+        known = _QUOTED[id(text)] = text, concat(literal('"'), escaped(text), literal('"'))
+    return known[1]
+
+
+_MOST_KEPT = 4096
+
+
+def read_rules(parts: Subschemas) -> Rules:
+    """Return what some schemas say of a string, together."""
+    included: dict[int, Pattern] = {}
+    excluded: dict[int, Pattern] = {}
+    for part in parts:
+        if "pattern" in part.schema:
+            _note(included, _regex(part, "pattern"))
+        if part.place.is_type:
+            for rule in pydantic_rules(part):
+                _note(included, rule)
+        elif "format" in part.schema and is_asserted(part.place, part.schema["format"]):
+            _note(included, _format(part, "format"))
+        if isinstance(part.schema, Complement):
+            if "not pattern" in part.schema:
+                _note(excluded, _regex(part, "not pattern"))
+            if "not format" in part.schema:
+                _note(excluded, _format(part, "not format"))
+            if "not enum" in part.schema:
+                _note(excluded, _words(tuple(text for text in part.schema["not enum"] if isinstance(text, str))))
+    return Rules(tuple(included.values()), tuple(excluded.values()), *counts(parts, "minLength", "maxLength"))
+
+
+def _note(patterns: dict[int, Pattern], pattern: Pattern) -> None:
+    if pattern is not ANY_TEXT:
+        patterns[id(pattern)] = pattern
+
+
+@lru_cache(maxsize=1024)
+def _words(texts: tuple[str, ...]) -> Pattern:
+    return words(texts)
+
+
+def _regex(part: Subschema, keyword: str) -> Pattern:
+    """Return the texts in which a regular expression is found: Pydantic's are Rust's."""
+    try:
+        return regex_to_pattern(part.schema[keyword], dialect_of(part) if part.place.is_type else ECMA)
+    except PatternError as error:
+        raise part.place.refusal(error.problem, keyword="pattern", remedy=error.remedy) from error
+    except RecursionError as error:
+        raise part.place.refusal("The groups are nested too deeply", keyword="pattern", remedy="Nest fewer.") from error
+
+
+def is_asserted(place: Place, name: object) -> bool:
+    """Tell whether a format forbids anything.
+
+    By the specification, those that it does not name are annotations, and so may all be (validation §7.2.1).
+    """
+    return place.is_type or (place.compilation.asserts_formats and name in SPECIFIED_FORMATS)
+
+
+def _format(part: Subschema, keyword: str) -> Pattern:
+    """Return the texts of a format (JSON Schema validation §7.3)."""
+    name = part.schema[keyword]
+    known = PYDANTIC_FORMATS if part.place.is_type else SPECIFIED_FORMATS
+    if keyword != "format" and name not in EXACT_FORMATS:
+        raise part.place.refusal(
+            f"The format {name!r} cannot be denied exactly", keyword="format", remedy="Say it positively."
+        )
+    if name not in known:
+        raise part.place.refusal(
+            f"The format {name!r} is not supported yet",
+            keyword="format",
+            remedy="Use str, and check the format in a Pydantic validator: rejected answers are generated again.",
+        )
+    return known[name]
+
+
+def text_of(rules: Rules, place: Place) -> Pattern:
+    """Return the pattern, of characters, of the texts that keep some rules."""
+    if not rules.included and not rules.excluded:
+        return ANY_TEXT if rules == NO_RULES else repeat(ANY_CHARACTER, rules.minimum, rules.maximum)
+    alone = len(rules.included) == 1 and not rules.excluded and _is_plain(rules.included[0])
+    if alone and _has_length(rules.included[0], rules):
+        return rules.included[0]
+    if any(isinstance(node, Reference) for pattern in rules.included + rules.excluded for node in nodes_of(pattern)):
+        raise place.refusal(
+            "A format that contains itself cannot be combined with other rules", keyword="format", remedy="Drop one."
+        )
+    return _scanned(rules, place)
+
+
+def _has_length(pattern: Pattern, rules: Rules) -> bool:
+    """Tell whether the texts of a pattern are as long as they have to be."""
+    if rules.minimum == 0 and rules.maximum is None:
+        return True
+    fewest, most = character_counts(pattern)
+    return fewest >= rules.minimum and (rules.maximum is None or (most is not None and most <= rules.maximum))
+
+
+NO_RULES = Rules((), (), 0, None)
+
+
+def _is_plain(pattern: Pattern) -> bool:
+    return not any(isinstance(node, Boundary | Lookahead) for node in nodes_of(pattern))
+
+
+_SCANS: dict[tuple[object, ...], tuple[Rules, Scan | None]] = {}
+
+
+def _scanned(rules: Rules, place: Place) -> Scan:
+    """Return the automaton of the texts that keep some rules; the same for the same ones."""
+    key = (*map(id, rules.included), None, *map(id, rules.excluded), rules.minimum, rules.maximum)
+    if key not in _SCANS:
+        if len(_SCANS) >= _MOST_KEPT:
+            _SCANS.clear()
+        try:
+            _SCANS[key] = rules, _scan(rules)
+        except PatternError as error:
+            raise place.refusal(error.problem, keyword="pattern", remedy=error.remedy) from error
+    found = _SCANS[key][1]
+    if found is None:
+        keyword = "pattern" if rules.included + rules.excluded else "minLength"
+        raise place.unsatisfiable("no text keeps all the rules", keyword=keyword)
+    return found
+
+
+def _scan(rules: Rules) -> Scan | None:
+    included: list[Language] = [PatternLanguage(pattern) for pattern in rules.included]
+    excluded = [PatternLanguage(pattern) for pattern in rules.excluded]
+    shown = rules.included
+    alone = len(included) == 1 and not excluded
+    automaton = explore(included[0] if alone else Intersection(tuple(included), tuple(excluded)))
+    if automaton is not None and fewest_characters(automaton) < rules.minimum:
+        at_least = concat(repeat(ANY_CHARACTER, rules.minimum, rules.minimum), ANY_TEXT)
+        shown = (*shown, at_least)
+        scan = PatternLanguage(Scan(automaton.arcs, automaton.accepting, None))
+        automaton = explore(Intersection((scan, PatternLanguage(at_least))))
+    if automaton is None or (rules.maximum is not None and fewest_characters(automaton) > rules.maximum):
+        return None
+    longest = most_characters(automaton)
+    most = None if longest is not None and (rules.maximum is None or longest <= rules.maximum) else rules.maximum
+    return Scan(
+        automaton.arcs, automaton.accepting, most, tuple(map(escaped, shown)), tuple(map(escaped, rules.excluded))
+    )

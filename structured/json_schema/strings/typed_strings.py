@@ -1,0 +1,236 @@
+"""The keywords of strings that only the description of a type has enter; patterns of characters leave.
+
+They are those of `hidden`: rules of Pydantic that its JSON Schemas do not tell. A rule is looked up with what stands in
+the same schema, and refused where that is not what it is meant for. `Past` and `Future` are counted from the day on
+which a type is compiled, and keep a day away from it, so that a text is still right when it is read.
+"""
+
+import datetime as dt
+from collections.abc import Callable, Iterator
+from functools import lru_cache, partial
+from typing import Any
+
+from structured.errors import PatternError, SchemaError
+from structured.json_schema.document.place import Subschema
+from structured.json_schema.numbers import DECIMAL, decimal_text
+from structured.json_schema.strings.formats import PYDANTIC_FORMATS, base64_text, hex_text, multi_host_url, url
+from structured.json_schema.strings.formats.bounded import dates, datetimes, durations, times
+from structured.regex import Pattern, alternation, char_set, chars, concat, literal, optional, repeat
+from structured.regex.character_classes import UNICODE_SPACE
+from structured.regex.parser import PYTHON, RUST, Dialect
+from structured.regex.syntax import ANY_CHARACTER, ANY_TEXT
+
+_ASCII = repeat(char_set((0, 0x7F)), 0, None)
+_NOT_SPACE = char_set(*UNICODE_SPACE, negated=True)
+_STRIPPED = optional(concat(_NOT_SPACE, optional(concat(ANY_TEXT, _NOT_SPACE))))
+"""Texts that stripping leaves as they are: so patterns and lengths mean the same before it and after."""
+
+_CLOCK = repeat(char_set((0x2E, 0x2E), (0x30, 0x3A), (0x2D, 0x2D), (0x54, 0x54)), 19, 26)
+_AWARE = concat(ANY_TEXT, alternation(literal("Z"), concat(chars("+-"), repeat(char_set((0x30, 0x3A)), 5, 5))))
+_NAIVE = concat(repeat(ANY_CHARACTER, 8, 8), repeat(char_set((0x2E, 0x2E), (0x30, 0x3A), (0x54, 0x54)), 0, None))
+_BOUNDS = frozenset({"ge", "gt", "le", "lt", "now_op"})
+
+PYDANTIC_RULES = frozenset(
+    {
+        *("allowed_schemes", "ascii_only", "contentMediaType", "contentSchema", "decoded_max_length"),
+        *("decoded_min_length", "decodes_to", "host_required", "max_length", "min_length", "regex_engine"),
+        *("strip_whitespace", "tz_constraint", "val_json_bytes"),
+    }
+    | _BOUNDS
+)
+"""The keywords that are honoured here, and `contentSchema`, which is honoured beside."""
+
+
+def dialect_of(part: Subschema) -> Dialect:
+    """Return the language of the regular expressions of a type: Rust's, unless Python's `re` is asked for."""
+    return PYTHON if part.schema.get("regex_engine") == "python-re" else RUST
+
+
+def pydantic_rules(part: Subschema) -> Iterator[Pattern]:
+    """Yield what a schema says of the characters of a string, by its keywords and its format."""
+    schema = part.schema
+    name = schema.get("format")
+    for keyword in sorted(schema.keys() & PYDANTIC_RULES):
+        if keyword in _MEANT_FOR and name not in _MEANT_FOR[keyword]:
+            raise part.place.refusal(
+                f"{keyword!r} is not supported here yet", keyword=keyword, remedy="Check it in a Pydantic validator."
+            )
+    if schema.get("strip_whitespace"):
+        yield _STRIPPED
+    if schema.get("ascii_only"):
+        yield _ASCII
+    if "tz_constraint" in schema:
+        yield _zoned(part)
+    if name in _LENGTHS and not _SIZES.isdisjoint(schema):
+        yield _of_bytes(schema.get("min_length", 0), schema.get("max_length"))
+    if name is not None:
+        yield from _format(part, name)
+
+
+_SIZES = frozenset({"max_length", "min_length"})
+_BASE64 = ("base64", "base64url")
+_ENCODINGS: dict[str, Callable[..., Pattern]] = {
+    **{name: partial(base64_text, name) for name in _BASE64},
+    "hex": hex_text,
+}
+"""The texts of bytes, by their format."""
+
+_READ_AS = {"base64": "base64url", "hex": "hex"}
+"""The formats of bytes, by what `val_json_bytes` has for them."""
+
+_LENGTHS = (*_BASE64, "binary", "password")
+_MEANT_FOR = {
+    **dict.fromkeys(("allowed_schemes", "host_required"), ("uri", "multi-host-uri")),
+    **dict.fromkeys(_BOUNDS - {"now_op"}, ("date", "date-time", "duration", "time")),
+    "now_op": ("date", "date-time"),
+    "tz_constraint": ("date-time", "time"),
+    **dict.fromkeys(("decoded_max_length", "decoded_min_length"), (*_BASE64, "hex", "password")),
+    "decodes_to": _BASE64,
+    "val_json_bytes": ("base64url", "hex", "password"),
+    "min_length": _LENGTHS,
+    "max_length": (*_LENGTHS, "uri", "multi-host-uri"),
+}
+"""The formats beside which a keyword has the meaning that is honoured."""
+
+
+def _format(part: Subschema, name: str) -> Iterator[Pattern]:
+    if name in ("uri", "multi-host-uri"):
+        yield _locator(part)
+        return
+    if name == DECIMAL:
+        yield decimal_text(part)
+        return
+    configured = part.schema.get("val_json_bytes")
+    encoding = _ENCODINGS.get(name if configured is None else _READ_AS[configured])
+    if name not in PYDANTIC_FORMATS:
+        raise part.place.refusal(
+            f"The format {name!r} is not supported yet",
+            keyword="format",
+            remedy=_REMEDIES.get(name, "Use str, and check the format in a Pydantic validator."),
+        )
+    is_bounded = not _BOUNDS.isdisjoint(part.schema)
+    if encoding is not None:
+        yield _encoded(part, encoding)
+    elif name != "duration" or not is_bounded:
+        yield PYDANTIC_FORMATS[name]
+    if is_bounded:
+        yield _bounded(part, name)
+
+
+_REMEDIES = dict.fromkeys(
+    ("file-path", "directory-path"), "Use Path: whether something exists is known only where and when it is checked."
+)
+
+
+def _locator(part: Subschema) -> Pattern:
+    schema = part.schema
+    schemes = tuple(schema["allowed_schemes"]) if "allowed_schemes" in schema else None
+    try:
+        if schema["format"] == "uri":
+            return _url(schemes, bool(schema.get("host_required")), schema.get("max_length"))
+    except PatternError as error:
+        raise part.place.refusal(error.problem, keyword="max_length", remedy=error.remedy) from error
+    if "max_length" in schema:
+        raise part.place.refusal(
+            "The length of a URL of several hosts is not supported", keyword="max_length", remedy="Remove it."
+        )
+    return _multi_host_url(schemes)
+
+
+@lru_cache(maxsize=256)
+def _url(schemes: tuple[str, ...] | None, host_required: bool, max_length: int | None) -> Pattern:
+    return url(schemes, host_required=host_required, max_length=max_length)
+
+
+@lru_cache(maxsize=256)
+def _multi_host_url(schemes: tuple[str, ...] | None) -> Pattern:
+    return multi_host_url(schemes)
+
+
+def _zoned(part: Subschema) -> Pattern:
+    constraint = part.schema["tz_constraint"]
+    if constraint not in ("aware", "naive"):
+        raise part.place.refusal(
+            f"The time zone {constraint!r} is not supported",
+            keyword="tz_constraint",
+            remedy="Use AwareDatetime, and convert the time zone in a Pydantic validator.",
+        )
+    return _AWARE if constraint == "aware" else _NAIVE
+
+
+@lru_cache(maxsize=256)
+def _of_bytes(fewest: int, most: int | None) -> Pattern:
+    """Return texts of so many bytes: of ASCII, or of characters of up to 2, 3 or 4 bytes, fewer by as much."""
+    options = []
+    for width, last in enumerate((0x7F, 0x7FF, 0xFFFF, 0x10FFFF), start=1):
+        longest = None if most is None else most // width
+        if longest is None or longest >= fewest:
+            options.append(repeat(char_set((0, last)), fewest, longest))
+    return alternation(*options) if most is not None else options[-1]
+
+
+def _encoded(part: Subschema, encode: Callable[..., Pattern]) -> Pattern:
+    """Return what encodes bytes of some length, or texts of ASCII, where a byte is a character."""
+    fewest, most = max(part.schema.get("decoded_min_length", 0), 0), part.schema.get("decoded_max_length")
+    if most is not None and most < fewest:
+        raise part.place.unsatisfiable("nothing is of the length that is asked for", keyword="decoded_max_length")
+    return encode(fewest, most, is_ascii="decodes_to" in part.schema)
+
+
+def _bounded(part: Subschema, name: str) -> Pattern:
+    """Return the texts of a format between the bounds beside it."""
+    try:
+        pattern = _BETWEEN[name](*_limits(part.schema, name))
+    except (OverflowError, TypeError) as error:
+        raise _beyond(part) from error
+    if pattern is None:
+        raise _beyond(part)
+    return pattern
+
+
+def _beyond(part: Subschema) -> SchemaError:
+    return part.place.unsatisfiable("nothing lies between the bounds", keyword=min(part.schema.keys() & _BOUNDS))
+
+
+_BETWEEN: dict[str, Callable[..., Pattern | None]] = {
+    "date": dates,
+    "date-time": datetimes,
+    "duration": durations,
+    "time": times,
+}
+_STEPS: dict[str, dt.timedelta] = {
+    "date": dt.timedelta(days=1),
+    "date-time": dt.timedelta(microseconds=1),
+    "duration": dt.timedelta(microseconds=1),
+}
+_ONE_DAY = dt.timedelta(days=1)
+
+
+def _limits(schema: Any, name: str) -> tuple[Any, Any]:
+    """Return the least and the greatest value that is allowed; None is no limit."""
+    least = [schema[key] if key == "ge" else _next(schema[key], name, 1) for key in ("ge", "gt") if key in schema]
+    most = [schema[key] if key == "le" else _next(schema[key], name, -1) for key in ("le", "lt") if key in schema]
+    if "now_op" in schema:
+        today = dt.datetime.now().replace(hour=0, minute=0, second=0, microsecond=0)  # noqa: DTZ005  as clocks show it
+        now = today if name == "date-time" else today.date()
+        if schema["now_op"] == "past":
+            most.append(now - _ONE_DAY)
+        else:
+            least.append(now + 2 * _ONE_DAY)
+    return _outermost(least, max), _outermost(most, min)
+
+
+def _outermost(bounds: list[Any], choose: Callable[[list[Any]], Any]) -> Any:
+    """Return the bound that includes the others; those that cannot be compared are refused by a TypeError."""
+    return choose(bounds) if bounds else None
+
+
+def _next(bound: Any, name: str, direction: int) -> Any:
+    """Return the neighbour of a strict bound. Raises OverflowError if it is the last."""
+    if name != "time":
+        return bound + direction * _STEPS[name]
+    day = dt.datetime(2000, 1, 1, tzinfo=bound.tzinfo)
+    moved = dt.datetime.combine(day, bound) + direction * dt.timedelta(microseconds=1)
+    if moved.date() != day.date():
+        raise OverflowError
+    return moved.timetz()

@@ -1,0 +1,75 @@
+"""The name of a whitespace style enters; the patterns between the tokens of a JSON text leave.
+
+RFC 8259 §2 allows any run of blanks around every token. A model that may write any run can write blanks until its
+budget is spent, so the other styles are bounded: three write exactly what `json.dumps` writes, one leaves some freedom.
+"""
+
+from dataclasses import dataclass
+
+from structured.errors.arguments import one_of
+from structured.regex import EMPTY, Pattern, alternation, chars, concat, literal, optional, repeat
+
+DEFAULT_WHITESPACE = "spaced"
+
+
+@dataclass(frozen=True, slots=True)
+class Whitespace:
+    """The whitespace between JSON tokens.
+
+    `edge` lies inside the brackets, next to them, and `before` in front of each colon and comma. Where `indent` is not
+    0, each member is on a line of its own instead.
+    """
+
+    name: str
+    edge: Pattern = EMPTY
+    before: Pattern = EMPTY
+    after_comma: Pattern = EMPTY
+    after_colon: Pattern = EMPTY
+    indent: int = 0
+
+    @property
+    def colon(self) -> Pattern:
+        """What stands between a name and its value."""
+        return concat(self.before, literal(":"), self.after_colon)
+
+    def opening(self, depth: int) -> Pattern:
+        """Return what follows an opening bracket that stands inside `depth` others."""
+        return self._new_line(depth + 1) if self.indent else self.edge
+
+    def comma(self, depth: int) -> Pattern:
+        """Return what stands between two members of a bracket that stands inside `depth` others."""
+        return concat(self.before, literal(","), self._new_line(depth + 1) if self.indent else self.after_comma)
+
+    def closing(self, depth: int) -> Pattern:
+        """Return what precedes the closing bracket of a pair that stands inside `depth` others."""
+        return self._new_line(depth) if self.indent else self.edge
+
+    def _new_line(self, depth: int) -> Pattern:
+        return literal("\n" + " " * (self.indent * depth))
+
+
+_ANY = repeat(chars(" \t\n\r"), 0, None)
+_FREE = optional(
+    alternation(
+        literal(" "),
+        concat(literal("\n"), optional(alternation(repeat(literal(" "), 1, 16), repeat(literal("\t"), 1, 8)))),
+    )
+)
+
+WHITESPACES = {
+    "compact": Whitespace("compact"),
+    "spaced": Whitespace("spaced", after_comma=literal(" "), after_colon=literal(" ")),
+    "indented": Whitespace("indented", after_colon=literal(" "), indent=2),
+    "flexible": Whitespace("flexible", edge=_FREE, after_comma=_FREE, after_colon=optional(literal(" "))),
+    "any": Whitespace("any", edge=_ANY, before=_ANY, after_comma=_ANY, after_colon=_ANY),
+}
+"""`{"a":1,"b":[2]}`; `json.dumps(value)`; `json.dumps(value, indent=2)`; a few blanks where people put them; all blanks
+that RFC 8259 has."""
+
+check_whitespace = one_of(tuple(WHITESPACES))
+"""Takes the name of an argument, and that of a whitespace style. Raises TypeError or ValueError for any other."""
+
+
+def read_whitespace(name: str) -> Whitespace:
+    """Return the whitespace style of this name."""
+    return WHITESPACES[check_whitespace("whitespace", name)]

@@ -1,0 +1,219 @@
+"""What a model is named by: a folder of this machine, or the id of a model on the hub.
+
+Which of them it is, is decided before anything is loaded or asked for, so that a name with a mistake in it costs no
+time. What begins like a path is never looked for on the hub.
+"""
+
+import os
+import re
+from collections.abc import Iterable
+from difflib import get_close_matches
+from pathlib import Path
+
+from structured.errors import ModelError
+
+WANTED = "Name a folder with config.json, weights and tokenizer.json, or a hub id that this machine can reach."
+
+HUB_SECONDS = 5.0
+"""How long the hub may take to answer whether it has a model."""
+
+LONGEST_SHOWN = 100
+"""Characters of a name that a message shows."""
+
+LONGEST_NAME = 255
+"""Characters of the last part of a path, for which others like it are looked for."""
+
+MAX_LISTED, MAX_MEANT = 2000, 3
+"""Entries of a folder that are looked through for names like another, and of these, how many are shown."""
+
+_TOKENIZERS = {"tokenizer.json", "tokenizer.model", "tekken.json", "vocab.json", "vocab.txt", "spiece.model"}
+"""Files that hold a tokenizer, each enough by itself or with others."""
+
+_HUB_ID = re.compile(r"(?:{0}/)?{0}".format(r"\w(?:[\w.-]{0,94}\w)?"), re.ASCII)
+
+_ADDRESS = re.compile(r"https?://huggingface\.co/([\w.-]+/[\w.-]+)", re.ASCII)
+
+
+def shown(name: str | os.PathLike[str]) -> str:
+    """Return a name as messages quote it, cut where it is long."""
+    text = os.fspath(name)
+    return repr(text) if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]!r}… ({len(text):,} characters)"
+
+
+def find_folder(name: str | os.PathLike[str]) -> str | None:
+    """Return the folder that a name stands for, or None if it can only be a hub id.
+
+    A `Path` is a folder, and so is a text that is one or that reads like a path: `./x`, `/x`, `~/x`, `a/b/c`.
+
+    Raises ModelError if the folder does not exist or cannot hold a model, or if the name is no hub id either.
+    """
+    text = os.fspath(name)
+    if not text.strip():
+        raise ModelError(f"The name of the model is {shown(text)}, which names nothing. {WANTED}")
+    if "\0" in text:
+        raise ModelError(f"The name of the model, {shown(text)}, holds a NUL character. {WANTED}")
+    folder = _expanded(text)
+    if _is_folder(folder):
+        _refuse_without_config(text, folder)
+        return str(folder)
+    if _exists(folder):
+        raise ModelError(_no_folder(text, folder))
+    if isinstance(name, os.PathLike) or _reads_as_path(text):
+        raise ModelError(f"There is no folder {shown(text)}.{_did_you_mean(_like(folder))} {WANTED}")
+    if not _is_hub_id(text):
+        address = _ADDRESS.match(text)
+        near = [address[1]] if address else _like(folder)
+        raise ModelError(
+            f"{shown(text)} is no folder, and no hub id either: that is 'owner/name', of ASCII letters, digits, '-', "
+            f"'_' and '.', 96 characters at most in each part.{_did_you_mean(near)} {WANTED}"
+        )
+    return None
+
+
+def lacking(folder: str | Path) -> str:
+    """Return what a folder would have to hold to be a model, as far as it is not there, as a sentence; or nothing."""
+    names = _listed(Path(folder))
+    lacks = [] if "config.json" in names else ["config.json"]
+    if not any(name.endswith((".safetensors", ".bin")) for name in names):
+        lacks.append("weights (*.safetensors)")
+    if not any(name in _TOKENIZERS or name.endswith((".model", ".tiktoken")) for name in names):
+        lacks.append("tokenizer.json")
+    return f"The folder lacks {', '.join(lacks)}." if lacks else ""
+
+
+def why_not_hub(name: str) -> str | None:
+    """Return why a model cannot be had from the hub, or None if it can: one request tells, and none that is repeated.
+
+    Raises ModelError if it is not in the cache of this machine either.
+    """
+    from huggingface_hub import constants, get_hf_file_metadata, hf_hub_url, try_to_load_from_cache
+    from huggingface_hub.errors import (
+        EntryNotFoundError,
+        GatedRepoError,
+        HfHubHTTPError,
+        OfflineModeIsEnabled,
+        RepositoryNotFoundError,
+    )
+
+    try:
+        get_hf_file_metadata(hf_hub_url(name, "config.json"), timeout=HUB_SECONDS)
+    except EntryNotFoundError:
+        return None  # an adapter has none
+    except OfflineModeIsEnabled:
+        reason = "HF_HUB_OFFLINE forbids to ask the hub"
+    except GatedRepoError:
+        reason = "the hub gives it only to those who accept its terms and log in (hf auth login)"
+    except RepositoryNotFoundError:
+        reason = "the hub has none, or shows it only to those who log in (hf auth login)"
+    except HfHubHTTPError as error:
+        reason = f"{constants.ENDPOINT} answers {error.response.status_code}"
+    except Exception as error:  # noqa: BLE001  of whatever library sends the request
+        reason = f"{constants.ENDPOINT} cannot be reached ({error or type(error).__name__})"
+    else:
+        return None
+    if isinstance(try_to_load_from_cache(name, "config.json"), str):
+        return reason
+    near = [*_like(Path(name)), *_close(name, _cached_ids(constants.HF_HUB_CACHE))]
+    raise ModelError(
+        f"No model could be loaded from {shown(name)}. It is no local folder, it is not in the cache "
+        f"{constants.HF_HUB_CACHE}, and {reason}.{_did_you_mean(near)} {WANTED}"
+    )
+
+
+def _refuse_without_config(text: str, folder: Path) -> None:
+    """Raise ModelError for a folder that has neither a model nor an adapter, and say what it has."""
+    names = _listed(folder)
+    if not names.isdisjoint({"config.json", "adapter_config.json"}):
+        return
+    if not names:
+        raise ModelError(f"The folder {shown(text)} is empty, or may not be read. {WANTED}")
+    if any(name.lower().endswith(".gguf") for name in names):
+        raise ModelError(f"The folder {shown(text)} holds a GGUF file, which is not supported yet. {WANTED}")
+    inside = [*folder.glob("*/config.json"), *folder.glob("snapshots/*/config.json")]
+    near = [str(path.parent) for path in inside[:MAX_MEANT]]
+    raise ModelError(f"No model is in {shown(text)}. {lacking(folder)}{_did_you_mean(near)} {WANTED}")
+
+
+def _no_folder(text: str, path: Path) -> str:
+    """Return what to say of a path that is there and is no folder."""
+    if not path.is_file():
+        return f"{shown(text)} is neither a folder nor a file. {WANTED}"
+    if path.suffix.lower() == ".gguf" or _begins_with(path, b"GGUF"):
+        return f"{shown(text)} is a GGUF file, which is not supported yet. {WANTED}"
+    near = [str(path.parent)] if "config.json" in _listed(path.parent) else []
+    return f"{shown(text)} is a file, and a model is a folder.{_did_you_mean(near)} {WANTED}"
+
+
+def _is_hub_id(text: str) -> bool:
+    """Tell whether the hub may have a model of that id; its rules are those of huggingface_hub."""
+    return bool(_HUB_ID.fullmatch(text)) and "--" not in text and ".." not in text and not text.endswith(".git")
+
+
+def _reads_as_path(text: str) -> bool:
+    """Tell whether a text can be nothing but a path, whether or not that is there."""
+    if "://" in text:
+        return False
+    first, *others = re.split(r"[/\\]", text)
+    is_deep = len(others) > 1 or "\\" in text
+    return is_deep or first in {".", "..", ""} or first.startswith("~") or text.endswith(("/", ".gguf", ".safetensors"))
+
+
+def _expanded(text: str) -> Path:
+    try:
+        return Path(text).expanduser()
+    except (RuntimeError, ValueError):  # ~ and the name of nobody
+        return Path(text)
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):  # too long, lone surrogates, or behind what may not be entered
+        return False
+
+
+def _exists(path: Path) -> bool:
+    try:
+        path.lstat()
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def _begins_with(path: Path, magic: bytes) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(len(magic)) == magic
+    except OSError:
+        return False
+
+
+def _listed(folder: Path) -> set[str]:
+    try:
+        return {path.name for path in folder.iterdir()}
+    except (OSError, ValueError):
+        return set()
+
+
+def _like(path: Path) -> list[str]:
+    """Return folders with names like that of a path, beside it or beside the first of its parents that lacks."""
+    while path != path.parent and not _is_folder(path.parent):
+        path = path.parent
+    beside = sorted(_listed(path.parent))[:MAX_LISTED]
+    near = [path.parent / name for name in _close(path.name, beside)]
+    return [str(folder) for folder in near if _is_folder(folder)]
+
+
+def _close(name: str, names: Iterable[str]) -> list[str]:
+    return get_close_matches(name, names, n=MAX_MEANT, cutoff=0.7) if len(name) <= LONGEST_NAME else []
+
+
+def _cached_ids(cache: str) -> list[str]:
+    """Return the hub ids that are in the cache of this machine."""
+    prefix = "models--"
+    folders = (name for name in _listed(Path(cache)) if name.startswith(prefix))
+    return sorted(name.removeprefix(prefix).replace("--", "/", 1) for name in folders)
+
+
+def _did_you_mean(names: list[str]) -> str:
+    return f" Did you mean {' or '.join(map(repr, names))}?" if names else ""

@@ -1,0 +1,141 @@
+"""Forward passes that are recorded once on a GPU and replayed: CUDA graphs over texts in slots.
+
+To launch the kernels of a small step from Python takes longer than to run them. A recording launches them all at once,
+but always reads and writes the same memory: so shapes are rounded up to powers of two, texts stay in their slots, and
+what is read goes to the same places of memory each time. A shape is recorded when it comes a second time.
+
+Importing this imports torch.
+"""
+
+from collections.abc import Callable, Sequence
+from threading import Lock
+from typing import Any, Protocol
+
+import torch
+
+from structured.errors import StructuredWarning, warn
+from structured.models.slot_cache import SlotCache
+
+MIN_PLACES = 256
+"""Of the slots of recorded passes, which look at all of their places."""
+
+MAX_COLUMNS = 64
+"""Of a pass that is recorded; longer ones are worth their launches."""
+
+Pass = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+"""From token ids and places, both of shape (rows, columns), to logits of shape (rows, kept, width)."""
+
+
+class Recording(Protocol):
+    """A pass that can be run again, with what these tensors hold then."""
+
+    ids: torch.Tensor
+    places: torch.Tensor
+    logits: torch.Tensor
+
+    def replay(self) -> None:
+        """Run the pass."""
+        ...
+
+
+class CudaGraph:
+    """A `Recording` of what a pass does on a GPU. It shares memory with the one that was made before."""
+
+    def __init__(self, run: Pass, ids: torch.Tensor, places: torch.Tensor, before: "CudaGraph | None") -> None:
+        self.ids, self.places = ids.clone(), places.clone()
+        self.device = ids.device
+        self.graph = torch.cuda.CUDAGraph()
+        pool = None if before is None else before.graph.pool()
+        with _RECORDING, torch.cuda.device(self.device):
+            stream = torch.cuda.Stream()
+            stream.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(stream):  # libraries set themselves up in the first run, which cannot be recorded
+                run(self.ids, self.places)
+            torch.cuda.current_stream().wait_stream(stream)
+            with torch.cuda.graph(self.graph, pool=pool, capture_error_mode="thread_local"):
+                self.logits = run(self.ids, self.places)
+
+    def replay(self) -> None:
+        """Run the pass."""
+        with torch.cuda.device(self.device):
+            self.graph.replay()
+
+
+_RECORDING = Lock()
+"""One pass is recorded at a time in a process, as CUDA demands."""
+
+MakeRecording = Callable[[Pass, torch.Tensor, torch.Tensor, Any], Recording]
+"""From a pass, token ids, places and the recording that was made before, or None, to a recording."""
+
+
+class Recordings:
+    """The recorded passes over the slots of one cache, all layers of which attend.
+
+    A replay overwrites the logits of the one before it.
+    """
+
+    def __init__(self, cache: SlotCache, *, make: MakeRecording) -> None:
+        self.cache = cache
+        self.make = make
+        self._made: dict[tuple[int, int, int], Recording | None] = {}
+        self._memory: torch.Tensor | None = None
+        self._last: Recording | None = None
+        self._can_be_made = True
+
+    def __len__(self) -> int:
+        return len(self._made)
+
+    def suits(self, places: int) -> bool:
+        """Tell whether texts of so many tokens would not waste most of the memory: each pass looks at all places."""
+        return self._memory is None or self._memory.shape[2] <= 4 * max(MIN_PLACES, _power(places))
+
+    @torch.inference_mode()
+    def read(self, token_ids: Sequence[Sequence[int]], kept: int) -> torch.Tensor | None:
+        """Read new tokens of each text, and return the logits of the last `kept` places, shape (texts, kept, width).
+
+        None if that is no pass to be recorded, and has not been run. The logits are overwritten by the next pass.
+        """
+        shape = _power(len(token_ids)), _power(max(*map(len, token_ids), kept)), _power(kept)
+        if shape[1] > MAX_COLUMNS or not self._can_be_made:
+            return None
+        ids, places = self.cache.placed(token_ids, *shape[:2])
+        self.cache.reserve(shape[0], max(MIN_PLACES, _power(max(self.cache.lengths))))
+        memory = self.cache.layers[0].kept[0]
+        if memory is not self._memory:  # it has grown
+            self._memory, self._last = memory, None
+            self._made.clear()
+        return self._logits(shape, ids, places)[: len(token_ids), -kept:]
+
+    def _logits(self, shape: tuple[int, int, int], ids: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
+        """Run a pass: as it is for the first time, recorded for the second, and replayed from then on."""
+
+        def run(ids: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
+            return self.cache.run(ids, places, shape[2])
+
+        if shape not in self._made:
+            self._made[shape] = None
+            return run(ids, places)
+        recording = self._made[shape]
+        if recording is None:
+            try:
+                recording = self._made[shape] = self._last = self.make(run, ids, places, self._last)
+            except RuntimeError as error:
+                if isinstance(error, torch.OutOfMemoryError):
+                    raise
+                self._can_be_made = False
+                warn(
+                    StructuredWarning(
+                        f"A pass of {type(self.cache.model).__name__} cannot be recorded: {error}. It goes on without. "
+                        "Leave cuda_graphs out."
+                    )
+                )
+                return run(ids, places)
+        recording.ids.copy_(ids)
+        recording.places.copy_(places)
+        recording.replay()
+        return recording.logits
+
+
+def _power(count: int) -> int:
+    """Return the least power of two that is not less."""
+    return 1 << (count - 1).bit_length()

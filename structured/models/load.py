@@ -1,0 +1,161 @@
+"""Anything that can be a model enters; a `LanguageModel` leaves.
+
+A hub id or folder, a loaded `(model, tokenizer)` of transformers, a `(function, tokenizer)`, or any object that follows
+the `LanguageModel` protocol. With none named, the environment variable STRUCTURED_MODEL decides; without that the
+demonstration model of the package answers, and says so once.
+"""
+
+import os
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+from structured.errors import DemonstrationWarning, ModelError, described, warn
+from structured.errors.arguments import flag, shown
+from structured.models.checkpoints import find_folder
+from structured.models.function import FunctionModel, LogitsFunction
+from structured.models.protocol import LanguageModel
+from structured.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+    from structured.vocabulary import Tokenizer
+
+DEMONSTRATION = Path(__file__).parent / "demonstration"
+"""The folder of the small model that ships with the package."""
+
+ModelSource: TypeAlias = (
+    "str | Path | LanguageModel | tuple[PreTrainedModel, PreTrainedTokenizerBase] | tuple[LogitsFunction, Tokenizer]"
+)
+
+
+def load_model(
+    source: "ModelSource | None" = None,
+    *,
+    device_map: str | dict[str, Any] | None = None,
+    dtype: str = "auto",
+    cuda_graphs: bool = False,
+) -> LanguageModel:
+    """Return the model that `source` names or is.
+
+    `source` is a Hugging Face hub id or a local folder; a loaded `(model, tokenizer)` of transformers; a
+    `(function, tokenizer)`, where the function takes token ids and returns logits of shape (width,) and the tokenizer
+    follows `structured.vocabulary.Tokenizer`; or a `LanguageModel`, which is returned as it is. None stands for the
+    environment variable STRUCTURED_MODEL and, where that is not set, for the demonstration model of the package.
+
+    `device_map` (for accelerate; default: the GPU if there is one), `dtype` (default: that of the checkpoint) and
+    `cuda_graphs` (records passes on one GPU and replays them; for models all layers of which attend) apply to models
+    loaded by name. The same name is loaded once in a process.
+
+    Raises ModelError if there is no such model, or if it is to be recorded and cannot be, VocabularyError if its
+    tokenizer cannot be read.
+    """
+    flag("cuda_graphs", cuda_graphs)
+    if not isinstance(dtype, str):
+        raise TypeError(f"dtype is {shown(dtype)}; it must be a name, such as 'auto', 'bfloat16' or 'float32'.")
+    if not isinstance(device_map, str | dict | None):
+        raise TypeError(
+            f"device_map is {shown(device_map)}; it must be a name, such as 'auto', 'cpu' or 'cuda:0', or a dict of "
+            "modules and their devices."
+        )
+    if source is None:
+        source = os.environ.get("STRUCTURED_MODEL") or _demonstration()
+    if isinstance(source, str | os.PathLike) and isinstance(os.fspath(source), str):
+        name, folder = os.fspath(source), find_folder(source)
+        if not isinstance(device_map, str | None):
+            return _load_by_name(name, folder, device_map=device_map, dtype=dtype, cuda_graphs=cuda_graphs)
+        return _load_once(name, folder, device_map, dtype, cuda_graphs)
+    if isinstance(source, tuple) and len(source) == 2:
+        return _from_pair(*source)
+    if not isinstance(source, type) and all(_has(source, name) for name in _MEMBERS):
+        return _checked(cast("LanguageModel", source))
+    raise ModelError(
+        f"{described(source)} is not a model. Pass a hub id, a folder, (model, tokenizer), (function, tokenizer) or an "
+        f"object that follows structured.models.LanguageModel.{_hint(source)}"
+    )
+
+
+def _hint(source: object) -> str:
+    """Return what may have been meant by something that is no model."""
+    if isinstance(source, type):
+        return f" {source.__name__} is a class: pass an instance."
+    if isinstance(source, list) and len(source) == 2:
+        return " A pair is a tuple: write (…), not […]."
+    if callable(source) or _has(source, "generation_config"):
+        return " This one lacks its tokenizer."
+    lacks = [f"`{name}`" for name in _MEMBERS if not _has(source, name)]
+    return f" It lacks {', '.join(lacks)}." if len(lacks) < len(_MEMBERS) else ""
+
+
+def _checked(model: LanguageModel) -> LanguageModel:
+    """Return a model of the user's own if its vocabulary is one."""
+    try:
+        vocabulary = model.vocabulary
+    except Exception as error:
+        raise ModelError(f"The `vocabulary` of {described(model)} raises {type(error).__name__}: {error}") from error
+    if not isinstance(vocabulary, Vocabulary):
+        raise ModelError(
+            f"The `vocabulary` of {described(model)} is {described(vocabulary)}. It must be a "
+            "structured.vocabulary.Vocabulary."
+        )
+    return model
+
+
+def _has(source: object, name: str) -> bool:
+    """Tell whether there is an attribute, even if it raises an error of its own."""
+    try:
+        return hasattr(source, name)
+    except Exception:  # noqa: BLE001  it is raised again when the attribute is read
+        return True
+
+
+def _from_pair(model: Any, tokenizer: Any) -> LanguageModel:
+    is_of_transformers = _has(tokenizer, "backend_tokenizer")
+    tells = [name for name in _TOLD if _has(tokenizer, name)]
+    if callable(model) and ("tokens" in tells or (tells and not is_of_transformers)):
+        return FunctionModel(model, tokenizer)
+    if is_of_transformers and _has(model, "generation_config"):
+        from structured.models.transformers import HuggingFaceModel
+
+        return HuggingFaceModel(model, tokenizer)
+    is_swapped = callable(tokenizer) and any(_has(model, name) for name in _TOLD)
+    raise ModelError(
+        f"({type(model).__name__}, {type(tokenizer).__name__}) is no model and its tokenizer. The tokenizer must be a "
+        "fast one of transformers, with its model, or have `tokens`, `end_token_ids` and `encode`, with a function."
+        f"{' Are the two in the wrong order?' if is_swapped else ''}"
+    )
+
+
+_MEMBERS = ("name", "vocabulary", "context_length", "has_chat_template", "encode", "begin", "most_guesses", "pays")
+"""What a model of one's own has."""
+
+_TOLD = ("tokens", "end_token_ids", "encode")
+"""What a tokenizer of one's own tells."""
+
+
+@cache
+def _demonstration() -> Path:
+    """Return the packaged model; being cached, it warns once in a process."""
+    warn(
+        DemonstrationWarning(
+            "No model was named, so the small demonstration model of the package answers. It is made to try the "
+            "library with; for real work pass model='…' or set STRUCTURED_MODEL."
+        )
+    )
+    return DEMONSTRATION
+
+
+@cache
+def _load_once(name: str, folder: str | None, device_map: str | None, dtype: str, cuda_graphs: bool) -> LanguageModel:
+    return _load_by_name(name, folder, device_map=device_map, dtype=dtype, cuda_graphs=cuda_graphs)
+
+
+def _load_by_name(
+    name: str, folder: str | None, *, device_map: str | dict[str, Any] | None, dtype: str, cuda_graphs: bool
+) -> LanguageModel:
+    from structured.models.transformers import load
+
+    if name == str(DEMONSTRATION) and dtype == "auto":
+        dtype = "float32"  # sums of bfloat16 differ from processor to processor, and with them close answers
+    return load(name, folder, device_map=device_map, dtype=dtype, cuda_graphs=cuda_graphs)

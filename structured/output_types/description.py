@@ -1,0 +1,363 @@
+"""A schema enters; the type that it describes leaves, as a person would note it down.
+
+The style is that of a TypeScript interface. A sketch has the shape of the answer, in the order of the answer. It is for
+reading: rules that would take long to tell (`not`, `if`, what some regular expressions forbid) are left to the mask.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from pydantic_core import to_jsonable_python
+
+from structured.errors import SchemaError
+from structured.errors.recursion import deep
+from structured.json_schema.document.drafts import subschemas
+from structured.json_schema.document.place import Compilation, Identity, Place, Reading, Schema, Subschema
+from structured.json_schema.document.references import REFERENCES, ignores_siblings, targets
+from structured.json_schema.whitespace import DEFAULT_WHITESPACE, read_whitespace
+
+_PLAIN_NAME = re.compile(r"[^\W\d]\w*")
+_FORMAT_NAMES = {"decimal": "decimal", "date": "date", "date-time": "datetime"}
+_ANYTHING = "any"
+
+MAX_LISTED = 20_000
+"""Characters of listed values in one place, some 5,000 tokens; those beyond are counted, and the mask has them all."""
+
+
+def schema_to_sketch(schema: Schema) -> str:
+    """Return the sketch of the type that a JSON Schema describes.
+
+    `{"anyOf": [{"type": "integer", "minimum": 0}, {"type": "null"}]}` → `integer (>= 0) | null`
+    """
+    compilation = Compilation(schema, read_whitespace(DEFAULT_WHITESPACE), Reading.TYPE, "written")
+    return part_to_sketch(Subschema(schema, Place(compilation)))
+
+
+@deep
+def part_to_sketch(root: Subschema) -> str:
+    """Return the sketch of a schema; a property that may be left out has a question mark."""
+    try:
+        return _told(_Sketcher(), root)
+    except _TooLong:
+        return _told(_Sketcher(names_everything=True), root)
+
+
+def _told(sketcher: "_Sketcher", root: Subschema) -> str:
+    """Return the sketch of a schema, and below it what the names in it mean."""
+    first = sketcher.referred(root) if sketcher.contains_itself(root) else sketcher.sketch(root)
+    return "\n".join([first, *(f"{name} = {text}" for name, text in sketcher.named())])
+
+
+def kinds() -> Callable[[Subschema], str]:
+    """Return a function from a schema to its sketch in a line, where types that have fields are written by name."""
+    sketcher, by_name = _Sketcher(names_objects=True), _Sketcher(names_everything=True)
+
+    @deep
+    def kind(part: Subschema) -> str:
+        try:
+            return " ".join(sketcher.sketch(part).split())
+        except _TooLong:
+            return " ".join(by_name.sketch(part).split())
+
+    return kind
+
+
+class _TooLong(Exception):  # noqa: N818  not an error, a result
+    """A sketch in which too much is written out."""
+
+
+MAX_LOOKED_AT = 100_000
+"""Schemas that are looked at for one sketch; where there are more, all that is referred to is told once, by name."""
+
+_WRITTEN = 10
+"""As many a schema counts that is written."""
+
+
+class _Sketcher:
+    """Writes types down; one that contains itself is written by name, and what the name means afterwards."""
+
+    def __init__(self, *, names_objects: bool = False, names_everything: bool = False) -> None:
+        self.names_objects = names_objects
+        self.names_everything = names_everything
+        self.looked_at = 0
+        self.names: dict[Identity, str] = {}
+        self.mentioned: list[Subschema] = []
+        self._namesakes: Counter[str] = Counter()
+        self._recursive: dict[Identity, bool] = {}
+
+    def named(self) -> Iterator[tuple[str, str]]:
+        """Yield the name and the sketch of each type that was written by name."""
+        for part in self.mentioned:  # which grows on the way
+            yield self.names[part.identity], self.sketch(part)
+
+    @deep
+    def sketch(self, part: Subschema, indent: str = "") -> str:
+        """Return the sketch of a schema: of all that it says together."""
+        self._look(_WRITTEN)
+        if not isinstance(part.schema, Mapping):
+            return "never" if part.schema is False else _ANYTHING
+        pieces = [piece for piece in dict.fromkeys(self._pieces(part, indent)) if piece != _ANYTHING]
+        if len(pieces) > 1:
+            pieces = [f"({piece})" if " | " in piece and "\n" not in piece else piece for piece in pieces]
+        return " & ".join(pieces) or _ANYTHING
+
+    def referred(self, target: Subschema) -> str:
+        """Return the name of a type, to be told afterwards."""
+        if target.identity not in self.names:
+            key = target.place.keys[-1] if target.place.path is not None else ""
+            title = target.schema.get("title") if isinstance(target.schema, Mapping) else None
+            lines = (" ".join(name.split()) for name in (key, title) if isinstance(name, str))
+            name = next(filter(None, lines), "Answer")
+            self._namesakes[name] += 1
+            self.names[target.identity] = name if self._namesakes[name] == 1 else f"{name}{self._namesakes[name]}"
+            self.mentioned.append(target)
+        return self.names[target.identity]
+
+    def contains_itself(self, part: Subschema) -> bool:
+        """Tell whether a schema leads back to itself."""
+        if part.identity not in self._recursive:
+            self._recursive[part.identity] = any(inner.identity == part.identity for inner in self._inside(part))
+        return self._recursive[part.identity]
+
+    def _inside(self, part: Subschema) -> Iterator[Subschema]:
+        for inner in _reached(part):
+            self._look(1)
+            yield inner
+
+    def _look(self, weight: int) -> None:
+        """Count a schema that is looked at. Raises _TooLong where they are too many, and could be named."""
+        self.looked_at += weight
+        if self.looked_at > MAX_LOOKED_AT and not self.names_everything:
+            raise _TooLong
+
+    def _pieces(self, part: Subschema, indent: str) -> Iterator[str]:
+        """Yield the sketches of what holds together."""
+        schema = part.schema
+        if not REFERENCES.keys().isdisjoint(schema):
+            yield from (self._target(target, indent) for target in _targets(part))
+            if ignores_siblings(part.place):
+                return
+        yield self._own(part, indent)
+        for index in range(len(_list(schema, "allOf"))):
+            yield self.sketch(part.below("allOf", index), indent)
+        for keyword in ("anyOf", "oneOf"):
+            branches = [self.sketch(part.below(keyword, at), indent) for at in range(len(_list(schema, keyword)))]
+            if branches and _ANYTHING not in branches:
+                yield " | ".join(dict.fromkeys(branches))
+
+    def _target(self, target: Subschema, indent: str) -> str:
+        by_name = self.names_objects and isinstance(target.schema, Mapping) and "properties" in target.schema
+        if by_name or self.names_everything or self.contains_itself(target):
+            return self.referred(target)
+        return self.sketch(target, indent)
+
+    def _own(self, part: Subschema, indent: str) -> str:
+        """Return what a schema says by itself."""
+        schema = part.schema
+        if "enum" in schema or "const" in schema:
+            values = schema["enum"] if "enum" in schema else [schema["const"]]
+            return _listed(values)
+        named = schema.get("type", _implied(schema))
+        types = named if isinstance(named, list) else [named]
+        return " | ".join(self._typed(part, str(name), indent) for name in types)
+
+    def _typed(self, part: Subschema, name: str, indent: str) -> str:
+        """Return what a schema says of values of one type."""
+        match name:
+            case "object":
+                return self._object(part, indent)
+            case "array":
+                return f"[{self._items(part, indent)}]{_bounds(part.schema, 'Items', ' items')}"
+            case "string":
+                plain = _FORMAT_NAMES.get(str(part.schema.get("format")), name)
+                return f"{plain}{_shown([*_text_rules(part.schema), *_limits(part.schema, 'Length', ' characters')])}"
+            case "integer" | "number":
+                return f"{name}{_bounds(part.schema, 'imum', '')}"
+            case _:
+                return name
+
+    def _items(self, part: Subschema, indent: str) -> str:
+        keyword = "items" if isinstance(part.schema.get("items"), list) else "prefixItems"
+        first = [part.below(keyword, index) for index in range(len(_list(part.schema, keyword)))]
+        shown = [self.sketch(item, indent) for item in first]
+        rest = "additionalItems" if keyword == "items" else "items"
+        most = part.schema.get("maxItems")
+        is_full = isinstance(most, int) and most <= len(first)
+        if part.schema.get(rest, not first) is not False and not is_full:
+            shown += [self.sketch(part.below(rest), indent) if rest in part.schema else _ANYTHING, "..."]
+        return ", ".join(shown)
+
+    def _object(self, part: Subschema, indent: str) -> str:
+        deeper = indent + "  "
+        lines = [f"{deeper}{line}\n" for line in self._members(part, deeper)]
+        others = list(self._others(part, deeper))
+        if not lines:
+            return f"{{{', '.join(others)}}}" if others or "properties" in part.schema else "object"
+        said = _line(_said(part.schema)) if _is_object(part) and not self.names_objects else ""
+        return f"{{{said}\n{''.join(lines)}{''.join(f'{deeper}{other}' + chr(10) for other in others)}{indent}}}"
+
+    def _members(self, part: Subschema, indent: str) -> Iterator[str]:
+        """Yield the properties that have names, each with its description."""
+        listed, required = _mapping(part.schema, "properties"), _list(part.schema, "required")
+        may_be_left_out = part.place.compilation.optional != "written"
+        for name in dict.fromkeys([*listed, *map(str, required)]):
+            shown = name if _PLAIN_NAME.fullmatch(name) else _quoted(name)
+            mark = "?" if may_be_left_out and name not in required else ""
+            inside = self.sketch(part.below("properties", name), indent) if name in listed else _ANYTHING
+            yield f"{shown}{mark}: {inside}{_comment(name, part.below('properties', name)) if name in listed else ''}"
+
+    def _others(self, part: Subschema, indent: str) -> Iterator[str]:
+        """Yield the properties that may have any name, or any that a regular expression finds."""
+        for regex in _mapping(part.schema, "patternProperties"):
+            yield f"[/{' '.join(regex.split())}/]: {self.sketch(part.below('patternProperties', regex), indent)}"
+        for keyword in ("additionalProperties", "unevaluatedProperties"):
+            if part.schema.get(keyword, False) is not False:
+                yield f"[string]: {self.sketch(part.below(keyword), indent)}"
+
+
+def _reached(part: Subschema) -> Iterator[Subschema]:
+    """Yield the schemas inside a schema and behind its references, to any depth, each once."""
+    seen: set[Identity] = set()
+    left = [part]
+    while left:
+        for inner in _inside(left.pop()):
+            if inner.identity not in seen:
+                seen.add(inner.identity)
+                left.append(inner)
+                yield inner
+
+
+def _inside(part: Subschema) -> Iterator[Subschema]:
+    if isinstance(part.schema, Mapping):
+        yield from _targets(part)
+        for keys, _ in subschemas(part.schema, part.place.draft):
+            if keys[0] not in ("$defs", "definitions"):
+                yield part.below(*keys)
+
+
+def _targets(part: Subschema) -> list[Subschema]:
+    """Return what the references of a schema lead to; nothing if one of them leads nowhere."""
+    try:
+        return targets(part)
+    except SchemaError:
+        return []
+
+
+def _implied(schema: Schema) -> str:
+    """Return the type that is meant where none is named."""
+    if schema.keys() & {"properties", "required", "additionalProperties", "patternProperties"}:
+        return "object"
+    return "array" if schema.keys() & {"items", "prefixItems"} else _ANYTHING
+
+
+def _list(schema: Schema, keyword: str) -> "list[Any]":
+    found = schema.get(keyword)
+    return found if isinstance(found, list) else []
+
+
+def _mapping(schema: Schema, keyword: str) -> Mapping[str, Any]:
+    found = schema.get(keyword)
+    return found if isinstance(found, Mapping) else {}
+
+
+def _listed(values: Sequence[object]) -> str:
+    """Return values as they are written: `"a" | 1`; where there are very many, the first and how many more."""
+    shown: list[str] = []
+    left = MAX_LISTED
+    for value in values:
+        text = _quoted(value)
+        left -= len(text) + len(" | ")
+        if shown and left < 0:
+            return " | ".join([*shown, f"... ({len(values) - len(shown):,} more)"])
+        shown.append(text)
+    return " | ".join(shown)
+
+
+def _comment(name: str, part: Subschema) -> str:
+    """Return what is said of a property: `  // Title: description; e.g. "an example"`, or nothing."""
+    schema = part.schema
+    if not isinstance(schema, Mapping):
+        return ""
+    title = " ".join(str(schema.get("title", "")).split())
+    described = "" if _is_object(part) else _said(schema) or next(filter(None, map(_said_by, _targets(part))), "")
+    said = ": ".join(filter(None, ["" if _is_generated(title, name) else title, described]))
+    examples = [_quoted(one) for one in _list(schema, "examples")]
+    few = [one for one in examples if len(one) <= LONGEST_EXAMPLE][:MAX_EXAMPLES]
+    return _line("; ".join([*([said] if said else []), *([f"e.g. {', '.join(few)}"] if few else [])]))
+
+
+MAX_EXAMPLES = 3
+LONGEST_EXAMPLE = 80
+"""Characters of an example that is shown; a longer one is left out."""
+
+LONGEST_PATTERN = 60
+"""Characters of a regular expression that is shown; the mask has a longer one all the same."""
+
+
+def _quoted(value: Any) -> str:
+    """Return a value as JSON on one line: also what JSON leaves as it is, and others take for the end of a line."""
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text.translate({0x85: "\\u0085", 0x2028: "\\u2028", 0x2029: "\\u2029"})
+
+
+def _line(said: str) -> str:
+    return f"  // {said}" if said else ""
+
+
+def _said(schema: Schema) -> str:
+    """Return the description of a schema, in one line."""
+    description = schema.get("description")
+    return " ".join(description.split()) if isinstance(description, str) else ""
+
+
+def _said_by(target: Subschema) -> str:
+    """Return the description of what a property refers to, unless that is shown where its fields are."""
+    return _said(target.schema) if isinstance(target.schema, Mapping) and not _is_object(target) else ""
+
+
+def _is_object(part: Subschema) -> bool:
+    """Tell whether a schema has fields, above which its description is shown."""
+    return bool(part.schema.get("properties"))
+
+
+def _is_generated(title: str, name: str) -> bool:
+    """Tell whether a title is the one that Pydantic makes of a field's name: `unit_price` → `Unit Price`."""
+    return title == name.title().replace("_", " ").strip()
+
+
+_SIGNS = {"min": ">=", "exclusiveMin": ">", "max": "<=", "exclusiveMax": "<"}
+
+
+def _bounds(schema: Schema, suffix: str, unit: str) -> str:
+    """Return the limits of a value as ` (>= 0, < 10)`, or nothing where there are none."""
+    return _shown(_limits(schema, suffix, unit))
+
+
+def _shown(limits: Sequence[str]) -> str:
+    return f" ({', '.join(limits)})" if limits else ""
+
+
+def _limits(schema: Schema, suffix: str, unit: str) -> list[str]:
+    """Return the limits of a value, each with its sign: `>= 0`."""
+    signs = {f"{prefix}{suffix}": sign for prefix, sign in _SIGNS.items()}
+    signs |= {"multipleOf": "a multiple of"} if suffix == "imum" else {}
+    return [
+        f"{sign} {schema[keyword]}{unit}"
+        for keyword, sign in signs.items()
+        if keyword in schema and not isinstance(schema[keyword], bool)  # a flag of draft 4
+    ]
+
+
+_DATE_SIGNS = {"ge": ">=", "gt": ">", "le": "<=", "lt": "<"}
+
+
+def _text_rules(schema: Schema) -> list[str]:
+    """Return what a text is, beside its length: a short regular expression, the bounds of a date or a time."""
+    pattern = schema.get("pattern")
+    is_short = isinstance(pattern, str) and len(pattern) <= LONGEST_PATTERN and pattern.isprintable()
+    bounds = [f"{sign} {to_jsonable_python(schema[key])}" for key, sign in _DATE_SIGNS.items() if key in schema]
+    now = schema.get("now_op")
+    return [*([f"/{pattern}/"] if is_short else []), *bounds, *([f"in the {now}"] if isinstance(now, str) else [])]

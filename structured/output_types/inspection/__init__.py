@@ -1,0 +1,6 @@
+"""A type enters; what is to be known before anything is built leaves: its fields, its hazards and its cost."""
+
+from structured.output_types.inspection.inspection import inspect_output_type, inspect_type
+from structured.output_types.inspection.report import Cost, FieldReport, Hazard, Report, report_to_dict
+
+__all__ = ["Cost", "FieldReport", "Hazard", "Report", "inspect_output_type", "inspect_type", "report_to_dict"]

@@ -1,0 +1,100 @@
+"""A type enters; its pre-flight report leaves.
+
+A field is refused if and only if the compiler refuses it, since it is the compiler that is asked: first for the pattern
+of the whole schema and, where there is none, for those of its parts. A table of what is supported was rejected: it
+would have to be kept in step. So was collecting errors inside the compiler, which does not know what to go on with.
+"""
+
+from typing import Any
+
+from structured.errors import SchemaError
+from structured.errors.recursion import deep
+from structured.json_schema.compile import compiled, part_to_pattern
+from structured.json_schema.document.place import UnsatisfiableError
+from structured.json_schema.whitespace import DEFAULT_WHITESPACE
+from structured.output_types.inspection.lengths import text_lengths
+from structured.output_types.inspection.report import Cost, Report
+from structured.output_types.inspection.survey import Part, Survey
+from structured.output_types.output_type import OutputType, read_type
+from structured.regex import Pattern, nodes_of
+
+
+def inspect_type(output_type: object, *, whitespace: str = DEFAULT_WHITESPACE) -> Report:
+    """Return what is to be known of a type before a model is loaded or a document read.
+
+    >>> from structured import inspect_type
+    >>> inspect_type(list[bytes]).fields[0].status
+    'refused'
+
+    Parameters:
+        output_type: Anything that `pydantic.TypeAdapter` takes and can describe as a JSON Schema.
+        whitespace: What stands between JSON tokens, as for `to_regex`.
+
+    Returns:
+        The fields with their status, the hazards, and the cost. Unless something is refused, that takes one look at
+        each part of the schema and of its pattern; each refusal is then searched for from the root.
+
+    Raises:
+        SchemaError: It is no type, or has no JSON Schema.
+        ValueError: No whitespace has this name.
+    """
+    return inspect_output_type(read_type(output_type), whitespace=whitespace)
+
+
+@deep
+def inspect_output_type(output_type: OutputType[Any], *, whitespace: str = DEFAULT_WHITESPACE) -> Report:
+    """Return the same of a type that has been read."""
+    survey = Survey(output_type.root(whitespace), name=output_type.name)
+    cost = None
+    try:
+        cost = _cost(compiled(output_type.compilation(whitespace)))
+    except SchemaError as error:
+        for refusal in _Search().refusals(survey.root).values() or [error]:
+            survey.refuse(refusal)
+    return Report(output_type.name, whitespace, survey.fields(), survey.hazards(), survey.choices, cost)
+
+
+def _cost(pattern: Pattern) -> Cost:
+    lengths = text_lengths(pattern)
+    assert lengths.shortest is not None, "the compiler returns no pattern that nothing matches"
+    return Cost(len(nodes_of(pattern)), lengths.shortest, lengths.longest)
+
+
+_Refusals = dict[tuple[str, str | None, str], SchemaError]
+"""By place, keyword and problem, so that the same one is told once."""
+
+
+MAX_WORK = 20_000
+"""Schemas and branches that are compiled in search of refusals; what would be found after that is found next time."""
+
+
+class _Search:
+    """A search for all refusals in a schema, by compiling its parts alone."""
+
+    def __init__(self) -> None:
+        self.work = 0
+
+    @deep
+    def refusals(self, part: Part) -> _Refusals:
+        """Return why a part has no pattern, and why those below it have none; nothing if it has one."""
+        if self.work > MAX_WORK:
+            return {}
+        alone = part.schema.place.compilation.afresh()
+        try:
+            part_to_pattern(part.schema, alone)
+        except SchemaError as error:
+            self.work += alone.work
+            found: _Refusals = {(error.schema_path, error.keyword, error.problem): error}
+            for below in part.below:
+                inner = self.refusals(below)
+                if not _is_left_out(below, inner, error):
+                    found |= {key: found.get(key, value) for key, value in inner.items()}
+            return found
+        self.work += alone.work
+        return {}
+
+
+def _is_left_out(branch: Part, inner: _Refusals, outer: SchemaError) -> bool:
+    """Tell whether a part is a branch that nothing satisfies, while another is what has to be changed."""
+    first = next(iter(inner.values()), None)
+    return branch.is_branch and isinstance(first, UnsatisfiableError) and not isinstance(outer, UnsatisfiableError)

@@ -1,0 +1,162 @@
+"""What a pre-flight report is made of. Nothing here is printed; `cli.py` does that. Notebooks show it as HTML."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, get_args
+
+from structured.errors import SchemaError
+from structured.output_types.html import Html, card, code, coloured, joined, listed, paragraph, table
+
+Status = Literal["enforced", "checked", "refused"]
+
+
+@dataclass(frozen=True, slots=True)
+class FieldReport:
+    """A field of the answer: what it may hold, and who sees to that.
+
+    `path` leads to it in the answer: `lines[].price`, `pet (cat).lives`; "" is the whole answer. `kind` is its type as
+    the prompt puts it. `validators` are the functions that are run on the finished answer, which is generated again if
+    one of them rejects it. `refusals` are the reasons why the field cannot be compiled. `same_as` are the paths where
+    fields of the same type are told, if that is not here.
+    """
+
+    path: str
+    kind: str
+    validators: tuple[str, ...] = ()
+    refusals: tuple[SchemaError, ...] = ()
+    same_as: tuple[str, ...] = ()
+
+    @property
+    def status(self) -> Status:
+        """`"enforced"`: the mask allows nothing else. `"checked"`: it does, and validators have the last word."""
+        return "refused" if self.refusals else "checked" if self.validators else "enforced"
+
+
+@dataclass(frozen=True, slots=True)
+class Hazard:
+    """What is allowed and may still go wrong, at some paths, and what to write in the type instead."""
+
+    kind: str
+    problem: str
+    remedy: str
+    paths: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What an answer takes: the nodes of the pattern, the bytes of the shortest answer and of the longest.
+
+    `longest` is None where answers may have any length. The nodes are counted, and the lengths are sums over them; no
+    automaton is built. Its states are as many as the texts need that are written, which nobody knows beforehand.
+    """
+
+    nodes: int
+    shortest: int
+    longest: int | None
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Report:
+    """What is to be known of a type before anything is built.
+
+    `choices` counts the unions and the lists of values. `cost` is None where something is refused.
+    """
+
+    name: str
+    whitespace: str
+    fields: tuple[FieldReport, ...]
+    hazards: tuple[Hazard, ...]
+    choices: int
+    cost: Cost | None
+
+    def __repr__(self) -> str:
+        statuses = [field.status for field in self.fields]
+        counts = [f"{status}={statuses.count(status)}" for status in ("checked", "refused") if status in statuses]
+        shown = [self.name, f"fields={len(self.fields)}", *counts, f"hazards={len(self.hazards)}"]
+        return f"Report({', '.join(shown)})"
+
+    def _repr_html_(self) -> str:
+        return report_to_html(self)
+
+    @property
+    def refusals(self) -> tuple[SchemaError, ...]:
+        """Every reason why the type cannot be compiled, each once; none if it can."""
+        return tuple({id(error): error for field in self.fields for error in field.refusals}.values())
+
+
+def report_to_dict(report: Report) -> dict[str, Any]:
+    """Return a report as JSON values, for programs."""
+    return {
+        "type": report.name,
+        "whitespace": report.whitespace,
+        "fields": [
+            {
+                "path": field.path,
+                "kind": field.kind,
+                "status": field.status,
+                "validators": list(field.validators),
+                "refusals": [_refusal_to_dict(error) for error in field.refusals],
+                "same_as": list(field.same_as),
+            }
+            for field in report.fields
+        ],
+        "hazards": [asdict(hazard) for hazard in report.hazards],
+        "choices": report.choices,
+        "cost": None if report.cost is None else asdict(report.cost),
+    }
+
+
+def report_to_html(report: Report) -> str:
+    """Return a report as HTML, for notebooks."""
+    statuses = [field.status for field in report.fields]
+    counts = [f"{statuses.count(status)} {status}" for status in get_args(Status) if status in statuses]
+    rows = [(_path(field.path), field.kind, _shown_status(field)) for field in report.fields]
+    parts = [table(("field", "kind", "status"), rows)]
+    refused = [
+        joined(coloured(f"{error.problem}. ", "bad"), _path(field.path), f" → {error.remedy}")
+        for field in report.fields
+        for error in field.refusals
+    ]
+    hazards = [
+        joined(coloured(f"{hazard.problem} ", "doubtful"), _paths(hazard.paths), f" → {hazard.remedy}")
+        for hazard in report.hazards
+    ]
+    for heading, notes in (("Refused", refused), ("Hazards", hazards)):
+        if notes:
+            parts += [paragraph(heading), listed(notes)]
+    fields = "1 field" if len(statuses) == 1 else f"{len(statuses):,} fields"
+    return card(report.name, f"{fields}: {', '.join(counts)}", *parts, paragraph(_shown_cost(report.cost)))
+
+
+_STATUS_COLOURS: dict[Status, str] = {"enforced": "good", "checked": "doubtful", "refused": "bad"}
+
+
+def _path(path: str) -> Html:
+    return code(path or "(answer)")
+
+
+def _paths(paths: Sequence[str]) -> Html:
+    first, *more = map(_path, paths)
+    return joined(first, *(part for path in more for part in (", ", path)))
+
+
+def _shown_status(field: FieldReport) -> Html:
+    by = f" by {', '.join(field.validators)}" if field.validators else ""
+    same = f" (as {', '.join(path or 'the answer' for path in field.same_as)})" if field.same_as else ""
+    return joined(coloured(field.status, _STATUS_COLOURS[field.status]), by, same)
+
+
+def _shown_cost(cost: Cost | None) -> str:
+    if cost is None:
+        return "Nothing can be extracted."
+    most = " or more, without a limit" if cost.longest is None else f" to {cost.longest:,}"
+    return f"Bytes of an answer: {cost.shortest:,}{most}. Nodes of the pattern: {cost.nodes:,}."
+
+
+def _refusal_to_dict(error: SchemaError) -> dict[str, str | None]:
+    return {
+        "problem": error.problem,
+        "keyword": error.keyword,
+        "schema_path": error.schema_path,
+        "remedy": error.remedy,
+    }

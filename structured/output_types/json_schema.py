@@ -1,0 +1,237 @@
+"""A JSON Schema of the user's enters; an output type leaves, whose answers are plain Python data.
+
+It is read by the specification, and an answer is validated by `jsonschema` with the same documents, drafts, formats and
+regular expressions. Where `jsonschema` cannot tell (it takes every reference to a dynamic name for a dynamic one, and
+follows a schema that refers to itself in place for ever), the mask alone vouches for the answer.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, get_args
+
+from structured.errors import SchemaError
+from structured.errors.arguments import check_fields, flag, instance, one_of, shown, text
+from structured.errors.recursion import deep, with_room
+from structured.json_schema.document.drafts import Draft, named_draft
+from structured.json_schema.document.place import Compilation, KeyOrder, Optionals, Place, Reading, Schema, Subschema
+from structured.json_schema.document.resources import Path, pointer_of
+from structured.json_schema.logic.evaluation import check_well_formed, rejection
+from structured.json_schema.whitespace import DEFAULT_WHITESPACE, read_whitespace
+
+_FIELDS = {
+    "documents": instance(Mapping, "{uri: schema}"),
+    "draft": instance(Draft, "Draft.DRAFT_7, of structured.json_schema"),
+    "assert_formats": flag,
+    "key_order": one_of(get_args(KeyOrder)),
+    "name": text,
+}
+
+MAX_NESTED = 500
+"""Brackets inside each other in a schema: Python reads no more than about twice as many."""
+
+SHALLOW = 40
+"""As many of which `jsonschema` goes through by itself."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class JsonSchema:
+    """An output type: the JSON values that a JSON Schema allows, as plain Python data.
+
+    `extract(JsonSchema({"type": "array", "items": {"type": "integer"}}), "1, 2 and 3")` → `[1, 2, 3]`
+
+    Two are equal if they say the same in the same order. Raises SchemaError when it is made if the schema is malformed;
+    whether it can be honoured is told when it is used.
+
+    Parameters:
+        schema: The schema: a mapping, `True` or `False`, or its JSON text.
+        documents: Other schemas that it refers to, by their URIs. The metaschemas are known, and nothing is fetched.
+        draft: The edition of the specification of schemas that name none by `$schema`.
+        assert_formats: Whether `format` forbids anything; if not, it is an annotation (validation §7.2.1).
+        key_order: Whether properties are written in the order of the schema, others after them, or in any order. Those
+            that are counted, that are asked for by what they hold, or that stand in listed values keep their places in
+            either.
+        name: What it is called in prompts and errors; by default its `title`.
+    """
+
+    schema: Schema | bool | str = field(compare=False)
+    _: KW_ONLY
+    documents: Mapping[str, Schema | bool] = field(default_factory=dict, compare=False)
+    draft: Draft = Draft.DRAFT_2020_12
+    assert_formats: bool = True
+    key_order: KeyOrder = "schema"
+    name: str = ""
+    _text: str = field(init=False)
+
+    @deep
+    def __post_init__(self) -> None:
+        check_fields(self, _FIELDS)
+        schema = _read(self.schema) if isinstance(self.schema, str) else _copied(self.schema, "The schema")
+        documents = {uri: _copied(document, f"The document {uri!r}") for uri, document in self.documents.items()}
+        if not isinstance(schema, dict | bool):
+            raise SchemaError(f"{shown(schema)} is not a schema", remedy="Use an object, true or false.")
+        title = schema.get("title") if isinstance(schema, dict) else None
+        for what, written in (("name", self.name), *(("URI of a document", uri) for uri in documents)):
+            check_text(written, f"The {what}")
+        set_field = object.__setattr__
+        set_field(self, "schema", schema)
+        set_field(self, "documents", documents)
+        set_field(self, "name", self.name or (title if isinstance(title, str) and title else "JsonSchema"))
+        set_field(self, "_text", with_room(json.dumps, [schema, documents]))
+        if isinstance(schema, dict):
+            _check(schema, named_draft(schema.get("$schema")) or self.draft)
+
+    def __repr__(self) -> str:
+        return f"JsonSchema(name={self.name!r})"
+
+    def __get_pydantic_core_schema__(self, _source: object, _handler: object) -> Any:
+        """Refuse to be a part of a type: Pydantic would not validate what it describes."""
+        raise SchemaError(
+            f"{self!r} stands inside of a type", remedy="Use it as the output type itself, or write the part as a type."
+        )
+
+    def compilation(self, whitespace: str = DEFAULT_WHITESPACE, optional: Optionals = "written") -> Compilation:
+        """Return what compiles it: numbers are plain, so that no model may run on with digits."""
+        assert not isinstance(self.schema, str), "it is read when it is made"
+        return Compilation(
+            self.schema,
+            read_whitespace(whitespace),
+            Reading.SPECIFICATION,
+            optional,
+            self.assert_formats,
+            plain_numbers=True,
+            key_order=self.key_order,
+            documents=self.documents,
+            draft=self.draft,
+        )
+
+
+class PlainData:
+    """What `pydantic.TypeAdapter` is for a type, for a `JsonSchema`."""
+
+    def __init__(self, json_schema: JsonSchema) -> None:
+        compilation = json_schema.compilation()
+        self._root = Subschema(compilation.root, Place(compilation))
+
+    def validate_json(self, text: str | bytes) -> Any:
+        """Return the value of a JSON text. Raises ValueError if the schema does not allow it."""
+        try:
+            return self.validate_python(with_room(json.loads, text))
+        except RecursionError as error:
+            raise ValueError("The answer has too many brackets inside each other to be read.") from error
+
+    def validate_python(self, value: Any) -> Any:
+        """Return a value. Raises ValueError if the schema does not allow it."""
+        reason = rejection(self._root, value)
+        if reason is not None:
+            raise ValueError(reason)
+        return value
+
+    def dump_python(self, value: Any, *, mode: str = "json", by_alias: bool = True) -> Any:  # noqa: ARG002  as Pydantic's
+        """Return the value, which is plain already."""
+        return value
+
+
+def nesting(value: Any) -> int:
+    """Return how many brackets stand inside each other in a value, or that it is more than may be."""
+    left, depth = [value], 0
+    while left and depth <= MAX_NESTED:
+        inside = [list(one.values()) if isinstance(one, Mapping) else one for one in left if _has_members(one)]
+        left = [member for members in inside for member in members]
+        depth += bool(inside)
+    return depth
+
+
+def check_text(value: Any, what: str) -> None:
+    """Refuse a text in a value that no UTF-8 has: one with a lone surrogate, which is half a character."""
+    left: list[tuple[Any, Path]] = [(value, None)]
+    while left:
+        one, path = left.pop()
+        if isinstance(one, str):
+            try:
+                one.encode()
+            except UnicodeEncodeError as error:
+                raise SchemaError(
+                    f"{what} holds a lone surrogate, {one[error.start]!r}, which is not a character",
+                    schema_path=pointer_of(path).encode("utf-8", "backslashreplace").decode(),
+                    remedy="Remove it, or replace it.",
+                ) from error
+        elif isinstance(one, dict):
+            left += [(name, path) for name in one]
+            left += [(member, (path, name)) for name, member in one.items()]
+        elif isinstance(one, list):
+            left += [(member, (path, index)) for index, member in enumerate(one)]
+
+
+def check_document(value: Any, what: str) -> None:
+    """Refuse a schema that is nested too deeply to be read, or that holds what is not a character."""
+    check_nesting(value, what)
+    check_text(value, what)
+
+
+def check_nesting(value: Any, what: str) -> None:
+    """Refuse a value in which more brackets stand inside each other than are read."""
+    if nesting(value) > MAX_NESTED:
+        raise SchemaError(
+            f"{what} has more than {MAX_NESTED} brackets inside each other",
+            remedy="Nest it less: write what is inside under $defs, and refer to it.",
+        )
+
+
+def _has_members(value: Any) -> bool:
+    return not isinstance(value, _PLAIN) and isinstance(value, Mapping | list | tuple)
+
+
+_PLAIN = (str, int, float, type(None))
+
+
+def _read(text: str) -> Any:
+    try:
+        schema = with_room(json.loads, text)
+    except RecursionError as error:
+        raise SchemaError(
+            f"The schema has more than {MAX_NESTED} brackets inside each other", remedy="Nest it less."
+        ) from error
+    except ValueError as error:
+        raise SchemaError(f"The schema is no JSON text: {error}", remedy="Correct it, or pass a mapping.") from error
+    check_document(schema, "The schema")
+    return schema
+
+
+def _copied(value: Any, what: str) -> Any:
+    """Return a value as JSON would give it back, so that nobody can change it from outside."""
+    check_nesting(value, what)
+    try:
+        plain = _plain(value)
+        copied = with_room(json.loads, with_room(json.dumps, plain, allow_nan=False))
+    except (TypeError, ValueError) as error:
+        raise SchemaError(f"{what} is no JSON value: {error}", remedy="Use plain Python data.") from error
+    check_text(copied, what)
+    return copied
+
+
+@deep
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {_name(name): _plain(one) if _has_members(one) else one for name, one in value.items()}
+    return [_plain(one) if _has_members(one) else one for one in value] if isinstance(value, list | tuple) else value
+
+
+def _name(name: object) -> str:
+    if not isinstance(name, str):
+        raise TypeError(f"the name {name!r} is no string")
+    return name
+
+
+def _check(schema: Schema, draft: Draft) -> None:
+    """Refuse what the metaschema of a draft does not allow."""
+    from jsonschema import FormatChecker
+    from jsonschema import SchemaError as MalformedError
+
+    try:
+        check_well_formed(schema, draft, FormatChecker(formats=()), is_deep=nesting(schema) > SHALLOW)
+    except MalformedError as error:
+        path = "".join("/" + str(key).replace("~", "~0").replace("/", "~1") for key in error.absolute_path)
+        raise SchemaError(
+            f"The schema is malformed: {error.message}", schema_path=path, remedy="Correct it; see the specification."
+        ) from error

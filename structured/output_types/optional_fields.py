@@ -1,0 +1,257 @@
+"""The schema of a type enters, and which of its fields a text may not state; a schema leaves that lets them be null.
+
+Only the schema is changed. The type stays as its author wrote it, and reads what `missing.py` leaves of an answer.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any, Literal
+
+from structured.errors import SchemaError
+from structured.errors.recursion import deep
+from structured.json_schema.document.drafts import subschemas
+from structured.json_schema.document.place import ANNOTATIONS, NOT_STATED, Identity, Schema, Subschema
+from structured.json_schema.document.references import follow
+from structured.output_types.paths import branch, branches, entry, member
+
+Absent = Literal[True] | Sequence[str]
+"""The fields that a text may not state: all of them, or those at some paths."""
+
+KEPT, DROPPED = "null", "dropped"
+"""What becomes of a null before the type reads it: it may be a value of the type, or be there by permission alone."""
+
+_NULL = {"type": "null"}
+
+MAX_COPIED = 2000
+"""Definitions that are copied for paths that lead through them, each as often as a path does."""
+
+
+def can_be_absent(part: Subschema) -> bool:
+    """Tell whether a value can say that there is none: as null, or as a list without items.
+
+    So can a constant, which invents nothing, and an object, whose fields are looked at one by one.
+    """
+    return _any_branch(part, _says_none, {})
+
+
+def can_be_null(part: Subschema) -> bool:
+    """Tell whether null is one of the values."""
+    return _any_branch(part, _says_null, {})
+
+
+@deep
+def _any_branch(part: Subschema, says: Callable[[Schema], bool], known: dict[Identity, bool]) -> bool:
+    """Tell whether a schema says something, or what it refers to or one of its branches does.
+
+    `known` keeps the answers; one that leads back to itself says it, as far as is known then.
+    """
+    if part.identity not in known:
+        known[part.identity] = True
+        known[part.identity] = _new_branch(part, says, known)
+    return known[part.identity]
+
+
+def _new_branch(part: Subschema, says: Callable[[Schema], bool], known: dict[Identity, bool]) -> bool:
+    schema = part.schema
+    if not isinstance(schema, Mapping) or schema.keys() <= ANNOTATIONS:
+        return True
+    if "$ref" in schema:
+        try:
+            return _any_branch(follow(part), says, known)
+        except SchemaError:
+            return True
+    for keyword in ("anyOf", "oneOf"):
+        if keyword in schema:
+            options = (part.below(keyword, index) for index in range(len(schema[keyword])))
+            return any(_any_branch(option, says, known) for option in options)
+    return says(schema)
+
+
+def _says_none(schema: Schema) -> bool:
+    if "const" in schema or "enum" in schema:
+        return "const" in schema or None in schema["enum"] or len(schema["enum"]) == 1
+    types = types_of(schema)
+    return not types or bool(types & {"null", "object"}) or ("array" in types and not schema.get("minItems"))
+
+
+def _says_null(schema: Schema) -> bool:
+    if "const" in schema or "enum" in schema:
+        return None in schema.get("enum", [schema.get("const", 0)])
+    return "null" in types_of(schema)
+
+
+def types_of(schema: Schema) -> set[object]:
+    """Return the types that a schema names."""
+    named = schema.get("type", [])
+    return set(named) if isinstance(named, list) else {named}
+
+
+@deep
+def with_absence(root: Subschema, absent: Absent) -> Schema:
+    """Return the schema of a type in which chosen fields may be null, and are marked.
+
+    With True, these are all fields of which the type itself does not let a text say that there is none. Raises
+    SchemaError for a path that leads to no field, and for the field by which a union is told apart.
+    """
+    if absent is True:
+        return _Everywhere(root).schema()
+    if isinstance(absent, str):
+        raise SchemaError(f"The paths are one str, {absent!r}", remedy=f"Pass a list: [{absent!r}].")
+    return _AtPaths(root, absent).schema()
+
+
+def _permitted(part: Subschema, schema: Any) -> Any:
+    """Return a schema that allows null as well, and is marked."""
+    if can_be_null(part):
+        return {**schema, NOT_STATED: KEPT} if isinstance(schema, Mapping) else schema
+    notes = {keyword: schema[keyword] for keyword in ("$defs", "description") if keyword in schema}
+    inside = {keyword: value for keyword, value in schema.items() if keyword != "$defs"}
+    return {"anyOf": [inside, _NULL], NOT_STATED: DROPPED, **notes}
+
+
+def _replaced(schema: Schema, keys: Sequence[str | int], inside: Any) -> dict[str, Any]:
+    """Return a schema with another one below some keys."""
+    first, *others = keys
+    if not others:
+        return {**schema, str(first): inside}
+    held = schema[str(first)]
+    if isinstance(held, list):
+        return {**schema, str(first): [inside if at == others[0] else one for at, one in enumerate(held)]}
+    return {**schema, str(first): {**held, str(others[0]): inside}}
+
+
+def _tags(root: Subschema) -> Iterator[Identity]:
+    """Yield the identities of the properties by which the branches of unions are told apart."""
+    left, seen = [root], set[Identity]()
+    while left:
+        part = left.pop()
+        if part.identity in seen or not isinstance(part.schema, Mapping):
+            continue
+        seen.add(part.identity)
+        yield from _tags_at(part)
+        left += [part.below(*keys) for keys, _ in subschemas(part.schema, part.place.draft)]
+
+
+def _tags_at(part: Subschema) -> Iterator[Identity]:
+    if isinstance(part.schema.get("discriminator"), Mapping):
+        name = part.schema["discriminator"].get("propertyName")
+        for index in range(len(part.schema.get("oneOf", []))):
+            yield from _tags_of(part.below("oneOf", index), name)
+
+
+def _tags_of(union: Subschema, name: str) -> Iterator[Identity]:
+    """Yield the identities of the property of a name in a branch, and in those inside it."""
+    left, seen = [union], set[Identity]()
+    while left:
+        option = left.pop()
+        if option.identity in seen or not isinstance(option.schema, Mapping):
+            continue
+        seen.add(option.identity)
+        if "$ref" in option.schema:
+            left.append(follow(option))
+            continue
+        for keyword in ("anyOf", "oneOf"):
+            left += [option.below(keyword, index) for index in range(len(option.schema.get(keyword, [])))]
+        if name in option.schema.get("properties", {}):
+            yield option.below("properties", name).identity
+
+
+class _Everywhere:
+    """Lets every field be null that cannot say otherwise that there is nothing."""
+
+    def __init__(self, root: Subschema) -> None:
+        self.root = root
+        self.tags = set(_tags(root))
+
+    def schema(self) -> Schema:
+        found: Schema = self._permitted(self.root, self._inside(self.root))
+        return found
+
+    @deep
+    def _inside(self, part: Subschema) -> Any:
+        schema = part.schema
+        for keys, _ in subschemas(part.schema, part.place.draft):
+            inner = part.below(*keys)
+            inside = self._inside(inner)
+            if keys[0] == "properties" and inner.identity not in self.tags:
+                inside = self._permitted(inner, inside)
+            schema = _replaced(schema, keys, inside)
+        return schema
+
+    def _permitted(self, part: Subschema, schema: Any) -> Any:
+        return _permitted(part, schema) if can_be_null(part) or not can_be_absent(part) else schema
+
+
+class _AtPaths:
+    """Lets the fields at some paths be null. Definitions that a path leads through are copied to where it does."""
+
+    def __init__(self, root: Subschema, paths: Sequence[str]) -> None:
+        self.root = root
+        self.paths = dict.fromkeys(paths)
+        self.tags = set(_tags(root))
+        self.known: dict[str, None] = {}
+        self.copied = 0
+
+    def schema(self) -> Schema:
+        found: Schema = self._at(self.root, ("", ""), self._inside(self.root, ("", "")))
+        for path in self.paths:
+            if path not in self.known:
+                near = get_close_matches(path, [known for known in self.known if known])
+                hint = f"Is it {' or '.join(map(repr, near))}?" if near else "`inspect_type` lists the paths."
+                raise SchemaError(f"No field has the path {path!r}", remedy=hint)
+        return found
+
+    def _at(self, part: Subschema, paths: tuple[str, str], schema: Any) -> Any:
+        """Return the schema of a field, which may be null if one of its paths was chosen."""
+        self.known |= dict.fromkeys(paths)
+        if self.paths.keys().isdisjoint(paths):
+            return schema
+        if part.identity in self.tags:
+            raise part.place.refusal(
+                f"{paths[0]!r} tells which branch of a union an answer is", keyword="oneOf", remedy="Leave it out."
+            )
+        return _permitted(part, schema)
+
+    @deep
+    def _inside(self, part: Subschema, paths: tuple[str, str]) -> Any:
+        """Return the schema of what has two paths, with the names of branches and without."""
+        schema = part.schema
+        if not isinstance(schema, Mapping) or not self._leads_on(paths):
+            return schema
+        if "$ref" in schema:
+            self.copied += 1
+            if self.copied > MAX_COPIED:
+                raise part.place.refusal(
+                    f"The paths lead through more than {MAX_COPIED:,} definitions",
+                    keyword="$ref",
+                    remedy="Allow null in the type itself, or let all fields be absent.",
+                )
+            target = self._inside(follow(part), paths)
+            return {**target, **{keyword: value for keyword, value in schema.items() if keyword != "$ref"}}
+        for keyword in ("anyOf", "oneOf"):
+            for index, (option, label) in enumerate(branches(part, keyword)):
+                inside = self._inside(option, (branch(paths[0], label), paths[1]))
+                schema = _replaced(schema, (keyword, index), inside)
+        for keys, _ in list(subschemas(schema, part.place.draft)):
+            if keys[0] in _STEPS:
+                further = _STEPS[str(keys[0])]
+                there = (further(paths[0], keys[-1]), further(paths[1], keys[-1]))
+                inner = part.below(*keys)
+                inside = self._inside(inner, there)
+                inside = self._at(inner, there, inside) if keys[0] == "properties" else inside
+                schema = _replaced(schema, keys, inside)
+        return schema
+
+    def _leads_on(self, paths: tuple[str, str]) -> bool:
+        """Tell whether a chosen path may lead to something inside."""
+        return any(chosen.startswith(path) and chosen != path for chosen in self.paths for path in paths)
+
+
+_STEPS: Mapping[str, Callable[[str, Any], str]] = {
+    "properties": member,
+    "items": lambda path, _: f"{path}[]",
+    "prefixItems": lambda path, index: f"{path}[{index}]",
+    "additionalProperties": lambda path, _: entry(path),
+    "patternProperties": lambda path, _: entry(path),
+    "allOf": lambda path, _: path,
+}

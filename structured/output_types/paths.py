@@ -1,0 +1,50 @@
+"""Where a value stands in an answer, for people: `lines[2].price`, `labels."unit price"`, `pet (cat).lives`.
+
+In the path of a field, `[]` stands for each item, `*` for each entry of a dictionary, and a name in parentheses for the
+branch of a choice that the field belongs to.
+"""
+
+from collections.abc import Iterator, Mapping
+from json import dumps
+
+from structured.json_schema.document.place import Subschema
+
+Steps = tuple[str | int, ...]
+"""The names and positions that lead to a value."""
+
+
+def member(path: str, name: str) -> str:
+    """Return the path of a property: `"pet"`, `"lives"` → `pet.lives`."""
+    shown = name if name.isidentifier() else dumps(name, ensure_ascii=False)
+    return f"{path}.{shown}" if path else shown
+
+
+def entry(path: str) -> str:
+    """Return the path of the entries of a dictionary: `"labels"` → `labels.*`."""
+    return f"{path}.*" if path else "*"
+
+
+def branch(path: str, label: str) -> str:
+    """Return the path of a value that is a branch of a choice, if that has a label: `"pet"`, `"cat"` → `pet (cat)`."""
+    return f"{path} ({label})".lstrip() if label else path
+
+
+def steps_to_path(steps: Steps) -> str:
+    """Return the path of one value: `("lines", 2, "price")` → `lines[2].price`."""
+    path = ""
+    for step in steps:
+        path = f"{path}[{step}]" if isinstance(step, int) else member(path, step)
+    return path
+
+
+def branches(part: Subschema, keyword: str) -> Iterator[tuple[Subschema, str]]:
+    """Yield the branches of a choice, each with the name that tells it apart, if there are several beside null."""
+    listed = part.schema.get(keyword)
+    found = [part.below(keyword, index) for index in range(len(listed) if isinstance(listed, list) else 0)]
+    several = sum(one.schema != {"type": "null"} for one in found) > 1
+    tags = {reference: tag for tag, reference in part.schema.get("discriminator", {}).get("mapping", {}).items()}
+    for one in found:
+        schema = one.schema if isinstance(one.schema, Mapping) else {}
+        reference = str(schema.get("$ref", ""))
+        name = reference.rpartition("/")[2] or schema.get("type", "value")
+        yield one, str(tags.get(reference, name)) if several else ""

@@ -1,6 +1,0 @@
-"""A type enters; what is to be known before anything is built leaves: its fields, its hazards and its cost."""
-
-from structured.preflight.inspection import inspect_output_type, inspect_type
-from structured.preflight.report import Cost, FieldReport, Hazard, Report, report_to_dict
-
-__all__ = ["Cost", "FieldReport", "Hazard", "Report", "inspect_output_type", "inspect_type", "report_to_dict"]

@@ -1,0 +1,170 @@
+r"""The name of a character class enters, and the dialect that it is written in; its code points leave.
+
+What `\d`, `\w`, `\s` and `.` stand for is where dialects differ most: ECMA 262 §22.2.2.9 has ASCII digits and words,
+Rust's `regex` (its documentation, "Perl character classes") and Python's `re` have those of Unicode.
+"""
+
+import sys
+import unicodedata
+from collections.abc import Callable
+from functools import cache
+
+from structured.regex.syntax import Range, normalise
+
+DIGITS: tuple[Range, ...] = ((0x30, 0x39),)
+WORD: tuple[Range, ...] = ((0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A))
+ECMA_SPACE = normalise(
+    [
+        (0x09, 0x0D),
+        (0x20, 0x20),
+        (0xA0, 0xA0),
+        (0x1680, 0x1680),
+        (0x2000, 0x200A),
+        (0x2028, 0x2029),
+        (0x202F, 0x202F),
+        (0x205F, 0x205F),
+        (0x3000, 0x3000),
+        (0xFEFF, 0xFEFF),
+    ]
+)
+"""WhiteSpace and LineTerminator (ECMA 262 §12.2, §12.3)."""
+
+UNICODE_SPACE = normalise(
+    [
+        (0x09, 0x0D),
+        (0x20, 0x20),
+        (0x85, 0x85),
+        (0xA0, 0xA0),
+        (0x1680, 0x1680),
+        (0x2000, 0x200A),
+        (0x2028, 0x2029),
+        (0x202F, 0x202F),
+        (0x205F, 0x205F),
+        (0x3000, 0x3000),
+    ]
+)
+"""The property White_Space."""
+
+ECMA_LINE_ENDS: tuple[Range, ...] = ((0x0A, 0x0A), (0x0D, 0x0D), (0x2028, 0x2029))
+LINE_FEED: tuple[Range, ...] = ((0x0A, 0x0A),)
+
+POSIX: dict[str, tuple[Range, ...]] = {
+    "alnum": ((0x30, 0x39), (0x41, 0x5A), (0x61, 0x7A)),
+    "alpha": ((0x41, 0x5A), (0x61, 0x7A)),
+    "ascii": ((0x00, 0x7F),),
+    "blank": ((0x09, 0x09), (0x20, 0x20)),
+    "cntrl": ((0x00, 0x1F), (0x7F, 0x7F)),
+    "digit": DIGITS,
+    "graph": ((0x21, 0x7E),),
+    "lower": ((0x61, 0x7A),),
+    "print": ((0x20, 0x7E),),
+    "punct": ((0x21, 0x2F), (0x3A, 0x40), (0x5B, 0x60), (0x7B, 0x7E)),
+    "space": ((0x09, 0x0D), (0x20, 0x20)),
+    "upper": ((0x41, 0x5A),),
+    "word": WORD,
+    "xdigit": ((0x30, 0x39), (0x41, 0x46), (0x61, 0x66)),
+}
+"""The classes that Rust writes as `[:name:]`."""
+
+_CATEGORIES = {
+    "letter": "L", "cased_letter": "LC", "uppercase_letter": "Lu", "lowercase_letter": "Ll", "titlecase_letter": "Lt",
+    "modifier_letter": "Lm", "other_letter": "Lo", "mark": "M", "combining_mark": "M", "nonspacing_mark": "Mn",
+    "spacing_mark": "Mc", "enclosing_mark": "Me", "number": "N", "decimal_number": "Nd", "digit": "Nd",
+    "letter_number": "Nl", "other_number": "No", "punctuation": "P", "punct": "P", "connector_punctuation": "Pc",
+    "dash_punctuation": "Pd", "open_punctuation": "Ps", "close_punctuation": "Pe", "initial_punctuation": "Pi",
+    "final_punctuation": "Pf", "other_punctuation": "Po", "symbol": "S", "math_symbol": "Sm", "currency_symbol": "Sc",
+    "modifier_symbol": "Sk", "other_symbol": "So", "separator": "Z", "space_separator": "Zs", "line_separator": "Zl",
+    "paragraph_separator": "Zp", "other": "C", "control": "Cc", "format": "Cf", "private_use": "Co", "unassigned": "Cn",
+}  # fmt: skip
+_SETS = {"LC": ("Lu", "Ll", "Lt")}
+_ONE_LETTER = frozenset("LMNPSZC")
+
+
+@cache
+def _ranges_by_category() -> dict[str, tuple[Range, ...]]:
+    """Return the code points of every general category of two letters."""
+    found: dict[str, list[Range]] = {}
+    start, before = 0, unicodedata.category("\0")
+    for code_point in range(1, sys.maxunicode + 2):
+        here = unicodedata.category(chr(code_point)) if code_point <= sys.maxunicode else ""
+        if here != before:
+            found.setdefault(before, []).append((start, code_point - 1))
+            start, before = code_point, here
+    return {name: normalise(ranges) for name, ranges in found.items()}
+
+
+@cache
+def category(name: str) -> tuple[Range, ...] | None:
+    """Return the code points of a general category of Unicode, by its short or long name; None if there is none.
+
+    `"Lu"`, `"Uppercase_Letter"`, `"gc=Lu"` → `((65, 90), …)`
+    """
+    plain = name.partition("=")[2] if name.partition("=")[0] in ("gc", "General_Category") else name
+    short = _CATEGORIES.get(plain.lower().replace(" ", "_"), plain)
+    if short in ("Any", "ASCII"):
+        return normalise([(0, sys.maxunicode if short == "Any" else 0x7F)])
+    known = _ranges_by_category()
+    names = _SETS.get(short, (short,)) if short not in _ONE_LETTER else [two for two in known if two[0] == short]
+    if not all(two in known for two in names):
+        return None
+    return normalise(piece for two in names for piece in known[two])
+
+
+@cache
+def unicode_digits() -> tuple[Range, ...]:
+    r"""Return what `\d` is in Rust and Python: Decimal_Number."""
+    return category("Nd") or ()
+
+
+@cache
+def python_word() -> tuple[Range, ...]:
+    r"""Return what `\w` is in Python: letters and numbers by `str.isalnum`, and the underscore."""
+    return _where(lambda character: character.isalnum() or character == "_")
+
+
+@cache
+def rust_word() -> tuple[Range, ...]:
+    r"""Return what `\w` is in Rust (UTS 18, annex C): Alphabetic, Mark, Decimal_Number, Connector, Join_Control."""
+    names = ("L", "M", "Nd", "Nl", "Pc")
+    return normalise([*(piece for name in names for piece in category(name) or ()), *_CIRCLED, (0x200C, 0x200D)])
+
+
+_CIRCLED: tuple[Range, ...] = ((0x24B6, 0x24E9), (0x1F130, 0x1F149), (0x1F150, 0x1F169), (0x1F170, 0x1F189))
+"""The symbols that are Alphabetic: letters in circles and squares."""
+
+
+@cache
+def unassigned() -> tuple[Range, ...]:
+    """Return the characters of which another version of Unicode than Python's may say more."""
+    return category("Cn") or ()
+
+
+@cache
+def python_space() -> tuple[Range, ...]:
+    r"""Return what `\s` is in Python: `str.isspace`."""
+    return _where(str.isspace)
+
+
+def _where(holds: Callable[[str], bool]) -> tuple[Range, ...]:
+    return normalise((point, point) for point in range(sys.maxunicode + 1) if holds(chr(point)))
+
+
+@cache
+def _cases() -> dict[int, frozenset[int]]:
+    """Return for each character that has other cases the characters that equal it but for the case."""
+    folds: dict[str, set[int]] = {}
+    for point in range(sys.maxunicode + 1):
+        character = chr(point)
+        forms = {character, character.lower(), character.upper(), character.casefold()}
+        if len(forms) > 1:
+            folds.setdefault(character.casefold(), set()).update(ord(form) for form in forms if len(form) == 1)
+    return {point: frozenset(same) for same in folds.values() for point in same if len(same) > 1}
+
+
+def without_case(ranges: tuple[Range, ...]) -> tuple[Range, ...]:
+    """Return the characters and all that differ from one of them by case alone: `[a-c]` → `[A-Ca-c]`."""
+    others = [
+        (other, other) for point, same in _cases().items() if any(low <= point <= high for low, high in ranges)
+        for other in same
+    ]  # fmt: skip
+    return normalise([*ranges, *others])

@@ -1,0 +1,130 @@
+"""A pattern of characters enters; the pattern of the same texts as they stand inside a JSON string leaves.
+
+Each character has one spelling, that of `json.dumps(text, ensure_ascii=False)`: so texts are as many as before, and
+what holds of the ones (an intersection, a complement) holds of the others.
+"""
+
+import json
+from collections.abc import Iterable
+from functools import lru_cache
+
+from structured.errors.recursion import deep
+from structured.regex.syntax import (
+    MAX_CODE_POINT,
+    PLAIN_ESCAPES,
+    UNESCAPED_RANGES,
+    Alternation,
+    Boundary,
+    CharSet,
+    Concat,
+    Literal,
+    Lookahead,
+    Pattern,
+    Range,
+    Reference,
+    Repeat,
+    Scan,
+    Words,
+    alternation,
+    concat,
+    normalise,
+    repeat,
+    words,
+)
+
+
+def escaped(pattern: Pattern, shared: dict[int, Pattern] | None = None) -> Pattern:
+    r"""Return the pattern with its characters escaped as JSON escapes them: a line feed → `\\n`.
+
+    Nodes that are shared stay shared; `shared` holds those already done, by identity.
+    """
+    known = {} if shared is None else shared
+    found = known.get(id(pattern))
+    if found is None:
+        found = known[id(pattern)] = _escaped(pattern, known)
+    return found
+
+
+@deep
+def _escaped(pattern: Pattern, known: dict[int, Pattern]) -> Pattern:  # noqa: C901  one case for each kind of node
+    match pattern:
+        case Literal(text):
+            return Literal(json.dumps(text, ensure_ascii=False)[1:-1])
+        case Words(texts):
+            return words(json.dumps(text, ensure_ascii=False)[1:-1] for text in texts)
+        case CharSet(ranges):
+            return escaped_set(ranges)
+        case Concat(parts):
+            return concat(*(escaped(part, known) for part in parts))
+        case Alternation(options):
+            return alternation(*(escaped(option, known) for option in options))
+        case Repeat(item, minimum, maximum):
+            return repeat(escaped(item, known), minimum, maximum)
+        case Reference(name, definitions):
+            return _escaped_reference(name, dict(definitions), known)
+        case Boundary("start"):
+            return Boundary("opening")
+        case Boundary("end"):
+            return Lookahead(Literal('"'))
+        case Boundary():
+            return pattern
+        case Lookahead(inside, negated):
+            return Lookahead(escaped(inside, known), negated)
+        case Scan():
+            return pattern
+    raise TypeError(f"{type(pattern).__name__} is no pattern of characters")
+
+
+def _escaped_reference(name: str, definitions: dict[str, Pattern], known: dict[int, Pattern]) -> Reference:
+    """Return a reference to the escaped definition, which may refer back to it."""
+    target = definitions[name]
+    inner: dict[str, Pattern] = {}
+    reference = Reference(name, inner)
+    if id(target) in known:
+        inner[name] = known[id(target)]
+        return reference
+    known[id(target)] = reference  # what is inside refers to it
+    inner[name] = known[id(target)] = _escaped(target, known)
+    return reference
+
+
+@lru_cache(maxsize=1024)
+def escaped_set(ranges: tuple[Range, ...]) -> Pattern:
+    """Return one character of some ranges."""
+    plain, spelled = spelled_ranges(ranges)
+    return alternation(*([CharSet(plain)] if plain else []), *([words(spelled)] if spelled else []))
+
+
+_ESCAPED = (0x22, 0x5C, *range(0x20))
+"""The characters of `PLAIN_ESCAPES`."""
+
+_LAST_ESCAPED = max(_ESCAPED)
+
+
+@lru_cache(maxsize=4096)
+def spelled_ranges(ranges: tuple[Range, ...]) -> tuple[tuple[Range, ...], tuple[str, ...]]:
+    """Return which characters of some ranges stand for themselves, and how the others are spelled."""
+    near = [(low, high) for low, high in ranges if low <= _LAST_ESCAPED]
+    spelled = tuple(text for text, point in zip(PLAIN_ESCAPES, _ESCAPED, strict=True) if near and _holds(near, point))
+    return _common(ranges, UNESCAPED_RANGES), spelled
+
+
+def spelled_size(low: int, high: int) -> tuple[int, int]:
+    """Return the bytes of the shortest and of the longest spelling of a character of a range."""
+    plain, spelled = spelled_ranges(normalise([(low, high)]))
+    sizes = [len(chr(end).encode()) for piece in plain for end in piece] + list(map(len, spelled))
+    return min(sizes), max(sizes)
+
+
+def _holds(ranges: Iterable[Range], point: int) -> bool:
+    return any(low <= point <= high for low, high in ranges)
+
+
+def _common(left: tuple[Range, ...], right: tuple[Range, ...]) -> tuple[Range, ...]:
+    found = [
+        (max(low, start), min(high, end)) for low, high in left for start, end in right if low <= end and start <= high
+    ]
+    return normalise(found)
+
+
+ONE_CHARACTER = escaped_set(normalise([(0, MAX_CODE_POINT)]))

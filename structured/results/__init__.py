@@ -1,0 +1,1 @@
+"""Results: answers read back as values."""

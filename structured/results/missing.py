@@ -1,0 +1,146 @@
+"""An answer enters, with null for what is missing; what the text states leaves, and where something is missing.
+
+The type reads what is left when those are taken out. Where it requires one of them there is no instance, and of
+Pydantic's errors it has to be told whether they say that and no more.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from structured.json_schema.document.place import NOT_STATED, Subschema
+from structured.json_schema.document.references import follow
+from structured.output_types.optional_fields import DROPPED
+from structured.output_types.paths import Steps
+
+
+class _Number(str):
+    """A number as it is written."""
+
+    __slots__ = ()
+
+
+def stated(root: Subschema, text: str) -> tuple[str, tuple[Steps, ...]]:
+    """Return the part of an answer that the type is to read, and where something that was asked for is missing.
+
+    `{"name": "Ana", "age": null}` → `{"name": "Ana"}`, `(("age",),)`
+    """
+    value = json.loads(text, parse_float=_Number, parse_int=_Number)
+    missing: dict[Steps, None] = {}
+    if value is None and isinstance(root.schema, Mapping) and NOT_STATED in root.schema:
+        return "null", ((),)
+    _drop(root, value, (), missing)
+    return _written(value), tuple(missing)
+
+
+def _drop(part: Subschema, value: Any, steps: Steps, missing: dict[Steps, None]) -> None:
+    """Note what is missing in a value, and take it out unless the type reads it."""
+    schema = part.schema
+    if not isinstance(schema, Mapping) or not isinstance(value, dict | list):
+        return
+    if "$ref" in schema:
+        _drop(follow(part), value, steps, missing)
+    for keyword in ("allOf", "anyOf", "oneOf"):
+        for index in range(len(schema.get(keyword, []))):
+            option = part.below(keyword, index)
+            if keyword == "allOf" or _fits(option, value):
+                _drop(option, value, steps, missing)
+    if isinstance(value, list):
+        _drop_in_items(part, value, steps, missing)
+    else:
+        _drop_in_members(part, value, steps, missing)
+
+
+def _drop_in_items(part: Subschema, value: list[Any], steps: Steps, missing: dict[Steps, None]) -> None:
+    first = len(part.schema.get("prefixItems", []))
+    for index, item in enumerate(value):
+        if index < first:
+            _drop(part.below("prefixItems", index), item, (*steps, index), missing)
+        elif "items" in part.schema:
+            _drop(part.below("items"), item, (*steps, index), missing)
+
+
+def _drop_in_members(part: Subschema, value: dict[str, Any], steps: Steps, missing: dict[Steps, None]) -> None:
+    properties = part.schema.get("properties", {})
+    for name in properties:
+        _drop_member(part.below("properties", name), value, name, (*steps, name), missing)
+    if "additionalProperties" in part.schema:
+        for name in [name for name in value if name not in properties]:
+            _drop(part.below("additionalProperties"), value[name], (*steps, name), missing)
+
+
+def _drop_member(part: Subschema, value: dict[str, Any], name: str, steps: Steps, missing: dict[Steps, None]) -> None:
+    note = part.schema.get(NOT_STATED) if isinstance(part.schema, Mapping) else None
+    if note is not None and value.get(name) is None:
+        missing[steps] = None
+        if note == DROPPED:
+            value.pop(name, None)
+    elif name in value:
+        _drop(part, value[name], steps, missing)
+
+
+def _fits(part: Subschema, value: Any) -> bool:
+    """Tell whether a value may be of a branch: an object has no other properties, and its constants."""
+    while isinstance(part.schema, Mapping) and "$ref" in part.schema:
+        part = follow(part)
+    if not isinstance(part.schema, Mapping) or not isinstance(value, dict) or "properties" not in part.schema:
+        return True
+    properties = part.schema["properties"]
+    if "additionalProperties" not in part.schema and value.keys() - properties.keys():
+        return False
+    return all(
+        value[name] == inside["const"]
+        for name, inside in properties.items()
+        if name in value and isinstance(inside, Mapping) and isinstance(inside.get("const"), str)
+    )
+
+
+def _written(value: Any) -> str:
+    """Return a value as JSON text, its numbers as they were written."""
+    if isinstance(value, _Number):
+        return str(value)
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{json.dumps(name)}: {_written(inside)}' for name, inside in value.items())}}}"
+    return f"[{', '.join(map(_written, value))}]" if isinstance(value, list) else json.dumps(value)
+
+
+class _Fault(NamedTuple):
+    """An error of Pydantic's: what is missing, if that is the error, and in which branch of which union."""
+
+    gap: Steps | None
+    union: Steps | None
+    branch: object
+
+
+def is_all_missing(errors: Sequence[Mapping[str, Any]], data: Any, missing: Sequence[Steps]) -> bool:
+    """Tell whether Pydantic's errors say of a value no more than that what is missing is missing.
+
+    In a union they do if one branch says so: of the others, Pydantic tells why the value is none of them.
+    """
+    faults = [_fault(error["type"], error["loc"], data) for error in errors]
+    known = [fault for fault in faults if fault.gap in missing]
+    lacking = {(fault.union, fault.branch) for fault in known}
+    unions = {fault.union for fault in known if fault.union is not None}
+    others = [fault for fault in faults if fault.gap not in missing]
+    return all(fault.union in unions and (fault.union, fault.branch) not in lacking for fault in others)
+
+
+def _fault(kind: str, location: Steps, data: Any) -> _Fault:
+    """Return what an error says, by following its location, which names branches too, into the value."""
+    steps: Steps = ()
+    union: Steps | None = None
+    label: str | int | None = None
+    for number, step in enumerate(location, 1):
+        if _has(data, step):
+            steps, data = (*steps, step), data[step]
+        elif number == len(location) and kind.startswith("missing"):
+            return _Fault((*steps, step), union, label)
+        elif union is None:
+            union, label = steps, step
+    return _Fault(None, union, label)
+
+
+def _has(data: Any, step: str | int) -> bool:
+    if isinstance(data, list):
+        return isinstance(step, int) and step < len(data)
+    return isinstance(data, dict) and step in data

@@ -1,0 +1,255 @@
+"""The text of an answer enters piece by piece; each value in it leaves as soon as its last character is there.
+
+The text is read once, by a scanner with a stack, however it is cut; a value that closes is validated by itself, which
+reads it once for each container around it. Parsing what is there anew with each piece would be simpler, and quadratic.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from io import StringIO
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from structured.errors.arguments import text
+from structured.output_types.annotations import Annotation
+from structured.output_types.output_type import OutputType, read_type
+from structured.output_types.paths import Steps, steps_to_path
+
+T = TypeVar("T")
+
+
+class Event(NamedTuple):
+    """A value that is whole: where it stands, as the text names it, and what it is.
+
+    It is an instance of its type where Pydantic can tell that without the rest of the text, and plain data otherwise.
+    """
+
+    steps: Steps
+    value: Any
+
+    @property
+    def path(self) -> str:
+        """The place for people: `lines[2].price`, "" for the whole answer."""
+        return steps_to_path(self.steps)
+
+
+class PartialReader(Generic[T]):
+    """Reads the growing text of one answer.
+
+    >>> reader = PartialReader(dict[str, list[int]])
+    >>> [(event.path, event.value) for event in reader.feed('{"a": [10, 2')]
+    [('a[0]', 10)]
+    >>> reader.value
+    {'a': [10]}
+    >>> [(event.path, event.value) for event in reader.feed("0]}")]
+    [('a[1]', 20), ('a', [10, 20]), ('', {'a': [10, 20]})]
+
+    Values come in the order of the text, each once, a container after its members. Validators of a class are run when
+    all of its instance is there, those of its fields too; where they reject it, it is plain data here.
+    """
+
+    def __init__(self, output_type: type[T] | OutputType[T] | object) -> None:
+        known = output_type if isinstance(output_type, OutputType) else read_type(output_type)
+        self._annotation = Annotation.of(known.annotation)
+        self._scanner = _Scanner()
+        self._text = StringIO()
+        self._open: list[_Container] = []
+        self._whole: Any = None
+        self._is_whole = False
+
+    def __repr__(self) -> str:
+        where = "whole" if self._is_whole else f"open={len(self._open)}"
+        return f"PartialReader({where}, characters={self._scanner.position})"
+
+    def feed(self, piece: str) -> list[Event]:
+        """Read some more text, and return the values that close in it.
+
+        A number closes with the character behind it. Raises ValueError for what is not JSON, at the latest when the
+        text is whole.
+        """
+        text("piece", piece)
+        self._text.seek(0, 2)
+        self._text.write(piece)
+        return list(self._read(self._scanner.feed(piece)))
+
+    def close(self) -> list[Event]:
+        """Say that the text has ended, and return the values that close by that. Raises ValueError if it was cut."""
+        events = list(self._read(self._scanner.close()))
+        if not self._is_whole:
+            raise ValueError(f"The text ends after {self._scanner.position} characters, and its value does not.")
+        return events
+
+    @property
+    def value(self) -> Any:
+        """What is there so far: all values that are closed, in the containers that are open; None if there is none.
+
+        An open model is an instance in which the other fields are missing, and their defaults too; no code of its class
+        has been run. What is returned does not change with the text.
+        """
+        inside, found = self._whole, self._is_whole
+        for container in reversed(self._open):
+            members = container.members.copy()
+            if found:
+                _put(members, container.key, inside)
+            inside, found = container.annotation.partial(members), True
+        return inside
+
+    def _read(self, tokens: "Iterable[_Token]") -> Iterator[Event]:
+        for token in tokens:
+            raw = self._slice(token.start, token.end)
+            if self._is_whole:
+                raise ValueError(f"The value has ended, and {raw!r} follows.")
+            inside = self._open[-1] if self._open else None
+            if raw in {"{", "["}:
+                self._open.append(self._opened(token.start, {} if raw == "{" else []))
+            elif raw in {"}", "]"}:
+                if inside is None or isinstance(inside.members, dict) != (raw == "}"):
+                    raise ValueError(f"{raw!r} closes nothing, at character {token.start}.")
+                self._open.pop()
+                whole = self._slice(inside.start, token.end)
+                yield self._closed(inside, whole, inside.members)
+            elif raw in {",", ":"}:
+                continue
+            elif inside is not None and isinstance(inside.members, dict) and inside.key is None:
+                inside.key = str(json.loads(raw))
+            else:
+                yield self._closed(self._opened(token.start, []), raw, json.loads(raw))
+
+    def _opened(self, start: int, members: dict[str, Any] | list[Any]) -> "_Container":
+        """Return a value at the place where the next one stands."""
+        if not self._open:
+            return _Container(start, (), self._annotation, members)
+        around = self._open[-1]
+        step = len(around.members) if around.key is None else around.key
+        return _Container(start, (*around.steps, step), around.annotation.inside(step), members)
+
+    def _closed(self, container: "_Container", raw: str, plain: Any) -> Event:
+        """Put a value that is whole into the container around it."""
+        value = container.annotation.read(raw, plain) if container.steps else self._annotation.read(raw, None)
+        if self._open:
+            around = self._open[-1]
+            _put(around.members, around.key, value)
+            around.key = None
+        else:
+            self._whole, self._is_whole = value, True
+        return Event(container.steps, value)
+
+    def _slice(self, start: int, end: int) -> str:
+        self._text.seek(start)
+        return self._text.read(end - start)
+
+
+def read_events(output_type: object, pieces: Iterable[str]) -> Iterator[Event]:
+    """Yield the values of a text that comes in pieces, each as soon as it is whole. Raises ValueError if it is cut."""
+    reader = PartialReader[Any](output_type)
+    for piece in pieces:
+        yield from reader.feed(piece)
+    yield from reader.close()
+
+
+def partial_value(output_type: object, text: str) -> Any:
+    """Return what the beginning of a text says already; see `PartialReader.value`."""
+    reader = PartialReader[Any](output_type)
+    reader.feed(text)
+    return reader.value
+
+
+@dataclass(slots=True)
+class _Container:
+    """A value that is open: what is closed in it, and the name of the member that comes next."""
+
+    start: int
+    steps: Steps
+    annotation: Annotation
+    members: dict[str, Any] | list[Any]
+    key: str | None = None
+
+
+def _put(members: dict[str, Any] | list[Any], key: str | None, value: Any) -> None:
+    if isinstance(members, list):
+        members.append(value)
+    elif key is not None:
+        members[key] = value
+
+
+class _Token(NamedTuple):
+    """A part of the text that means something: punctuation, a string, a number or a word."""
+
+    start: int
+    end: int
+
+
+_BLANKS = re.compile(r"[ \t\n\r]*")
+_WORD = re.compile(r"[-+.0-9A-Za-z]*")
+_CHARACTERS = re.compile(r'[^"\\]*(?:\\.[^"\\]*)*', re.DOTALL)
+"""Of a string, but for a backslash that ends a piece."""
+
+
+@dataclass(slots=True)
+class _Scanner:
+    """Cuts a growing text into tokens. A string is open until its quote, a number until what follows it."""
+
+    position: int = 0
+    """How many characters have been read."""
+    _start: int | None = None
+    """Where the token that is open starts."""
+    _in_string: bool = False
+    _is_escaped: bool = False
+    _word: list[str] = field(default_factory=list)
+    """The pieces of the word that is open."""
+
+    def feed(self, piece: str) -> Iterator[_Token]:
+        """Read some more text and yield the tokens that end in it."""
+        before, at = self.position, 0
+        while at < len(piece):
+            if self._in_string:
+                at = self._string(piece, at)
+                ends = not self._in_string
+            elif self._start is not None:
+                at, ends = self._letters(piece, at)
+            else:
+                at = _end(_BLANKS, piece, at)
+                if at == len(piece):
+                    break
+                self._start = before + at
+                self._in_string = piece[at] == '"'
+                ends = piece[at] in "{}[],:"
+                at += self._in_string or ends
+                if not (self._in_string or ends) and _end(_WORD, piece, at) == at:
+                    raise ValueError(f"{piece[at]!r} begins no value, at character {before + at}.")
+            self.position = before + at
+            if ends and self._start is not None:
+                yield _Token(self._start, self.position)
+                self._start = None
+        self.position = before + len(piece)
+
+    def close(self) -> Iterator[_Token]:
+        """Yield the number that the text ends with, if it does."""
+        if self._start is not None and not self._in_string:
+            yield _Token(self._start, self.position)
+            self._start = None
+
+    def _string(self, piece: str, at: int) -> int:
+        """Return where the string that is open ends in a piece, or where the piece does."""
+        at = _end(_CHARACTERS, piece, at + self._is_escaped)
+        self._is_escaped = False
+        if at < len(piece):
+            self._is_escaped = piece[at] == "\\"
+            self._in_string = self._is_escaped
+            at += 1
+        return at
+
+    def _letters(self, piece: str, at: int) -> tuple[int, bool]:
+        """Return how far the open word goes in a piece, and whether it ends: true, false and null end by themselves."""
+        end = _end(_WORD, piece, at)
+        self._word.append(piece[at:end])
+        ends = end < len(piece) or (len(self._word) <= 5 and "".join(self._word) in {"true", "false", "null"})
+        if ends:
+            self._word.clear()
+        return end, ends
+
+
+def _end(pattern: re.Pattern[str], piece: str, at: int) -> int:
+    match = pattern.match(piece, at)
+    return at if match is None else match.end()

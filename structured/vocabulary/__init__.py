@@ -1,0 +1,5 @@
+"""A tokenizer's vocabulary: the exact bytes of its tokens, and tries of them."""
+
+from structured.vocabulary.vocabulary import PLAIN_SEQUENCES, Layout, Tokenizer, TransformersTokenizer, Vocabulary
+
+__all__ = ["PLAIN_SEQUENCES", "Layout", "Tokenizer", "TransformersTokenizer", "Vocabulary"]
