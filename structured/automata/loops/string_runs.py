@@ -31,7 +31,8 @@ from structured.automata.opcodes import ARCS, OPEN, OPERATION, REPEAT, SCAN, TEX
 
 LENGTH_LEFT, FARTHEST, REPRESENTATIVE, QUOTED = range(4)
 """What `find_string_run` writes down, as `StringRun` has it: how many plain characters may follow; the greatest
-distance after some of them; a state from which the same other tokens may follow; 1 if nothing but a quote ends the string."""
+distance after some of them; a state from which the same other tokens may follow; 1 if nothing but a quote ends the
+string."""
 
 NO_ROOM = -1
 
