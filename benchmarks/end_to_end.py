@@ -23,8 +23,7 @@ from benchmarks.flat_cost import flat_cost
 from benchmarks.maskbench import Worker
 from structured.extraction.prompts import completion_prompt
 from structured.models import DEMONSTRATION
-from structured.output_types.description import part_to_sketch
-from structured.output_types.output_type import read_type
+from structured.output_types.resolve import read_type
 
 PLAIN = f"{OURS}, nothing forced"
 ENGINES = (UNGUIDED, OURS, PLAIN, *PEERS)
@@ -165,10 +164,10 @@ def prompts(folder: Path, arguments: argparse.Namespace) -> dict[str, list[list[
     instruction = tokenizer.decode(tokenizer(instruction)["input_ids"][: arguments.instruction])
     made: dict[str, list[list[int]]] = {}
     for kind, (output_type, _) in KINDS.items():
-        sketch = part_to_sketch(read_type(output_type).root("spaced", "written"))
+        description = read_type(output_type).describe()
         texts = documents(kind, count)
-        made[kind] = tokenizer([completion_prompt(sketch, text) for text in texts])["input_ids"]
-        long = [completion_prompt(sketch, text, instructions=instruction) for text in texts]
+        made[kind] = tokenizer([completion_prompt(description, text) for text in texts])["input_ids"]
+        long = [completion_prompt(description, text, instructions=instruction) for text in texts]
         made[kind + SHARED] = tokenizer(long)["input_ids"]
     return made
 

@@ -81,8 +81,9 @@ class Ours:
     """This library."""
 
     def __init__(self, folder: str, device: str, clock: Clock) -> None:
-        from structured.index.compile import compile_type, resolve_type
+        from structured.index.compile import compile_type
         from structured.models import load_model
+        from structured.output_types.resolve import resolve_type
 
         self.model = cast("Any", load_model(folder, device_map={"": device}))
         self.clock = clock
@@ -90,13 +91,14 @@ class Ours:
         self.model.model.forward = self.forward.on(self.model.model.forward)
         self.model.begin = self.passes.on(self._beginning(self.model.begin))
         self._indexes: dict[str, Any] = {}
-        compile_type(resolve_type(bool), self.model.vocabulary, whitespace="spaced").mask(0)  # loops are compiled once
+        compile_type(resolve_type(bool), self.model.vocabulary).mask(0)  # loops are compiled once
 
     def compile(self, kind: str) -> None:
         """Make a type ready, up to its first mask."""
-        from structured.index.compile import compile_type, resolve_type
+        from structured.index.compile import compile_type
+        from structured.output_types.resolve import resolve_type
 
-        index = compile_type(resolve_type(KINDS[kind][0]), self.model.vocabulary, whitespace="spaced")
+        index = compile_type(resolve_type(KINDS[kind][0]), self.model.vocabulary)
         index.mask(index.automaton.start)
         self._indexes[kind] = index
 

@@ -14,10 +14,11 @@ import numpy as np
 from benchmarks.documents import Item
 from structured.decoding.generate import Request, generate
 from structured.decoding.sampling import Sampler
-from structured.index.compile import compile_type, resolve_type
+from structured.index.compile import compile_type
 from structured.index.guide import Guide
 from structured.models import FunctionModel
 from structured.models.function import FunctionTexts
+from structured.output_types.resolve import resolve_type
 from structured.vocabulary import Vocabulary
 
 EARLY, LATE, AROUND = 100, 4000, 90
@@ -76,7 +77,7 @@ def flat_cost_of(vocabulary: Vocabulary, *, early: int = EARLY, late: int = LATE
 def measure(vocabulary: Vocabulary, *, force: bool, places: Sequence[int]) -> list[float]:
     """Return the seconds outside the model for each token around some places of one long answer."""
     model = TimedModel(vocabulary)
-    index = compile_type(resolve_type(list[Item]), vocabulary, whitespace="spaced")
+    index = compile_type(resolve_type(list[Item]), vocabulary)
     guide = Guide(index, max_tokens=max(places) + 4 * AROUND)
     generate(model, [Request([0], guide, np.random.default_rng(0))], Sampler(), force=force)
     return [_mean(list(_around(model.events, place))) for place in places]

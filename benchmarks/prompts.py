@@ -18,6 +18,7 @@ from structured import Extractor, extract, load_model
 from structured.extraction import prompts
 from structured.extraction.templates import Template
 from structured.models import LanguageModel
+from structured.output_types.output_type import Description
 
 
 class Person(BaseModel):  # noqa: D101  a docstring would enter the prompt
@@ -181,11 +182,11 @@ def _fenced(text: str) -> str:
     return f"{fence}\n{text}\n{fence}"
 
 
-FRAMES: dict[str, Callable[[str], str]] = {
-    "as it is": lambda text: text,
-    "between fences": _fenced,
-    "each line after >": lambda text: "\n".join(f"> {line}" for line in text.split("\n")),
-    "indented": lambda text: "\n".join(f"    {line}" for line in text.split("\n")),
+FRAMES: dict[str, Callable[[str, Description], str]] = {
+    "as it is": lambda text, _: text,
+    "between fences": lambda text, _: _fenced(text),
+    "each line after >": lambda text, _: "\n".join(f"> {line}" for line in text.split("\n")),
+    "indented": lambda text, _: "\n".join(f"    {line}" for line in text.split("\n")),
     "as built": prompts.framed,
 }
 

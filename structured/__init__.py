@@ -35,10 +35,10 @@ from structured.extraction.extractor import Extractor, Options
 from structured.extraction.stream import Stream
 from structured.integrations.transformers import GuidedLogitsProcessor
 from structured.models import load_model
+from structured.output_types.extraction import Extraction
 from structured.output_types.inspection import inspect_type
 from structured.output_types.json_schema import JsonSchema
-from structured.output_types.output_type import to_regex
-from structured.results.extraction import Extraction
+from structured.output_types.regular_expression import to_regex
 from structured.results.partial import PartialReader
 
 __all__ = [

@@ -10,7 +10,7 @@ import pytest
 from doubles import ByteTokenizer, random_logits
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from pydantic import AfterValidator, BaseModel, Field, field_validator
+from pydantic import AfterValidator, BaseModel, Field, TypeAdapter, field_validator
 from strategies import output_types
 from typing_extensions import TypedDict
 
@@ -27,9 +27,9 @@ from structured import (
     structured,
 )
 from structured.automata import DEAD, RegularAutomaton
-from structured.index.compile import resolve_type
 from structured.json_schema.compile import compiled
 from structured.models import FunctionModel
+from structured.output_types.resolve import resolve_type
 
 TOKENIZER = ByteTokenizer()
 UNIFORM = FunctionModel(random_logits(len(TOKENIZER.tokens)), TOKENIZER)
@@ -53,7 +53,7 @@ def read(output_type, text, absent, **options):
 
 
 def accepts(output_type, absent, text):
-    automaton = RegularAutomaton(compiled(resolve_type(output_type, absent).compilation("spaced")))
+    automaton = RegularAutomaton(compiled(resolve_type(output_type, absent).compilation()))
     state = automaton.start
     for byte in text.encode():
         state = automaton.step(state, byte)
@@ -285,7 +285,7 @@ def test_the_model_is_told_what_may_be_null():
     class Aged(BaseModel):
         age: described
 
-    assert Extractor(Aged, absent=True, model=UNIFORM).sketch == "{\n  age: integer | null  // in years\n}"
+    assert Extractor(Aged, absent=True, model=UNIFORM).description == "{\n  age: integer | null  // in years\n}"
 
 
 def test_fields_that_are_left_out_are_missing():
@@ -318,4 +318,4 @@ def test_every_answer_is_an_instance_or_lacks_something(output_type, seed):
     for one in found:
         assert one.missing or one.value is not None or one.data is None
         if one.value is not None:
-            extractor.task.output_type.adapter.validate_python(one.value)
+            TypeAdapter(output_type).validate_python(one.value)

@@ -149,7 +149,7 @@ def test_a_budget_that_is_too_small_is_the_error_of_its_document() -> None:
     """Where the context leaves less than the shortest answer takes."""
     free = Extractor(Digits, model=FunctionModel(LOGITS, TOKENIZER))
     room = len(free.task.model.encode(free.prompt("Ana")))
-    model = FunctionModel(LOGITS, TOKENIZER, context_length=room + free.task.index.shortest_completion(0) + 2)
+    model = FunctionModel(LOGITS, TOKENIZER, context_length=room + free.task.index("").shortest_completion(0) + 2)
     found = extract_batch(Digits, ["Ana", "Ana" + "x" * 6, "Bob"], model=model, errors="return")
     assert [type(one) for one in found] == [Digits, BudgetError, Digits]
 

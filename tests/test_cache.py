@@ -440,7 +440,7 @@ def test_what_healed_prompts_have_taught_is_kept(tmp_path: Path, monkeypatch: py
                 extractor.stream("On 2024-12-03.").result()
         assert item.healed.begun == b"\n"
         assert item.index.states_known >= WORTH_SAVING
-        return extractor.task.index, item.healed.begun
+        return extractor.task.index(""), item.healed.begun
 
     learned(cache=False)
     assert disk.files() == []

@@ -43,7 +43,7 @@ import structured
 from structured import DemonstrationWarning, SchemaError
 from structured.extraction.extractor import Options
 from structured.json_schema.compile import schema_to_pattern
-from structured.output_types.output_type import read_type
+from structured.output_types.resolve import read_type
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"

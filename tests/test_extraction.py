@@ -78,7 +78,7 @@ def test_every_answer_of_any_model_validates(name, output_type, whitespace, seed
 def test_the_tightest_budget_is_met(name, output_type, source):
     """With as many tokens as the shortest answer takes, or a few more, the answer is whole; with one less, an error."""
     rng = random.Random(source)
-    index = Extractor(output_type, model=MODELS[name]).task.index
+    index = Extractor(output_type, model=MODELS[name]).task.index("")
     shortest = index.shortest_completion(index.automaton.start)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BudgetWarning)
@@ -152,7 +152,7 @@ def test_what_prompts_share_they_share(documents):
 @pytest.mark.parametrize("call", ["extract", "extract_batch", "each", "Extractor", "batch", "structured"])
 def test_warnings_name_the_line_of_the_user(call):
     """A short budget warns about the file that asked, whichever way it asked."""
-    index = Extractor(Person, model=MODELS["uniform"]).task.index
+    index = Extractor(Person, model=MODELS["uniform"]).task.index("")
     shortest = index.shortest_completion(index.automaton.start)
 
     @structured(model=MODELS["uniform"], max_tokens=shortest)

@@ -14,7 +14,8 @@ from structured.automata.dfa import Intersection, Language, PatternLanguage, exp
 from structured.automata.dfa.protocol import MAX_WORK
 from structured.errors import PatternError, SchemaError, StructuredError
 from structured.json_schema.compile import compiled
-from structured.output_types.output_type import read_type
+from structured.output_types.json_output import Layout
+from structured.output_types.resolve import read_type
 from structured.regex.parser import ECMA, regex_to_pattern
 
 
@@ -23,12 +24,12 @@ def language(regex: str) -> PatternLanguage:
 
 
 def compile_schema(schema: Any) -> None:
-    compiled(read_type(JsonSchema(schema)).compilation(optional="schema"))
+    compiled(read_type(JsonSchema(schema), Layout(optional="schema")).compilation())
 
 
 def compile_field(annotation: Any) -> None:
     model = create_model("Model", value=(annotation, ...))
-    compiled(read_type(model).compilation(optional="schema"))
+    compiled(read_type(model, Layout(optional="schema")).compilation())
 
 
 LARGE = {

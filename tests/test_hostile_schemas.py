@@ -20,9 +20,10 @@ from structured.errors.recursion import deep
 from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.json_schema.compile import compiled
-from structured.output_types.description import part_to_sketch
+from structured.output_types.description import describe
+from structured.output_types.json_output import Layout
 from structured.output_types.json_schema import MAX_NESTED
-from structured.output_types.output_type import read_type
+from structured.output_types.resolve import read_type
 from structured.regex import concat, excerpt, literal, repeat
 from structured.vocabulary import Vocabulary
 
@@ -72,13 +73,13 @@ def levels(count: int, wrap: Wrap, width: int = 10) -> dict[str, Any]:
 
 
 def first_states(schema: Any) -> None:
-    output_type = read_type(JsonSchema(schema))
-    RegularAutomaton(compiled(output_type.compilation(optional="schema")))
+    output_type = read_type(JsonSchema(schema), Layout(optional="schema"))
+    RegularAutomaton(compiled(output_type.compilation()))
 
 
 def validate(schema: Any) -> None:
     with pytest.raises(ValueError, match="at "):
-        read_type(JsonSchema(schema)).validate_json('{"p0": {"p0": [["aaaa"]]}, "k": 0, "v": 1}')
+        read_type(JsonSchema(schema)).parse('{"p0": {"p0": [["aaaa"]]}, "k": 0, "v": 1}')
 
 
 def inspect(schema: Any) -> None:
@@ -86,7 +87,7 @@ def inspect(schema: Any) -> None:
 
 
 def sketch(schema: Any) -> None:
-    part_to_sketch(read_type(JsonSchema(schema)).root())
+    describe(read_type(JsonSchema(schema)).root)
 
 
 def print_regex(schema: Any) -> None:
@@ -158,7 +159,7 @@ def test_what_is_wrong_is_said_with_its_place() -> None:
     """The same value may be wrong in two places for the same reason: the place is one of them."""
     schema = {"$defs": {"n": {"type": "integer"}}, "prefixItems": [True, {"$ref": "#/$defs/n"}, {"$ref": "#/$defs/n"}]}
     with pytest.raises(ValueError, match=r"at \$\[[12]\]"):
-        read_type(JsonSchema(schema)).validate_json('[1, "a", "a"]')
+        read_type(JsonSchema(schema)).parse('[1, "a", "a"]')
 
 
 def model_levels(count: int, of: Callable[[Any], Any]) -> type[BaseModel]:
@@ -183,7 +184,7 @@ def test_models_that_share_models_are_described(of: Callable[[Any], Any]) -> Non
     report = inspect_type(model)
     assert not report.refusals
     assert len(report.fields) == 1 + 1 + 10 * 9
-    assert len(part_to_sketch(read_type(model).root())) < 5_000
+    assert len(describe(read_type(model).root)) < 5_000
     assert read_type(model).with_absence(True).schema
     with pytest.raises(SchemaError, match="pieces"):
         to_regex(model)
@@ -385,4 +386,4 @@ def test_graphs_of_references_end(schema: dict[str, Any]) -> None:
     for use in USES:
         assert seconds_of(use, schema) < 10
     with contextlib.suppress(ValueError):
-        read_type(JsonSchema(schema)).validate_json('{"p0": [1, {"p1": "a"}]}')
+        read_type(JsonSchema(schema)).parse('{"p0": [1, {"p1": "a"}]}')

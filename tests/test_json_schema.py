@@ -30,8 +30,9 @@ from structured.automata import DEAD, RegularAutomaton
 from structured.json_schema.compile import compiled
 from structured.json_schema.document.drafts import Draft
 from structured.models import FunctionModel
-from structured.output_types.description import part_to_sketch
-from structured.output_types.output_type import read_type
+from structured.output_types.description import describe
+from structured.output_types.json_output import Layout
+from structured.output_types.resolve import read_type
 
 TOKENIZER = ByteTokenizer()
 MODELS = {
@@ -67,7 +68,7 @@ def accepts(schema, text, optional="written", **options):
 
 
 def sketch(schema, optional="written"):
-    return part_to_sketch(read_type(JsonSchema(schema)).root("spaced", optional))
+    return describe(read_type(JsonSchema(schema), Layout("spaced", optional)).root)
 
 
 names = st.sampled_from(["a", "b", "c", "d e"])
@@ -128,7 +129,7 @@ def test_whatever_is_written_is_valid(schema, optional, key_order, seed):
     for answer in answers:
         with contextlib.suppress(RecursionError):  # of a schema that refers to itself in place
             Draft202012Validator(schema).validate(answer)
-    assert extractor.sketch
+    assert extractor.description
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
@@ -361,7 +362,7 @@ def test_fields_with_defaults_may_be_left_out():
     assert all("name" in answer.model_fields_set for answer in answers)
     written = Extractor(Defaults, model=MODELS["uniform"])
     omittable = Extractor(Defaults, model=MODELS["uniform"], optional="omittable")
-    assert written.sketch == "{\n  name: string\n  city: string\n  age: integer | null\n}"
-    assert omittable.sketch == "{\n  name: string\n  city?: string\n  age?: integer | null\n}"
+    assert written.description == "{\n  name: string\n  city: string\n  age: integer | null\n}"
+    assert omittable.description == "{\n  name: string\n  city?: string\n  age?: integer | null\n}"
     with pytest.raises(ValueError, match="optional is 'never'; it must be one of 'written', 'omittable', 'schema'"):
         Extractor(Defaults, model=MODELS["uniform"], optional="never")

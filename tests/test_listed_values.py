@@ -17,8 +17,9 @@ from structured.index.guide import Guide
 from structured.json_schema.compile import compiled
 from structured.json_schema.document.place import Subschema
 from structured.json_schema.logic.evaluation import allows
-from structured.output_types.description import MAX_LISTED, schema_to_sketch
-from structured.output_types.output_type import read_type
+from structured.output_types.description import MAX_LISTED, describe_schema
+from structured.output_types.json_output import Layout
+from structured.output_types.resolve import read_type
 from structured.vocabulary import Vocabulary
 
 MANY = 20_000
@@ -43,20 +44,20 @@ LISTINGS: dict[str, Any] = {
 def test_many_values_cost_as_much_as_they_are(name: str) -> None:
     """From the type to the first mask, with the report, and to the value of an answer."""
     vocabulary = Vocabulary.from_tokenizer(ByteTokenizer())
-    Guide(compile_type(read_type(bool), vocabulary, whitespace="spaced"), max_tokens=9).mask()  # compiles the loops
+    Guide(compile_type(read_type(bool), vocabulary), max_tokens=9).mask()  # compiles the loops
     started = time.process_time()
     output_type = read_type(LISTINGS[name])
-    Guide(compile_type(output_type, vocabulary, whitespace="spaced"), max_tokens=99).mask()
+    Guide(compile_type(output_type, vocabulary), max_tokens=99).mask()
     inspect_type(LISTINGS[name])
     value = next(iter(VALUES))
     answer = {value: 1} if name == "keys" else 0 if "numbers" in name else value
-    output_type.validate_json(json.dumps(answer))
+    output_type.parse(json.dumps(answer))
     assert time.process_time() - started < SECONDS
 
 
 @pytest.mark.parametrize("count", [1, 50, MANY])
 def test_a_sketch_shows_all_values_up_to_a_limit_and_then_how_many_more(count: int) -> None:
-    sketch = schema_to_sketch({"enum": VALUES[:count]})
+    sketch = describe_schema({"enum": VALUES[:count]})
     shown, _, more = sketch.partition(" | ... (")
     values = [json.loads(value) for value in shown.split(" | ")]
     assert values == VALUES[: len(values)]
@@ -83,7 +84,7 @@ def test_a_listed_value_is_found_as_the_specification_compares(listed: list[Any]
     from jsonschema import Draft202012Validator
 
     for schema in ({"enum": listed}, {"not": {"enum": listed}}, {"items": {"enum": listed}}):
-        root = read_type(JsonSchema(schema)).root()
+        root = read_type(JsonSchema(schema)).root
         assert allows(Subschema(root.schema, root.place), value) == Draft202012Validator(schema).is_valid(value)
 
 
@@ -98,7 +99,7 @@ def test_exactly_one_of_the_branches_lists_what_is_written(branches: list[list[A
     valid = [one for one in known if validator.is_valid(one)]
     if not valid:
         return
-    automaton = RegularAutomaton(compiled(read_type(JsonSchema(schema)).compilation("compact")))
+    automaton = RegularAutomaton(compiled(read_type(JsonSchema(schema), Layout("compact")).compilation()))
     for one in (*known, value):
         text = json.dumps(one, separators=(",", ":"), ensure_ascii=False).encode()
         assert not accepted(automaton, text) or validator.is_valid(one)

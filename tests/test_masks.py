@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from structured.automata import RegularAutomaton
 from structured.decoding.device_masks import DeviceMasks, apply_masks, draw
 from structured.decoding.sampling import Sampler
-from structured.index.compile import compile_type, resolve_type
+from structured.index.compile import compile_type
 from structured.index.index import Index
 from structured.index.masks import NO_ROW, Mask, MaskTable, unpack
+from structured.output_types.resolve import resolve_type
 from structured.regex import Pattern
 from structured.vocabulary import Vocabulary
 
@@ -127,12 +128,12 @@ def test_the_compiler_shares_one_table_until_it_is_full(
     """All types compiled for a vocabulary have their masks in one table; a full one is followed by a new one."""
     own = Vocabulary(vocabulary.tokens, vocabulary.end_token_ids)
     types = [resolve_type(output_type) for output_type in (int, bool, str, float)]
-    first, second = (compile_type(output_type, own, whitespace="spaced") for output_type in types[:2])
+    first, second = (compile_type(output_type, own) for output_type in types[:2])
     assert first.table is second.table
     monkeypatch.setattr(MaskTable, "is_full", True)
-    third = compile_type(types[2], own, whitespace="spaced")
+    third = compile_type(types[2], own)
     assert third.table is not first.table
-    other = compile_type(types[0], vocabulary, whitespace="spaced")
+    other = compile_type(types[0], vocabulary)
     assert other.table is not first.table
 
 

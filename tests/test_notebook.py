@@ -115,7 +115,7 @@ def test_an_extractor_shows_its_model_and_its_type(options: Options, told: str) 
     named = create_model("Named", value=(int, Field(description=HOSTILE)))
     extractor = Extractor(named, model=MODEL, instructions=HOSTILE, max_tokens=1234, **options)
     page = Page(extractor._repr_html_())
-    for text in (extractor.sketch, HOSTILE, "Named", MODEL.name, "1,234", told):
+    for text in (extractor.description, HOSTILE, "Named", MODEL.name, "1,234", told):
         assert text in page.text
     assert repr(extractor) == "Extractor(Named, model='logits')"
 

@@ -14,8 +14,8 @@ from strategies import typed
 from typing_extensions import TypedDict
 
 from structured import JsonSchema, PartialReader
-from structured.output_types.output_type import read_type
 from structured.output_types.paths import steps_to_path
+from structured.output_types.resolve import read_type
 from structured.results.partial import partial_value, read_events
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()

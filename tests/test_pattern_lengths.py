@@ -12,7 +12,7 @@ from structured.automata import RegularAutomaton
 from structured.json_schema.compile import schema_to_pattern
 from structured.json_schema.document.place import Reading
 from structured.output_types.inspection.lengths import Lengths, text_lengths
-from structured.output_types.output_type import read_type
+from structured.output_types.resolve import read_type
 from structured.regex import (
     Members,
     Reference,

@@ -21,7 +21,9 @@ from strategies import WHITESPACES, output_types
 from structured import SchemaError, inspect_type
 from structured.json_schema.compile import schema_to_pattern
 from structured.output_types.inspection import Cost, inspect_output_type, report_to_dict
-from structured.output_types.output_type import OutputType, read_type
+from structured.output_types.json_output import Layout
+from structured.output_types.python_type import PythonType
+from structured.output_types.resolve import read_type
 
 RANDOM_TYPES = settings(
     max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
@@ -98,9 +100,11 @@ def facts(error):
 
 def check_agreement(output_type, whitespace="spaced"):
     is_schema = isinstance(output_type, dict)
-    known = OutputType("Drawn", TypeAdapter(Any), output_type) if is_schema else read_type(output_type)
+    layout = Layout(whitespace)
+    drawn = PythonType("Drawn", output_type, layout, adapter=TypeAdapter(Any)) if is_schema else None
+    known = drawn or read_type(output_type, layout)
     error = compiler_error(known.schema, whitespace)
-    report = inspect_output_type(known, whitespace=whitespace)
+    report = inspect_output_type(known)
     assert bool(report.refusals) == (error is not None) == (report.cost is None)
     assert any(field.status == "refused" for field in report.fields) == (error is not None)
     if error is not None:

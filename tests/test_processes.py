@@ -70,7 +70,7 @@ def test_an_extractor_is_pickled_as_its_type_and_options(name: str) -> None:
 
 @pytest.mark.parametrize("output_type", [Person, list[Person], Person | None, Literal["a", "b"], JsonSchema(True), int])
 def test_types_of_all_kinds_go(output_type: Any) -> None:
-    assert pickled(Extractor(output_type, model=MODEL)).sketch == Extractor(output_type, model=MODEL).sketch
+    assert pickled(Extractor(output_type, model=MODEL)).description == Extractor(output_type, model=MODEL).description
 
 
 def test_a_model_that_was_named_goes_by_its_name() -> None:

@@ -16,7 +16,8 @@ from structured.automata import DEAD, RegularAutomaton
 from structured.errors import SchemaError
 from structured.json_schema.compile import compiled
 from structured.json_schema.document.place import Optionals
-from structured.output_types.output_type import read_type
+from structured.output_types.json_output import Layout
+from structured.output_types.resolve import read_type
 
 pytestmark = pytest.mark.filterwarnings("ignore::pydantic.warnings.TypedDictExtraConfigWarning")
 
@@ -42,7 +43,7 @@ def random_json(automaton: RegularAutomaton, source: random.Random, longest: int
 
 
 def automaton_of(output_type: Any, whitespace: str = "compact", optional: Optionals = "written") -> RegularAutomaton:
-    return RegularAutomaton(compiled(read_type(output_type).compilation(whitespace, optional)))
+    return RegularAutomaton(compiled(read_type(output_type, Layout(whitespace, optional)).compilation()))
 
 
 def check_texts(

@@ -18,8 +18,9 @@ from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.index.masks import unpack
 from structured.json_schema.compile import schema_to_pattern
-from structured.output_types.description import schema_to_sketch
-from structured.output_types.output_type import read_type, to_regex
+from structured.output_types.description import describe_schema
+from structured.output_types.regular_expression import to_regex
+from structured.output_types.resolve import read_type
 from structured.regex import Reference, alternation, concat, literal, optional, productive_nodes, repeat
 from structured.vocabulary import Vocabulary
 
@@ -91,7 +92,7 @@ def test_whatever_legal_tokens_are_taken_the_text_ends_in_time_and_is_valid(
         token_ids.append(source.choice(np.flatnonzero(unpack(guide.mask(), vocabulary.size)).tolist()))
         guide.advance(token_ids[-1])
     assert len(token_ids) <= limit + 1
-    read_type(output_type).validate_json(spell(vocabulary.tokens, token_ids))
+    read_type(output_type).parse(spell(vocabulary.tokens, token_ids))
 
 
 @pytest.mark.parametrize("output_type", RECURSIVE, ids=str)
@@ -168,7 +169,7 @@ def test_only_the_regular_expression_is_missing() -> None:
 
 def test_the_prompt_shows_such_a_type_by_its_name() -> None:
     """Once, with what the name means after it."""
-    assert schema_to_sketch(read_type(list[Node]).schema) == (
+    assert describe_schema(read_type(list[Node]).schema) == (
         "[Node, ...]\nNode = {  // Itself in a list.\n  value: integer\n  children: [Node, ...]\n}"
     )
 

@@ -13,7 +13,9 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
 from structured.errors import SchemaError
 from structured.json_schema.compile import schema_to_pattern
-from structured.output_types.output_type import OutputType, read_type, to_regex
+from structured.output_types.output_type import OutputType
+from structured.output_types.regular_expression import to_regex
+from structured.output_types.resolve import read_type
 from structured.regex import Alternation
 
 TYPES = "a BaseModel, a dataclass, a TypedDict, an Enum, a Literal, or a plain type such as list[int]"
@@ -45,11 +47,11 @@ def test_a_type_is_read_once_and_validates():
     """The name, Pydantic's schema and Pydantic's validator."""
     output_type = read_type(list[Person])
     assert isinstance(output_type, OutputType)
-    assert repr(output_type) == "OutputType(name='list[Person]')"
+    assert repr(output_type) == "PythonType(name='list[Person]')"
     assert output_type.schema["items"] == {"$ref": "#/$defs/Person"}
-    assert output_type.validate_json('[{"name": "Ana", "age": 31}]') == [Person(name="Ana", age=31)]
+    assert output_type.parse('[{"name": "Ana", "age": 31}]') == [Person(name="Ana", age=31)]
     with pytest.raises(ValidationError):
-        output_type.validate_json("[1]")
+        output_type.parse("[1]")
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,8 @@ from pydantic import AliasPath, BaseModel, Field
 
 from structured.errors import SchemaError
 from structured.json_schema.compile import schema_to_pattern
-from structured.output_types.output_type import read_type, to_regex
+from structured.output_types.regular_expression import to_regex
+from structured.output_types.resolve import read_type
 
 DAY = dt.date(2024, 1, 1)
 

@@ -20,7 +20,8 @@ from pydantic import (
 from structured.json_schema.compile import part_to_pattern, schema_to_pattern
 from structured.json_schema.document.place import Compilation, Place, Reading, Subschema
 from structured.json_schema.whitespace import read_whitespace
-from structured.output_types.output_type import read_type, to_regex
+from structured.output_types.regular_expression import to_regex
+from structured.output_types.resolve import read_type
 
 
 def even(value):

@@ -207,7 +207,9 @@ def test_after_a_search_in_vain_answers_are_drawn() -> None:
 def test_the_best_hypothesis_that_validators_accept_is_the_answer(document: str) -> None:
     """With beams for all hundred pairs of digits, the likeliest of the even ones is found at once."""
     extractor = Extractor(EvenDigits, model=MODEL, beams=100, retries=0)
-    request = Request(MODEL.encode(str(extractor.prompt(document))), Guide(extractor.task.index, max_tokens=99), None)  # type: ignore[arg-type]
+    request = Request(
+        MODEL.encode(str(extractor.prompt(document))), Guide(extractor.task.index(""), max_tokens=99), None
+    )  # type: ignore[arg-type]
     (ranking,) = beam_search(MODEL, [request], beams=100)
     assert len(ranking) == 100
     texts = [one.text for one in ranking]

@@ -212,7 +212,7 @@ def test_what_is_no_text_is_refused_as_extract_does(value):
 
 @pytest.mark.parametrize("returned", [Extraction, Extraction[bool] | None, list[Extraction[bool]]])
 def test_results_are_no_types(returned):
-    with pytest.raises(SchemaError, match="which is a result and no type to extract"):
+    with pytest.raises(SchemaError, match="has an Extraction inside, which is a result"):
         extract(returned, "a", model=MODEL)
 
 

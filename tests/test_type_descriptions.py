@@ -10,12 +10,12 @@ import pytest
 from pydantic import BaseModel, Field, PastDate
 from typing_extensions import TypedDict
 
-from structured.output_types.description import part_to_sketch
-from structured.output_types.output_type import read_type
+from structured.output_types.description import describe
+from structured.output_types.resolve import read_type
 
 
 def sketch(output_type: object) -> str:
-    return part_to_sketch(read_type(output_type).root())
+    return describe(read_type(output_type).root)
 
 
 class Level(Enum):

@@ -55,9 +55,9 @@ assert_type(extract(list[Person], "text"), list[Person])
 assert_type(extract_batch(Person, ["text"]), list[Person])
 assert_type(extract_batch(Person, ["text"], errors="raise", progress=True), list[Person])
 assert_type(extract_batch(Person, ["text"], errors="return"), list[Person | StructuredError])
-assert_type(extract_batch(Person, ["text"], absent=True, errors="return"), list[Extraction[Person] | StructuredError])
-assert_type(extract_batch(Literal["a"], ["text"], errors="return"), list[Any | StructuredError])
-assert_type(extract_batch(JsonSchema(True), ["text"], errors="return", max_tokens=9), list[Any | StructuredError])
+assert_type(extract_batch(Extraction[Person], ["text"], errors="return"), list[Extraction[Person] | StructuredError])
+assert_type(extract_batch(Literal["a"], ["text"], errors="return"), list[Any])
+assert_type(extract_batch(JsonSchema(True), ["text"], errors="return", max_tokens=9), list[Any])
 assert_type(Extractor(Person).batch(["text"], errors="return"), list[Person | StructuredError])
 assert_type(Extractor(Person).batch(["text"], errors="raise"), list[Person])
 extract_batch(Person, ["text"], errors="ignore")  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
@@ -72,11 +72,12 @@ assert_type(extract_batch(JsonSchema('{"type": "integer"}'), ["text"]), list[Any
 assert_type(Extractor(JsonSchema(True)).batch(["text"]), list[Any])
 assert_type(extract(Person, "text", optional="omittable"), Person)
 extract(Person, "text", optional="never")  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
-assert_type(extract(Person, "text", absent=True), Extraction[Person])
-assert_type(extract(Person, "text", absent=["age"]).value, Person | None)
-assert_type(extract(Literal["a"], "text", absent=True), Extraction[Any])
-assert_type(extract_batch(Person, ["text"], absent=True), list[Extraction[Person]])
-assert_type(Extractor(Person, absent=["age"])("text"), Extraction[Person])
+assert_type(extract(Extraction[Person], "text"), Extraction[Person])
+assert_type(extract(Person, "text", absent=True), Any)
+assert_type(extract(Extraction[Person], "text").value, Person | None)
+assert_type(extract_batch(Extraction[Person], ["text"]), list[Extraction[Person]])
+assert_type(Extractor(Extraction[Person])("text"), Extraction[Person])
+assert_type(Extractor(Person, absent=["age"])("text"), Any)
 anything: Any = extract(Literal["a", "b"], "text")
 optional: Person | None = extract(Annotated[Person | None, Field(description="whoever it is")], "text")
 decorated: Callable[[str], Person] = one
@@ -119,7 +120,7 @@ def reading_along(text: str) -> Person:
 async def beside_a_loop(text: str) -> None:
     """Wait for answers in an event loop."""
     assert_type(await aextract(Person, text), Person)
-    assert_type(await aextract_batch(Person, [text], absent=True), list[Extraction[Person]])
+    assert_type(await aextract_batch(Extraction[Person], [text]), list[Extraction[Person]])
     async for piece in Extractor(Person).stream(text):
         assert_type(piece, str)
 
@@ -147,7 +148,7 @@ def what_is_known(text: str) -> None:
     """Look at a type, and at an answer from which something may be missing."""
     assert_type(to_regex(Person), str)
     assert_type([field.path for field in inspect_type(Person).fields], list[str])
-    found = extract(Person, text, absent=True)
+    found = extract(Extraction[Person], text)
     assert_type(found.missing, tuple[str, ...])
     if found.value is not None:
         assert_type(found.value.age, int)

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.extraction.prompts import completion_prompt
-from structured.output_types.description import schema_to_sketch
+from structured.output_types.description import describe_schema
+from structured.output_types.json_output import type_description
 from training.generate import Sample, samples
 from training.words import Split
 
@@ -36,7 +37,7 @@ def prompt_and_answer(sample: Sample, rng: random.Random) -> tuple[str, str]:
     document, instructions = sample.document, sample.instructions
     if instructions is not None and rng.random() < PREFIXED:
         document, instructions = f"{instructions.rstrip('.:')}: {document}", None
-    prompt = completion_prompt(schema_to_sketch(sample.schema), document, instructions=instructions)
+    prompt = completion_prompt(type_description(describe_schema(sample.schema)), document, instructions=instructions)
     return prompt, answer_text(sample.answer, _style(rng))
 
 

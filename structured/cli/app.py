@@ -34,7 +34,8 @@ from structured.json_schema.whitespace import DEFAULT_WHITESPACE, read_whitespac
 from structured.models import DEMONSTRATION, load_model
 from structured.output_types.inspection import FieldReport, Report, inspect_type, report_to_dict
 from structured.output_types.json_schema import JsonSchema
-from structured.output_types.output_type import read_type, to_regex
+from structured.output_types.regular_expression import to_regex
+from structured.output_types.resolve import read_type
 
 app = typer.Typer(help=__doc__, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 

@@ -20,46 +20,39 @@
 
 Each message says what is wrong, where, and what to do. The facts are fields as well, so that a program can act on them.
 
-All of them can be pickled and copied, with message, fields and notes; causes and tracebacks stay behind, as with every
-exception of Python. A field may hold what cannot be pickled, such as an error of a validator's own: the pickled form
-then has a stand-in in its place, for one that raises when it is read makes a `multiprocessing.Pool` wait for ever.
+All of them can be pickled and copied; see `pickling.py`.
 """
 
-import copy
-import pickle
-import reprlib
-import sys
-import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import FrameType
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, Self
+
+from structured.errors.pickling import Portable, StandIn, StandInError, picklable
+
+__all__ = [
+    "Attempt",
+    "BatchError",
+    "BudgetError",
+    "BudgetWarning",
+    "CacheWarning",
+    "DemonstrationWarning",
+    "GenerationError",
+    "IncompleteError",
+    "ModelError",
+    "OptionWarning",
+    "OutOfMemoryError",
+    "PatternError",
+    "PromptError",
+    "SchemaError",
+    "StandIn",
+    "StandInError",
+    "StructuredError",
+    "StructuredWarning",
+    "VocabularyError",
+]
 
 
-class _Portable(BaseException):
-    """An exception that is pickled and copied by its message and fields, not by the arguments that it was made with."""
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _bare, (type(self), self.args), _picklable(vars(self))
-
-    def __str__(self) -> str:
-        """Return the message; half of a character in it, which cannot be printed, as its escape."""
-        return super().__str__().encode(errors="backslashreplace").decode()
-
-    def __copy__(self) -> Self:
-        twin = _bare(type(self), self.args)
-        vars(twin).update(vars(self))
-        return twin
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        memo[id(self)] = twin = _bare(type(self), self.args)
-        vars(twin).update(copy.deepcopy(vars(self), memo))
-        return twin
-
-
-class StructuredError(_Portable, Exception):
+class StructuredError(Portable, Exception):
     """The base of every error that the library raises on purpose."""
 
 
@@ -127,10 +120,17 @@ class Attempt:
     error: Exception
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _attempt, (self.text, _picklable(self.error), getattr(self.error, "__notes__", ()))
+        return _attempt, (self.text, picklable(self.error), getattr(self.error, "__notes__", ()))
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self
+
+
+def _attempt(text: str, error: Exception, notes: Sequence[str]) -> Attempt:
+    """Return an attempt that was pickled. Pydantic's errors would have lost their notes."""
+    for note in [] if getattr(error, "__notes__", ()) else notes:
+        error.add_note(note)
+    return Attempt(text, error)
 
 
 class GenerationError(StructuredError):
@@ -192,16 +192,7 @@ def _one_line(error: Exception) -> str:
     return shown if isinstance(error, ValueError) else f"{type(error).__name__}: {shown}"
 
 
-def described(value: object) -> str:
-    """Return what a message says of a wrong value: its kind and, shortened, how it is written."""
-    try:
-        written = " ".join(reprlib.repr(value).split())
-    except ValueError:  # an integer with more digits than Python writes
-        written = "…"
-    return written if value is None else f"{type(value).__name__} {written}"
-
-
-class StructuredWarning(_Portable, UserWarning):
+class StructuredWarning(Portable, UserWarning):
     """The base of every warning that the library gives."""
 
 
@@ -226,107 +217,3 @@ class BudgetWarning(StructuredWarning):
 
 class CacheWarning(StructuredWarning):
     """An entry of the cache on disk is not what the library writes. It is not used; what it held is computed."""
-
-
-class Line(NamedTuple):
-    """A line of a program, as `warnings.warn_explicit` takes it."""
-
-    filename: str
-    number: int
-    module: str
-    registry: dict[Any, Any]
-
-
-_SKIPPED = {"structured", "asyncio", "typing"}
-"""What a call of the library runs through: itself, the event loop, and `Extractor[Person](…)`."""
-
-_awaiting: ContextVar[Line | None] = ContextVar("_awaiting", default=None)
-
-
-def calling_line() -> Line:
-    """Return the line of the user's program from which the library was called; the outermost if all are of others."""
-    frame = sys._getframe(1)  # noqa: SLF001  what warnings do as well
-    while frame.f_back is not None and _module(frame).partition(".")[0] in _SKIPPED:
-        frame = frame.f_back
-    registry = frame.f_globals.setdefault("__warningregistry__", {})
-    return Line(frame.f_code.co_filename, frame.f_lineno, _module(frame), registry)
-
-
-def _module(frame: FrameType) -> str:
-    return str(frame.f_globals.get("__name__"))
-
-
-@contextmanager
-def warnings_at(line: Line) -> Iterator[None]:
-    """Let warnings point to a line meanwhile, also those of another thread, on whose stack that line is not."""
-    token = _awaiting.set(line)
-    try:
-        yield
-    finally:
-        _awaiting.reset(token)
-
-
-def warn(warning: StructuredWarning) -> None:
-    """Give a warning that points to the line of the user's program from which the library was called."""
-    line = _awaiting.get() or calling_line()
-    warnings.warn_explicit(warning, None, line.filename, line.number, line.module, line.registry)
-
-
-class StandInError(ValueError):
-    """What a pickled `Attempt` has in place of an error that cannot be pickled: its message, and its `kind` by name."""
-
-    def __init__(self, message: str, kind: str) -> None:
-        super().__init__(message, kind)
-        self.kind = kind
-
-    def __str__(self) -> str:
-        return str(self.args[0])
-
-
-@dataclass(frozen=True, slots=True)
-class StandIn:
-    """What a pickled error has in place of a value that cannot be pickled: its `kind` by name, and how it is shown."""
-
-    kind: str
-    shown: str
-
-
-E = TypeVar("E", bound=BaseException)
-
-
-def _bare(kind: type[E], args: tuple[Any, ...]) -> E:
-    """Return an exception with its arguments, none of its own code having been run."""
-    return kind.__new__(kind, *args)
-
-
-def _attempt(text: str, error: Exception, notes: Sequence[str]) -> Attempt:
-    """Return an attempt that was pickled. Pydantic's errors would have lost their notes."""
-    for note in [] if getattr(error, "__notes__", ()) else notes:
-        error.add_note(note)
-    return Attempt(text, error)
-
-
-def _picklable(value: Any) -> Any:
-    """Return what is pickled of a value: the value, or a stand-in if it would not come back as it is."""
-    if value is None or type(value) in (str, int, float, bool) or isinstance(value, _Portable | Attempt):
-        return value
-    if type(value) is tuple:
-        return tuple(map(_picklable, value))
-    if type(value) is dict:
-        return {key: _picklable(member) for key, member in value.items()}
-    try:
-        same = pickle.loads(pickle.dumps(value))  # noqa: S301  what was written here
-        returns = type(same) is type(value) and (not isinstance(value, Exception) or str(same) == str(value))
-    except Exception:  # noqa: BLE001  the value's own code may raise anything
-        returns = False
-    if returns:
-        return value
-    kind = f"{type(value).__module__}.{type(value).__qualname__}"
-    return StandInError(str(value), kind) if isinstance(value, Exception) else StandIn(kind, _shown(value))
-
-
-def _shown(value: object) -> str:
-    try:
-        return repr(value)
-    except Exception:  # noqa: BLE001  the value's own code may raise anything
-        return object.__repr__(value)

@@ -1,4 +1,4 @@
-"""A name and a value that a caller gave enter; the value leaves as the library keeps it, or an error that names both.
+"""Checks of arguments: each returns the value as the library keeps it, or raises an error that names the argument.
 
 Options and the fields of values are checked when they are given, by tables of checks, before a model is loaded. As
 everywhere in Python, a value of the wrong kind is a TypeError, and one of the right kind that makes no sense is a
@@ -7,13 +7,13 @@ nor a way out.
 """
 
 import pickle
-import reprlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from difflib import get_close_matches
+from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
+
+from structured.errors.values import nearest, shown
 
 V = TypeVar("V")
 
@@ -22,23 +22,6 @@ Check: TypeAlias = Callable[[str, Any], V]
 
 MOST = 2**31 - 1
 """What counts are at most, so that they fit into the arrays of the compiled loops."""
-
-_SHORT = reprlib.Repr()
-_SHORT.maxstring = _SHORT.maxlong = _SHORT.maxother = 80
-
-
-def shown(value: object) -> str:
-    """Return a value as a message shows it: short, on one line, whatever it is."""
-    try:
-        return " ".join(_SHORT.repr(value).split())
-    except Exception:  # noqa: BLE001  the value's own code, or an integer of too many digits
-        return f"of type {type(value).__name__}"
-
-
-def nearest(name: object, names: Iterable[str]) -> str:
-    """Return a sentence that asks whether one of some names was meant, after a blank; nothing if none is near."""
-    near = get_close_matches(str(name)[:80].lower(), list(names), n=1)
-    return f" Did you mean {near[0]!r}?" if near else ""
 
 
 def whole(minimum: int, wanted: str = "") -> Check[int]:

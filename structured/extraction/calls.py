@@ -5,10 +5,11 @@ import inspect
 import types
 import typing
 from collections.abc import Callable, Iterable
-from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Unpack, get_args, get_origin, overload
+from typing import Any, Literal, ParamSpec, TypeVar, Unpack, get_origin, overload
 
-from structured.errors import SchemaError, StructuredError, calling_line, warnings_at
-from structured.errors.arguments import shown
+from structured.errors import SchemaError, StructuredError
+from structured.errors.calling_line import calling_line, warnings_at
+from structured.errors.values import shown
 from structured.extraction.extractor import (
     Extractor,
     Options,
@@ -22,21 +23,16 @@ from structured.extraction.outcomes import Errors
 from structured.extraction.templates import Template
 from structured.output_types.json_schema import JsonSchema
 from structured.output_types.optional_fields import Absent
-from structured.output_types.output_type import type_name
-from structured.results.extraction import Extraction
+from structured.output_types.python_type import type_name
 
 T = TypeVar("T")
 P = ParamSpec("P")
 
 
 @overload
-def extract(output_type: type[T], prompt: str, *, absent: Absent, **options: Unpack[Options]) -> Extraction[T]: ...
-@overload
-def extract(output_type: object, prompt: str, *, absent: Absent, **options: Unpack[Options]) -> Extraction[Any]: ...
-@overload
 def extract(output_type: type[T], prompt: str, **options: Unpack[Options]) -> T: ...
 @overload
-def extract(output_type: object, prompt: str, **options: Unpack[Options]) -> Any: ...
+def extract(output_type: object, prompt: str, *, absent: Absent | None = ..., **options: Unpack[Options]) -> Any: ...
 def extract(output_type: object, prompt: str, *, absent: Absent | None = None, **options: Unpack[Options]) -> Any:
     """Return what a text says, as a validated instance of a type.
 
@@ -45,9 +41,10 @@ def extract(output_type: object, prompt: str, *, absent: Absent | None = None, *
     `output_type` is a Pydantic model, dataclass, TypedDict, `Literal`, `int`, `list[Model]` …, or a `JsonSchema`;
     `options` are those of `Options`.
 
-    With `absent`, fields that the text does not state need not be invented, and the result is an `Extraction`, which
-    lists what is missing. `absent` is True for every field that cannot say itself that there is nothing (as null, or as
-    a list without items), or the paths of some fields: `["age", "lines[].price"]`, as `inspect_type` tells them.
+    With `absent`, fields that the text does not state are not invented, and the result is an `Extraction`, which lists
+    what is missing. `absent` is True for every field that cannot say itself that there is nothing (as null, or as a
+    list without items), or the paths of some fields: `["age", "lines[].price"]`, as `inspect_type` lists them. The type
+    `Extraction[Person]` means the same as `Person` with `absent=True`, and type checkers know its result.
 
     Raises SchemaError if the type has a part that cannot be honoured exactly, PromptError for an empty or too long
     prompt, BudgetError if `max_tokens` is less than the shortest answer, ModelError if the model cannot be used, and
@@ -57,46 +54,6 @@ def extract(output_type: object, prompt: str, *, absent: Absent | None = None, *
     return make_extractor(output_type, absent, options)(prompt)
 
 
-@overload
-def extract_batch(
-    output_type: type[T],
-    documents: Iterable[str],
-    *,
-    absent: Absent,
-    errors: Literal["raise"] = ...,
-    progress: bool | None = ...,
-    **options: Unpack[Options],
-) -> list[Extraction[T]]: ...
-@overload
-def extract_batch(
-    output_type: type[T],
-    documents: Iterable[str],
-    *,
-    absent: Absent,
-    errors: Literal["return"],
-    progress: bool | None = ...,
-    **options: Unpack[Options],
-) -> list[Extraction[T] | StructuredError]: ...
-@overload
-def extract_batch(
-    output_type: object,
-    documents: Iterable[str],
-    *,
-    absent: Absent,
-    errors: Literal["raise"] = ...,
-    progress: bool | None = ...,
-    **options: Unpack[Options],
-) -> list[Extraction[Any]]: ...
-@overload
-def extract_batch(
-    output_type: object,
-    documents: Iterable[str],
-    *,
-    absent: Absent,
-    errors: Literal["return"],
-    progress: bool | None = ...,
-    **options: Unpack[Options],
-) -> list[Extraction[Any] | StructuredError]: ...
 @overload
 def extract_batch(
     output_type: type[T],
@@ -120,19 +77,11 @@ def extract_batch(
     output_type: object,
     documents: Iterable[str],
     *,
-    errors: Literal["raise"] = ...,
+    absent: Absent | None = ...,
+    errors: Errors = ...,
     progress: bool | None = ...,
     **options: Unpack[Options],
 ) -> list[Any]: ...
-@overload
-def extract_batch(
-    output_type: object,
-    documents: Iterable[str],
-    *,
-    errors: Literal["return"],
-    progress: bool | None = ...,
-    **options: Unpack[Options],
-) -> list[Any | StructuredError]: ...
 def extract_batch(
     output_type: object,
     documents: Iterable[str],
@@ -157,17 +106,11 @@ def extract_batch(
 
 
 @overload
-async def aextract(
-    output_type: type[T], prompt: str, *, absent: Absent, **options: Unpack[Options]
-) -> Extraction[T]: ...
-@overload
-async def aextract(
-    output_type: object, prompt: str, *, absent: Absent, **options: Unpack[Options]
-) -> Extraction[Any]: ...
-@overload
 async def aextract(output_type: type[T], prompt: str, **options: Unpack[Options]) -> T: ...
 @overload
-async def aextract(output_type: object, prompt: str, **options: Unpack[Options]) -> Any: ...
+async def aextract(
+    output_type: object, prompt: str, *, absent: Absent | None = ..., **options: Unpack[Options]
+) -> Any: ...
 async def aextract(
     output_type: object, prompt: str, *, absent: Absent | None = None, **options: Unpack[Options]
 ) -> Any:
@@ -176,46 +119,6 @@ async def aextract(
     return await _in_thread(lambda: make_extractor(output_type, absent, options)(prompt))
 
 
-@overload
-async def aextract_batch(
-    output_type: type[T],
-    documents: Iterable[str],
-    *,
-    absent: Absent,
-    errors: Literal["raise"] = ...,
-    progress: bool | None = ...,
-    **options: Unpack[Options],
-) -> list[Extraction[T]]: ...
-@overload
-async def aextract_batch(
-    output_type: type[T],
-    documents: Iterable[str],
-    *,
-    absent: Absent,
-    errors: Literal["return"],
-    progress: bool | None = ...,
-    **options: Unpack[Options],
-) -> list[Extraction[T] | StructuredError]: ...
-@overload
-async def aextract_batch(
-    output_type: object,
-    documents: Iterable[str],
-    *,
-    absent: Absent,
-    errors: Literal["raise"] = ...,
-    progress: bool | None = ...,
-    **options: Unpack[Options],
-) -> list[Extraction[Any]]: ...
-@overload
-async def aextract_batch(
-    output_type: object,
-    documents: Iterable[str],
-    *,
-    absent: Absent,
-    errors: Literal["return"],
-    progress: bool | None = ...,
-    **options: Unpack[Options],
-) -> list[Extraction[Any] | StructuredError]: ...
 @overload
 async def aextract_batch(
     output_type: type[T],
@@ -239,19 +142,11 @@ async def aextract_batch(
     output_type: object,
     documents: Iterable[str],
     *,
-    errors: Literal["raise"] = ...,
+    absent: Absent | None = ...,
+    errors: Errors = ...,
     progress: bool | None = ...,
     **options: Unpack[Options],
 ) -> list[Any]: ...
-@overload
-async def aextract_batch(
-    output_type: object,
-    documents: Iterable[str],
-    *,
-    errors: Literal["return"],
-    progress: bool | None = ...,
-    **options: Unpack[Options],
-) -> list[Any | StructuredError]: ...
 async def aextract_batch(
     output_type: object,
     documents: Iterable[str],
@@ -333,12 +228,7 @@ def _decorate(function: Callable[..., Any], *, options: Options) -> Any:
 
     @functools.cache
     def extractor() -> Extractor[Any]:
-        returned = _returned(function)
-        if get_origin(returned) is Annotated:
-            returned = get_args(returned)[0] if get_origin(get_args(returned)[0]) is Extraction else returned
-        if get_origin(returned) is Extraction:
-            return make_extractor(get_args(returned)[0], True, options)
-        return make_extractor(returned, None, options)
+        return make_extractor(_returned(function), None, options)
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:

@@ -1,26 +1,16 @@
 """A type, a model and options enter; an extractor leaves, which makes validated instances of prompts and documents."""
 
 import copy
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import Path
-from typing import Any, Generic, Literal, Self, TypedDict, TypeVar, Unpack, cast, get_args, get_origin, overload
+from typing import Any, Generic, Literal, Self, TypedDict, TypeVar, Unpack, cast, get_args, overload
 
 from structured.decoding.generate import DEFAULT_BATCH_SIZE, Generation, stream
 from structured.decoding.reasoning import Thinking
 from structured.decoding.sampling import SAMPLING, Sampler
 from structured.decoding.strategy import SEARCH, Choose, Search
-from structured.errors import (
-    Attempt,
-    BudgetError,
-    OptionWarning,
-    OutOfMemoryError,
-    PromptError,
-    SchemaError,
-    StructuredError,
-    warn,
-)
+from structured.errors import Attempt, BudgetError, OptionWarning, OutOfMemoryError, PromptError, StructuredError
 from structured.errors.arguments import (
     anything,
     check_picklable,
@@ -33,23 +23,23 @@ from structured.errors.arguments import (
     or_none,
     pairs,
     paths,
-    shown,
     text,
 )
+from structured.errors.calling_line import warn
+from structured.errors.values import shown
 from structured.extraction.outcomes import Errors, Outcome
 from structured.extraction.progress import showing
 from structured.extraction.stream import Stream
 from structured.extraction.task import Item, Task, common_beginning
-from structured.index.compile import compile_type, keep, resolve_type, type_to_pattern
+from structured.index.compile import save_learned
 from structured.json_schema.document.place import Optionals
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, check_whitespace
 from structured.models import ModelSource, load_model
-from structured.output_types.description import part_to_sketch
 from structured.output_types.html import card, table, verbatim
-from structured.output_types.json_schema import JsonSchema
+from structured.output_types.json_output import Layout
 from structured.output_types.optional_fields import Absent
-from structured.output_types.output_type import OutputType, type_name
-from structured.results.extraction import Extraction
+from structured.output_types.output_type import OutputType
+from structured.output_types.resolve import resolve_type
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -150,7 +140,7 @@ def checked_options(options: Options) -> Options:
 class Extractor(Generic[T]):
     """A type and a model made ready: call it with a prompt, or its `batch` with documents.
 
-    With `absent`, the answers are `Extraction`.
+    With `absent`, and for the type `Extraction[Model]`, the answers are `Extraction`.
 
     It is pickled as the type and the options, and made ready where it is read; copies share the model.
 
@@ -159,31 +149,17 @@ class Extractor(Generic[T]):
     """
 
     @overload
-    def __init__(
-        self: "Extractor[Extraction[U]]", output_type: type[U], *, absent: Absent, **options: Unpack[Options]
-    ) -> None: ...
-    @overload
-    def __init__(
-        self: "Extractor[Extraction[Any]]", output_type: object, *, absent: Absent, **options: Unpack[Options]
-    ) -> None: ...
-    @overload
-    def __init__(self: "Extractor[Any]", output_type: JsonSchema, **options: Unpack[Options]) -> None: ...
-    @overload
     def __init__(self, output_type: type[T], **options: Unpack[Options]) -> None: ...
     @overload
-    def __init__(self: "Extractor[Any]", output_type: object, **options: Unpack[Options]) -> None: ...
+    def __init__(
+        self: "Extractor[Any]", output_type: object, *, absent: Absent | None = ..., **options: Unpack[Options]
+    ) -> None: ...
     def __init__(self, output_type: object, *, absent: Absent | None = None, **options: Unpack[Options]) -> None:
         options = checked_options(options)
         absent = check_absent("absent", absent)
         self._given = (output_type, absent, options)
-        if _has_result(output_type):
-            raise SchemaError(
-                f"{type_name(output_type)} has an Extraction, which is a result and no type to extract",
-                remedy="Pass the type in it, with absent=True; let a function return Extraction[Model] alone.",
-            )
-        wanted = resolve_type(output_type, absent)
-        whitespace = options.get("whitespace", DEFAULT_WHITESPACE)
-        optional = options.get("optional", "written")
+        layout = Layout(options.get("whitespace", DEFAULT_WHITESPACE), options.get("optional", "written"))
+        wanted = resolve_type(output_type, absent, layout)
         given: Mapping[str, Any] = options
         sampler = Sampler(**{name: given[name] for name in SAMPLING if name in given})
         self.search = Search(sampler, **{name: given[name] for name in SEARCH if name in given})
@@ -202,23 +178,23 @@ class Extractor(Generic[T]):
         self.observe = options.get("observe")
         self.cache = options.get("cache", True)
         examples = [
-            (document, _value_to_json(wanted, value, whitespace, f"examples[{position}]"))
+            (document, _written(wanted, value, f"examples[{position}]"))
             for position, (document, value) in enumerate(options.get("examples", ()))
         ]
-        sketch = part_to_sketch(wanted.root(whitespace, optional))
-        type_to_pattern(wanted, whitespace=whitespace, optional=optional)  # before a model is loaded
+        wanted.check()  # before a model is loaded
         model = load_model(options.get("model"))
-        index = compile_type(wanted, model.vocabulary, whitespace=whitespace, optional=optional, cache=self.cache)
         self.task = Task(
-            wanted, model, index, sketch, absent, options.get("instructions"), examples, thinking, max_tokens
+            wanted, model, wanted.describe(), options.get("instructions"), examples, thinking, max_tokens, self.cache
         )
+        if not wanted.depends_on_document:
+            self.task.index("")
 
     def __repr__(self) -> str:
         return f"Extractor({self.task.output_type.name}, model={self.task.model.name!r})"
 
     def _repr_html_(self) -> str:
         """Return the model, how answers are looked for, and the type as the prompt shows it."""
-        task = self.task
+        task, (_, absent, _) = self.task, self._given
         facts = {
             "model": task.model.name,
             "search": str(self.search),
@@ -226,10 +202,10 @@ class Extractor(Generic[T]):
             "retries": f"{self.retries:,}",
             "instructions": task.instructions,
             "examples": f"{len(task.examples):,}" if task.examples else None,
-            "absent": None if task.absent is None else str(task.absent),
+            "absent": None if absent is None else str(absent),
         }
         rows = [(name, fact) for name, fact in facts.items() if fact is not None]
-        return card("Extractor", task.output_type.name, table((), rows), verbatim(self.sketch))
+        return card("Extractor", task.output_type.name, table((), rows), verbatim(self.description))
 
     def __reduce__(self) -> tuple[Any, ...]:
         output_type, absent, options = self._given
@@ -245,9 +221,9 @@ class Extractor(Generic[T]):
         return copy.copy(self)  # nothing in it changes, and the model is not to be had twice
 
     @property
-    def sketch(self) -> str:
+    def description(self) -> str:
         """The type, as the prompt shows it."""
-        return self.task.sketch
+        return self.task.description.text
 
     def __call__(self, prompt: str, *, instructions: str | None = None) -> T:
         """Return what the prompt says, as an instance of the type.
@@ -342,8 +318,8 @@ class Extractor(Generic[T]):
     def _keep(self, items: Iterable[Item]) -> None:
         """Save what was learned while some items were answered."""
         if self.cache:
-            for index in {index for item in items for index in (item.task.index, item.index)}:
-                keep(index)
+            for index in {index for item in items for index in (item.index, item.healed_index)}:
+                save_learned(index)
 
     def _candidates(
         self, items: list[Item], attempt: int, outcome: Outcome
@@ -375,7 +351,7 @@ class Extractor(Generic[T]):
                 self.observe(item.position, generation)
         for generation in candidates:
             try:
-                valid.append((generation, item.task.read(generation.text)))
+                valid.append((generation, item.task.output_type.parse(generation.text)))
             except Exception as error:  # noqa: BLE001  validators are the user's own code
                 item.attempts.append(Attempt(generation.text, error))
             if valid and self.search.choose == "likeliest":
@@ -441,12 +417,6 @@ def listed_documents(documents: Iterable[str]) -> list[str]:
     raise PromptError(f"The documents are {shown(documents)}. Pass a list of texts.")
 
 
-def _has_result(output_type: object) -> bool:
-    """Tell whether a type is that of results, or has it inside."""
-    is_result = output_type is Extraction or get_origin(output_type) is Extraction
-    return is_result or any(map(_has_result, get_args(output_type)))
-
-
 def _made_ready(kind: Any, output_type: object, absent: Absent | None, options: Options) -> Any:
     """Return an extractor that was pickled."""
     return kind(output_type, absent=absent, **options)
@@ -465,16 +435,12 @@ def _warn_of_idle(sampler: Sampler, retries: int) -> None:
         )
 
 
-def _value_to_json(output_type: OutputType[Any], value: object, whitespace: str, name: str) -> str:
+def _written(wanted: OutputType[Any], value: object, name: str) -> str:
     """Return an example's answer as the model would have to write it."""
-    adapter = output_type.adapter
-    separators = (",", ":") if whitespace == "compact" else (", ", ": ")
-    indent = 2 if whitespace == "indented" else None
     try:
-        plain = adapter.dump_python(adapter.validate_python(value), mode="json", by_alias=True)
-        return json.dumps(plain, ensure_ascii=False, indent=indent, separators=None if indent else separators)
-    # What a validator of the type's author raises, and what no JSON text says.
+        return wanted.write(value)
+    # What a validator of the type's author raises, and what no text says.
     except Exception as error:
         raise PromptError(
-            f"The answer of {name}, {shown(value)}, is no {output_type.name}: {error}. Correct the example."
+            f"The answer of {name}, {shown(value)}, is no {wanted.name}: {error}. Correct the example."
         ) from error

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
-from structured.errors import BatchError, BudgetWarning, GenerationError, ModelError, StructuredError, warn
+from structured.errors import BatchError, BudgetWarning, GenerationError, ModelError, StructuredError
+from structured.errors.calling_line import warn
 from structured.extraction.task import Item
 
 Errors = Literal["raise", "return"]

@@ -9,49 +9,58 @@ line of it, so that it cannot end its part and begin another.
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 from structured.errors import PromptError
-
-TASK = "Fill in the type from the text, as JSON. Where the text states no value, write null if the type allows it."
+from structured.output_types.output_type import Description
 
 Example = tuple[str, str]
-"""A document and the JSON text that answers it."""
+"""A document and the text that answers it."""
 
-_LABEL = re.compile(r"\s*(?:(?:type|text)\s*:\s*|json\s*:.*)", re.IGNORECASE | re.DOTALL)
-"""A line that looks like a label of a prompt."""
+_TEXT = "Text"
+"""The label of a document."""
 
 _INDENT = "    "
 
 
 def completion_prompt(
-    sketch: str, document: str, *, instructions: str | None = None, examples: Sequence[Example] = ()
+    wanted: Description, document: str, *, instructions: str | None = None, examples: Sequence[Example] = ()
 ) -> str:
-    """Return the prompt for a model without a chat template; the JSON text is what continues it."""
+    """Return the prompt for a model without a chat template; the answer is what continues it."""
     head = [instructions] if instructions else []
-    head.append(f"Type:\n{sketch}")
-    shown = [f"Text:\n{framed(text)}\n\nJSON:\n{answer}" for text, answer in examples]
-    return "\n\n".join([*head, *shown, f"Text:\n{framed(document)}\n\nJSON:\n"])
+    head.append(f"{wanted.label}:\n{wanted.text}")
+    pairs = [*examples, (document, "")]
+    shown = [f"{_TEXT}:\n{framed(text, wanted)}\n\n{wanted.answer}:\n{answer}" for text, answer in pairs]
+    return "\n\n".join([*head, *shown])
 
 
 def chat_messages(
-    sketch: str, document: str, *, instructions: str | None = None, examples: Sequence[Example] = ()
+    wanted: Description, document: str, *, instructions: str | None = None, examples: Sequence[Example] = ()
 ) -> list[dict[str, str]]:
     """Return the prompt for a model with a chat template: one user message, earlier turns for the examples."""
-    head = f"{instructions or TASK}\n\nType:\n{sketch}"
+    head = f"{instructions or wanted.task}\n\n{wanted.label}:\n{wanted.text}"
     messages: list[dict[str, str]] = []
     for text, answer in examples:
-        messages.append({"role": "user", "content": f"{head}\n\nText:\n{framed(text)}"})
+        messages.append({"role": "user", "content": f"{head}\n\n{_TEXT}:\n{framed(text, wanted)}"})
         messages.append({"role": "assistant", "content": answer})
-    messages.append({"role": "user", "content": f"{head}\n\nText:\n{framed(document)}"})
+    messages.append({"role": "user", "content": f"{head}\n\n{_TEXT}:\n{framed(document, wanted)}"})
     return messages
 
 
-def framed(text: str) -> str:
-    r"""Return a text as it stands in a prompt: indented if one of its lines looks like a label.
+def framed(text: str, wanted: Description) -> str:
+    r"""Return a text as it stands in a prompt: indented if one of its lines looks like a label of the prompt.
 
     `"25 years old.\nJSON:\n{}"` → `"    25 years old.\n    JSON:\n    {}"`
     """
-    return _indented(text) if any(map(_LABEL.fullmatch, text.splitlines())) else text
+    label = _label(wanted.label, wanted.answer)
+    return _indented(text) if any(map(label.fullmatch, text.splitlines())) else text
+
+
+@cache
+def _label(above: str, answer: str) -> re.Pattern[str]:
+    """Return what matches a line that looks like a label; behind that of the answer, the answer may stand."""
+    labels = rf"\s*(?:(?:{re.escape(above)}|{_TEXT})\s*:\s*|{re.escape(answer)}\s*:.*)"
+    return re.compile(labels, re.IGNORECASE | re.DOTALL)
 
 
 def sections(texts: Mapping[str, str]) -> str:

@@ -1,14 +1,11 @@
-"""An output type and a model enter; a task leaves: what the model is told, what it may write, and how that is read."""
+"""A task: an output type for a model, with what the model is shown, what it may write, and how that is read."""
 
 import functools
 import itertools
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
-
-from pydantic import ValidationError
 
 from structured.decoding.generate import Generation, Request
 from structured.decoding.reasoning import Thinking, thinking_index
@@ -16,32 +13,29 @@ from structured.decoding.sampling import Sampler
 from structured.decoding.token_healing import Healed, begun_index, heal
 from structured.errors import Attempt, PromptError
 from structured.extraction.prompts import chat_messages, check_characters, completion_prompt
+from structured.index.compile import compile_type
 from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.models import LanguageModel
-from structured.output_types.optional_fields import Absent
-from structured.output_types.output_type import OutputType
-from structured.output_types.paths import steps_to_path
-from structured.results.extraction import Extraction
-from structured.results.missing import is_all_missing, stated
+from structured.output_types.output_type import Description, OutputType
 from structured.results.voting import Candidate, vote
 
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What is wanted of documents: instances of one type, from one model. Documents of several may share a batch."""
+    """What is wanted of documents: values of one type, from one model. Documents of several may share a batch."""
 
     output_type: OutputType[Any]
     model: LanguageModel
-    index: Index
-    sketch: str
+    description: Description
     """The type, as the prompt shows it."""
-    absent: Absent | None
     instructions: str | None
     examples: Sequence[tuple[str, str]]
     """Documents with the right answers, as the model would have to write them."""
     thinking: Thinking | None
     max_tokens: int
+    cache: bool = True
+    """Whether what is learned about the type is kept on disk."""
 
     def __post_init__(self) -> None:
         if self.instructions is not None:
@@ -59,7 +53,7 @@ class Task:
     def prompt(self, document: str) -> str | list[dict[str, str]]:
         """Return what the model is given for a document: chat messages if it has a chat template, else plain text."""
         build = chat_messages if self.model.has_chat_template else completion_prompt
-        return build(self.sketch, document, instructions=self.instructions, examples=self.examples)
+        return build(self.description, document, instructions=self.instructions, examples=self.examples)
 
     def item(self, position: int, document: str) -> "Item":
         """Return a document made ready. Raises PromptError or BudgetError if there can be no answer for it."""
@@ -82,14 +76,15 @@ class Task:
                     f"{f', thinking up to {thinking}' if thinking else ''}, and the context of {self.model.name} has "
                     f"{context}. Shorten or split the document, or use a model with a longer one."
                 )
-        Guide(self.index, max_tokens=max_tokens)  # raises BudgetError before the model runs
+        index = self.index(document)
+        Guide(index, max_tokens=max_tokens)  # raises BudgetError before the model runs
         if self.thinking is not None:
             self._thinking_guide(self.thinking)
         healed = Healed(token_ids, b"")
         if self.thinking is None and not self.model.has_chat_template:
-            healed = heal(token_ids, self.index)
+            healed = heal(token_ids, index)
         taken_back = len(token_ids) - len(healed.prompt)
-        return Item(self, position, healed, max_tokens + taken_back, max_tokens < self.max_tokens)
+        return Item(self, position, index, healed, max_tokens + taken_back, max_tokens < self.max_tokens)
 
     def request(self, item: "Item", sampler: Sampler, attempt: int, shared: Sequence[int]) -> Request:
         """Return what is to be written for a document; the prompts of the batch mostly begin with `shared` tokens.
@@ -98,7 +93,7 @@ class Task:
         """
         return Request(
             item.healed.prompt,
-            Guide(item.index, max_tokens=item.max_tokens),
+            Guide(item.healed_index, max_tokens=item.max_tokens),
             sampler.generator(item.position, attempt),
             len(common_beginning([shared, item.healed.prompt])),
             None if self.thinking is None else self._thinking_guide(self.thinking),
@@ -110,29 +105,21 @@ class Task:
         """The tokens that its prompts begin with, most of them."""
         return common_beginning([self.model.encode(self.prompt(document)) for document in ("a", "7")])
 
-    def read(self, text: str) -> Any:
-        """Return what an answer says. Raises ValueError if the type's validators reject it."""
-        if self.absent is None:
-            return self.output_type.validate_json(text)
-        left, missing = stated(self.output_type.root(), text)
-        data = json.loads(left)
-        value = None
-        try:
-            value = self.output_type.validate_json(left)
-        except ValidationError as error:
-            if () not in missing and not is_all_missing(error.errors(), data, missing):
-                raise
-        return Extraction(value, data, tuple(map(steps_to_path, missing)))
+    def index(self, document: str) -> Index:
+        """Return the index of the answers to a document."""
+        about = document if self.output_type.depends_on_document else None
+        return compile_type(self.output_type, self.model.vocabulary, document=about, cache=self.cache)
 
     def read_vote(self, valid: Sequence[tuple[Generation, Any]]) -> Any:
         """Return what most answers say, given with what is read of each."""
-        ballots = [Candidate(json.loads(generation.text), generation.log_probability) for generation, _ in valid]
-        outcome = vote(ballots, self._is_valid)
-        return self.read(json.dumps(outcome.data)) if outcome.position is None else valid[outcome.position][1]
+        wanted = self.output_type
+        candidates = [Candidate(wanted.to_data(one.text), one.log_probability) for one, _ in valid]
+        elected = vote(candidates, self._is_valid)
+        return wanted.parse(wanted.from_data(elected.data)) if elected.position is None else valid[elected.position][1]
 
     def _is_valid(self, data: Any) -> bool:
         try:
-            self.read(json.dumps(data))
+            self.output_type.parse(self.output_type.from_data(data))
         except Exception:  # noqa: BLE001  validators are the user's own code
             return False
         return True
@@ -147,6 +134,8 @@ class Item:
 
     task: Task
     position: int
+    index: Index
+    """The index of its answers."""
     healed: Healed
     max_tokens: int
     is_limited_by_context: bool
@@ -155,9 +144,9 @@ class Item:
     """The answers that the type's validators rejected."""
 
     @property
-    def index(self) -> Index:
+    def healed_index(self) -> Index:
         """The index of what is written for it: of the answers, and of what its prompt was healed of before them."""
-        return begun_index(self.task.index, self.healed.begun)
+        return begun_index(self.index, self.healed.begun)
 
 
 def _not_text(document: object) -> str:

@@ -1,4 +1,4 @@
-"""A type and a vocabulary enter; an index leaves. The one place where the front half of the road is put together."""
+"""The index of an output type over a vocabulary, kept in memory and on disk."""
 
 from functools import lru_cache
 from typing import Any
@@ -8,10 +8,8 @@ from structured.automata import RegularAutomaton
 from structured.index.cache import DiskCache, default_cache, load_index, load_layout, save_index
 from structured.index.index import Index
 from structured.index.masks import MaskTable
-from structured.json_schema.compile import compiled, foundation
-from structured.json_schema.document.place import Optionals
-from structured.output_types.optional_fields import Absent
-from structured.output_types.output_type import OutputType, read_type
+from structured.json_schema.compile import foundation
+from structured.output_types.output_type import OutputType
 from structured.regex import Pattern
 from structured.vocabulary import Vocabulary
 
@@ -22,50 +20,16 @@ WORTH_SAVING = 8
 """New masks, and a quarter of those saved before: so many more are written to disk."""
 
 
-def resolve_type(output_type: object, absent: Absent | None = None) -> OutputType[Any]:
-    """Return what is known of a type; the same object every time, if the type can be told from others by its hash.
-
-    With `absent`, its schema lets the fields be null that a text may not state.
-    """
-    paths = absent if absent is None or absent is True or isinstance(absent, str) else tuple(absent)
-    try:
-        hash(output_type)
-    except Exception:  # noqa: BLE001  the value's own code may raise anything
-        return _read(output_type, paths)
-    return _read_once(output_type, paths)
-
-
-def _read(output_type: object, absent: Absent | None) -> OutputType[Any]:
-    known = read_type(output_type)
-    return known if absent is None else known.with_absence(absent)
-
-
-_read_once = lru_cache(maxsize=KEPT_INDEXES)(_read)
-
-
-@lru_cache(maxsize=KEPT_INDEXES)
-def type_to_pattern(output_type: OutputType[Any], *, whitespace: str, optional: Optionals = "written") -> Pattern:
-    """Return the pattern of a type. Raises SchemaError where it cannot be honoured; that needs no model."""
-    return compiled(output_type.compilation(whitespace, optional))
-
-
 @lru_cache(maxsize=KEPT_INDEXES)
 def compile_type(
-    output_type: OutputType[Any],
-    vocabulary: Vocabulary,
-    *,
-    whitespace: str,
-    optional: Optionals = "written",
-    cache: bool = False,
+    output_type: OutputType[Any], vocabulary: Vocabulary, *, document: str | None = None, cache: bool = False
 ) -> Index:
     """Return the index of a type over a vocabulary; what it learns while texts are written serves the next call.
 
-    With `cache`, it also starts with what other processes have learned.
+    `document` is for types that depend on it. With `cache`, the index also starts with what other processes have
+    learned.
     """
-    automaton = RegularAutomaton(
-        type_to_pattern(output_type, whitespace=whitespace, optional=optional), foundation=foundation()
-    )
-    index = Index(automaton, vocabulary, table=_mask_table(vocabulary))
+    index = Index(output_type.automaton(document), vocabulary, table=_mask_table(vocabulary))
     disk = default_cache() if cache else None
     if disk is not None:
         load_layout(disk, vocabulary)
@@ -90,7 +54,7 @@ def _load(disk: DiskCache, index: Index) -> None:
     _STATES_SAVED[index] = 0  # what it has learned from the disk, it counts itself
 
 
-def keep(index: Index) -> None:
+def save_learned(index: Index) -> None:
     """Save what an index has learned for later processes, if that is notably more than what was saved before."""
     disk = default_cache()
     saved = max(_STATES_SAVED.get(index, 0), index.states_learned)

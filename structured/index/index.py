@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.automata import DEAD, Automaton
-from structured.errors import CacheWarning, warn
+from structured.errors import CacheWarning
+from structured.errors.calling_line import warn
 from structured.index.forced_tokens import ForcedRuns
 from structured.index.masks import NO_ROW, Mask, MaskTable, allows
 from structured.index.shortest_completion import Completions

@@ -18,13 +18,14 @@ from numpy.typing import NDArray
 from structured.decoding.device_masks import DeviceMasks, apply_masks
 from structured.errors import Attempt, BatchError, GenerationError, IncompleteError, ModelError, StructuredError
 from structured.errors.arguments import check_picklable, count, flag, one_of
-from structured.index.compile import compile_type, keep, resolve_type
+from structured.index.compile import compile_type, save_learned
 from structured.index.guide import Guide, WrongMaskError
 from structured.index.masks import Mask
 from structured.json_schema.document.place import Optionals
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, check_whitespace
 from structured.models import ModelSource, load_model
-from structured.output_types.json_schema import JsonSchema
+from structured.output_types.json_output import Layout
+from structured.output_types.resolve import resolve_type
 from structured.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -61,17 +62,6 @@ class GuidedLogitsProcessor(Generic[T]):
 
     @overload
     def __init__(
-        self: "GuidedLogitsProcessor[Any]",
-        output_type: JsonSchema,
-        source: TokenizerSource,
-        *,
-        max_tokens: int,
-        whitespace: str = ...,
-        optional: Optionals = ...,
-        cache: bool = ...,
-    ) -> None: ...
-    @overload
-    def __init__(
         self,
         output_type: type[T],
         source: TokenizerSource,
@@ -104,7 +94,7 @@ class GuidedLogitsProcessor(Generic[T]):
     ) -> None:
         check_whitespace("whitespace", whitespace)
         one_of(get_args(Optionals))("optional", optional)
-        self.output_type = resolve_type(output_type)
+        self.output_type = resolve_type(output_type, layout=Layout(whitespace, optional))
         self.max_tokens = count(1)("max_tokens", max_tokens)
         self.cache = flag("cache", cache)
         self._given = {
@@ -115,9 +105,7 @@ class GuidedLogitsProcessor(Generic[T]):
             "optional": optional,
             "cache": self.cache,
         }
-        self.index = compile_type(
-            self.output_type, _vocabulary(source), whitespace=whitespace, optional=optional, cache=self.cache
-        )
+        self.index = compile_type(self.output_type, _vocabulary(source), cache=self.cache)
         self._start = _Place(Guide(self.index, max_tokens=self.max_tokens))
         self._over = self.index.table.intern(_only(self.index.vocabulary.end_token_ids, self.index.vocabulary.size))
         self._prompts: torch.Tensor | None = None
@@ -163,7 +151,7 @@ class GuidedLogitsProcessor(Generic[T]):
             bare = best == -np.inf
             guided[bare] = apply_masks(scores[bare].zero_(), allowed[bare])
         if self.cache and any(place.may_end for place in places):
-            keep(self.index)
+            save_learned(self.index)
         return guided
 
     def texts(self, sequences: "torch.Tensor") -> list[str]:
@@ -183,7 +171,7 @@ class GuidedLogitsProcessor(Generic[T]):
             text, instance = _decode(self.index.vocabulary, answer), None
             interrupted = self._interrupted(row, answer)
             try:
-                instance = self.output_type.validate_json(text)
+                instance = self.output_type.parse(text)
             except ValueError as error:
                 errors[row] = interrupted or GenerationError([Attempt(text, error)], document=row)
             else:

@@ -13,7 +13,8 @@ from typing import Any, Protocol
 
 import torch
 
-from structured.errors import StructuredWarning, warn
+from structured.errors import StructuredWarning
+from structured.errors.calling_line import warn
 from structured.models.slot_cache import SlotCache
 
 MIN_PLACES = 256

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from structured.errors import ModelError, PromptError, StructuredError, described
+from structured.errors import ModelError, PromptError, StructuredError
+from structured.errors.values import described
 from structured.models.protocol import Messages
 from structured.vocabulary import Tokenizer, Vocabulary
 

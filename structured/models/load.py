@@ -10,8 +10,10 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from structured.errors import DemonstrationWarning, ModelError, described, warn
-from structured.errors.arguments import flag, shown
+from structured.errors import DemonstrationWarning, ModelError
+from structured.errors.arguments import flag
+from structured.errors.calling_line import warn
+from structured.errors.values import described, shown
 from structured.models.checkpoints import find_folder
 from structured.models.function import FunctionModel, LogitsFunction
 from structured.models.protocol import LanguageModel

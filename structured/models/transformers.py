@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.errors import ModelError, OutOfMemoryError
-from structured.errors.arguments import nearest
+from structured.errors.values import nearest
 from structured.models.checkpoints import WANTED, lacking, shown, why_not_hub
 from structured.models.kv_cache import PaddedCache, TextCache
 from structured.models.prompt_encoding import PromptEncoder

@@ -1,6 +1,6 @@
-"""A schema enters; the type that it describes leaves, as a person would note it down.
+"""The description of a type that a prompt shows, as a person would note it down.
 
-The style is that of a TypeScript interface. A sketch has the shape of the answer, in the order of the answer. It is for
+The style is that of a TypeScript interface. It has the shape of the answer, in the order of the answer. It is for
 reading: rules that would take long to tell (`not`, `if`, what some regular expressions forbid) are left to the mask.
 """
 
@@ -27,56 +27,56 @@ MAX_LISTED = 20_000
 """Characters of listed values in one place, some 5,000 tokens; those beyond are counted, and the mask has them all."""
 
 
-def schema_to_sketch(schema: Schema) -> str:
-    """Return the sketch of the type that a JSON Schema describes.
+def describe_schema(schema: Schema) -> str:
+    """Return the description of the type that a JSON Schema describes.
 
     `{"anyOf": [{"type": "integer", "minimum": 0}, {"type": "null"}]}` → `integer (>= 0) | null`
     """
     compilation = Compilation(schema, read_whitespace(DEFAULT_WHITESPACE), Reading.TYPE, "written")
-    return part_to_sketch(Subschema(schema, Place(compilation)))
+    return describe(Subschema(schema, Place(compilation)))
 
 
 @deep
-def part_to_sketch(root: Subschema) -> str:
-    """Return the sketch of a schema; a property that may be left out has a question mark."""
+def describe(root: Subschema) -> str:
+    """Return the description of a schema; a property that may be left out has a question mark."""
     try:
-        return _told(_Sketcher(), root)
+        return _told(_Describer(), root)
     except _TooLong:
-        return _told(_Sketcher(names_everything=True), root)
+        return _told(_Describer(names_everything=True), root)
 
 
-def _told(sketcher: "_Sketcher", root: Subschema) -> str:
-    """Return the sketch of a schema, and below it what the names in it mean."""
-    first = sketcher.referred(root) if sketcher.contains_itself(root) else sketcher.sketch(root)
-    return "\n".join([first, *(f"{name} = {text}" for name, text in sketcher.named())])
+def _told(describer: "_Describer", root: Subschema) -> str:
+    """Return the description of a schema, and below it what the names in it mean."""
+    first = describer.referred(root) if describer.contains_itself(root) else describer.describe(root)
+    return "\n".join([first, *(f"{name} = {text}" for name, text in describer.named())])
 
 
 def kinds() -> Callable[[Subschema], str]:
-    """Return a function from a schema to its sketch in a line, where types that have fields are written by name."""
-    sketcher, by_name = _Sketcher(names_objects=True), _Sketcher(names_everything=True)
+    """Return a function that describes a schema in one line; types that have fields are written by name."""
+    describer, by_name = _Describer(names_objects=True), _Describer(names_everything=True)
 
     @deep
     def kind(part: Subschema) -> str:
         try:
-            return " ".join(sketcher.sketch(part).split())
+            return " ".join(describer.describe(part).split())
         except _TooLong:
-            return " ".join(by_name.sketch(part).split())
+            return " ".join(by_name.describe(part).split())
 
     return kind
 
 
 class _TooLong(Exception):  # noqa: N818  not an error, a result
-    """A sketch in which too much is written out."""
+    """A description in which too much is written out."""
 
 
 MAX_LOOKED_AT = 100_000
-"""Schemas that are looked at for one sketch; where there are more, all that is referred to is told once, by name."""
+"""Schemas that are looked at for one description; of more, all that is referred to is described once, by name."""
 
 _WRITTEN = 10
 """As many a schema counts that is written."""
 
 
-class _Sketcher:
+class _Describer:
     """Writes types down; one that contains itself is written by name, and what the name means afterwards."""
 
     def __init__(self, *, names_objects: bool = False, names_everything: bool = False) -> None:
@@ -89,13 +89,13 @@ class _Sketcher:
         self._recursive: dict[Identity, bool] = {}
 
     def named(self) -> Iterator[tuple[str, str]]:
-        """Yield the name and the sketch of each type that was written by name."""
+        """Yield the name and the description of each type that was written by name."""
         for part in self.mentioned:  # which grows on the way
-            yield self.names[part.identity], self.sketch(part)
+            yield self.names[part.identity], self.describe(part)
 
     @deep
-    def sketch(self, part: Subschema, indent: str = "") -> str:
-        """Return the sketch of a schema: of all that it says together."""
+    def describe(self, part: Subschema, indent: str = "") -> str:
+        """Return the description of a schema: of all that it says together."""
         self._look(_WRITTEN)
         if not isinstance(part.schema, Mapping):
             return "never" if part.schema is False else _ANYTHING
@@ -134,7 +134,7 @@ class _Sketcher:
             raise _TooLong
 
     def _pieces(self, part: Subschema, indent: str) -> Iterator[str]:
-        """Yield the sketches of what holds together."""
+        """Yield the descriptions of what holds together."""
         schema = part.schema
         if not REFERENCES.keys().isdisjoint(schema):
             yield from (self._target(target, indent) for target in _targets(part))
@@ -142,9 +142,9 @@ class _Sketcher:
                 return
         yield self._own(part, indent)
         for index in range(len(_list(schema, "allOf"))):
-            yield self.sketch(part.below("allOf", index), indent)
+            yield self.describe(part.below("allOf", index), indent)
         for keyword in ("anyOf", "oneOf"):
-            branches = [self.sketch(part.below(keyword, at), indent) for at in range(len(_list(schema, keyword)))]
+            branches = [self.describe(part.below(keyword, at), indent) for at in range(len(_list(schema, keyword)))]
             if branches and _ANYTHING not in branches:
                 yield " | ".join(dict.fromkeys(branches))
 
@@ -152,7 +152,7 @@ class _Sketcher:
         by_name = self.names_objects and isinstance(target.schema, Mapping) and "properties" in target.schema
         if by_name or self.names_everything or self.contains_itself(target):
             return self.referred(target)
-        return self.sketch(target, indent)
+        return self.describe(target, indent)
 
     def _own(self, part: Subschema, indent: str) -> str:
         """Return what a schema says by itself."""
@@ -182,12 +182,12 @@ class _Sketcher:
     def _items(self, part: Subschema, indent: str) -> str:
         keyword = "items" if isinstance(part.schema.get("items"), list) else "prefixItems"
         first = [part.below(keyword, index) for index in range(len(_list(part.schema, keyword)))]
-        shown = [self.sketch(item, indent) for item in first]
+        shown = [self.describe(item, indent) for item in first]
         rest = "additionalItems" if keyword == "items" else "items"
         most = part.schema.get("maxItems")
         is_full = isinstance(most, int) and most <= len(first)
         if part.schema.get(rest, not first) is not False and not is_full:
-            shown += [self.sketch(part.below(rest), indent) if rest in part.schema else _ANYTHING, "..."]
+            shown += [self.describe(part.below(rest), indent) if rest in part.schema else _ANYTHING, "..."]
         return ", ".join(shown)
 
     def _object(self, part: Subschema, indent: str) -> str:
@@ -206,16 +206,16 @@ class _Sketcher:
         for name in dict.fromkeys([*listed, *map(str, required)]):
             shown = name if _PLAIN_NAME.fullmatch(name) else _quoted(name)
             mark = "?" if may_be_left_out and name not in required else ""
-            inside = self.sketch(part.below("properties", name), indent) if name in listed else _ANYTHING
+            inside = self.describe(part.below("properties", name), indent) if name in listed else _ANYTHING
             yield f"{shown}{mark}: {inside}{_comment(name, part.below('properties', name)) if name in listed else ''}"
 
     def _others(self, part: Subschema, indent: str) -> Iterator[str]:
         """Yield the properties that may have any name, or any that a regular expression finds."""
         for regex in _mapping(part.schema, "patternProperties"):
-            yield f"[/{' '.join(regex.split())}/]: {self.sketch(part.below('patternProperties', regex), indent)}"
+            yield f"[/{' '.join(regex.split())}/]: {self.describe(part.below('patternProperties', regex), indent)}"
         for keyword in ("additionalProperties", "unevaluatedProperties"):
             if part.schema.get(keyword, False) is not False:
-                yield f"[string]: {self.sketch(part.below(keyword), indent)}"
+                yield f"[string]: {self.describe(part.below(keyword), indent)}"
 
 
 def _reached(part: Subschema) -> Iterator[Subschema]:

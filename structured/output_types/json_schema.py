@@ -8,16 +8,20 @@ follows a schema that refers to itself in place for ever), the mask alone vouche
 import json
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
+from functools import cached_property
 from typing import Any, get_args
 
 from structured.errors import SchemaError
-from structured.errors.arguments import check_fields, flag, instance, one_of, shown, text
+from structured.errors.arguments import check_fields, flag, instance, one_of, text
 from structured.errors.recursion import deep, with_room
+from structured.errors.values import shown
 from structured.json_schema.document.drafts import Draft, named_draft
 from structured.json_schema.document.place import Compilation, KeyOrder, Optionals, Place, Reading, Schema, Subschema
 from structured.json_schema.document.resources import Path, pointer_of
 from structured.json_schema.logic.evaluation import check_well_formed, rejection
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, read_whitespace
+from structured.output_types.annotations import Annotation
+from structured.output_types.json_output import JsonOutput
 
 _FIELDS = {
     "documents": instance(Mapping, "{uri: schema}"),
@@ -106,29 +110,38 @@ class JsonSchema:
         )
 
 
-class PlainData:
-    """What `pydantic.TypeAdapter` is for a type, for a `JsonSchema`."""
+@dataclass(frozen=True, eq=False)
+class JsonSchemaType(JsonOutput[Any]):
+    """A `JsonSchema` in a layout; its answers are validated by `jsonschema`."""
 
-    def __init__(self, json_schema: JsonSchema) -> None:
-        compilation = json_schema.compilation()
-        self._root = Subschema(compilation.root, Place(compilation))
+    source: JsonSchema = field(repr=False, kw_only=True)
 
-    def validate_json(self, text: str | bytes) -> Any:
+    def compilation(self) -> Compilation:
+        """Return what compiles the schema: it is read by the specification."""
+        return self.source.compilation(*self.layout)
+
+    @property
+    def parts(self) -> Annotation:
+        """Plain data, as a stream reads it."""
+        return Annotation.of(Any)
+
+    @cached_property
+    def _validator(self) -> Subschema:
+        compilation = self.source.compilation()
+        return Subschema(compilation.root, Place(compilation))
+
+    def parse(self, text: str) -> Any:
         """Return the value of a JSON text. Raises ValueError if the schema does not allow it."""
         try:
-            return self.validate_python(with_room(json.loads, text))
+            return self.plain(with_room(json.loads, text))
         except RecursionError as error:
             raise ValueError("The answer has too many brackets inside each other to be read.") from error
 
-    def validate_python(self, value: Any) -> Any:
-        """Return a value. Raises ValueError if the schema does not allow it."""
-        reason = rejection(self._root, value)
+    def plain(self, value: Any) -> Any:
+        """Return a value, which is plain already. Raises ValueError if the schema does not allow it."""
+        reason = rejection(self._validator, value)
         if reason is not None:
             raise ValueError(reason)
-        return value
-
-    def dump_python(self, value: Any, *, mode: str = "json", by_alias: bool = True) -> Any:  # noqa: ARG002  as Pydantic's
-        """Return the value, which is plain already."""
         return value
 
 

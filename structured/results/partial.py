@@ -13,8 +13,9 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from structured.errors.arguments import text
 from structured.output_types.annotations import Annotation
-from structured.output_types.output_type import OutputType, read_type
+from structured.output_types.output_type import OutputType
 from structured.output_types.paths import Steps, steps_to_path
+from structured.output_types.resolve import resolve_type
 
 T = TypeVar("T")
 
@@ -46,12 +47,13 @@ class PartialReader(Generic[T]):
     [('a[1]', 20), ('a', [10, 20]), ('', {'a': [10, 20]})]
 
     Values come in the order of the text, each once, a container after its members. Validators of a class are run when
-    all of its instance is there, those of its fields too; where they reject it, it is plain data here.
+    all of its instance is there, those of its fields too; where they reject it, it is plain data here. An answer that
+    is not JSON has one value, which is whole at its end.
     """
 
     def __init__(self, output_type: type[T] | OutputType[T] | object) -> None:
-        known = output_type if isinstance(output_type, OutputType) else read_type(output_type)
-        self._annotation = Annotation.of(known.annotation)
+        self._output_type: OutputType[Any] = resolve_type(output_type)
+        self._annotation = self._output_type.parts or Annotation.of(Any)
         self._scanner = _Scanner()
         self._text = StringIO()
         self._open: list[_Container] = []
@@ -71,10 +73,15 @@ class PartialReader(Generic[T]):
         text("piece", piece)
         self._text.seek(0, 2)
         self._text.write(piece)
+        if self._output_type.parts is None:
+            return []
         return list(self._read(self._scanner.feed(piece)))
 
     def close(self) -> list[Event]:
         """Say that the text has ended, and return the values that close by that. Raises ValueError if it was cut."""
+        if self._output_type.parts is None:
+            self._whole, self._is_whole = self._output_type.parse(self._text.getvalue()), True
+            return [Event((), self._whole)]
         events = list(self._read(self._scanner.close()))
         if not self._is_whole:
             raise ValueError(f"The text ends after {self._scanner.position} characters, and its value does not.")

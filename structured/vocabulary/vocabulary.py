@@ -20,7 +20,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.errors import StructuredError, VocabularyError, described
+from structured.errors import StructuredError, VocabularyError
+from structured.errors.values import described
 from structured.regex.syntax import UNESCAPED_RANGES
 from structured.regex.utf8 import byte_sequences
 from structured.vocabulary.trie import Trie

@@ -21,7 +21,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from structured.errors import CacheWarning, warn
+from structured.errors import CacheWarning
+from structured.errors.calling_line import warn
 from structured.index.cache.arrays import Arrays, ForgedError, decode, encode
 
 MAX_BYTES = 1 << 28

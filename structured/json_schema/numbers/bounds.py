@@ -16,7 +16,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import NamedTuple
 
-from structured.errors import PatternError, described
+from structured.errors import PatternError
+from structured.errors.values import described
 from structured.json_schema.document.drafts import Draft
 from structured.json_schema.document.place import Complement, Place, Subschema, Subschemas
 from structured.json_schema.numbers.multiples import common_multiple

@@ -15,7 +15,8 @@ from structured.json_schema.whitespace import DEFAULT_WHITESPACE
 from structured.output_types.inspection.lengths import text_lengths
 from structured.output_types.inspection.report import Cost, Report
 from structured.output_types.inspection.survey import Part, Survey
-from structured.output_types.output_type import OutputType, read_type
+from structured.output_types.json_output import JsonOutput, Layout
+from structured.output_types.resolve import read_type
 from structured.regex import Pattern, nodes_of
 
 
@@ -38,20 +39,22 @@ def inspect_type(output_type: object, *, whitespace: str = DEFAULT_WHITESPACE) -
         SchemaError: It is no type, or has no JSON Schema.
         ValueError: No whitespace has this name.
     """
-    return inspect_output_type(read_type(output_type), whitespace=whitespace)
+    return inspect_output_type(read_type(output_type, Layout(whitespace)))
 
 
 @deep
-def inspect_output_type(output_type: OutputType[Any], *, whitespace: str = DEFAULT_WHITESPACE) -> Report:
+def inspect_output_type(output_type: JsonOutput[Any]) -> Report:
     """Return the same of a type that has been read."""
-    survey = Survey(output_type.root(whitespace), name=output_type.name)
+    survey = Survey(output_type.root, name=output_type.name)
     cost = None
     try:
-        cost = _cost(compiled(output_type.compilation(whitespace)))
+        cost = _cost(compiled(output_type.compilation()))
     except SchemaError as error:
         for refusal in _Search().refusals(survey.root).values() or [error]:
             survey.refuse(refusal)
-    return Report(output_type.name, whitespace, survey.fields(), survey.hazards(), survey.choices, cost)
+    return Report(
+        output_type.name, output_type.layout.whitespace, survey.fields(), survey.hazards(), survey.choices, cost
+    )
 
 
 def _cost(pattern: Pattern) -> Cost:

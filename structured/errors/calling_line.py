@@ -1,0 +1,55 @@
+"""Warnings that point to the line of the user's program from which the library was called."""
+
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from types import FrameType
+from typing import Any, NamedTuple
+
+from structured.errors import StructuredWarning
+
+
+class Line(NamedTuple):
+    """A line of a program, as `warnings.warn_explicit` takes it."""
+
+    filename: str
+    number: int
+    module: str
+    registry: dict[Any, Any]
+
+
+_SKIPPED = {"structured", "asyncio", "typing"}
+"""What a call of the library runs through: itself, the event loop, and `Extractor[Person](…)`."""
+
+_awaiting: ContextVar[Line | None] = ContextVar("_awaiting", default=None)
+
+
+def calling_line() -> Line:
+    """Return the line of the user's program from which the library was called; the outermost if all are of others."""
+    frame = sys._getframe(1)  # noqa: SLF001  what warnings do as well
+    while frame.f_back is not None and _module(frame).partition(".")[0] in _SKIPPED:
+        frame = frame.f_back
+    registry = frame.f_globals.setdefault("__warningregistry__", {})
+    return Line(frame.f_code.co_filename, frame.f_lineno, _module(frame), registry)
+
+
+def _module(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__"))
+
+
+@contextmanager
+def warnings_at(line: Line) -> Iterator[None]:
+    """Let warnings point to a line meanwhile, also those of another thread, on whose stack that line is not."""
+    token = _awaiting.set(line)
+    try:
+        yield
+    finally:
+        _awaiting.reset(token)
+
+
+def warn(warning: StructuredWarning) -> None:
+    """Give a warning that points to the line of the user's program from which the library was called."""
+    line = _awaiting.get() or calling_line()
+    warnings.warn_explicit(warning, None, line.filename, line.number, line.module, line.registry)

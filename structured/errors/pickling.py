@@ -1,0 +1,84 @@
+"""Exceptions that can be pickled and copied.
+
+They keep message, fields and notes; causes and tracebacks stay behind, as with every exception of Python. A field may
+hold what cannot be pickled, such as an error that a validator raised. The pickled form then has a stand-in in its
+place, for one that raises when it is read makes a `multiprocessing.Pool` wait for ever.
+"""
+
+import copy
+import pickle
+from dataclasses import dataclass
+from typing import Any, Self, TypeVar
+
+E = TypeVar("E", bound=BaseException)
+
+
+class Portable(BaseException):
+    """An exception that is pickled and copied by its message and fields, not by the arguments that it was made with."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _bare, (type(self), self.args), picklable(vars(self))
+
+    def __str__(self) -> str:
+        """Return the message; half of a character in it, which cannot be printed, as its escape."""
+        return super().__str__().encode(errors="backslashreplace").decode()
+
+    def __copy__(self) -> Self:
+        twin = _bare(type(self), self.args)
+        vars(twin).update(vars(self))
+        return twin
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        memo[id(self)] = twin = _bare(type(self), self.args)
+        vars(twin).update(copy.deepcopy(vars(self), memo))
+        return twin
+
+
+class StandInError(ValueError):
+    """What a pickled `Attempt` has in place of an error that cannot be pickled: its message, and its `kind` by name."""
+
+    def __init__(self, message: str, kind: str) -> None:
+        super().__init__(message, kind)
+        self.kind = kind
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+@dataclass(frozen=True, slots=True)
+class StandIn:
+    """What a pickled error has in place of a value that cannot be pickled: its `kind` by name, and how it is shown."""
+
+    kind: str
+    shown: str
+
+
+def _bare(kind: type[E], args: tuple[Any, ...]) -> E:
+    """Return an exception with its arguments, none of its own code having been run."""
+    return kind.__new__(kind, *args)
+
+
+def picklable(value: Any) -> Any:
+    """Return what is pickled of a value: the value, or a stand-in if it would not come back as it is."""
+    if value is None or type(value) in (str, int, float, bool) or isinstance(value, Portable):
+        return value
+    if type(value) is tuple:
+        return tuple(map(picklable, value))
+    if type(value) is dict:
+        return {key: picklable(member) for key, member in value.items()}
+    try:
+        same = pickle.loads(pickle.dumps(value))  # noqa: S301  what was written here
+        returns = type(same) is type(value) and (not isinstance(value, Exception) or str(same) == str(value))
+    except Exception:  # noqa: BLE001  the value's own code may raise anything
+        returns = False
+    if returns:
+        return value
+    kind = f"{type(value).__module__}.{type(value).__qualname__}"
+    return StandInError(str(value), kind) if isinstance(value, Exception) else StandIn(kind, _shown(value))
+
+
+def _shown(value: object) -> str:
+    try:
+        return repr(value)
+    except Exception:  # noqa: BLE001  the value's own code may raise anything
+        return object.__repr__(value)

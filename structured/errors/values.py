@@ -1,0 +1,27 @@
+"""Values as messages show them: short, on one line, whatever they are."""
+
+import reprlib
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxlong = _SHORT.maxother = 80
+
+
+def shown(value: object) -> str:
+    """Return a value as a message shows it: short, on one line, whatever it is."""
+    try:
+        return " ".join(_SHORT.repr(value).split())
+    except Exception:  # noqa: BLE001  the value's own code, or an integer of too many digits
+        return f"of type {type(value).__name__}"
+
+
+def nearest(name: object, names: Iterable[str]) -> str:
+    """Return a sentence that asks whether one of some names was meant, after a blank; nothing if none is near."""
+    near = get_close_matches(str(name)[:80].lower(), list(names), n=1)
+    return f" Did you mean {near[0]!r}?" if near else ""
+
+
+def described(value: object) -> str:
+    """Return the kind of a value and, shortened, how it is written."""
+    return shown(value) if value is None else f"{type(value).__name__} {shown(value)}"

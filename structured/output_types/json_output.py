@@ -1,0 +1,85 @@
+"""Answers that are JSON texts: what Python types and JSON Schemas have in common as output types."""
+
+import json
+from abc import abstractmethod
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple, TypeVar
+
+from structured.automata import RegularAutomaton
+from structured.json_schema.compile import compiled, foundation
+from structured.json_schema.document.place import Compilation, Optionals, Place, Schema, Subschema
+from structured.json_schema.whitespace import DEFAULT_WHITESPACE
+from structured.output_types.description import describe
+from structured.output_types.output_type import Description, OutputType
+from structured.regex import Pattern
+
+T = TypeVar("T")
+
+TASK = "Fill in the type from the text, as JSON. Where the text states no value, write null if the type allows it."
+
+
+class Layout(NamedTuple):
+    """How values are written: the whitespace between tokens, and which optional properties; see `Options`."""
+
+    whitespace: str = DEFAULT_WHITESPACE
+    optional: Optionals = "written"
+
+
+def type_description(text: str) -> Description:
+    """Return how a prompt shows a type that is described so."""
+    return Description("Type", text, answer="JSON", task=TASK)
+
+
+@dataclass(frozen=True, eq=False)
+class JsonOutput(OutputType[T]):
+    """Values that a JSON Schema describes, written in one layout."""
+
+    name: str
+    schema: Schema | bool = field(repr=False)
+    layout: Layout = field(repr=False, default=Layout())
+
+    @abstractmethod
+    def compilation(self) -> Compilation:
+        """Return what compiles the schema, or walks through it."""
+
+    @abstractmethod
+    def plain(self, value: Any) -> Any:
+        """Return a value as plain JSON data. Raises ValueError if it is no value of the type."""
+
+    @property
+    def root(self) -> Subschema:
+        """The schema with its place, to walk through it."""
+        compilation = self.compilation()
+        return Subschema(compilation.root, Place(compilation))
+
+    @cached_property
+    def pattern(self) -> Pattern:
+        """The regular expression of the answers. Raises SchemaError where a rule is not supported."""
+        return compiled(self.compilation())
+
+    def check(self) -> None:
+        """Raise SchemaError where a rule is not supported."""
+        _ = self.pattern
+
+    def automaton(self, document: str | None = None) -> RegularAutomaton:  # noqa: ARG002  it is the same for all
+        """Return the automaton of the answers."""
+        return RegularAutomaton(self.pattern, foundation=foundation())
+
+    def describe(self) -> Description:
+        """Return the type in the style of a TypeScript interface."""
+        return type_description(describe(self.root))
+
+    def write(self, value: Any) -> str:
+        """Return a value as the model would have to write it."""
+        compact, indented = (self.layout.whitespace == style for style in ("compact", "indented"))
+        separators = (",", ":") if compact else None
+        return json.dumps(self.plain(value), ensure_ascii=False, indent=2 if indented else None, separators=separators)
+
+    def to_data(self, text: str) -> Any:
+        """Return the JSON value of an answer."""
+        return json.loads(text)
+
+    def from_data(self, data: Any) -> str:
+        """Return a JSON value as text."""
+        return json.dumps(data)

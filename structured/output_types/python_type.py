@@ -1,0 +1,194 @@
+"""Python types as output types: Pydantic describes them, and validates the answers."""
+
+import functools
+import inspect
+import json
+import types
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, is_dataclass, replace
+from typing import Annotated, Any, ForwardRef, Literal, TypeVar, Union, get_args, get_origin
+
+from pydantic import BaseModel, PydanticUndefinedAnnotation, PydanticUserError, TypeAdapter, ValidationError
+
+from structured.errors import SchemaError
+from structured.errors.recursion import deep
+from structured.errors.values import shown
+from structured.json_schema.document.place import Compilation, Reading
+from structured.json_schema.whitespace import read_whitespace
+from structured.output_types.annotations import Annotation
+from structured.output_types.extraction import Extraction
+from structured.output_types.json_output import JsonOutput, Layout
+from structured.output_types.json_schema import check_document
+from structured.output_types.missing import is_all_missing, stated
+from structured.output_types.optional_fields import Absent, with_absence
+from structured.output_types.paths import steps_to_path
+from structured.output_types.pydantic import CompleteJsonSchema
+
+T = TypeVar("T")
+
+TYPES = "a BaseModel, a dataclass, a TypedDict, an Enum, a Literal, or a plain type such as list[int]"
+
+
+@dataclass(frozen=True, eq=False)
+class PythonType(JsonOutput[T]):
+    """A type, its JSON Schema, and Pydantic's validator."""
+
+    adapter: TypeAdapter[T] = field(repr=False, kw_only=True)
+    annotation: Any = field(repr=False, kw_only=True, default=Any)
+    """The type itself."""
+
+    def compilation(self) -> Compilation:
+        """Return what compiles the schema: it is read as the description of a type."""
+        whitespace = read_whitespace(self.layout.whitespace)
+        return Compilation(self.schema, whitespace, Reading.TYPE, self.layout.optional)
+
+    @property
+    def parts(self) -> Annotation:
+        """The type, as a stream reads it."""
+        return Annotation.of(self.annotation)
+
+    def parse(self, text: str) -> T:
+        """Return the instance that an answer holds. Raises Pydantic's ValidationError."""
+        return self.adapter.validate_json(text)
+
+    def plain(self, value: Any) -> Any:
+        """Return an instance as plain JSON data."""
+        return self.adapter.dump_python(self.adapter.validate_python(value), mode="json", by_alias=True)
+
+    def with_absence(self, absent: Absent) -> "PartlyStated[T]":
+        """Return the type with a schema in which chosen fields may be null; see `optional_fields.py`."""
+        return PartlyStated(self.name, with_absence(self.root, absent), self.layout, of=self)
+
+
+@dataclass(frozen=True, eq=False)
+class PartlyStated(JsonOutput[Extraction[T]]):
+    """A type of which a text may not state all fields: what is missing is written as null, and listed."""
+
+    of: PythonType[T] = field(repr=False, kw_only=True)
+    """The type itself, which reads what is stated."""
+
+    @property
+    def parts(self) -> Annotation:
+        """The type, as a stream reads it."""
+        return self.of.parts
+
+    def compilation(self) -> Compilation:
+        """Return what compiles the schema in which fields may be null."""
+        return replace(self.of, schema=self.schema).compilation()
+
+    def parse(self, text: str) -> Extraction[T]:
+        """Return what an answer states, and where something is missing. Raises ValueError if a validator rejects it."""
+        left, missing = stated(self.root, text)
+        data = json.loads(left)
+        value = None
+        try:
+            value = self.of.parse(left)
+        except ValidationError as error:
+            if () not in missing and not is_all_missing(error.errors(), data, missing):
+                raise
+        return Extraction(value, data, tuple(map(steps_to_path, missing)))
+
+    def plain(self, value: Any) -> Any:
+        """Return an instance as plain JSON data."""
+        return self.of.plain(value)
+
+
+@deep
+def python_type(output_type: Any, layout: Layout = Layout()) -> PythonType[Any]:  # noqa: B008  it does not change
+    """Return the output type of a Python type: anything that `pydantic.TypeAdapter` takes and can describe.
+
+    Raises `SchemaError` for a value, and for a type without a JSON Schema.
+    """
+    name = type_name(output_type)
+    _refuse_other_kinds(output_type)
+    try:
+        adapter: TypeAdapter[Any] = TypeAdapter(output_type)
+        schema = adapter.json_schema(mode="validation", schema_generator=CompleteJsonSchema)
+    # Types run code of their own while Pydantic reads them, so anything may come out; it stays visible as the cause.
+    except Exception as error:
+        if _is_value(output_type):
+            raise SchemaError(f"{shown(output_type)} is a value, not a type", remedy=f"Pass {TYPES}.") from error
+        missing = _undefined(output_type, error)
+        if missing:
+            raise SchemaError(
+                f"{name} names a type that is not defined: {missing}",
+                remedy="Define it in the module that names it, before it is used; or write the type without quotes.",
+            ) from error
+        raise SchemaError(
+            f"Pydantic cannot describe {name}: {_first_sentence(error)}",
+            remedy=f"Use {TYPES}, and define each type before it is used.",
+        ) from error
+    check_document(schema, f"The JSON Schema of {name}")
+    return PythonType(name, schema, layout, adapter=adapter, annotation=output_type)
+
+
+def type_name(output_type: object) -> str:
+    """Return a type as its author wrote it, without modules: `list[Person] | None`."""
+    origin, arguments = get_origin(output_type), get_args(output_type)
+    if origin is Annotated:
+        return type_name(arguments[0])
+    if origin in (Union, types.UnionType):
+        return " | ".join(map(type_name, arguments))
+    if origin is Literal:
+        return f"Literal[{', '.join(map(repr, arguments))}]"
+    if output_type is type(None) or output_type is None or output_type is ...:
+        return "..." if output_type is ... else "None"
+    if origin is None or not arguments:
+        return str(getattr(output_type, "__name__", None) or shown(output_type))
+    return f"{getattr(origin, '__name__', None) or shown(origin)}[{', '.join(map(type_name, arguments))}]"
+
+
+def _refuse_other_kinds(given: object) -> None:
+    """Refuse what is often taken for a type, with what to write in its place."""
+    if isinstance(given, str):
+        found, remedy = f"{shown(given)} is a string", "Pass the type itself, without quotes, before the text."
+        if given.lstrip().startswith("{"):
+            remedy = "If it is a JSON Schema, pass JsonSchema(...) of it."
+    elif isinstance(given, Mapping | bool):
+        found, remedy = f"{shown(given)} is a value", "If it is a JSON Schema, pass JsonSchema(...) of it."
+    elif isinstance(given, list) and len(given) == 1:
+        found, remedy = f"{shown(given)} is a value", f"For a list of them, pass list[{type_name(given[0])}]."
+    elif isinstance(given, types.ModuleType):
+        found, remedy = f"{given.__name__} is a module", f"Pass a type that it holds: {given.__name__}.…"
+    elif inspect.isroutine(given) or isinstance(given, functools.partial):
+        found, remedy = f"{type_name(given)} is a function", "Pass what it returns, or put @structured above it."
+    elif isinstance(given, BaseModel) or (is_dataclass(given) and not isinstance(given, type)):
+        found, remedy = f"{shown(given)} is a value", f"Pass its type, {type(given).__name__}."
+    else:
+        return
+    raise SchemaError(f"{found}, not a type", remedy=remedy)
+
+
+def _undefined(output_type: object, error: Exception) -> str:
+    """Return what Pydantic did not find of the names in a type; nothing if that is not what it says."""
+    if isinstance(error, PydanticUndefinedAnnotation):
+        return repr(error.name)
+    if not isinstance(error, PydanticUserError) or error.code != "class-not-fully-defined":
+        return ""
+    return ", ".join(map(repr, dict.fromkeys(_quoted(output_type)))) or "one in quotes"
+
+
+def _quoted(annotation: object) -> Iterator[str]:
+    """Yield the names that stand in quotes inside an annotation, or in a model that waits for what they name."""
+    if isinstance(annotation, str | ForwardRef):
+        yield annotation if isinstance(annotation, str) else annotation.__forward_arg__
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        try:
+            annotation.model_rebuild()
+        except PydanticUndefinedAnnotation as error:
+            yield error.name or "one in quotes"
+    if get_origin(annotation) is not Literal:
+        for argument in get_args(annotation):
+            yield from _quoted(argument)
+
+
+def _is_value(output_type: object) -> bool:
+    return not isinstance(output_type, type) and get_origin(output_type) is None and not callable(output_type)
+
+
+def _first_sentence(error: Exception) -> str:
+    """Return what an error says first; with a heading, which ends with a colon, what stands last under it."""
+    first, *others = str(error).splitlines() or [""]
+    if first.endswith(":") and others:
+        return f"{first} {others[-1].strip()}"
+    return first.partition(". ")[0].rstrip(".")

@@ -1,0 +1,91 @@
+"""The regular expression of a type, for people and for other engines."""
+
+from collections.abc import Iterator
+
+from structured.errors import SchemaError
+from structured.errors.recursion import deep
+from structured.json_schema.compile import ANY_VALUE, compiled
+from structured.json_schema.document.place import Place
+from structured.json_schema.whitespace import DEFAULT_WHITESPACE
+from structured.output_types.json_output import Layout
+from structured.output_types.resolve import read_type
+from structured.regex import Pattern, Reference, Scan, nodes_of, printed
+from structured.regex.character_classes import LINE_FEED
+from structured.regex.syntax import MAX_PRINTED, Boundary
+
+
+@deep
+def to_regex(output_type: object, *, whitespace: str = DEFAULT_WHITESPACE) -> str:
+    r"""Return the regular expression that every answer of a type matches.
+
+    >>> from structured import to_regex
+    >>> to_regex(list[bool])
+    '\\[(?:(?:true|false)(?:, (?:true|false))*)?\\]'
+
+    Parameters:
+        output_type: Anything that `pydantic.TypeAdapter` takes and can describe as a JSON Schema.
+        whitespace: What stands between JSON tokens: `"compact"` (nothing), `"spaced"` (as `json.dumps` writes),
+            `"indented"` (as `json.dumps` writes with `indent=2`), `"flexible"` (a few blanks, also on new lines), or
+            `"any"` (any run of blanks around every token).
+
+    Returns:
+        A pattern for `re.fullmatch`. Each text that it matches is accepted by Pydantic, unless a validator that the
+        type's author wrote rejects it.
+
+    Raises:
+        SchemaError: The type is none, contains itself, or has a rule that the pattern cannot express exactly.
+        ValueError: No whitespace has this name.
+    """
+    known = read_type(output_type, Layout(whitespace))
+    compilation = known.compilation()
+    pattern = compiled(compilation)
+    nodes = nodes_of(pattern)
+    names = sorted({node.name for node in nodes if isinstance(node, Reference)})
+    if names:
+        place = next((place for reference, place in compilation.references if reference.name in names), None)
+        recursive = f"The pattern of {known.name}" if place is None else _name_at(place, known.name)
+        problem = f"{recursive} contains itself, and no regular expression can"
+        if place is None and ANY_VALUE in names:
+            problem = "A value of any type may hold others, to any depth, which no regular expression can say"
+        raise SchemaError(
+            problem,
+            schema_path="" if place is None else place.pointer,
+            remedy=_ONLY_THE_EXPRESSION,
+        )
+    if any(_begins_lines(node) for scan in nodes if isinstance(scan, Scan) for node in _inside(scan)):
+        raise SchemaError(
+            "The start of a line, as (?m) and ^ have it, cannot be found in JSON by a regular expression",
+            keyword="pattern",
+            remedy=_ONLY_THE_EXPRESSION,
+        )
+    scans = [node for node in nodes if isinstance(node, Scan) and not node.included and not node.excluded]
+    if any(scan.expression is None for scan in scans):
+        raise SchemaError(
+            "The multiples of a number take too long a regular expression",
+            keyword="multipleOf",
+            remedy=_ONLY_THE_EXPRESSION,
+        )
+    text = printed(pattern)
+    if text is None:
+        raise SchemaError(
+            f"The regular expression has more than {MAX_PRINTED[0]:,} pieces or {MAX_PRINTED[1]:,} characters",
+            remedy="Extract it as it is: only the regular expression is missing, and nothing else needs it.",
+        )
+    return text
+
+
+_ONLY_THE_EXPRESSION = "Extract it as it is: only the regular expression is missing, and nothing else needs it."
+
+
+def _name_at(place: Place, root: str) -> str:
+    """Return what a schema is called: by the last key of its place, or as the type if it is the whole."""
+    return str(place.keys[-1]) if place.keys else root
+
+
+def _inside(scan: Scan) -> Iterator[Pattern]:
+    """Yield the nodes of the patterns that a scan runs beside each other."""
+    return (node for pattern in scan.included + scan.excluded for node in nodes_of(pattern))
+
+
+def _begins_lines(node: Pattern) -> bool:
+    return isinstance(node, Boundary) and node.word_characters == LINE_FEED

@@ -1,0 +1,83 @@
+"""From whatever a caller passes as a type to an output type."""
+
+from functools import lru_cache
+from typing import Annotated, Any, get_args, get_origin
+
+from structured.errors import SchemaError
+from structured.output_types.extraction import Extraction
+from structured.output_types.json_output import JsonOutput, Layout
+from structured.output_types.json_schema import JsonSchema, JsonSchemaType
+from structured.output_types.optional_fields import Absent
+from structured.output_types.output_type import OutputType
+from structured.output_types.python_type import PythonType, python_type, type_name
+
+KEPT = 64
+"""Types kept in memory, the least recently used dropped first."""
+
+_LAYOUT = Layout()
+
+
+def resolve_type(output_type: object, absent: Absent | None = None, layout: Layout = _LAYOUT) -> OutputType[Any]:
+    """Return the output type that a caller means; the same object every time, if what is passed has a hash.
+
+    An `OutputType` is returned as it is. With `absent`, and for `Extraction[Model]`, fields may be missing.
+    """
+    if isinstance(output_type, OutputType):
+        if absent is not None or layout != _LAYOUT:
+            raise SchemaError(
+                f"{output_type.name} is written in its own way: absent, whitespace and optional are for types and JSON "
+                "Schemas",
+                remedy="Leave them out.",
+            )
+        return output_type
+    paths = absent if absent is None or absent is True or isinstance(absent, str) else tuple(absent)
+    try:
+        hash(output_type)
+    except Exception:  # noqa: BLE001  the value's own code may raise anything
+        return _resolve(output_type, paths, layout)
+    return _resolve_once(output_type, paths, layout)
+
+
+def _resolve(output_type: object, absent: Absent | None, layout: Layout) -> OutputType[Any]:
+    wanted = _without_metadata(output_type)
+    if get_origin(wanted) is Extraction:
+        output_type, absent = get_args(wanted)[0], True if absent is None else absent
+    if _has_extraction(output_type):
+        raise SchemaError(
+            f"{type_name(output_type)} has an Extraction inside, which is a result",
+            remedy="Use Extraction[Model] as the whole type, and Model inside of others.",
+        )
+    known = read_type(output_type, layout)
+    if absent is None:
+        return known
+    if isinstance(known, PythonType):
+        return known.with_absence(absent)
+    raise SchemaError(
+        f"{known.name} is a JsonSchema, which says itself what may be missing", remedy="Allow null in the schema."
+    )
+
+
+_resolve_once = lru_cache(maxsize=KEPT)(_resolve)
+
+
+def read_type(output_type: Any, layout: Layout = _LAYOUT) -> JsonOutput[Any]:
+    """Return the output type of a Python type or a `JsonSchema`, also as `Annotated[Any, JsonSchema(...)]`.
+
+    Raises SchemaError for what is neither.
+    """
+    if get_origin(output_type) is Annotated and get_args(output_type)[0] is Any:
+        output_type = next((one for one in get_args(output_type) if isinstance(one, JsonSchema)), output_type)
+    if isinstance(output_type, JsonSchema):
+        assert not isinstance(output_type.schema, str), "it is read when it is made"
+        return JsonSchemaType(output_type.name, output_type.schema, layout, source=output_type)
+    return python_type(output_type, layout)
+
+
+def _without_metadata(output_type: object) -> object:
+    return get_args(output_type)[0] if get_origin(output_type) is Annotated else output_type
+
+
+def _has_extraction(output_type: object) -> bool:
+    """Tell whether a type is that of results, or has it inside."""
+    is_result = output_type is Extraction or get_origin(output_type) is Extraction
+    return is_result or any(map(_has_extraction, get_args(output_type)))
