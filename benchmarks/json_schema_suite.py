@@ -27,7 +27,7 @@ ROOT = Path(__file__).parent.parent
 SUITE = ROOT.parent / "shared" / "json-schema-test-suite" / "suite.zip"
 """Kept beside the repository."""
 
-BASELINE = ROOT / "tests" / "json_schema_suite.txt"
+BASELINE = ROOT / "tests" / "json_schema" / "json_schema_suite.txt"
 SUPPORT = ROOT / "docs" / "support.md"
 
 DRAFTS = {

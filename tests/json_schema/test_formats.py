@@ -51,7 +51,7 @@ from structured.json_schema.strings.formats import (
 )
 from structured.regex import Alternation, Concat, Pattern, Reference, Repeat, nodes_of
 
-SUITE = pathlib.Path(__file__).parents[1].parent / "shared" / "json-schema-test-suite" / "suite.zip"
+SUITE = pathlib.Path(__file__).parents[3] / "shared" / "json-schema-test-suite" / "suite.zip"
 
 ENCODINGS: dict[Callable[..., bytes], Callable[..., Pattern]] = {
     base64.b64encode: partial(base64_text, "base64"),

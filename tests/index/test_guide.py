@@ -3,18 +3,17 @@
 import random
 import re
 
-import numpy as np
 import pytest
 from doubles import BOS, END, END_OF_TURN, HIDDEN, patterns, randoms, read, spell
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from walks import allowed, write
 from ways import matches
 
 from structured.automata import RegularAutomaton
 from structured.errors import BudgetError
 from structured.index.guide import Guide
 from structured.index.index import Index
-from structured.index.masks import unpack
 from structured.regex import (
     Alternation,
     CharSet,
@@ -30,26 +29,6 @@ from structured.regex import (
     repeat,
 )
 from structured.vocabulary import Vocabulary
-
-
-def allowed(guide: Guide) -> list[int]:
-    tokens: list[int] = np.flatnonzero(unpack(guide.mask(), guide.index.vocabulary.size)).tolist()
-    return tokens
-
-
-def write(guide: Guide, rng: random.Random, *, eager: bool = False, limit: int = 1000) -> bytes:
-    """Write tokens at random until the guide is finished; `eager` writers end only when there is no other choice."""
-    token_ids: list[int] = []
-    ends = guide.index.vocabulary.end_token_ids
-    while not guide.finished:
-        choices = allowed(guide)
-        assert choices, f"{guide!r} is stuck"
-        if eager:
-            choices = [token_id for token_id in choices if token_id not in ends] or choices
-        token_ids.append(rng.choice(choices))
-        guide.advance(token_ids[-1])
-        assert len(token_ids) <= limit
-    return spell(guide.index.vocabulary.tokens, token_ids)
 
 
 def most_bytes(pattern: Pattern) -> int | None:

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import annotated_types
 import pydantic
 import pytest
+from agreement import check_agreement
 from pydantic import AliasPath, BaseModel, Field
 
 from structured.errors import SchemaError
@@ -223,3 +224,22 @@ def test_discriminators_must_have_values():
     with pytest.raises(SchemaError, match="no fixed value here") as caught:
         schema_to_pattern(schema)
     assert caught.value.schema_path == "/oneOf/0"
+
+
+def refusal_cases():
+    """Return the types and schemas of the tests above."""
+    for name, test in globals().items():
+        for mark in getattr(test, "pytestmark", []) if name.startswith("test_") else []:
+            for case, *_ in mark.args[1]:
+                if not isinstance(case, list | str):
+                    yield case
+
+
+@pytest.mark.parametrize("output_type", list(refusal_cases()), ids=lambda case: str(case)[:80])
+def test_every_refusal_is_that_of_the_compiler(output_type):
+    """With the same keyword, path and remedy; at the root and inside a model."""
+    check_agreement(output_type)
+    if isinstance(output_type, dict):
+        check_agreement({"type": "object", "properties": {"total": {"type": "array", "items": output_type}}})
+    else:
+        check_agreement(in_model(list[output_type]))

@@ -37,7 +37,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from test_house import HOUSE, PACKAGES
+from package_map import HOUSE, PACKAGES
 
 import structured
 from structured import DemonstrationWarning, SchemaError
@@ -45,7 +45,7 @@ from structured.extraction.extractor import Options
 from structured.json_schema.compile import schema_to_pattern
 from structured.output_types.resolve import read_type
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 PAGES = (README, *sorted((ROOT / "docs").glob("*.md")))
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from doubles import ByteTokenizer, patterns, random_logits, randoms, real_tokenizer, spell, text_logits
 from hypothesis import given, settings
-from test_index import MOOD, PERSON, states_on_walks
+from languages import DEPENDENT_CHOICES, MOOD, PERSON
+from walks import states_on_walks
 
 from structured.automata import DEAD, RegularAutomaton
 from structured.decoding.generate import Generation, Request, generate
@@ -16,7 +17,7 @@ from structured.decoding.sampling import Sampler
 from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.models import FunctionModel
-from structured.regex import Pattern, alternation, chars, concat, literal, repeat
+from structured.regex import Pattern, literal
 from structured.vocabulary import Vocabulary
 
 TOKENIZER = ByteTokenizer()
@@ -67,22 +68,12 @@ def test_forced_runs_change_no_text(vocabulary: Vocabulary, pattern: Pattern, rn
             assert len(generation.token_ids) <= room
 
 
-LANGUAGE = concat(
-    literal('{"a": '),
-    alternation(chars("xy"), literal("zz")),
-    literal(', "b": '),
-    repeat(chars("01"), 1, 2),
-    literal("}"),
-)
-"""Of texts with two choices, and a third that depends on the second."""
-
-
 @pytest.mark.parametrize("force", [True, False])
 def test_sampling_follows_the_masked_distribution(force: bool) -> None:
     """Over 3,000 draws, each text comes as often as its probability under the masks says (chi-square)."""
     tokenizer = ByteTokenizer(tokens=TOKENIZER.tokens[:260], end_token_ids=(2,))
     model = FunctionModel(random_logits(260, scale=1.5), tokenizer)
-    index = Index(RegularAutomaton(LANGUAGE), model.vocabulary)
+    index = Index(RegularAutomaton(DEPENDENT_CHOICES), model.vocabulary)
     prompt, draws = tokenizer.encode("a"), 3000
     expected = dict(masked_distribution(model, index, prompt))
     sampler = Sampler(1.0, seed=11)

@@ -8,29 +8,17 @@ import pytest
 from doubles import patterns, patterns_with_texts, randoms, read, sample
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from languages import PERSON
 from numpy.typing import NDArray
+from walks import states_on_walks
 
 from structured.automata import DEAD, Automaton, RegularAutomaton
 from structured.index import index as index_module
 from structured.index import loops
 from structured.index.index import Index
 from structured.index.masks import NO_ROW, MaskTable, unpack
-from structured.regex import Pattern, alternation, char_set, chars, concat, literal, optional, repeat
+from structured.regex import Pattern, alternation, char_set, chars, concat, literal, repeat
 from structured.vocabulary import Vocabulary
-
-STRING = concat(
-    literal('"'),
-    repeat(alternation(char_set((0, 0x1F), (0x22, 0x22), (0x5C, 0x5C), negated=True), literal('\\"')), 0, 12),
-    literal('"'),
-)
-DIGITS = repeat(chars("0123456789"), 0, 9)
-NUMBER = concat(optional(literal("-")), alternation(literal("0"), concat(chars("123456789"), DIGITS)))
-MOOD = alternation(*map(literal, ('"glad"', '"gloomy"', '"日本"', '"🙂"')))
-PERSON = concat(
-    *(literal('{"name": '), STRING, literal(', "age": '), NUMBER, literal(', "mood": '), MOOD),
-    *(literal(', "tags": ['), repeat(STRING, 0, None), literal("]}")),
-)
-"""What an index mostly sees: keys, strings, numbers, choices."""
 
 
 def brute_successors(index: Index, state: int) -> NDArray[np.int32]:
@@ -53,20 +41,6 @@ def brute_mask(index: Index, state: int, allowed: NDArray[np.bool_]) -> NDArray[
     if index.automaton.accepts(state):
         expected[list(index.vocabulary.end_token_ids)] = True
     return expected
-
-
-def states_on_walks(index: Index, rng: random.Random, *, walks: int = 2, tokens: int = 6) -> list[int]:
-    """Return the states that random legal tokens lead to, each once."""
-    states = [index.automaton.start]
-    for _ in range(walks):
-        state = index.automaton.start
-        for _ in range(tokens):
-            legal = np.flatnonzero(index.successors(state) != DEAD)
-            if not len(legal):
-                break
-            state = index.step(state, int(rng.choice(legal.tolist())))
-            states.append(state)
-    return list(dict.fromkeys(states))
 
 
 @given(patterns(), randoms())

@@ -2,28 +2,22 @@
 
 import ast
 import graphlib
-import os
-import subprocess
 import sys
 import tomllib
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
+from interpreter import run
+from package_map import HOUSE, PACKAGES
 from typer.testing import CliRunner
 
 import structured
 from structured import errors
 from structured.cli import app
 
-HOUSE = Path(structured.__file__).parent
 MODULES = sorted(HOUSE.rglob("*.py"))
 
-PACKAGES = (
-    *("errors", "regex", "vocabulary", "automata", "json_schema", "output_types", "models", "index", "decoding"),
-    *("results", "extraction", "integrations", "cli"),
-)
-"""In the order in which data goes through them; a module imports only from packages before its own, or from its own."""
 
 MAX_ENTRIES = 14
 """Packages that the house may have: a map that is taken in at one glance."""
@@ -83,15 +77,6 @@ def children(package: Path) -> set[str]:
 
 def shown(module: Path) -> str:
     return module.relative_to(HOUSE).as_posix()
-
-
-def run(code: str) -> str:
-    """Run code in a new interpreter, which keeps byte code as an installed package has it, and return its output."""
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    done = subprocess.run(
-        [sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=HOUSE.parent, env=environment
-    )
-    return done.stdout
 
 
 def seconds_to_import(modules: str) -> float:

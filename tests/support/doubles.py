@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 Logits = NDArray[np.float32]
 LogitsFunction = Callable[[Sequence[int]], Logits]
 
-REAL_VOCABULARIES = Path(__file__).parents[1].parent / "shared" / "tokenizers"
+REAL_VOCABULARIES = Path(__file__).parents[3] / "shared" / "tokenizers"
 """Tokenizers of real models, kept beside the repository."""
 
 REAL_NAMES = ("gpt2", "llama3", "tekken", "mistral-v1")
@@ -456,3 +456,16 @@ def patterns_with_texts(draw: st.DrawFn, max_leaves: int = 8) -> tuple[Pattern, 
     matching = [sample(pattern, rng) for _ in range(3)]
     near = [mutated(text, rng) for text in matching]
     return pattern, [*matching, *near, mutated(near[0], rng), draw(st.text(CHARACTERS, max_size=6)), ""]
+
+
+_TOKENS = ByteTokenizer().tokens
+_SIZE = len(_TOKENS)
+
+LOGITS_FUNCTIONS: dict[str, LogitsFunction] = {
+    "uniform": random_logits(_SIZE),
+    "peaked": random_logits(_SIZE, scale=50.0),
+    "hates JSON": json_hating_logits(_TOKENS),
+    "wider": widened(random_logits(_SIZE), 19),
+    "rules out everything": lambda token_ids: np.full(_SIZE, -np.inf, dtype=np.float32),  # noqa: ARG005
+    "same for all": lambda token_ids: np.zeros(_SIZE, dtype=np.float32),  # noqa: ARG005
+}

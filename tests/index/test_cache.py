@@ -17,16 +17,19 @@ from datetime import date
 from pathlib import Path
 from typing import Any, Literal
 
+import doubles
 import numpy as np
 import pytest
 from doubles import ByteTokenizer, patterns, randoms
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from interpreter import run
+from languages import PERSON
 from numpy.typing import NDArray
+from package_map import HOUSE
 from pydantic import BaseModel
-from test_house import run
-from test_index import PERSON, states_on_walks
 from typer.testing import CliRunner
+from walks import states_on_walks
 
 from structured import CacheWarning, Extractor, GuidedLogitsProcessor, ModelError, load_model
 from structured.automata import Automaton, RegularAutomaton
@@ -462,7 +465,7 @@ from structured.automata import UNKNOWN, RegularAutomaton
 from structured.index.index import Index
 from doubles import ByteTokenizer
 from structured.vocabulary import Vocabulary
-from test_index import PERSON
+from languages import PERSON
 
 index = Index(RegularAutomaton(PERSON), Vocabulary.from_tokenizer(ByteTokenizer()))
 load_index(default_cache(), index)
@@ -482,7 +485,7 @@ print(known, index.states_known - known, rows_made() - rows)
 def test_the_next_process_knows_what_this_one_has_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two processes, one after the other: the second makes no mask, and hardly a state, for the same text."""
     monkeypatch.setenv("STRUCTURED_CACHE_DIR", str(tmp_path))
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(Path(__file__).parent), str(Path(__file__).parents[1])]))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(Path(doubles.__file__).parent), str(HOUSE.parent)]))
     first = [int(number) for number in run(_PROCESS).split()]
     second = [int(number) for number in run(_PROCESS).split()]
     assert first[0] == 0
@@ -509,7 +512,7 @@ for turn in range(60):
 def test_processes_may_write_at_once(tmp_path: Path) -> None:
     """Several processes write and read under one key: each reads what one of them has written, whole."""
     command = [sys.executable, "-c", _READER_AND_WRITER, str(tmp_path)]
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    environment = {**os.environ, "PYTHONPATH": str(HOUSE.parent)}
     processes = [subprocess.Popen([*command, str(number)], env=environment) for number in range(4)]
     assert [process.wait() for process in processes] == [0] * 4
     assert [path.name for path in tmp_path.iterdir()] == ["key.arrays"]

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from structured import to_regex
 from structured.cli.app import app
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 TYPES = """
 from typing import Annotated, Literal
 from pydantic import BaseModel, Field, field_validator

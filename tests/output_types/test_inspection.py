@@ -2,7 +2,6 @@
 
 import dataclasses
 import datetime as dt
-import json
 import math
 import re
 import subprocess
@@ -11,19 +10,15 @@ import time
 from typing import Annotated, Any, Literal
 
 import pytest
-import test_schema_refusals as refusals
+from agreement import check_agreement
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from pydantic import AfterValidator, BaseModel, Field, TypeAdapter, create_model, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, Field, create_model, field_validator, model_validator
 from pydantic_types import Chosen
 from strategies import WHITESPACES, output_types
 
 from structured import SchemaError, inspect_type
-from structured.json_schema.compile import schema_to_pattern
-from structured.output_types.inspection import Cost, inspect_output_type, report_to_dict
-from structured.output_types.json_output import Layout
-from structured.output_types.python_type import PythonType
-from structured.output_types.resolve import read_type
+from structured.output_types.inspection import Cost
 
 RANDOM_TYPES = settings(
     max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
@@ -77,42 +72,6 @@ class Node(BaseModel):
     children: "list[Node]"
 
 
-def refusal_cases():
-    """Return the types and schemas of the tests of the compiler's refusals."""
-    for name, test in vars(refusals).items():
-        for mark in getattr(test, "pytestmark", []) if name.startswith("test_") else []:
-            for case, *_ in mark.args[1]:
-                if not isinstance(case, list | str):
-                    yield case
-
-
-def compiler_error(schema, whitespace="spaced"):
-    try:
-        schema_to_pattern(schema, whitespace)
-    except SchemaError as error:
-        return error
-    return None
-
-
-def facts(error):
-    return error.schema_path, error.keyword, error.problem, error.remedy
-
-
-def check_agreement(output_type, whitespace="spaced"):
-    is_schema = isinstance(output_type, dict)
-    layout = Layout(whitespace)
-    drawn = PythonType("Drawn", output_type, layout, adapter=TypeAdapter(Any)) if is_schema else None
-    known = drawn or read_type(output_type, layout)
-    error = compiler_error(known.schema, whitespace)
-    report = inspect_output_type(known)
-    assert bool(report.refusals) == (error is not None) == (report.cost is None)
-    assert any(field.status == "refused" for field in report.fields) == (error is not None)
-    if error is not None:
-        assert facts(error) in map(facts, report.refusals)
-    json.dumps(report_to_dict(report))
-    return report
-
-
 def by_path(report):
     return {field.path: field for field in report.fields}
 
@@ -142,16 +101,6 @@ def test_every_refused_field_is_found(drawn, whitespace):
     # An unsatisfiable item leaves the empty list, and so does not refuse the field.
     wrong = [kind in REFUSED[:-1] for kind in drawn]
     assert refused == {f"field{i}" for i, is_wrong in enumerate(wrong) if is_wrong}
-
-
-@pytest.mark.parametrize("output_type", list(refusal_cases()), ids=lambda case: str(case)[:80])
-def test_every_refusal_is_that_of_the_compiler(output_type):
-    """With the same keyword, path and remedy; at the root and inside a model."""
-    check_agreement(output_type)
-    if isinstance(output_type, dict):
-        check_agreement({"type": "object", "properties": {"total": {"type": "array", "items": output_type}}})
-    else:
-        check_agreement(refusals.in_model(list[output_type]))
 
 
 def test_refusals_are_told_with_their_fields():

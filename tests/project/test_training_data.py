@@ -104,7 +104,7 @@ def test_samples_do_not_depend_on_the_process() -> None:
     printed = {
         subprocess.run(
             [sys.executable, "-c", program],
-            cwd=Path(__file__).parents[1],
+            cwd=Path(__file__).parents[2],
             env=os.environ | {"PYTHONHASHSEED": str(seed)},
             capture_output=True,
             check=True,

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from doubles import (
     END,
+    LOGITS_FUNCTIONS,
     ByteTokenizer,
     LawBreaker,
     LogitsFunction,
@@ -24,10 +25,10 @@ from doubles import (
     tiny_lfm2,
     tiny_llama,
     tiny_mistral,
-    widened,
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from languages import STRING, TYPES
 from numpy.typing import NDArray
 from ways import matches
 
@@ -40,7 +41,7 @@ from structured.index.index import Index
 from structured.index.masks import unpack
 from structured.models import FunctionModel
 from structured.models.function import FunctionTexts
-from structured.regex import Pattern, alternation, char_set, chars, concat, literal, optional, repeat
+from structured.regex import Pattern, chars, concat, literal, repeat
 from structured.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -48,24 +49,6 @@ if TYPE_CHECKING:
 
 TOKENIZER = ByteTokenizer()
 SIZE = len(TOKENIZER.tokens)
-
-CHARACTER = char_set((0, 0x1F), (0x22, 0x22), (0x5C, 0x5C), negated=True)
-STRING = concat(literal('"'), repeat(CHARACTER, 0, None), literal('"'))
-DIGITS = repeat(chars("0123"), 0, None)
-INTEGER = concat(optional(literal("-")), alternation(literal("0"), concat(chars("123"), DIGITS)))
-OBJECT = concat(literal('{"name": '), STRING, literal(', "age": '), INTEGER, literal("}"))
-ARRAY = concat(literal("["), optional(concat(INTEGER, repeat(concat(literal(", "), INTEGER), 0, None))), literal("]"))
-CHOICE = alternation(literal("true"), literal("false"), literal("null"), literal('"€"'))
-TYPES = (OBJECT, ARRAY, STRING, CHOICE, INTEGER, literal(""), literal("[]"))
-
-MODELS: dict[str, LogitsFunction] = {
-    "uniform": random_logits(SIZE),
-    "peaked": random_logits(SIZE, scale=50.0),
-    "hates JSON": json_hating_logits(TOKENIZER.tokens),
-    "wider": widened(random_logits(SIZE), 19),
-    "rules out everything": lambda token_ids: np.full(SIZE, -np.inf, dtype=np.float32),  # noqa: ARG005
-    "same for all": lambda token_ids: np.zeros(SIZE, dtype=np.float32),  # noqa: ARG005
-}
 
 
 def run(
@@ -91,12 +74,12 @@ def index_of(pattern: Pattern, vocabulary: Vocabulary) -> Index:
     return Index(RegularAutomaton(pattern), vocabulary)
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", LOGITS_FUNCTIONS)
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
 def test_every_text_matches_its_type(vocabulary: Vocabulary, name: str, temperature: float) -> None:
     """Whatever the model wants to write, each text is one of its own type, inside its budget, and honestly told."""
     guides = [Guide(index_of(pattern, vocabulary), max_tokens=25) for pattern in TYPES]
-    generations = run(MODELS[name], ["a prompt"] * len(TYPES), guides, Sampler(temperature, seed=1))
+    generations = run(LOGITS_FUNCTIONS[name], ["a prompt"] * len(TYPES), guides, Sampler(temperature, seed=1))
     for pattern, generation in zip(TYPES, generations, strict=True):
         assert re.fullmatch(str(pattern), generation.text)
         assert len(generation.token_ids) <= 25

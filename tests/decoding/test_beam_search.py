@@ -12,6 +12,7 @@ import pytest
 from doubles import (
     END,
     END_OF_TURN,
+    LOGITS_FUNCTIONS,
     ByteTokenizer,
     LogitsFunction,
     in_memory,
@@ -25,8 +26,7 @@ from doubles import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_decoding import ARRAY, CHOICE, INTEGER, MODELS, OBJECT, STRING, TYPES
-from test_forcing import LANGUAGE
+from languages import ARRAY, CHOICE, DEPENDENT_CHOICES, INTEGER, OBJECT, STRING, TYPES
 
 from structured.automata import RegularAutomaton
 from structured.decoding.beam_search import beam_search
@@ -50,7 +50,7 @@ SINGLE_BYTES = ByteTokenizer(tokens=TOKENIZER.tokens[:260], end_token_ids=(2,))
 """A vocabulary in which every text is spelled in one way."""
 
 FINITE = (
-    LANGUAGE,
+    DEPENDENT_CHOICES,
     CHOICE,
     concat(repeat(chars("ab"), 0, 3), literal(".")),
     alternation(literal("a"), concat(literal("b"), repeat(chars("cd"), 2, 2)), literal("bcccc")),
@@ -150,7 +150,7 @@ def test_one_beam_is_greedy(vocabulary: Vocabulary, pattern: Pattern, seed: int,
         "uniform": random_logits(len(TOKENIZER.tokens), seed=seed),
         "peaked": random_logits(len(TOKENIZER.tokens), scale=50.0, seed=seed),
         "rules out": ruling_out(random_logits(len(TOKENIZER.tokens), seed=seed)),
-        "same": MODELS["same for all"],
+        "same": LOGITS_FUNCTIONS["same for all"],
     }
     model, index = FunctionModel(functions[name], TOKENIZER), index_of(pattern, vocabulary)
     for force in (False, True):
@@ -189,13 +189,13 @@ def ruling_out(function: LogitsFunction) -> LogitsFunction:
 
 
 @pytest.mark.parametrize("make", MAKES)
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", LOGITS_FUNCTIONS)
 @pytest.mark.parametrize("force", [True, False])
 def test_every_hypothesis_is_a_text_of_its_type(
     vocabulary: Vocabulary, make: type[FunctionModel], name: str, force: bool
 ) -> None:
     """Whatever the model likes: texts that match, differ, keep their budgets, and are ranked by what they are worth."""
-    model = make(MODELS[name], TOKENIZER)
+    model = make(LOGITS_FUNCTIONS[name], TOKENIZER)
     requests = [request(model, index_of(pattern, vocabulary), max_tokens=25) for pattern in TYPES]
     for pattern, found in zip(TYPES, beam_search(model, requests, beams=3, force=force), strict=True):
         assert 1 <= len(found) <= 3
@@ -349,7 +349,7 @@ def test_too_little_memory_is_told(vocabulary: Vocabulary) -> None:
         def begin(self, prompts: Sequence[Sequence[int]], *, shared: int = 0, guessed: int = 0) -> FunctionTexts:  # noqa: ARG002
             raise OutOfMemoryError("full")
 
-    model = Full(MODELS["uniform"], TOKENIZER)
+    model = Full(LOGITS_FUNCTIONS["uniform"], TOKENIZER)
     with pytest.raises(OutOfMemoryError, match="full"):
         beam_search(model, [request(model, index_of(STRING, vocabulary))])
 

@@ -7,11 +7,11 @@ from random import Random
 from typing import Any
 
 import pytest
-from test_pydantic_laws import automaton_of, check_texts
+from random_json import automaton_of, check_texts
 
 from structured.errors import SchemaError
 
-PAGE = Path(__file__).parents[1] / "docs" / "support.md"
+PAGE = Path(__file__).parents[2] / "docs" / "support.md"
 
 NAMES = """
 import re

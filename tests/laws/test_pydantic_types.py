@@ -3,70 +3,20 @@
 import random
 from typing import Any
 
-import numpy as np
 import pytest
 from doubles import accepted
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError, create_model
 from pydantic_types import KINDS, REFUSED, composed
+from random_json import automaton_of, check_texts
 from strategies import Typed
 
-from structured.automata import DEAD, RegularAutomaton
+from structured.automata import RegularAutomaton
 from structured.errors import SchemaError
-from structured.json_schema.compile import compiled
-from structured.json_schema.document.place import Optionals
-from structured.output_types.json_output import Layout
 from structured.output_types.resolve import read_type
 
 pytestmark = pytest.mark.filterwarnings("ignore::pydantic.warnings.TypedDictExtraConfigWarning")
-
-LONG = 60
-"""Bytes after which a random text is steered to its end."""
-
-
-def random_json(automaton: RegularAutomaton, source: random.Random, longest: int = LONG) -> bytes:
-    """Return a text of uniform random bytes out of those that are allowed; after `longest`, of those that lead home."""
-    state, text = automaton.start, bytearray()
-    while True:
-        automaton.expand(state)
-        row = automaton.table[state]
-        allowed = np.flatnonzero(row != DEAD)
-        if automaton.accepts(state) and (not len(allowed) or len(text) >= longest or source.random() < 0.3):
-            return bytes(text)
-        if len(text) >= longest:
-            distances = automaton.distances[row[allowed]]
-            allowed = allowed[distances < automaton.distances[state]]
-        byte = int(source.choice(allowed))
-        text.append(byte)
-        state = automaton.step(state, byte)
-
-
-def automaton_of(output_type: Any, whitespace: str = "compact", optional: Optionals = "written") -> RegularAutomaton:
-    return RegularAutomaton(compiled(read_type(output_type, Layout(whitespace, optional)).compilation()))
-
-
-def check_texts(
-    output_type: Any,
-    count: int,
-    source: random.Random,
-    whitespace: str = "compact",
-    optional: Optionals = "written",
-) -> int:
-    """Validate random texts of a type; return how many.
-
-    A type that two others share by an alias may be one of those that are refused (`Short`): then none.
-    """
-    try:
-        automaton = automaton_of(output_type, whitespace, optional)
-    except SchemaError as error:
-        if error.keyword != "configured_alias":
-            raise
-        return 0
-    adapter = read_type(output_type).adapter
-    for _ in range(count):
-        adapter.validate_json(random_json(automaton, source, source.choice((0, 20, LONG))))
-    return count
 
 
 def check_instance(output_type: Any, value: Any) -> None:

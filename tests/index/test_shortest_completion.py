@@ -8,8 +8,8 @@ import pytest
 from doubles import patterns, randoms
 from hypothesis import given
 from hypothesis import strategies as st
-from test_guide import write
-from test_index import MOOD, NUMBER, PERSON, states_on_walks
+from languages import MOOD, NUMBER, PERSON
+from walks import states_on_walks, write
 
 from structured.automata import DEAD, RegularAutomaton
 from structured.errors import BudgetError

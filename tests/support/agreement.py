@@ -1,0 +1,40 @@
+"""The agreement of the inspection of a type with its compilation."""
+
+import json
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from structured.errors import SchemaError
+from structured.json_schema.compile import schema_to_pattern
+from structured.output_types.inspection import inspect_output_type, report_to_dict
+from structured.output_types.json_output import Layout
+from structured.output_types.python_type import PythonType
+from structured.output_types.resolve import read_type
+
+
+def compiler_error(schema, whitespace="spaced"):
+    try:
+        schema_to_pattern(schema, whitespace)
+    except SchemaError as error:
+        return error
+    return None
+
+
+def facts(error):
+    return error.schema_path, error.keyword, error.problem, error.remedy
+
+
+def check_agreement(output_type, whitespace="spaced"):
+    is_schema = isinstance(output_type, dict)
+    layout = Layout(whitespace)
+    drawn = PythonType("Drawn", output_type, layout, adapter=TypeAdapter(Any)) if is_schema else None
+    known = drawn or read_type(output_type, layout)
+    error = compiler_error(known.schema, whitespace)
+    report = inspect_output_type(known)
+    assert bool(report.refusals) == (error is not None) == (report.cost is None)
+    assert any(field.status == "refused" for field in report.fields) == (error is not None)
+    if error is not None:
+        assert facts(error) in map(facts, report.refusals)
+    json.dumps(report_to_dict(report))
+    return report

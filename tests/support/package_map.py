@@ -1,0 +1,13 @@
+"""Where the packages are, and their order."""
+
+from pathlib import Path
+
+import structured
+
+HOUSE = Path(structured.__file__).parent
+
+PACKAGES = (
+    *("errors", "regex", "vocabulary", "automata", "json_schema", "output_types", "models", "index", "decoding"),
+    *("results", "extraction", "integrations", "cli"),
+)
+"""In the order in which data goes through them; a module imports only from packages before its own, or from its own."""

@@ -1,0 +1,45 @@
+"""Random walks through an index: the states that legal tokens lead to, and the texts that they write."""
+
+import random
+
+import numpy as np
+from doubles import spell
+
+from structured.automata import DEAD
+from structured.index.guide import Guide
+from structured.index.index import Index
+from structured.index.masks import unpack
+
+
+def states_on_walks(index: Index, rng: random.Random, *, walks: int = 2, tokens: int = 6) -> list[int]:
+    """Return the states that random legal tokens lead to, each once."""
+    states = [index.automaton.start]
+    for _ in range(walks):
+        state = index.automaton.start
+        for _ in range(tokens):
+            legal = np.flatnonzero(index.successors(state) != DEAD)
+            if not len(legal):
+                break
+            state = index.step(state, int(rng.choice(legal.tolist())))
+            states.append(state)
+    return list(dict.fromkeys(states))
+
+
+def allowed(guide: Guide) -> list[int]:
+    tokens: list[int] = np.flatnonzero(unpack(guide.mask(), guide.index.vocabulary.size)).tolist()
+    return tokens
+
+
+def write(guide: Guide, rng: random.Random, *, eager: bool = False, limit: int = 1000) -> bytes:
+    """Write tokens at random until the guide is finished; `eager` writers end only when there is no other choice."""
+    token_ids: list[int] = []
+    ends = guide.index.vocabulary.end_token_ids
+    while not guide.finished:
+        choices = allowed(guide)
+        assert choices, f"{guide!r} is stuck"
+        if eager:
+            choices = [token_id for token_id in choices if token_id not in ends] or choices
+        token_ids.append(rng.choice(choices))
+        guide.advance(token_ids[-1])
+        assert len(token_ids) <= limit
+    return spell(guide.index.vocabulary.tokens, token_ids)
