@@ -46,6 +46,18 @@ class Automaton(Protocol):
         ...
 
     @property
+    def fingerprint(self) -> bytes | None:
+        """Bytes that identify the language and the implementation, under which the cache keeps what is learned.
+
+        None if nothing can be kept. Automata with the same fingerprint may number their states differently.
+        """
+        ...
+
+    def with_prefix(self, text: str) -> "Automaton":
+        """Return the automaton of the same texts, each with some text in front."""
+        ...
+
+    @property
     def table(self) -> NDArray[np.int32]:
         """Successors, shape (states, 256): a state, DEAD, or UNKNOWN. See `WHOLE`.
 

@@ -8,6 +8,7 @@ read, since a counter lies in the frame and not in copies of the node. These are
 a stack. A Thompson construction was rejected because it has to be built whole before the first step.
 """
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
@@ -23,7 +24,7 @@ from numpy.typing import NDArray
 from structured.automata.program import Foundation, Program, assemble
 from structured.automata.protocol import DEAD, UNKNOWN, WHOLE, StringRun
 from structured.errors import PatternError
-from structured.regex import Pattern, excerpt
+from structured.regex import Pattern, concat, excerpt, literal
 from structured.vocabulary.trie import Trie
 
 
@@ -86,6 +87,7 @@ class RegularAutomaton:
 
     def __init__(self, pattern: Pattern, *, foundation: Foundation | None = None, limits: Limits = LIMITS) -> None:
         self.pattern = pattern
+        self.foundation = foundation
         self.limits = limits
         self.seconds = 0.0
         self._lock = Lock()
@@ -107,9 +109,17 @@ class RegularAutomaton:
         return "\n".join(lines)
 
     @property
-    def program(self) -> Program:
-        """All that the automaton is made of."""
-        return self._arrays.program
+    def fingerprint(self) -> bytes:
+        """A digest of the program, which is all that the automaton is made of."""
+        program = self._arrays.program
+        parts = (program.nodes.tobytes(), program.operands.tobytes(), program.text.tobytes())
+        sizes = np.array([*map(len, parts), program.root], dtype=np.int64)
+        return hashlib.sha256(b"".join((b"regular", sizes.tobytes(), *parts))).digest()
+
+    def with_prefix(self, text: str) -> "RegularAutomaton":
+        """Return the automaton of the same texts, each with some text in front."""
+        pattern = concat(literal(text), self.pattern)
+        return RegularAutomaton(pattern, foundation=self.foundation, limits=self.limits)
 
     @property
     def table(self) -> NDArray[np.int32]:

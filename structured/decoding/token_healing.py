@@ -9,10 +9,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from structured.automata import RegularAutomaton
 from structured.index.compile import related_index
 from structured.index.index import Index
-from structured.regex import concat, literal
 
 
 class Healed(NamedTuple):
@@ -43,10 +41,7 @@ def heal(prompt: Sequence[int], index: Index) -> Healed:
 @lru_cache(maxsize=64)
 def begun_index(index: Index, begun: bytes) -> Index:
     """Return the index of the same texts, each with some bytes in front; kept on disk if that of the texts is."""
-    if not begun:
-        return index
-    assert isinstance(index.automaton, RegularAutomaton)
-    return related_index(index, concat(literal(begun.decode()), index.automaton.pattern))
+    return related_index(index, index.automaton.with_prefix(begun.decode())) if begun else index
 
 
 def _is_text(data: bytes) -> bool:

@@ -4,7 +4,7 @@ from functools import lru_cache
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from structured.automata import RegularAutomaton
+from structured.automata import Automaton, RegularAutomaton
 from structured.index.cache import DiskCache, default_cache, load_index, load_layout, save_index
 from structured.index.index import Index
 from structured.index.masks import MaskTable
@@ -37,12 +37,12 @@ def compile_type(
     return index
 
 
-def related_index(index: Index, pattern: Pattern) -> Index:
-    """Return the index of another pattern over the same vocabulary, with the same table.
+def related_index(index: Index, automaton: Automaton) -> Index:
+    """Return the index of another automaton over the same vocabulary, with the same table.
 
     It starts with what other processes have learned, too, if the given one did.
     """
-    related = Index(RegularAutomaton(pattern, foundation=foundation()), index.vocabulary, table=index.table)
+    related = Index(automaton, index.vocabulary, table=index.table)
     disk = default_cache() if index in _STATES_SAVED else None
     if disk is not None:
         _load(disk, related)

@@ -289,6 +289,22 @@ def test_keys_tell_types_and_vocabularies_apart(vocabulary: Vocabulary) -> None:
     assert key_of("a", b"bc") != key_of("a", b"b", b"c")
 
 
+class Unnamed(RegularAutomaton):
+    """An automaton of which nothing can be kept."""
+
+    fingerprint = None
+
+
+def test_nothing_is_kept_of_an_automaton_without_fingerprint(tmp_path: Path, vocabulary: Vocabulary) -> None:
+    """It is neither saved nor looked for."""
+    disk = DiskCache(tmp_path)
+    index = Index(Unnamed(PERSON), vocabulary)
+    index.mask(index.automaton.start)
+    save_index(disk, index)
+    load_index(disk, index)
+    assert disk.files() == []
+
+
 def test_the_files_unread_for_longest_go_first(tmp_path: Path) -> None:
     """Reading is what keeps a file young; the folder never holds more than it may."""
     size = len(encode(ARRAYS))

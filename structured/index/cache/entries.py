@@ -8,14 +8,13 @@ compiled loops, so that each is checked to lie inside of what it points into; an
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import fields
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.automata import DEAD, RegularAutomaton
+from structured.automata import DEAD, Automaton
 from structured.errors import PatternError
 from structured.index.cache.arrays import Arrays, key_of
 from structured.index.cache.disk import DiskCache
@@ -34,8 +33,9 @@ LEAST_TOKENS = 4096
 
 
 def save_index(cache: DiskCache, index: Index) -> None:
-    """Save the masks that are known, and how their states are reached; nothing of an automaton that is not regular."""
-    if not isinstance(index.automaton, RegularAutomaton):
+    """Save the masks that are known, and how their states are reached, if the automaton has a fingerprint."""
+    key = _index_key(index.vocabulary, index.automaton)
+    if key is None:
         return
     states, rows, farthest = index.known()
     order, parents, read = _spanning_tree(index.automaton, states)
@@ -45,7 +45,7 @@ def save_index(cache: DiskCache, index: Index) -> None:
     used = used[: MAX_MASK_BYTES // (4 * index.table.rows.shape[1])]
     kept = (masks < len(used)) & (places[states] >= 0)
     cache.save(
-        _index_key(index.vocabulary, index.automaton),
+        key,
         {
             "parents": places[parents],
             "bytes": read,
@@ -61,11 +61,8 @@ def save_index(cache: DiskCache, index: Index) -> None:
 def load_index(cache: DiskCache, index: Index) -> None:
     """Teach a new index what another process has saved, if it has."""
     automaton = index.automaton
-    if not isinstance(automaton, RegularAutomaton):
-        return
     key = _index_key(index.vocabulary, automaton)
-    arrays = cache.load(key)
-    if arrays is None:
+    if key is None or (arrays := cache.load(key)) is None:
         return
     if not _is_index(arrays, index.vocabulary):
         cache.reject(key)
@@ -94,13 +91,14 @@ def load_layout(cache: DiskCache, vocabulary: Vocabulary) -> None:
     cache.save(key, arrays)
 
 
-def _index_key(vocabulary: Vocabulary, automaton: RegularAutomaton) -> str:
-    parts = (np.asarray(getattr(automaton.program, field.name)) for field in fields(automaton.program))
-    return key_of("index", vocabulary.fingerprint, *(part.tobytes() for part in parts))
+def _index_key(vocabulary: Vocabulary, automaton: Automaton) -> str | None:
+    """Return the name that an index is kept by, None if nothing of its automaton shall be kept."""
+    fingerprint = automaton.fingerprint
+    return None if fingerprint is None else key_of("index", vocabulary.fingerprint, fingerprint)
 
 
 def _spanning_tree(
-    automaton: RegularAutomaton, states: NDArray[np.int32]
+    automaton: Automaton, states: NDArray[np.int32]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.uint8]]:
     """Return the states on shortest ways from the start to some states, nearest first, as far as the table knows them.
 
@@ -131,7 +129,7 @@ def _spanning_tree(
     return reached, before[reached[1:]], read[reached[1:]]
 
 
-def _walk_tree(automaton: RegularAutomaton, parents: NDArray[np.int32], read: NDArray[np.uint8]) -> NDArray[np.int32]:
+def _walk_tree(automaton: Automaton, parents: NDArray[np.int32], read: NDArray[np.uint8]) -> NDArray[np.int32]:
     """Return the state at each place of a tree, the start first; DEAD where there is none, or the time was up."""
     end = perf_counter() + WALKING_SECONDS
     states = [automaton.start]
