@@ -70,9 +70,9 @@ class Options(TypedDict, total=False):
     """Draws from the likeliest tokens that together have this probability."""
     min_p: float
     """Draws from tokens at least this share as likely as the likeliest."""
-    forced_runs: bool
-    """Whether tokens that are known, such as the names of fields, are appended without asking the model, and probable
-    ones guessed ahead; True by default. The texts are as likely as without."""
+    jump_forward: bool
+    """Whether forced tokens, such as the names of fields, are appended without asking the model, and probable ones
+    proposed ahead (speculation by prompt lookup); True by default. The texts are as likely as without."""
     thinking: Thinking
     """Lets a model that reasons write freely before its answer, up to a marker."""
     seed: int
@@ -110,7 +110,7 @@ _CHECKS = {
     "optional": one_of(get_args(Optionals)),
     "whitespace": check_whitespace,
     **SAMPLING,
-    "forced_runs": flag,
+    "jump_forward": flag,
     "thinking": or_none(instance(Thinking, "Thinking('</think>')")),
     **SEARCH,
     "max_tokens": count(1),
@@ -164,7 +164,7 @@ class Extractor(Generic[T]):
         sampler = Sampler(**{name: given[name] for name in SAMPLING if name in given})
         self.search = Search(sampler, **{name: given[name] for name in SEARCH if name in given})
         self.batch_tokens = options.get("batch_tokens")
-        self.forced_runs = options.get("forced_runs", True)
+        self.jump_forward = options.get("jump_forward", True)
         self.retries = options.get("retries", 3)
         _warn_of_idle(sampler, self.retries)
         thinking = options.get("thinking")
@@ -272,7 +272,7 @@ class Extractor(Generic[T]):
             self._keep([item])
             return cast("T", outcome.only())
 
-        pieces = stream(self.task.model, request, self.search.sampler, force=self.forced_runs)
+        pieces = stream(self.task.model, request, self.search.sampler, force=self.jump_forward)
         return Stream(pieces, self.task.output_type, read)
 
     def prompt(self, document: str) -> str | list[dict[str, str]]:
@@ -336,7 +336,7 @@ class Extractor(Generic[T]):
                 requests,
                 batch_size=self.batch_size,
                 batch_tokens=self.batch_tokens,
-                force=self.forced_runs,
+                force=self.jump_forward,
             ):
                 yield items[place], candidates
         except Exception as error:  # noqa: BLE001  a model of the user's own raises what it likes

@@ -76,7 +76,7 @@ GOOD: dict[str, st.SearchStrategy[Any]] = {
     "top_k": st.none() | st.integers(1, 2**31 - 1) | st.just(np.int64(3)),
     "top_p": st.floats(0, 1, exclude_min=True) | st.just(np.float64(0.5)),
     "min_p": st.floats(0, 1),
-    "forced_runs": st.booleans() | st.just(np.True_),
+    "jump_forward": st.booleans() | st.just(np.True_),
     "thinking": st.sampled_from([None, Thinking(max_tokens=5)]),
     "seed": st.none() | st.integers(0) | st.just(np.uint8(7)) | st.just(10**400),
     "beams": st.integers(1, 3),
@@ -168,7 +168,7 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"instructions": 5}, TypeError, "instructions is 5; it must be text, a str."),
     ({"choose": "best"}, ValueError, "choose is 'best'; it must be one of 'likeliest', 'vote'."),
     ({"cache": "no"}, TypeError, "cache is 'no'; it must be True or False."),
-    ({"forced_runs": 0}, TypeError, "forced_runs is 0; it must be True or False."),
+    ({"jump_forward": 0}, TypeError, "jump_forward is 0; it must be True or False."),
     ({"temprature": 0}, TypeError, "Unknown option temprature. Did you mean 'temperature'? The options are model, "),
     ({"max_new_tokens": 5}, TypeError, "Unknown option max_new_tokens. Did you mean 'max_tokens'?"),
 ]

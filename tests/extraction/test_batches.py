@@ -84,7 +84,7 @@ class OneAtATime(FunctionModel):
 TYPES = (Digits, Note, Even, Literal["a", "b"])
 WAYS: tuple[Options, ...] = (
     {},
-    {"forced_runs": False},
+    {"jump_forward": False},
     {"temperature": 1.0, "seed": 1},
     {"temperature": 1.0, "seed": 1, "samples": 2},
     {"temperature": 1.0, "seed": 1, "samples": 3, "choose": "vote"},

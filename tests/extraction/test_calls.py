@@ -143,7 +143,7 @@ def test_what_prompts_share_they_share(documents):
             begun.append((prompts, shared))
             return super().begin(prompts, shared=shared, guessed=guessed)
 
-    extract_batch(Person, documents, model=Recorded(random_logits(WIDTH), TOKENIZER), retries=0, forced_runs=False)
+    extract_batch(Person, documents, model=Recorded(random_logits(WIDTH), TOKENIZER), retries=0, jump_forward=False)
     ((prompts, shared),) = begun
     assert shared > 0
     assert len({tuple(prompt[:shared]) for prompt in prompts}) == 1

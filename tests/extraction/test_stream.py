@@ -43,15 +43,15 @@ class Picky(BaseModel):
 
 @given(st.integers(0, 200), st.booleans())
 @settings(max_examples=30)
-def test_the_pieces_are_the_text(seed: int, forced_runs: bool) -> None:
+def test_the_pieces_are_the_text(seed: int, jump_forward: bool) -> None:
     """Put together they are what is written in one go, and each comes with whole characters."""
-    extractor = Extractor(Person, model=MODEL, temperature=1, seed=seed, max_tokens=60, forced_runs=forced_runs)
+    extractor = Extractor(Person, model=MODEL, temperature=1, seed=seed, max_tokens=60, jump_forward=jump_forward)
     stream = extractor.stream("x")
     assert not stream.text
     pieces = list(stream)
     assert all(pieces)
     assert "".join(pieces) == stream.text == stream.generation.text
-    again = Extractor(Person, model=MODEL, temperature=1, seed=seed, max_tokens=60, forced_runs=forced_runs)
+    again = Extractor(Person, model=MODEL, temperature=1, seed=seed, max_tokens=60, jump_forward=jump_forward)
     assert stream.result() == again("x")
 
 

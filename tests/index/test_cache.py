@@ -446,7 +446,7 @@ def test_what_healed_prompts_have_taught_is_kept(tmp_path: Path, monkeypatch: py
     model = load_model((copying, HEALING))
 
     def learned(*, cache: bool) -> tuple[Index, bytes]:
-        extractor = Extractor[Any](date, model=model, max_tokens=40, cache=cache, forced_runs=False)
+        extractor = Extractor[Any](date, model=model, max_tokens=40, cache=cache, jump_forward=False)
         item = extractor.task.item(0, "On 2024-12-03.")
         begun_index.cache_clear()
         assert item.index.states_known == 0 or cache
