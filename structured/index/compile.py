@@ -4,13 +4,11 @@ from functools import lru_cache
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from structured.automata import Automaton, RegularAutomaton
+from structured.automata import Automaton
 from structured.index.cache import DiskCache, default_cache, load_index, load_layout, save_index
 from structured.index.index import Index
 from structured.index.masks import MaskTable
-from structured.json_schema.compile import foundation
 from structured.output_types.output_type import OutputType
-from structured.regex import Pattern
 from structured.vocabulary import Vocabulary
 
 KEPT_INDEXES = 64

@@ -26,7 +26,6 @@ import json
 import re
 import runpy
 import sys
-import textwrap
 import tokenize
 import tomllib
 import warnings
@@ -40,10 +39,8 @@ import pytest
 from package_map import HOUSE, PACKAGES
 
 import structured
-from structured import DemonstrationWarning, SchemaError
+from structured import DemonstrationWarning
 from structured.extraction.extractor import Options
-from structured.json_schema.compile import schema_to_pattern
-from structured.output_types.resolve import read_type
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
@@ -364,45 +361,6 @@ def test_the_map_lists_every_package_in_order() -> None:
     assert tuple(name.removesuffix("/").removesuffix(".py") for name in names) == PACKAGES
     for name in names:
         assert (HOUSE / name).is_dir() if name.endswith("/") else (HOUSE / name).is_file()
-
-
-@pytest.mark.parametrize(("heading", "supported"), [("Supported", True), ("Refused", False)])
-def test_the_readme_tells_which_types_are_supported(heading: str, supported: bool) -> None:
-    """Every type in the first column of the two tables is compiled, or refused with a SchemaError."""
-    namespace: dict[str, Any] = {}
-    exec("from datetime import *; from decimal import *; from enum import *; from typing import *", namespace)  # noqa: S102
-    exec("from uuid import *; from ipaddress import *; from pathlib import *", namespace)  # noqa: S102
-    exec("from pydantic import *; from typing_extensions import TypedDict", namespace)  # noqa: S102
-    exec(textwrap.dedent(_TYPES_OF_THE_TABLES), namespace)  # noqa: S102
-    cells = re.findall(r"^\| (.+?) \|", _section(README, heading), flags=re.MULTILINE)
-    types = [code for cell in cells for code in re.findall(r"`([^`]+)`", cell)]
-    assert types
-    for code in types:
-        output_type = eval(code, namespace)  # noqa: S307
-        if supported:
-            assert schema_to_pattern(read_type(output_type).schema), code
-        else:
-            with pytest.raises(SchemaError):
-                schema_to_pattern(read_type(output_type).schema)
-
-
-_TYPES_OF_THE_TABLES = """
-    class Person(BaseModel):
-        name: str
-
-    class Node(BaseModel):
-        children: "list[Node]"
-
-    class Cat(BaseModel):
-        kind: Literal["cat"]
-
-    class Dog(BaseModel):
-        kind: Literal["dog"]
-
-    Priority = Enum("Priority", {"LOW": "low", "HIGH": "high"})
-    Movie = TypedDict("Movie", {"title": str})
-    Point = NamedTuple("Point", [("x", int)])
-"""
 
 
 def test_the_reference_covers_every_public_name() -> None:
