@@ -31,7 +31,8 @@ from structured.errors import (
     VocabularyError,
 )
 from structured.extraction.calls import aextract, aextract_batch, extract, extract_batch, structured
-from structured.extraction.extractor import Extractor, Options
+from structured.extraction.extractor import Extractor
+from structured.extraction.options import Options
 from structured.extraction.stream import Stream
 from structured.integrations.transformers import GuidedLogitsProcessor
 from structured.models import load_model

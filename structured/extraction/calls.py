@@ -10,16 +10,8 @@ from typing import Any, Literal, ParamSpec, TypeVar, Unpack, get_origin, overloa
 from structured.errors import SchemaError, StructuredError
 from structured.errors.calling_line import calling_line, warnings_at
 from structured.errors.values import shown
-from structured.extraction.extractor import (
-    Extractor,
-    Options,
-    check_absent,
-    check_batch,
-    checked_options,
-    make_extractor,
-    outcome_of_each,
-)
-from structured.extraction.outcomes import Errors
+from structured.extraction.extractor import Extractor, make_extractor, outcome_of_each
+from structured.extraction.options import Errors, Options, check_absent, check_batch, checked_options
 from structured.extraction.templates import Template
 from structured.output_types.json_schema import JsonSchema
 from structured.output_types.optional_fields import Absent

@@ -1,14 +1,12 @@
 """The outcome of a call: for each document its result or its error, and which answers a token limit shortened."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal
+from typing import Any
 
 from structured.errors import BatchError, BudgetWarning, GenerationError, ModelError, StructuredError
 from structured.errors.calling_line import warn
+from structured.extraction.options import Errors
 from structured.extraction.task import Item
-
-Errors = Literal["raise", "return"]
-"""What becomes of the documents that fail: a BatchError in the end, or the error of each in place of its result."""
 
 MAX_NAMED = 10
 """Documents whose numbers a warning lists."""

@@ -23,7 +23,7 @@ from structured.decoding.reasoning import Thinking
 from structured.decoding.sampling import Sampler
 from structured.decoding.strategy import RETRY_TEMPERATURE, Search, repeated
 from structured.errors import OutOfMemoryError
-from structured.extraction.extractor import Options
+from structured.extraction.options import Options
 from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.models import FunctionModel

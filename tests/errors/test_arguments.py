@@ -121,7 +121,7 @@ def test_any_damage_to_any_option_is_told(data: st.DataObject) -> None:
         assert any(re.search(rf"\b{name}\b", str(error)) for name in options) or "path" in str(error)
         return
     assert made.prompt("x")
-    if max(made.search.samples, made.search.beams) <= 3 and options.get("observe") is None:
+    if max(made.run.search.samples, made.run.search.beams) <= 3 and options.get("observe") is None:
         _, error = outcome(lambda: made("x"))
         assert error is None or "tokens" in str(error)
 
@@ -321,7 +321,7 @@ def test_other_arguments_are_checked_as_well(call: Callable[[], Any], error: typ
 
 def test_every_option_is_checked() -> None:
     """There is a row for each in the table of checks, and in that of the good values here."""
-    from structured.extraction.extractor import _CHECKS
+    from structured.extraction.options import _CHECKS
 
     assert _CHECKS.keys() == Options.__annotations__.keys() == GOOD.keys() - {"absent"}
 

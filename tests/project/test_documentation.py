@@ -40,7 +40,7 @@ from package_map import HOUSE, PACKAGES
 
 import structured
 from structured import DemonstrationWarning
-from structured.extraction.extractor import Options
+from structured.extraction.options import Options
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"

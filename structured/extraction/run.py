@@ -1,0 +1,143 @@
+"""A run: documents go through the model together, and are attempted again where validators reject an answer."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from structured.decoding.generate import DEFAULT_BATCH_SIZE, Generation
+from structured.decoding.strategy import Search
+from structured.errors import Attempt, BudgetError, OutOfMemoryError, PromptError
+from structured.errors.values import shown
+from structured.extraction.options import RETRIES, Options, search_of
+from structured.extraction.outcomes import Outcome
+from structured.extraction.progress import showing
+from structured.extraction.task import Item, Task, common_beginning
+from structured.index.compile import save_learned
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """How documents are answered: by which search, in which batches, in how many attempts."""
+
+    search: Search
+    batch_size: int
+    batch_tokens: int | None
+    jump_forward: bool
+    retries: int
+    observe: Callable[[int, Generation], object] | None
+    cache: bool
+
+    @classmethod
+    def of(cls, options: Options) -> "Run":
+        """Return the run that options ask for. Raises ValueError for options that exclude each other."""
+        return cls(
+            search_of(options),
+            options.get("batch_size", DEFAULT_BATCH_SIZE),
+            options.get("batch_tokens"),
+            options.get("jump_forward", True),
+            options.get("retries", RETRIES),
+            options.get("observe"),
+            options.get("cache", True),
+        )
+
+    def outcome(self, tasks: Sequence[Task], documents: Sequence[str], *, progress: bool | None = False) -> Outcome:
+        """Return what becomes of documents, each of its own task."""
+        outcome = Outcome(len(documents))
+        try:
+            with showing(outcome, progress):
+                self._answer(self._items(tasks, documents, outcome), outcome)
+        except BaseException as error:
+            outcome.note_loss(error)
+            raise
+        return outcome
+
+    @staticmethod
+    def _items(tasks: Sequence[Task], documents: Sequence[str], outcome: Outcome) -> list[Item]:
+        """Return the documents made ready; of some there can be no answer, and they fail."""
+        items: list[Item] = []
+        for position, (task, document) in enumerate(zip(tasks, documents, strict=True)):
+            try:
+                items.append(task.item(position, document))
+            except (PromptError, BudgetError) as error:
+                outcome.fail(position, error)
+        return items
+
+    def _answer(self, items: list[Item], outcome: Outcome) -> None:
+        """Look for answers until there is one for each item, or no attempt is left, or the model cannot go on."""
+        pending = {item.position: item for item in items}
+        for attempt in range(self.retries + 1):
+            for item, candidates in self._candidates(list(pending.values()), attempt, outcome):
+                if isinstance(candidates, OutOfMemoryError):
+                    outcome.fail(item.position, candidates)
+                    del pending[item.position]
+                elif self.accept(item, candidates, outcome):
+                    del pending[item.position]
+        if outcome.stopped is None:
+            outcome.reject(pending.values())
+        self.save(items)
+
+    def save(self, items: Iterable[Item]) -> None:
+        """Save what was learned while some items were answered."""
+        if self.cache:
+            for index in {index for item in items for index in (item.index, item.healed_index)}:
+                save_learned(index)
+
+    def _candidates(
+        self, items: list[Item], attempt: int, outcome: Outcome
+    ) -> Iterator[tuple[Item, list[Generation] | OutOfMemoryError]]:
+        """Yield the candidates for each item as soon as they are written; none after what stops the model."""
+        if outcome.stopped is not None or not items:
+            return
+        search = self.search.again if attempt else self.search
+        shared = common_beginning([task.beginning for task in {item.task for item in items}])
+        requests = [item.task.request(item, self.search.sampler, attempt, shared) for item in items]
+        try:
+            for place, candidates in search.candidates(
+                items[0].task.model,
+                requests,
+                batch_size=self.batch_size,
+                batch_tokens=self.batch_tokens,
+                force=self.jump_forward,
+            ):
+                yield items[place], candidates
+        except Exception as error:  # noqa: BLE001  a model of the user's own raises what it likes
+            outcome.stopped = error
+
+    def accept(self, item: Item, candidates: list[Generation], outcome: Outcome) -> bool:
+        """Take the answer of an item, and tell whether there is one among the candidates."""
+        valid: list[tuple[Generation, Any]] = []
+        for generation in candidates:
+            outcome.tokens += len(generation.token_ids)
+            if self.observe is not None:
+                self.observe(item.position, generation)
+        for generation in candidates:
+            try:
+                valid.append((generation, item.task.output_type.parse(generation.text)))
+            except Exception as error:  # noqa: BLE001  validators are the user's own code
+                item.attempts.append(Attempt(generation.text, error))
+            if valid and self.search.choose == "likeliest":
+                break
+        if not valid:
+            return False
+        result = item.task.read_vote(valid) if len(valid) > 1 else valid[0][1]
+        outcome.accept(item, result, shortened=any(generation.shortened for generation, _ in valid))
+        return True
+
+
+def listed_documents(documents: Iterable[str]) -> list[str]:
+    """Return documents as a list. Raises PromptError for what is a single one, or not several texts in an order."""
+    match documents:
+        case str() | bytes() | bytearray():
+            kind = type(documents).__name__
+            raise PromptError(f"The documents are one {kind}, and would be read letter by letter. Pass a list: [text].")
+        case Path():
+            raise PromptError("The documents are a path. Pass a list of what is in the files: [path.read_text()].")
+        case Mapping():
+            raise PromptError("The documents are a mapping, and would be its keys. Pass list(documents.values()).")
+        case AbstractSet():
+            raise PromptError("The documents are a set, and have no order for the answers. Pass a list.")
+        case Iterable():
+            return list(documents)
+    raise PromptError(f"The documents are {shown(documents)}. Pass a list of texts.")
