@@ -58,41 +58,45 @@ class Diagnostics:
     """How a text came about."""
 
     forced: int = 0
-    """How many of its tokens were known without the model."""
+    """How many of its tokens were appended without asking the model."""
     passes: int = 0
     """How many forward passes it took part in."""
     legal_masses: tuple[float, ...] = field(default=(), repr=False)
-    """For each token that was sampled, the probability that the model had put on legal ones. Where it is small, the
-    model would have written something else."""
+    """For each sampled token, the probability that the model had put on allowed tokens. Where it is small, the model
+    would have written something else."""
     seconds: float = 0.0
     """From the first pass to the last token."""
     seconds_in_model: float = 0.0
-    """Of these, in passes; the passes of a batch count whole for each of its texts."""
+    """Of these, in forward passes. The passes of a batch count in full for each of its texts."""
     seconds_in_guide: float = 0.0
-    """Of these, for masks, draws, guesses and known tokens; likewise. A GPU is waited for when tokens are drawn, so the
-    most of its time is counted here."""
+    """Of these, for masks, sampling, speculation and forced tokens; counted likewise. A GPU is waited for when tokens
+    are sampled, so most of its time is counted here."""
 
     @property
     def sampled(self) -> int:
-        """How many tokens the model was asked for, the end token included."""
+        """How many tokens were sampled, the end token included."""
         return len(self.legal_masses)
 
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """A finished text.
+    """A finished text, as `observe` receives it and a `Stream` keeps it.
 
-    `log_probability` is that of the sampled tokens among those the pattern allows, end token included.
+    Attributes:
+        text: The answer.
+        token_ids: Its tokens, those of the reasoning included.
+        log_probability: That of the sampled tokens among the allowed ones, end token included.
+        shortened: Whether the token budget kept the model from a token that it would have written. If not, an unlimited
+            budget would have given the same text.
+        thinking: The reasoning before the answer, if any.
+        diagnostics: How the text came about: tokens, passes, seconds.
     """
 
     text: str
     token_ids: tuple[int, ...]
     log_probability: float
     shortened: bool
-    """Whether the token budget kept the model from a token it would have written; if not, the text is what a budget
-    without end would have given."""
     thinking: str = ""
-    """What was written before it, if anything was to be; `token_ids` has its tokens too."""
     diagnostics: Diagnostics = field(default=Diagnostics(), compare=False)
 
 

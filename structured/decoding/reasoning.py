@@ -16,7 +16,12 @@ from structured.vocabulary import Vocabulary
 
 @dataclass(frozen=True, slots=True)
 class Thinking:
-    """What a model may write before its answer: anything up to and including a marker, in `max_tokens` at most."""
+    """What a reasoning model may write before its answer: free text that ends with a marker.
+
+    Parameters:
+        marker: The text that ends the reasoning.
+        max_tokens: The most tokens of the reasoning, marker included. When they run out, the mask forces the marker.
+    """
 
     marker: str = "</think>"
     max_tokens: int = 2048

@@ -57,10 +57,14 @@ class StructuredError(Portable, Exception):
 
 
 class SchemaError(StructuredError):
-    """A type or schema that cannot be honoured exactly.
+    """A type or schema that cannot be enforced exactly.
 
-    `schema_path` is a JSON Pointer into the JSON Schema ("" is its root), after a URI and `#` where the schema refers
-    to another document; `keyword` is the keyword at fault, if one is.
+    Attributes:
+        problem: What is wrong.
+        schema_path: Where: a JSON Pointer into the JSON Schema ("" is its root), after a URI and `#` where the schema
+            refers to another document.
+        keyword: The keyword at fault, if one is.
+        remedy: What to do.
     """
 
     def __init__(self, problem: str, *, schema_path: str = "", keyword: str | None = None, remedy: str) -> None:
@@ -74,7 +78,13 @@ class SchemaError(StructuredError):
 
 
 class PatternError(StructuredError):
-    """A regular expression that cannot be compiled. `pattern` is its text."""
+    """A regular expression that cannot be compiled.
+
+    Attributes:
+        problem: What is wrong.
+        pattern: The regular expression.
+        remedy: What to do.
+    """
 
     def __init__(self, problem: str, *, pattern: str, remedy: str) -> None:
         self.problem = problem
@@ -89,7 +99,7 @@ class VocabularyError(StructuredError):
 
 
 class PromptError(StructuredError):
-    """A prompt that is empty, or longer than the model's context allows."""
+    """A prompt that is empty or longer than the model's context, or a docstring that is not a template."""
 
 
 class ModelError(StructuredError):
@@ -97,11 +107,16 @@ class ModelError(StructuredError):
 
 
 class OutOfMemoryError(ModelError):
-    """The device of a model has no memory left. Of several texts, fewer are tried; this is raised if it was one."""
+    """A single text that does not fit on the model's device. A batch that does not fit is halved first."""
 
 
 class BudgetError(StructuredError):
-    """The token budget is smaller than the shortest answer. Raised before anything is generated."""
+    """A token budget that is smaller than the shortest answer. It is raised before anything is generated.
+
+    Attributes:
+        max_tokens: The budget.
+        shortest: The tokens of the shortest answer.
+    """
 
     def __init__(self, *, max_tokens: int, shortest: int) -> None:
         self.max_tokens = max_tokens
@@ -114,7 +129,7 @@ class BudgetError(StructuredError):
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One generated text and the reason why the type rejected it."""
+    """One generated text and the reason why it was rejected."""
 
     text: str
     error: Exception
@@ -134,9 +149,11 @@ def _attempt(text: str, error: Exception, notes: Sequence[str]) -> Attempt:
 
 
 class GenerationError(StructuredError):
-    """Every attempt at an answer was valid for the schema but rejected by the type's own validators.
+    """Validators of the type rejected every attempt.
 
-    `attempts` holds each text with its validation error; `document` is the position in the batch.
+    Attributes:
+        attempts: Each `text` with its `error`.
+        document: The position of the document in the batch.
     """
 
     def __init__(self, attempts: Sequence[Attempt], *, document: int = 0) -> None:
@@ -153,9 +170,13 @@ class GenerationError(StructuredError):
 
 
 class IncompleteError(StructuredError):
-    """A loop that is not the library's own stopped in the middle of an answer. `document` is its row in the batch.
+    """A loop outside the library stopped in the middle of an answer.
 
-    `text` is what there is of it, in `tokens` tokens; all of it would take `max_tokens` at most, and an end token.
+    Attributes:
+        text: What there is of the answer.
+        document: Its row in the batch.
+        tokens: How many tokens it has.
+        max_tokens: How many tokens the whole answer takes at most, without the end token.
     """
 
     def __init__(self, text: str, *, document: int, tokens: int, max_tokens: int) -> None:
@@ -172,7 +193,12 @@ class IncompleteError(StructuredError):
 
 
 class BatchError(StructuredError):
-    """Some documents of a batch failed. `results` are in input order, None where `errors` has the reason."""
+    """Some documents of a batch failed.
+
+    Attributes:
+        results: The results in the order of the documents, None for those that failed.
+        errors: The error of each document that failed, by its position.
+    """
 
     def __init__(self, results: Sequence[object], errors: Mapping[int, StructuredError]) -> None:
         self.results = tuple(results)
@@ -197,17 +223,18 @@ class StructuredWarning(Portable, UserWarning):
 
 
 class DemonstrationWarning(StructuredWarning):
-    """No model was named, and the small demonstration model of the package answers."""
+    """No model was named, so the packaged demonstration model answers. Given once in a process."""
 
 
 class OptionWarning(StructuredWarning):
-    """An option has no effect beside the others, such as `top_p` where nothing is drawn."""
+    """An option has no effect beside the others, such as `top_p` where nothing is sampled."""
 
 
 class BudgetWarning(StructuredWarning):
-    """`max_tokens` or the model's context shortened answers: they may lack what the model still meant to write.
+    """`max_tokens` or the model's context shortened some answers. They are valid, but may be incomplete.
 
-    `documents` are their positions in the batch.
+    Attributes:
+        documents: The positions of their documents in the batch.
     """
 
     def __init__(self, message: str, *, documents: Sequence[int] = ()) -> None:
@@ -216,4 +243,4 @@ class BudgetWarning(StructuredWarning):
 
 
 class CacheWarning(StructuredWarning):
-    """An entry of the cache on disk is not what the library writes. It is not used; what it held is computed."""
+    """A file of the cache does not hold what the library writes. It is ignored, and its content computed again."""

@@ -26,21 +26,32 @@ def extract(output_type: type[T], prompt: str, **options: Unpack[Options]) -> T:
 @overload
 def extract(output_type: object, prompt: str, *, absent: Absent | None = ..., **options: Unpack[Options]) -> Any: ...
 def extract(output_type: object, prompt: str, *, absent: Absent | None = None, **options: Unpack[Options]) -> Any:
-    """Return what a text says, as a validated instance of a type.
+    """Extract one validated instance of a type from a text.
 
     `extract(Person, "Jason is 25 years old.")` → `Person(name='Jason', age=25)`
 
-    `output_type` is a Pydantic model, dataclass, TypedDict, `Literal`, `int`, `list[Model]` …, or a `JsonSchema`;
-    `options` are those of `Options`.
+    Parameters:
+        output_type: A Pydantic model, dataclass, `TypedDict`, `Literal`, `int`, `list[Model]`, a union …, or a
+            `JsonSchema`.
+        prompt: The text.
+        absent: The fields that the text may not state: True for every field that cannot say so itself (as null, or as
+            an empty list), or a list of paths, as `inspect_type` shows them: `["age", "lines[].price"]`.
+        options: See `Options`.
 
-    With `absent`, fields that the text does not state are not invented, and the result is an `Extraction`, which lists
-    what is missing. `absent` is True for every field that cannot say itself that there is nothing (as null, or as a
-    list without items), or the paths of some fields: `["age", "lines[].price"]`, as `inspect_type` lists them. The type
-    `Extraction[Person]` means the same as `Person` with `absent=True`, and type checkers know its result.
+    Returns:
+        The instance. With `absent`, an `Extraction`, which lists the missing fields; so for the type
+        `Extraction[Person]`, of which type checkers know the result.
 
-    Raises SchemaError if the type has a part that cannot be honoured exactly, PromptError for an empty or too long
-    prompt, BudgetError if `max_tokens` is less than the shortest answer, ModelError if the model cannot be used, and
-    GenerationError if the type's own validators rejected every attempt.
+    Raises:
+        TypeError: An option is unknown or of the wrong kind. Options are checked before a model is loaded.
+        ValueError: An option has a value that is not allowed.
+        SchemaError: A part of the type cannot be enforced exactly.
+        PatternError: A regular expression of the type cannot be compiled.
+        PromptError: The text is empty, or too long for the model's context.
+        BudgetError: `max_tokens` is less than the shortest answer takes.
+        ModelError: The model cannot be loaded or called.
+        VocabularyError: The tokenizer cannot be used.
+        GenerationError: Validators of the type rejected every attempt.
     """
     _check_order("extract", output_type, prompt)
     return make_extractor(output_type, absent, options)(prompt)
@@ -83,16 +94,28 @@ def extract_batch(
     progress: bool | None = None,
     **options: Unpack[Options],
 ) -> list[Any]:
-    """Return what each of many documents says, in their order; as `extract`, but several go through the model at once.
+    """Extract one instance from each of many documents, several at a time, and return them in order.
 
-    `output_type` is one type for all of them, or a list of types, one for each document; then examples, and paths of
-    what may be absent, would be of one of them, and are refused.
+    Parameters:
+        output_type: One type for all documents, or a list of types, one for each document. With a list, `examples` and
+            paths in `absent` are refused, since they belong to one type.
+        documents: The texts.
+        absent: As for `extract`.
+        errors: `"raise"` raises `BatchError` at the end if some documents failed; it holds all results and errors.
+            `"return"` puts the error of a document in place of its result. A document fails if it is empty, not text or
+            too long, or if validators reject every answer; the others are not affected.
+        progress: True shows a progress bar on stderr or in a notebook, False does not. None, the default, shows it
+            after two seconds on a terminal or in a notebook.
+        options: See `Options`.
 
-    Documents that fail cost no others their results: they are empty, no text, too long, or validators rejected every
-    answer. BatchError holds the results and the errors; with `errors="return"`, the errors stand in place of the
-    results, and nothing is raised. See `Extractor.batch`.
+    Returns:
+        The results, in the order of the documents.
 
-    `progress` shows a bar on stderr or in a notebook: by default where a person may be waiting, after two seconds.
+    Raises:
+        BatchError: Some documents failed, with `errors="raise"`. If the model stops and there is no result at all, its
+            error is raised as it is.
+        PromptError: `documents` is one text.
+        SchemaError: As for `extract`, like the other errors that do not concern a single document.
     """
     return _batch(output_type, documents, absent, errors, progress, options)
 
@@ -106,7 +129,7 @@ async def aextract(
 async def aextract(
     output_type: object, prompt: str, *, absent: Absent | None = None, **options: Unpack[Options]
 ) -> Any:
-    """Return what a text says, as `extract` does; the model runs in a thread beside the event loop."""
+    """Do what `extract` does in a thread, so that the event loop is not blocked."""
     _check_order("aextract", output_type, prompt)
     return await _in_thread(lambda: make_extractor(output_type, absent, options)(prompt))
 
@@ -148,7 +171,7 @@ async def aextract_batch(
     progress: bool | None = None,
     **options: Unpack[Options],
 ) -> list[Any]:
-    """Return what each of many documents says, as `extract_batch` does; the model runs in a thread."""
+    """Do what `extract_batch` does in a thread, so that the event loop is not blocked."""
     return await _in_thread(lambda: _batch(output_type, documents, absent, errors, progress, options))
 
 
@@ -190,20 +213,31 @@ def structured(function: Callable[P, T], /) -> Callable[P, T]: ...
 @overload
 def structured(**options: Unpack[Options]) -> Callable[[Callable[P, T]], Callable[P, T]]: ...
 def structured(function: Callable[..., Any] | None = None, /, **options: Unpack[Options]) -> Any:
-    """Turn a function into a prompt: its docstring asks, its arguments are the text, its return annotation is the type.
+    """Turn a function into a prompt.
 
-    Used bare or with the options of `Options`. The function's body is never run. Where it is annotated to return
-    `Extraction[Person]`, what the text does not state may be missing.
+    The docstring gives the instructions, the arguments give the text, and the return annotation gives the type. The
+    body never runs.
 
         @structured
         def people(text: str) -> list[Person]:
             '''List everybody mentioned in: {text}'''
 
-    Of several arguments, the last in the docstring is the text; others are filled in where they stand, unless they are
-    long (see `Template`). Methods, class methods and static methods work as functions do; `{self}` may be left out.
+    The last field in the docstring is the text. Other arguments are inserted where their fields stand; one that is
+    longer than a line of 100 characters becomes a second text under its name. Methods, class methods and static methods
+    work too, and the docstring does not have to mention `self` or `cls`. Under the annotation `Extraction[Person]`,
+    fields that the text does not state may be missing. An `async def` runs the model in a thread.
 
-    Raises TypeError for what is no plain function, PromptError when the docstring is missing or its `{fields}` are not
-    the parameters, SchemaError when the return annotation is missing; everything else as `extract`.
+    Parameters:
+        function: The function, where the decorator is used without parentheses.
+        options: See `Options`: `@structured(temperature=0.5)`.
+
+    Returns:
+        A function with the same signature.
+
+    Raises:
+        TypeError: The decorated object is not a plain function.
+        PromptError: The docstring is missing, or its fields are not the parameters.
+        SchemaError: The return annotation is missing.
     """
     options = checked_options(options)
     if function is None:

@@ -31,14 +31,23 @@ T = TypeVar("T")
 
 
 class Extractor(Generic[T]):
-    """A type and a model made ready: call it with a prompt, or its `batch` with documents.
+    """A type and a model, prepared for many calls.
 
-    With `absent`, and for the type `Extraction[Model]`, the answers are `Extraction`.
+    `Extractor(Person)("Jason is 25 years old.")` does what `extract` does, without preparing the type again. Several
+    threads may call an extractor. It is pickled as type and options; copies share the model. The answers for the type `Extraction[Model]` are
+    `Extraction`, as they are with `absent`.
 
-    It is pickled as the type and the options, and made ready where it is read; copies share the model.
+    Parameters:
+        output_type: As for `extract`.
+        absent: As for `extract`; the results are then `Extraction`.
+        options: See `Options`.
 
-    Raises TypeError for an unknown option or one of a wrong kind, ValueError for a value that makes no sense, and
-    SchemaError, VocabularyError or ModelError if type and model cannot work together; all of them at once.
+    Raises:
+        TypeError: An option is unknown or of the wrong kind.
+        ValueError: An option has a value that is not allowed.
+        SchemaError: A part of the type cannot be enforced exactly.
+        ModelError: The model cannot be loaded.
+        VocabularyError: The tokenizer cannot be used.
     """
 
     @overload
@@ -105,13 +114,13 @@ class Extractor(Generic[T]):
 
     @property
     def description(self) -> str:
-        """The type, as the prompt shows it."""
+        """The type, as the prompt describes it."""
         return self.task.description.text
 
     def __call__(self, prompt: str, *, instructions: str | None = None) -> T:
-        """Return what the prompt says, as an instance of the type.
+        """Extract one instance from a prompt.
 
-        `instructions` are of this call alone, and come after those of the extractor. Raises PromptError, BudgetError,
+        `instructions` apply to this call alone, and follow those of the extractor. Raises PromptError, BudgetError or
         GenerationError.
         """
         return cast("T", self.run.outcome([self.task.asking(instructions)], [prompt]).only())
@@ -125,24 +134,25 @@ class Extractor(Generic[T]):
         self, documents: Iterable[str], *, errors: Literal["return"], progress: bool | None = ...
     ) -> list[T | StructuredError]: ...
     def batch(self, documents: Iterable[str], *, errors: Errors = "raise", progress: bool | None = None) -> list[Any]:
-        """Return what each document says, in their order.
+        """Extract one instance from each document, and return them in order; see `extract_batch`.
 
-        A document that fails costs no other its result: it is empty, no text or too long (PromptError), its budget is
-        too small (BudgetError), it is alone too much for the device (OutOfMemoryError), or validators rejected every
-        answer (GenerationError). Raises BatchError in the end, which holds the results and the errors; with
-        `errors="return"` nothing is raised, and the errors stand in place of the results.
+        Parameters:
+            documents: The texts.
+            errors: As for `extract_batch`.
+            progress: As for `extract_batch`.
 
-        Where the model itself cannot go on, its error is that of every document that was not finished. It is raised as
-        it is if there are no results.
-
-        `progress` shows a bar on stderr or in a notebook: by default where a person may be waiting, after two seconds.
+        Raises:
+            BatchError: Some documents failed, with `errors="raise"`. Its `errors` are PromptError (empty, not text, too
+                long), BudgetError, OutOfMemoryError (the document alone is too large) or GenerationError. If the model
+                cannot go on, its error is that of every unfinished document; it is raised as it is if there is no
+                result.
         """
         check_batch(errors, progress)
         listed = listed_documents(documents)
         return self.run.outcome([self.task] * len(listed), listed, progress=progress).all(errors)
 
     def stream(self, prompt: str) -> Stream[T]:
-        """Return the answer to a prompt while it is written; see `Stream`. Raises PromptError, BudgetError."""
+        """Return the answer to a prompt as a `Stream`. Raises PromptError, BudgetError."""
         if self.run.search.is_of_several:
             raise ValueError("An answer can be streamed if it is the only one. Leave out beams and samples.")
         item = self.task.item(0, prompt)
@@ -159,7 +169,7 @@ class Extractor(Generic[T]):
         return Stream(pieces, self.task.output_type, read)
 
     def prompt(self, document: str) -> str | list[dict[str, str]]:
-        """Return what the model is given for a document: chat messages if it has a chat template, else plain text."""
+        """Return the prompt for a document: chat messages if the model has a chat template, else plain text."""
         return self.task.prompt(document)
 
 

@@ -38,58 +38,64 @@ RETRIES = 3
 
 
 class Options(TypedDict, total=False):
-    """What `extract`, `extract_batch`, `structured` and `Extractor` take besides the type and the text."""
+    """The options of `extract`, `extract_batch`, `structured` and `Extractor`.
+
+    A function of yours can pass them on with their types: `def mine(**options: Unpack[Options])`. Options are checked
+    when they are passed. Numbers may be NumPy's; True and False are not numbers.
+    """
 
     model: ModelSource
-    """What answers; see `load_model`. By default the one that STRUCTURED_MODEL names, or the demonstration model."""
+    """The model, as `load_model` takes it. Default: the one that STRUCTURED_MODEL names, or the packaged model."""
     instructions: str
-    """What to do, put before the document."""
+    """What to do; stands before the document. Default: none."""
     examples: Sequence[tuple[str, object]]
-    """Documents with the right answers, each an instance of the type, shown to the model."""
+    """Pairs of a document and the right answer, an instance of the type. Default: none."""
     optional: Optionals
-    """What becomes of fields that need not be there: "written" (default) has all of them filled in, with null where the
-    type allows it; "omittable" lets them be left out; "schema" lets be added, besides, whatever a JsonSchema allows."""
+    """What happens to fields that are not required. "written" (default): all are written, as null where the type
+    allows it. "omittable": they may be left out. "schema": as "omittable", and a JsonSchema may get any additional
+    properties that it allows."""
     whitespace: str
-    """"spaced" (default), "compact", "indented", "flexible" or "any"; see `to_regex`."""
+    """The layout of the JSON text: "spaced" (default), "compact", "indented", "flexible" or "any"; see `to_regex`."""
     temperature: float
-    """0 (default) is greedy; above it, tokens are drawn from softmax(logits / temperature)."""
+    """0 (default) takes the likeliest token. Above 0, tokens are sampled from softmax(logits / temperature)."""
     top_k: int
-    """Draws from so many tokens at most, the likeliest that are allowed."""
+    """Samples from at most this many tokens, the likeliest that are allowed. Default: no limit."""
     top_p: float
-    """Draws from the likeliest tokens that together have this probability."""
+    """Samples from the likeliest tokens that together have this probability. Default: 1."""
     min_p: float
-    """Draws from tokens at least this share as likely as the likeliest."""
+    """Samples from tokens that are at least this fraction as likely as the likeliest. Default: 0."""
     jump_forward: bool
-    """Whether forced tokens, such as the names of fields, are appended without asking the model, and probable ones
-    proposed ahead (speculation by prompt lookup); True by default. The texts are as likely as without."""
+    """Jump-forward decoding: tokens that the type determines, such as field names, are appended without asking the
+    model, and probable ones are proposed ahead (speculation). Default: True. No answer becomes impossible by
+    it."""
     thinking: Thinking
-    """Lets a model that reasons write freely before its answer, up to a marker."""
+    """Lets a reasoning model write freely, up to a marker, before its answer. Default: none."""
     seed: int
-    """Makes drawn answers repeatable. Document i and attempt k have random numbers of their own."""
+    """Makes sampling repeatable. Each document and each attempt has random numbers of its own. Default: none."""
     beams: int
-    """Searches for the likeliest answer with so many hypotheses at a time; 1, the default, is greedy. The first that
-    the type's validators accept is the answer."""
+    """Beam search with this many hypotheses. The answer is the likeliest that validators accept. Default: 1,
+    greedy."""
     samples: int
-    """How many answers are drawn for each document, at a temperature above 0; 1 by default."""
+    """How many answers are sampled for each document, at a temperature above 0. Default: 1."""
     choose: Choose
-    """Which of the samples is the answer: "likeliest" (default), of those that the type's validators accept, or "vote":
-    for each field, what most of these say."""
+    """Which of the samples is the answer: "likeliest" (default), of those that validators accept, or "vote": for each
+    field the value that most samples have (self-consistency)."""
     max_tokens: int
-    """The most tokens in one answer, 1,024 by default and never more than the context has room for. An answer that
-    would be longer is steered to its shortest valid end, with a BudgetWarning."""
+    """The most tokens in one answer. Default: 1,024; never more than the context leaves. An answer that would be
+    longer is led to its shortest valid end, with a BudgetWarning."""
     retries: int
-    """How often an answer that the type's validators reject is drawn anew; 3 by default."""
+    """How often an answer that validators reject is sampled again. Default: 3. Retries of greedy answers and of beam
+    search use temperature 0.7."""
     batch_size: int
-    """How many documents go through the model at once; 8 by default."""
+    """How many documents go through the model at once. Default: 8."""
     batch_tokens: int
-    """The most tokens, prompts and whole budgets counted, that are in the model's memory at once, unless one text (with
-    beams: one search) has more; without limit by default. A batch that does not fit into the memory of a GPU is halved
-    in any case."""
+    """The most tokens, prompts and whole budgets counted, that are in the model's memory at once, unless one text (or
+    one beam search) needs more. Default: no limit. A batch that does not fit on a GPU is halved in any case."""
     observe: Callable[[int, Generation], object]
-    """Called with the position of a document and each text that was written for it, rejected ones as well, as soon as
-    the document's texts are written: with the log-probability of the text, and diagnostics."""
+    """A function that is called with a document's position and each Generation for it, also rejected ones, as soon as
+    its texts are written."""
     cache: bool
-    """Whether what is learned about the type is kept on disk for later processes, as it is by default."""
+    """Whether masks and vocabularies are kept on disk for later processes. Default: True."""
 
 
 _CHECKS = {

@@ -46,10 +46,12 @@ class Progress(Generic[S]):
 
 
 class Stream(Progress[str], Generic[T]):
-    """An answer while it is written. Iterate over its pieces, its `events()` or its `partials()`; then take `result()`.
+    """An answer that is written as far as you read it; `Extractor.stream` returns one.
 
-    Nothing is written before it is asked for, and all three tell of the same text: what one has read, the others do not
-    tell again. An answer that is streamed is not sampled again if validators reject it.
+    Iterate over the pieces of its text, over `events()` or over `partials()`, with `for` or `async for`; then take
+    `result()`. All three read the same text: what one has returned, the others do not return again. A streamed answer
+    is not sampled again if validators reject it, since it has been shown already. A notebook shows what has been
+    written.
     """
 
     def __init__(
@@ -75,7 +77,7 @@ class Stream(Progress[str], Generic[T]):
         return card("Stream", "being written" if self._generation is None else "finished", verbatim(self.text))
 
     def events(self) -> Progress[Event]:
-        """Return the values of the answer, each as soon as it is whole, a container after its members."""
+        """Return the values of the answer, each as soon as it is complete, a container after its members."""
 
         def events() -> Iterator[Event]:
             for _ in self:
@@ -85,7 +87,7 @@ class Stream(Progress[str], Generic[T]):
         return Progress(events())
 
     def partials(self) -> Progress[T]:
-        """Return what is there of the answer, again each time when a value has become whole.
+        """Return the answer so far, again each time a value is complete.
 
         An instance of a model in which fields are missing has not been validated as a whole; see `PartialReader`.
         """
@@ -100,7 +102,7 @@ class Stream(Progress[str], Generic[T]):
         return Progress(partials())
 
     def result(self) -> T:
-        """Write what is left, and return the validated instance. Raises GenerationError if validators reject it."""
+        """Write the rest and return the validated instance. Raises GenerationError if validators reject it."""
         for _ in self:
             pass
         return self._result(self.generation)

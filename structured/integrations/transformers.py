@@ -39,25 +39,30 @@ TokenizerSource: TypeAlias = Union["PreTrainedTokenizerBase", ModelSource]
 
 
 class GuidedLogitsProcessor(Generic[T]):
-    """Lets a loop of transformers write instances of one type and nothing else; it goes into `logits_processor=[...]`.
+    """A logits processor that makes `generate` of transformers, and loops like it, write instances of one type.
 
-    >>> processor = GuidedLogitsProcessor(Person, (model, tokenizer), max_tokens=200)  # doctest: +SKIP
-    >>> written = model.generate(**inputs, logits_processor=[processor], max_new_tokens=201)  # doctest: +SKIP
-    >>> processor.read(written)  # doctest: +SKIP
-    [Person(name='Jason', age=25)]
+        processor = GuidedLogitsProcessor(Person, (model, tokenizer), max_tokens=200)
+        written = model.generate(**inputs, logits_processor=[processor], max_new_tokens=201)
+        processor.read(written)  # [Person(name='Jason', age=25)]
 
     It follows `transformers.LogitsProcessor` without being one, so that torch is not imported before it is needed. It
-    serves one loop at a time: greedy, sampling, beams, several prompts padded in front.
+    serves one loop at a time: greedy, sampling, beams, several prompts padded on the left.
 
     Parameters:
         output_type: The type, or a `JsonSchema`.
-        source: The tokenizer. A loaded `(model, tokenizer)` or what `load_model` returns says besides which tokens
-            the model ends at, which are often more than the tokenizer knows of.
-        max_tokens: The most tokens of one answer, its end token not counted; each is brought to its end in time.
-            The loop itself must not stop before: `max_new_tokens` is one more, or as many if no end is needed.
-        whitespace, optional, cache: As for `extract`.
+        source: The tokenizer, `(model, tokenizer)`, or what `load_model` takes or returns. A model also says which
+            tokens it ends at; there are often more of them than the tokenizer knows.
+        max_tokens: The most tokens of one answer, its end token not counted; each answer is led to its end in time. The
+            loop must not stop before: set `max_new_tokens` to one more.
+        whitespace: As for `extract`.
+        optional: As for `extract`.
+        cache: As for `extract`.
 
-    Raises SchemaError, VocabularyError, ModelError, or BudgetError if the shortest answer takes more tokens.
+    Raises:
+        SchemaError: A part of the type cannot be enforced exactly.
+        VocabularyError: The tokenizer cannot be used.
+        ModelError: The model cannot be loaded. Later: the loop wrote a token that was masked out.
+        BudgetError: The shortest answer takes more tokens than `max_tokens`.
     """
 
     @overload

@@ -39,19 +39,23 @@ def load_model(
     dtype: str = "auto",
     cuda_graphs: bool = False,
 ) -> LanguageModel:
-    """Return the model that `source` names or is.
+    """Load a model, or wrap a loaded one.
 
-    `source` is a Hugging Face hub id or a local folder; a loaded `(model, tokenizer)` of transformers; a
-    `(function, tokenizer)`, where the function takes token ids and returns logits of shape (width,) and the tokenizer
-    follows `structured.vocabulary.Tokenizer`; or a `LanguageModel`, which is returned as it is. None stands for the
-    environment variable STRUCTURED_MODEL and, where that is not set, for the demonstration model of the package.
+    A name is loaded once in a process. The hub is asked once, for a few seconds at most; then the copy in its cache is
+    loaded. Code that comes with a checkpoint never runs.
 
-    `device_map` (for accelerate; default: the GPU if there is one), `dtype` (default: that of the checkpoint) and
-    `cuda_graphs` (records passes on one GPU and replays them; for models all layers of which attend) apply to models
-    loaded by name. The same name is loaded once in a process.
+    Parameters:
+        source: A hub id or a local folder; `(model, tokenizer)` of transformers; `(function, tokenizer)`, where the
+            function takes token ids and returns logits of shape (width,), and the tokenizer follows
+            `structured.vocabulary.Tokenizer`; or a `LanguageModel`, which is returned as it is. None stands for the
+            environment variable STRUCTURED_MODEL or, if that is not set, for the packaged model.
+        device_map: For accelerate; default: the GPU, if there is one. This and the following apply to names.
+        dtype: The name of a torch type; default: that of the checkpoint.
+        cuda_graphs: Records forward passes on one GPU and replays them. Only for models in which every layer attends.
 
-    Raises ModelError if there is no such model, or if it is to be recorded and cannot be, VocabularyError if its
-    tokenizer cannot be read.
+    Raises:
+        ModelError: There is no such model, it cannot be loaded, or its passes cannot be recorded.
+        VocabularyError: The tokenizer cannot be used.
     """
     flag("cuda_graphs", cuda_graphs)
     if not isinstance(dtype, str):

@@ -8,11 +8,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Extraction(Generic[T]):
-    """What a text says, where it may not say everything.
+    """The result of a call with `absent`: what the text states, and the fields that it does not.
 
-    `value` is the instance; None if something is missing that the type requires. `data` is what was stated, as plain
-    JSON values. `missing` are the paths of the fields that were not stated, such as `"lines[2].price"`; of those, the
-    type's defaults stand in `value`.
+    Attributes:
+        value: The instance; missing fields have their defaults. None if a missing field is required by the type.
+        data: What was stated, as plain JSON values.
+        missing: The paths of the fields that were not stated, such as `"lines[2].price"`.
     """
 
     value: T | None

@@ -40,22 +40,24 @@ SHALLOW = 40
 
 @dataclass(frozen=True, slots=True, repr=False)
 class JsonSchema:
-    """An output type: the JSON values that a JSON Schema allows, as plain Python data.
+    """An output type: what a JSON Schema allows, as plain Python data.
 
     `extract(JsonSchema({"type": "array", "items": {"type": "integer"}}), "1, 2 and 3")` → `[1, 2, 3]`
 
-    Two are equal if they say the same in the same order. Raises SchemaError when it is made if the schema is malformed;
-    whether it can be honoured is told when it is used.
+    It is frozen, and holds a copy of the schema. Two are equal if they say the same in the same order.
 
     Parameters:
-        schema: The schema: a mapping, `True` or `False`, or its JSON text.
+        schema: A mapping, `True` or `False`, or a JSON text.
         documents: Other schemas that it refers to, by their URIs. The metaschemas are known, and nothing is fetched.
-        draft: The edition of the specification of schemas that name none by `$schema`.
-        assert_formats: Whether `format` forbids anything; if not, it is an annotation (validation §7.2.1).
-        key_order: Whether properties are written in the order of the schema, others after them, or in any order. Those
-            that are counted, that are asked for by what they hold, or that stand in listed values keep their places in
-            either.
+        draft: The draft of schemas that do not name one by `$schema`.
+        assert_formats: Whether `format` is enforced; if not, it is an annotation (validation §7.2.1).
+        key_order: `"schema"` writes properties in the order of the schema, others after them; `"any"` lets the model
+            choose. Properties that are counted, that are asked for by what they hold, or that stand in listed values
+            keep their places in either case.
         name: What it is called in prompts and errors; by default its `title`.
+
+    Raises:
+        SchemaError: The schema is malformed. What cannot be enforced exactly is refused when the schema is used.
     """
 
     schema: Schema | bool | str = field(compare=False)

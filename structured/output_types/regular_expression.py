@@ -23,18 +23,18 @@ def to_regex(output_type: object, *, whitespace: str = DEFAULT_WHITESPACE) -> st
     '\\[(?:(?:true|false)(?:, (?:true|false))*)?\\]'
 
     Parameters:
-        output_type: Anything that `pydantic.TypeAdapter` takes and can describe as a JSON Schema.
+        output_type: As for `extract`, unless the type contains itself.
         whitespace: What stands between JSON tokens: `"compact"` (nothing), `"spaced"` (as `json.dumps` writes),
             `"indented"` (as `json.dumps` writes with `indent=2`), `"flexible"` (a few blanks, also on new lines), or
             `"any"` (any run of blanks around every token).
 
     Returns:
-        A pattern for `re.fullmatch`. Each text that it matches is accepted by Pydantic, unless a validator that the
-        type's author wrote rejects it.
+        A pattern for `re.fullmatch`. Pydantic accepts each text that it matches, unless a validator of yours rejects
+        it.
 
     Raises:
-        SchemaError: The type is none, contains itself, or has a rule that the pattern cannot express exactly.
-        ValueError: No whitespace has this name.
+        SchemaError: It is not a type, contains itself, or has a rule that the pattern cannot express exactly.
+        ValueError: There is no whitespace of this name.
     """
     known = read_type(output_type, Layout(whitespace))
     compilation = known.compilation()

@@ -36,7 +36,7 @@ class Event(NamedTuple):
 
 
 class PartialReader(Generic[T]):
-    """Reads the growing text of one answer.
+    """A reader of the growing text of one answer.
 
     >>> reader = PartialReader(dict[str, list[int]])
     >>> [(event.path, event.value) for event in reader.feed('{"a": [10, 2')]
@@ -46,9 +46,12 @@ class PartialReader(Generic[T]):
     >>> [(event.path, event.value) for event in reader.feed("0]}")]
     [('a[1]', 20), ('a', [10, 20]), ('', {'a': [10, 20]})]
 
-    Values come in the order of the text, each once, a container after its members. Validators of a class are run when
-    all of its instance is there, those of its fields too; where they reject it, it is plain data here. An answer that
-    is not JSON has one value, which is whole at its end.
+    Values come in the order of the text, each once, a container after its members. Validators of a class run when its
+    instance is complete; where they reject it, it is plain data here. An
+    answer that is not JSON has one value, which is complete at its end.
+
+    Parameters:
+        output_type: As for `extract`.
     """
 
     def __init__(self, output_type: type[T] | OutputType[T] | object) -> None:
@@ -65,10 +68,10 @@ class PartialReader(Generic[T]):
         return f"PartialReader({where}, characters={self._scanner.position})"
 
     def feed(self, piece: str) -> list[Event]:
-        """Read some more text, and return the values that close in it.
+        """Read more text, and return the values that it completes, each with its `path`, `steps` and `value`.
 
-        A number closes with the character behind it. Raises ValueError for what is not JSON, at the latest when the
-        text is whole.
+        A number is complete with the character after it. Raises ValueError for what is not JSON, at the latest when the
+        text is complete.
         """
         text("piece", piece)
         self._text.seek(0, 2)
@@ -78,7 +81,7 @@ class PartialReader(Generic[T]):
         return list(self._read(self._scanner.feed(piece)))
 
     def close(self) -> list[Event]:
-        """Say that the text has ended, and return the values that close by that. Raises ValueError if it was cut."""
+        """End the text, and return the values that this completes. Raises ValueError if the text was cut off."""
         if self._output_type.parts is None:
             self._whole, self._is_whole = self._output_type.parse(self._text.getvalue()), True
             return [Event((), self._whole)]
@@ -89,10 +92,10 @@ class PartialReader(Generic[T]):
 
     @property
     def value(self) -> Any:
-        """What is there so far: all values that are closed, in the containers that are open; None if there is none.
+        """The answer so far: all complete values, in the containers that are still open; None if there is none.
 
-        An open model is an instance in which the other fields are missing, and their defaults too; no code of its class
-        has been run. What is returned does not change with the text.
+        An open model is an instance that lacks the other fields, and their defaults; no code of its class has run. What
+        is returned does not change with the text.
         """
         inside, found = self._whole, self._is_whole
         for container in reversed(self._open):

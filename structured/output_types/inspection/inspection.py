@@ -21,23 +21,22 @@ from structured.regex import Pattern, nodes_of
 
 
 def inspect_type(output_type: object, *, whitespace: str = DEFAULT_WHITESPACE) -> Report:
-    """Return what is to be known of a type before a model is loaded or a document read.
+    """Report on a type before a model is loaded: what is enforced, what is refused, and what may go wrong.
 
     >>> from structured import inspect_type
     >>> inspect_type(list[bytes]).fields[0].status
     'refused'
 
     Parameters:
-        output_type: Anything that `pydantic.TypeAdapter` takes and can describe as a JSON Schema.
-        whitespace: What stands between JSON tokens, as for `to_regex`.
+        output_type: As for `extract`.
+        whitespace: As for `to_regex`.
 
     Returns:
-        The fields with their status, the hazards, and the cost. Unless something is refused, that takes one look at
-        each part of the schema and of its pattern; each refusal is then searched for from the root.
+        The fields with their status, the hazards and the cost of the type.
 
     Raises:
-        SchemaError: It is no type, or has no JSON Schema.
-        ValueError: No whitespace has this name.
+        SchemaError: It is not a type, or it has no JSON Schema.
+        ValueError: There is no whitespace of this name.
     """
     return inspect_output_type(read_type(output_type, Layout(whitespace)))
 

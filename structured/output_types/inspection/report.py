@@ -57,9 +57,18 @@ class Cost:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Report:
-    """What is to be known of a type before anything is built.
+    """What is known of a type before anything is built. A notebook shows it as a table.
 
-    `choices` counts the unions and the lists of values. `cost` is None where something is refused.
+    Attributes:
+        name: The name of the type.
+        whitespace: The whitespace that was asked for.
+        fields: For each field of the answer: `path`, `kind`, `status`, `validators`, `refusals` and `same_as`. The
+            status is `"enforced"` (the mask allows only what the schema says), `"checked"` (the mask does so, and the
+            functions in `validators` have the last word) or `"refused"`.
+        hazards: What is allowed and may still go wrong: `kind`, `problem`, `remedy` and `paths`.
+        choices: How many unions and lists of values there are.
+        cost: The `nodes` of the pattern, and the bytes of the `shortest` and the `longest` answer (None: no limit).
+            None if the type is refused.
     """
 
     name: str
@@ -80,7 +89,7 @@ class Report:
 
     @property
     def refusals(self) -> tuple[SchemaError, ...]:
-        """Every reason why the type cannot be compiled, each once; none if it can."""
+        """Every reason why the type is refused, each once; empty if it is not."""
         return tuple({id(error): error for field in self.fields for error in field.refusals}.values())
 
 
