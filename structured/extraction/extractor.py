@@ -34,8 +34,8 @@ class Extractor(Generic[T]):
     """A type and a model, prepared for many calls.
 
     `Extractor(Person)("Jason is 25 years old.")` does what `extract` does, without preparing the type again. Several
-    threads may call an extractor. It is pickled as type and options; copies share the model. The answers for the type `Extraction[Model]` are
-    `Extraction`, as they are with `absent`.
+    threads may call an extractor. It is pickled as type and options; copies share the model. The answers for the type
+    `Extraction[Model]` are `Extraction`, as they are with `absent`.
 
     Parameters:
         output_type: As for `extract`.

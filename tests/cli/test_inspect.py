@@ -127,7 +127,7 @@ def test_the_report_is_a_page():
 
 def test_the_guide_shows_what_is_printed(shop):
     """For the type of its first section."""
-    guide = (ROOT / "docs" / "guide.md").read_text(encoding="utf-8")
+    guide = (ROOT / "docs" / "guides" / "types.md").read_text(encoding="utf-8")
     (types,) = re.findall(r"```python\n(from enum.*?)\nprint\(", guide, flags=re.DOTALL)
     (shown,) = re.findall(r"```text\n(Ticket  .*?)\n```", guide, flags=re.DOTALL)
     (shop / "tickets.py").write_text(types, encoding="utf-8")

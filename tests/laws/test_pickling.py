@@ -18,7 +18,7 @@ from structured import Extraction, Extractor, Generation, JsonSchema, Options, P
 from structured.models import DEMONSTRATION, FunctionModel
 
 TOKENIZER = ByteTokenizer()
-GUIDE = Path(__file__).parents[2] / "docs" / "guide.md"
+GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "many-documents.md"
 
 
 class Person(BaseModel):

@@ -23,13 +23,15 @@ import inspect
 import io
 import itertools
 import json
+import pydoc
 import re
 import runpy
+import subprocess
 import sys
 import tokenize
 import tomllib
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,12 +41,13 @@ import pytest
 from package_map import HOUSE, PACKAGES
 
 import structured
-from structured import DemonstrationWarning
+from structured import DemonstrationWarning, Extractor
 from structured.extraction.options import Options
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
-PAGES = (README, *sorted((ROOT / "docs").glob("*.md")))
+DOCS = ROOT / "docs"
+PAGES = (README, *sorted(DOCS.rglob("*.md")))
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
 _FENCE = re.compile(r"^```(?P<language>\w*)$")
@@ -363,26 +366,56 @@ def test_the_map_lists_every_package_in_order() -> None:
         assert (HOUSE / name).is_dir() if name.endswith("/") else (HOUSE / name).is_file()
 
 
-def test_the_reference_covers_every_public_name() -> None:
-    """One section for each name of `structured.__all__`, no others, each with all of the parameters."""
-    page = ROOT / "docs" / "reference.md"
-    headings = re.findall(r"^### `(\w+)`$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    assert sorted(headings) == structured.__all__
-    for name in headings:
-        public = getattr(structured, name)
-        section = _section(page, f"`{name}`")
-        if inspect.isfunction(public):
-            parameters = inspect.signature(public).parameters.values()
-            named = [p.name for p in parameters if p.kind is not p.VAR_KEYWORD and name != "structured"]
-            assert all(re.search(rf"\b{parameter}\b", section) for parameter in named), name
-        elif issubclass(public, Exception):
-            assert public.__bases__[-1].__name__ in section, f"{name}: its base is missing"
+def _referenced() -> list[str]:
+    """Return the dotted names of which the reference page shows the docstrings."""
+    return re.findall(r"^::: (\S+)$", (DOCS / "reference.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
 
 
-def test_the_reference_lists_every_option() -> None:
-    """The table of options has a row for each, in the order of `Options`."""
-    section = _section(ROOT / "docs" / "reference.md", "`Options`")
-    assert re.findall(r"^\| `(\w+)` \|", section, flags=re.MULTILINE) == list(Options.__annotations__)
+def test_the_reference_has_every_public_name() -> None:
+    """Each once; what it shows besides exists."""
+    names = _referenced()
+    assert len(names) == len({*names})
+    assert {f"structured.{name}" for name in structured.__all__} <= {*names}
+    assert all(pydoc.locate(name) is not None for name in names)
+
+
+@pytest.mark.parametrize("name", structured.__all__)
+def test_docstrings_name_what_the_reference_should_show(name: str) -> None:
+    """Of functions and classes each parameter, and of errors each attribute."""
+    public = getattr(structured, name)
+    documented = inspect.getdoc(public) or ""
+    assert documented
+    if inspect.isfunction(public) and "as `extract" not in documented and "what `extract" not in documented:
+        assert all(re.search(rf"^    {parameter}: ", documented, re.MULTILINE) for parameter in _parameters(public))
+
+
+def _parameters(function: Callable[..., Any]) -> list[str]:
+    return list(inspect.signature(function).parameters)
+
+
+def test_every_option_is_explained() -> None:
+    """By a docstring after the field, which the reference shows."""
+    (options,) = (
+        node
+        for node in ast.parse(Path(inspect.getfile(Extractor)).read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef) and node.name == "Options"
+    )
+    fields = [(node, after) for node, after in itertools.pairwise(options.body) if isinstance(node, ast.AnnAssign)]
+    assert [ast.unparse(node.target) for node, _ in fields] == list(Options.__annotations__)
+    assert all(isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant) for _, after in fields)
+
+
+@pytest.mark.slow
+def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
+    """From all pages, all docstrings and all examples, without the network."""
+    pytest.importorskip("mkdocs", reason="The extra docs builds the site.")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "-f", ".mkdocs.yml", "-d", str(tmp_path)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    pages = [page.read_text(encoding="utf-8") for page in tmp_path.rglob("*.html")]
+    assert pages
+    assert not [
+        page for page in pages if re.search(r'src="?https?:|<link[^>]* rel="?stylesheet"?[^>]* href="?https?:', page)
+    ]
 
 
 def test_the_changelog_knows_the_version() -> None:
@@ -413,10 +446,10 @@ def _run_example(name: str, *arguments: str) -> str:
 
 
 def test_every_example_is_documented() -> None:
-    """Each shows what it prints, which the test below compares, and has a place in the guide."""
+    """Each shows what it prints, which the test below compares, and has a place on the page of examples."""
     for example in EXAMPLES:
         assert _shown_output(example)
-        assert f"../examples/{example.name}" in (ROOT / "docs" / "guide.md").read_text(encoding="utf-8")
+        assert f'--8<-- "examples/{example.name}"' in (DOCS / "guides" / "examples.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=_page_name)
