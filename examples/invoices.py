@@ -1,7 +1,7 @@
-"""Invoices to JSON lines: reads every .txt file of a folder.
+"""Turn invoices into JSON lines: `python examples/invoices.py folder > invoices.jsonl` reads every .txt file.
 
-`python examples/invoices.py folder > invoices.jsonl` does so. Without a folder, the invoices that stand below are read.
-A document that fails does not cost the others: its line holds the reason in place of the fields.
+Without a folder, it reads the samples below. A document that fails does not affect the others: its line holds the
+reason in place of the fields.
 
     $ python examples/invoices.py
     {"file": "first.txt", "number": "INV-2024-0117", "vendor": "Northwind Paper", "total": 132.0, "currency": "USD"}

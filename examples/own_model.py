@@ -1,7 +1,7 @@
-"""A model of one's own: any function from token ids to logits, with a tokenizer that tells the bytes of its tokens.
+"""Use a function as the model: it takes token ids and returns logits; its tokenizer has the bytes of the tokens.
 
-The model here has no weights. It goes on as the document goes on where that says what was written last, and so copies
-out of it; the types do the rest.
+This model has no weights. It prefers tokens that continue the answer as the document does, and so copies out of the
+document. The type does the rest.
 
     $ python examples/own_model.py
     Order(size='large', count=3)
@@ -32,7 +32,7 @@ TOKENIZER = Words("small", "medium", "large")
 
 
 def copying(token_ids: Sequence[int]) -> list[float]:
-    """Return a logit for each token: how much of the answer that ends with it stands in the document, in bytes."""
+    """Return a logit for each token: how many bytes of the answer, up to this token, stand in the document."""
     text = b"".join(TOKENIZER.tokens[token_id] or b"" for token_id in token_ids)
     prompt, _, answer = text.rpartition(b"\n\nJSON:\n")
     document = prompt.rpartition(b"Text:\n")[2]

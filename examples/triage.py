@@ -1,7 +1,7 @@
-"""Sort messages with a decorated function: its docstring is the prompt, its return annotation the answer.
+"""Sort messages with a decorated function: its docstring is the prompt, its return annotation the type.
 
-`python examples/triage.py` uses the demonstration model, which is right on these messages, and often wrong on what is
-unlike those that it has read. `STRUCTURED_MODEL=… python examples/triage.py` uses another.
+`python examples/triage.py` uses the packaged model. It is right on these messages, and often wrong on others.
+`STRUCTURED_MODEL=… python examples/triage.py` uses another model.
 
     $ python examples/triage.py
     cancellation I want to cancel my order BM-88213.
