@@ -4,13 +4,14 @@ Models that reason write freely, then a marker such as `</think>`, then their an
 other, with a pattern and a budget of its own: when the tokens run out, the mask steers to the marker.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
 from structured.automata import RegularAutomaton
 from structured.errors.arguments import check_fields, count, text
 from structured.index.index import Index
-from structured.regex import EMPTY, Pattern, Reference, alternation, char_set, chars, concat
+from structured.regex import Pattern, char_set, literal, right_linear
 from structured.vocabulary import Vocabulary
 
 
@@ -41,24 +42,19 @@ def thinking_index(marker: str, vocabulary: Vocabulary) -> Index:
 def ending_with(marker: str) -> Pattern:
     """Return the pattern of the texts that end with a marker at its first occurrence.
 
-    One definition for each number of its characters that have just been read, as in Knuth, Morris & Pratt ("Fast
-    pattern matching in strings", 1977); a character that does not go on leads back to the longest beginning that does.
+    A state is the number of its characters that have just been read, as in Knuth, Morris & Pratt ("Fast pattern
+    matching in strings", 1977); a character that does not go on leads back to the longest beginning that does.
     """
-    definitions: dict[str, Pattern] = {}
-    for read in range(len(marker)):
-        targets: dict[int, str] = {}
-        for character in dict.fromkeys(marker):
-            target = _longest_beginning(marker, marker[:read] + character)
-            targets[target] = targets.get(target, "") + character
-        known = "".join(text for target, text in targets.items() if target)
-        options = [
-            concat(chars(text), EMPTY if target == len(marker) else Reference(str(target), definitions))
-            for target, text in targets.items()
-            if target
-        ]
-        others = char_set(*((ord(character), ord(character)) for character in known), negated=True)
-        definitions[str(read)] = alternation(*options, concat(others, Reference("0", definitions)))
-    return Reference("0", definitions)
+
+    def arcs(read: int) -> Iterator[tuple[Pattern, int]]:
+        if read < len(marker):
+            targets = {character: _longest_beginning(marker, marker[:read] + character) for character in marker}
+            yield from ((literal(character), target) for character, target in targets.items())
+            yield char_set(*((ord(character), ord(character)) for character in targets), negated=True), 0
+
+    found = right_linear(0, arcs, len(marker).__eq__)
+    assert found is not None
+    return found
 
 
 def _longest_beginning(marker: str, text: str) -> int:

@@ -1,5 +1,6 @@
 """Regular expressions as syntax trees: built by `json_schema/`, printed for people, read by `automata/`."""
 
+from structured.regex.right_linear import right_linear
 from structured.regex.syntax import (
     EMPTY,
     Alternation,
@@ -51,5 +52,6 @@ __all__ = [
     "printed",
     "productive_nodes",
     "repeat",
+    "right_linear",
     "words",
 ]

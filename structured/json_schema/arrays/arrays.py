@@ -7,9 +7,9 @@ be there twice, it is an automaton whose states are a position and what has been
 
 from structured.json_schema.arrays.contains import Needing, read_needs
 from structured.json_schema.arrays.distinct import distinct_items
-from structured.json_schema.arrays.items import bracketed, items_of
+from structured.json_schema.arrays.items import bracketed, empty_array, items_of
 from structured.json_schema.document.place import Complement, PatternOf, Place, Subschemas, counts
-from structured.regex import EMPTY, Pattern, concat, literal, optional, repeat
+from structured.regex import EMPTY, Pattern, concat, optional, repeat
 
 
 def array(parts: Subschemas, place: Place, pattern_of: PatternOf) -> Pattern:
@@ -40,13 +40,12 @@ def _matters(parts: Subschemas, minimum: int, maximum: int | None) -> bool:
 
 
 def _enclosed(first: list[Pattern], rest: Pattern | None, place: Place, minimum: int, maximum: int | None) -> Pattern:
-    whitespace, depth = place.whitespace, place.depth
     most = maximum if rest is not None else len(first)
     if most is not None and most < minimum:
         raise place.unsatisfiable(f"no more than {most} items can be valid", keyword="minItems")
     if most == 0:
-        return concat(literal("["), whitespace.edge, literal("]"))
-    comma = whitespace.comma(depth)
+        return empty_array(place)
+    comma = place.whitespace.comma(place.depth)
     filled: Pattern = EMPTY
     if rest is not None and not first:
         more = repeat(concat(comma, rest), max(minimum - 1, 0), None if most is None else most - 1)

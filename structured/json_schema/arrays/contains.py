@@ -11,7 +11,7 @@ from math import inf
 from operator import add, gt
 from typing import Any
 
-from structured.json_schema.arrays.items import bracketed, evaluates_rest, prefix_of, rest_of
+from structured.json_schema.arrays.items import evaluates_rest, prefix_of, read_by, rest_of
 from structured.json_schema.document.drafts import Draft
 from structured.json_schema.document.place import (
     Complement,
@@ -23,7 +23,7 @@ from structured.json_schema.document.place import (
     UnsatisfiableError,
 )
 from structured.json_schema.logic.complements import SomeItem, contained
-from structured.regex import EMPTY, Concat, Pattern, Reference, alternation, concat, literal
+from structured.regex import Pattern
 
 MAX_STATES = 4096
 """Positions times what may have been met, in one array."""
@@ -74,7 +74,6 @@ class Needing:
         self.minimum, self.maximum = limits
         self.prefixes = [prefix_of(part) for part in parts]
         self.last = max([self.minimum, self.maximum or 0, *map(len, self.prefixes), *(need.start for need in needs)])
-        self.definitions: dict[str, Pattern] = {}
         self.items: dict[tuple[int, tuple[bool, ...]], Pattern | None] = {}
         self._held: dict[int, list[tuple[bool, ...]]] = {}
         self._most = [inf if need.most is None else need.most for need in needs]
@@ -87,47 +86,10 @@ class Needing:
 
     def pattern(self) -> Pattern:
         """Return the pattern of the arrays."""
-        start = (0, (0,) * len(self.needs))
-        arcs: dict[State, list[tuple[Pattern, State]]] = {}
-        open_ends = [start]
-        while open_ends:
-            state = open_ends.pop()
-            if state not in arcs:
-                arcs[state] = list(self._arcs(state))
-                open_ends += [target for _, target in arcs[state]]
-        live = {state for state in arcs if self._ends(state)}
-        before: dict[State, set[State]] = {}
-        for state, ways in arcs.items():
-            for _, target in ways:
-                before.setdefault(target, set()).add(state)
-        border = set(live)
-        while border:
-            border = {source for state in border for source in before.get(state, ())} - live
-            live |= border
-        if start not in live:
+        found = read_by((0, (0,) * len(self.needs)), self._arcs, self._ends, self.place)
+        if found is None:
             raise self.place.unsatisfiable("no array has the items that are asked for", keyword="contains")
-        return self._written(start, arcs, live)
-
-    def _written(self, start: State, arcs: dict[State, list[tuple[Pattern, State]]], live: set[State]) -> Pattern:
-        comma = self.place.whitespace.comma(self.place.depth)
-        rest = {state: Reference(str(state), self.definitions) for state in live}
-        either: dict[tuple[int, ...], Pattern] = {}  # the same node for the same items
-        for state in live:
-            by_target: dict[State, list[Pattern]] = {}
-            for item, target in arcs[state]:
-                if target in live:
-                    by_target.setdefault(target, []).append(item)
-            options: list[Pattern] = [EMPTY] if self._ends(state) else []
-            for target, items in by_target.items():
-                key = tuple(map(id, items))
-                if key not in either:
-                    either[key] = concat(comma, alternation(*items))
-                options.append(Concat((either[key], rest[target])))
-            self.definitions[str(state)] = alternation(*options)
-        first = [concat(item, rest[target]) for item, target in arcs[start] if target in live]
-        if not first:
-            return concat(literal("["), self.place.whitespace.edge, literal("]"))
-        return bracketed(alternation(*first), self.place, may_be_empty=self._ends(start))
+        return found
 
     def _ends(self, state: State) -> bool:
         position, met = state

@@ -4,12 +4,13 @@ Each set of values that are used up is a state, so there can only be few.
 """
 
 import json
+from collections.abc import Iterator
 
 from structured.json_schema.arrays.contains import read_needs
-from structured.json_schema.arrays.items import bracketed, items_of
+from structured.json_schema.arrays.items import items_of, read_by
 from structured.json_schema.document.place import PatternOf, Place, Subschema, Subschemas
 from structured.json_schema.logic.equality import identity
-from structured.regex import EMPTY, Alternation, Literal, Pattern, Reference, Words, alternation, concat, literal
+from structured.regex import Alternation, Literal, Pattern, Words, literal
 
 MAX_DISTINCT = 10
 """Values that items may have."""
@@ -31,51 +32,21 @@ def distinct_items(
             keyword="uniqueItems",
             remedy="Use list in place of set, and remove what is repeated in a Pydantic validator.",
         )
-    found = _Distinct(listed, len(first), limits, place)
-    start = found.after(frozenset())
-    if start is None:
-        raise distinct.place.unsatisfiable("too few items can be different", keyword="uniqueItems")
-    options = found.options(frozenset())
-    inner = [option for option in options if option != EMPTY]
-    if not inner:
-        return concat(literal("["), place.whitespace.edge, literal("]"))
-    return bracketed(alternation(*inner), place, may_be_empty=EMPTY in options)
+    minimum, maximum = limits
+    value_of = _python_value if place.is_type else _json_value
 
-
-class _Distinct:
-    """Arrays whose items at each position are one of some texts; at positions past the last, one of the last's."""
-
-    def __init__(self, texts: list[tuple[str, ...]], first: int, limits: Limits, place: Place) -> None:
-        self.texts = texts
-        self.first = first
-        self.minimum, self.maximum = limits
-        self.comma = place.whitespace.comma(place.depth)
-        self.definitions: dict[str, Pattern] = {}
-        self.known: dict[frozenset[object], Pattern | None] = {}
-        self.value_of = _python_value if place.is_type else _json_value
-
-    def after(self, used: frozenset[object]) -> Pattern | None:
-        """Return what may follow when some values are used up; None if too few are left."""
-        if used not in self.known:
-            options = self.options(used)
-            name = " ".join(sorted(map(repr, used)))
-            if options:
-                self.definitions[name] = alternation(*options)
-            self.known[used] = Reference(name, self.definitions) if options else None
-        return self.known[used]
-
-    def options(self, used: frozenset[object]) -> list[Pattern]:
-        """Return an end, if there may be one, and each item that may be next with what follows it."""
+    def arcs(used: frozenset[object]) -> Iterator[tuple[Pattern, frozenset[object]]]:
         position = len(used)
-        options: list[Pattern] = [EMPTY] if position >= self.minimum else []
-        if position == self.maximum or (position >= self.first and self.first == len(self.texts)):
-            return options
-        for text in self.texts[min(position, len(self.texts) - 1)]:
-            value = self.value_of(text)
-            follower = None if value in used else self.after(used | {value})
-            if follower is not None:
-                options.append(concat(*([self.comma] if position else []), literal(text), follower))
-        return options
+        if position != maximum and (position < len(listed) or rest is not None):
+            for text in listed[min(position, len(listed) - 1)]:
+                value = value_of(text)
+                if value not in used:
+                    yield literal(text), used | {value}
+
+    found = read_by(frozenset[object](), arcs, lambda used: len(used) >= minimum, place)
+    if found is None:
+        raise distinct.place.unsatisfiable("too few items can be different", keyword="uniqueItems")
+    return found
 
 
 def _json_value(text: str) -> object:

@@ -1,7 +1,12 @@
 """The items of arrays, and what encloses them, for all that makes arrays."""
 
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from typing import TypeVar
+
 from structured.json_schema.document.place import PatternOf, Place, Subschema, Subschemas, UnsatisfiableError
-from structured.regex import EMPTY, Pattern, alternation, concat, literal, optional
+from structured.regex import EMPTY, Pattern, alternation, concat, literal, optional, right_linear
+
+State = TypeVar("State", bound=Hashable)
 
 
 def bracketed(filled: Pattern, place: Place, *, may_be_empty: bool) -> Pattern:
@@ -11,6 +16,34 @@ def bracketed(filled: Pattern, place: Place, *, may_be_empty: bool) -> Pattern:
     if may_be_empty:
         filled = optional(filled) if whitespace.edge == EMPTY else alternation(whitespace.edge, filled)
     return concat(literal("["), filled, literal("]"))
+
+
+def empty_array(place: Place) -> Pattern:
+    """Return the array of no items."""
+    return concat(literal("["), place.whitespace.edge, literal("]"))
+
+
+def read_by(
+    start: State,
+    arcs: Callable[[State], Iterable[tuple[Pattern, State]]],
+    accepts: Callable[[State], bool],
+    place: Place,
+) -> Pattern | None:
+    """Return the arrays whose items lead an automaton from a state to one that accepts; None if no array does."""
+    comma = place.whitespace.comma(place.depth)
+
+    def separated(reached: tuple[State, bool]) -> Iterator[tuple[Pattern, tuple[State, bool]]]:
+        state, is_separated = reached
+        if not is_separated:
+            yield comma, (state, True)
+        else:
+            yield from ((item, (target, False)) for item, target in arcs(state))
+
+    filled = right_linear((start, True), separated, lambda reached: not reached[1] and accepts(reached[0]))
+    may_be_empty = accepts(start)
+    if filled is None:
+        return empty_array(place) if may_be_empty else None
+    return bracketed(filled, place, may_be_empty=may_be_empty)
 
 
 def items_of(parts: Subschemas, maximum: int | None, pattern_of: PatternOf) -> tuple[list[Pattern], Pattern | None]:

@@ -5,10 +5,11 @@ members is no less exact for it, but a least number is: of the members of other 
 would be needed the schema is refused.
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from structured.json_schema.document.place import Place
-from structured.regex import EMPTY, Members, Pattern, Reference, alternation, concat, repeat
+from structured.regex import EMPTY, Members, Pattern, alternation, concat, repeat, right_linear
 
 MAX_COUNTED = 4096
 """Members times counts, where an object has a least or a greatest number of properties."""
@@ -66,9 +67,6 @@ class _Counting:
                 keyword="minProperties",
                 remedy="List the properties, or require fewer.",
             )
-        self.left = [0] * (len(members) + 1)
-        for position in reversed(range(len(members))):
-            self.left[position] = self.left[position + 1] + members[position][1]
 
     def uncounted(self) -> Pattern:
         """Return one member or more, as many as there are."""
@@ -93,7 +91,7 @@ class _Counting:
         return concat(*[piece for member in way for piece in (self.comma, member, after)][1:])
 
     def counted(self) -> Pattern:
-        """Return one member or more, as many as there may be, by a node for each place and count."""
+        """Return one member or more, as many as there may be; a state is a position and how many are written."""
         highest = max(self.fewest, 1) if self.most is None else self.most
         if (len(self.members) + 1) * (min(highest, len(self.members)) + 1) > MAX_COUNTED:
             raise self.place.refusal(
@@ -101,32 +99,25 @@ class _Counting:
                 keyword="minProperties" if self.most is None else "maxProperties",
                 remedy="Count fewer.",
             )
-        definitions: dict[str, Pattern] = {}
-        following: list[Pattern | None] = []
-        for position in reversed(range(len(self.members) + 1)):
-            here: list[Pattern | None] = []
-            for count in range(min(position, highest) + 1):
-                pattern = self._from(position, count, following, highest)
-                here.append(_named(definitions, f"{position}, {count}", pattern))
-            following = here
-        if following[0] is None:
-            raise self.place.unsatisfiable("too many properties are needed", keyword="minProperties")
-        return following[0]
+        end = len(self.members) + 1
 
-    def _from(self, position: int, count: int, following: list[Pattern | None], highest: int) -> Pattern | None:
-        """Return what may follow when a place is reached and so many members are written; None if nothing can."""
-        if self.most is not None and count + self.left[position] > self.most:
-            return None
-        if position == len(self.members):
-            return self._rest_from(count)
-        member, is_required = self.members[position]
-        more = min(count + 1, highest) if self.most is None else count + 1
-        written = following[more] if more < len(following) else None
-        options = [] if is_required else [following[count]]
-        if written is not None:
-            options.append(concat(*([self.comma] if count else []), member, written))
-        kept = [option for option in options if option is not None]
-        return alternation(*kept) if kept else None
+        def arcs(state: tuple[int, int]) -> Iterator[tuple[Pattern, tuple[int, int]]]:
+            position, count = state
+            if position == len(self.members):
+                rest = self._rest_from(count)
+                if rest is not None:
+                    yield rest, (end, 0)
+            elif position < end:
+                member, is_required = self.members[position]
+                if not is_required:
+                    yield EMPTY, (position + 1, count)
+                if count < highest or self.most is None:
+                    yield concat(*([self.comma] if count else []), member), (position + 1, min(count + 1, highest))
+
+        found = right_linear((0, 0), arcs, lambda state: state[0] == end)
+        if found is None:
+            raise self.place.unsatisfiable("too many properties are needed", keyword="minProperties")
+        return found
 
     def _rest_from(self, count: int) -> Pattern | None:
         """Return the members by other names that may be written behind so many."""
@@ -157,11 +148,3 @@ class _Counting:
         assert self.rest.any is not None
         more = repeat(concat(self.comma, self.rest.any), max(least - 1, 0), None if most is None else most - 1)
         return concat(self.rest.any, more)
-
-
-def _named(definitions: dict[str, Pattern], name: str, pattern: Pattern | None) -> Pattern | None:
-    """Return a reference to a pattern, so that what is printed does not grow with the ways that lead to it."""
-    if pattern is None or pattern == EMPTY:
-        return pattern
-    definitions[name] = pattern
-    return Reference(name, definitions)

@@ -4,10 +4,14 @@ r"""The pattern of a JSON text enters; the pattern of the same texts inside a JS
 is spelled another way: an automaton becomes definitions that refer to each other, one for each state.
 """
 
+from collections.abc import Iterator
+
 from structured.automata.dfa import Intersection, PatternLanguage, explore, most_characters
+from structured.automata.dfa.alphabet import ranges_by_state
 from structured.errors import PatternError
 from structured.errors.recursion import deep
 from structured.regex.json_strings import escaped, escaped_set
+from structured.regex.right_linear import right_linear
 from structured.regex.syntax import (
     ANY_TEXT,
     EMPTY,
@@ -22,7 +26,6 @@ from structured.regex.syntax import (
     alternation,
     concat,
     excerpt,
-    optional,
     repeat,
     words,
 )
@@ -115,15 +118,14 @@ def _unfolded_scan(scan: Scan) -> Pattern:
             pattern=excerpt(scan),
             remedy="Make it shorter, or drop the pattern.",
         )
-    definitions: dict[str, Pattern] = {}
-    started: list[tuple[int, int | None]] = [(0, counted)]
-    for state, left in started:  # which grows on the way
-        options: list[Pattern] = []
-        fewer = None if left is None else left - 1
-        for low, high, target in scan.arcs[state] if left != 0 else ():
-            if (target, fewer) not in started:
-                started.append((target, fewer))
-            options.append(concat(escaped_set(((low, high),)), Reference(f"text {target} {fewer}", definitions)))
-        pattern = alternation(*options) if options else EMPTY
-        definitions[f"text {state} {left}"] = optional(pattern) if state in scan.accepting else pattern
-    return Reference(f"text 0 {counted}", definitions)
+
+    def arcs(reached: tuple[int, int | None]) -> Iterator[tuple[Pattern, tuple[int, int | None]]]:
+        state, left = reached
+        if left != 0:
+            fewer = None if left is None else left - 1
+            for target, ranges in ranges_by_state(scan.arcs[state]).items():
+                yield escaped_set(ranges), (target, fewer)
+
+    found = right_linear((0, counted), arcs, lambda reached: reached[0] in scan.accepting)
+    assert found is not None
+    return found
