@@ -10,7 +10,6 @@ from functools import lru_cache
 
 from structured.errors.recursion import deep
 from structured.regex.syntax import (
-    MAX_CODE_POINT,
     PLAIN_ESCAPES,
     UNESCAPED_RANGES,
     Alternation,
@@ -60,8 +59,8 @@ def _escaped(pattern: Pattern, known: dict[int, Pattern]) -> Pattern:  # noqa: C
             return alternation(*(escaped(option, known) for option in options))
         case Repeat(item, minimum, maximum):
             return repeat(escaped(item, known), minimum, maximum)
-        case Reference(name, definitions):
-            return _escaped_reference(name, dict(definitions), known)
+        case Reference():
+            return _escaped_reference(pattern, known)
         case Boundary("start"):
             return Boundary("opening")
         case Boundary("end"):
@@ -75,17 +74,16 @@ def _escaped(pattern: Pattern, known: dict[int, Pattern]) -> Pattern:  # noqa: C
     raise TypeError(f"{type(pattern).__name__} is no pattern of characters")
 
 
-def _escaped_reference(name: str, definitions: dict[str, Pattern], known: dict[int, Pattern]) -> Reference:
+def _escaped_reference(reference: Reference, known: dict[int, Pattern]) -> Reference:
     """Return a reference to the escaped definition, which may refer back to it."""
-    target = definitions[name]
+    target = reference.target
     inner: dict[str, Pattern] = {}
-    reference = Reference(name, inner)
-    if id(target) in known:
-        inner[name] = known[id(target)]
-        return reference
-    known[id(target)] = reference  # what is inside refers to it
-    inner[name] = known[id(target)] = _escaped(target, known)
-    return reference
+    found = Reference(reference.name, inner)
+    if id(target) not in known:
+        known[id(target)] = found  # what is inside refers to it
+        known[id(target)] = _escaped(target, known)
+    inner[reference.name] = known[id(target)]
+    return found
 
 
 @lru_cache(maxsize=1024)
@@ -125,6 +123,3 @@ def _common(left: tuple[Range, ...], right: tuple[Range, ...]) -> tuple[Range, .
         (max(low, start), min(high, end)) for low, high in left for start, end in right if low <= end and start <= high
     ]
     return normalise(found)
-
-
-ONE_CHARACTER = escaped_set(normalise([(0, MAX_CODE_POINT)]))

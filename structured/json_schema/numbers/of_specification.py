@@ -47,7 +47,6 @@ _ANY_MAGNITUDE = concat(
     optional(concat(chars("Ee"), optional(chars("+-")), repeat(DIGIT, 1, None))),
 )
 _ANY_NUMBER = concat(optional(literal("-")), _ANY_MAGNITUDE)
-_ANY_INTEGER = concat(optional(literal("-")), alternation(literal("0"), concat(NOT_ZERO, repeat(DIGIT, 0, None))))
 
 _ONE = (Fraction(1),)
 
