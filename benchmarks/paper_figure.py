@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from structured.automata import DEAD, RegularAutomaton
 from structured.index.index import Index
 from structured.index.masks import unpack
-from structured.regex.parser import PYTHON, regex_to_pattern
+from structured.regex.dialects import PYTHON
+from structured.regex.parser import regex_to_pattern
 from structured.vocabulary import Vocabulary
 
 PATTERN = r"[^\W\d]\w*"

@@ -45,8 +45,8 @@ from structured.regex import (
     Words,
     excerpt,
 )
+from structured.regex.character_sets import PLAIN_ESCAPES, UNESCAPED_RANGES, Range, complement
 from structured.regex.json_strings import spelled_ranges
-from structured.regex.syntax import PLAIN_ESCAPES, UNESCAPED_RANGES, Range, complement
 from structured.regex.utf8 import ByteRange, byte_sequences
 
 

@@ -11,7 +11,8 @@ from structured.output_types.json_output import Layout
 from structured.output_types.resolve import read_type
 from structured.regex import Pattern, Reference, Scan, nodes_of, printed
 from structured.regex.character_classes import LINE_FEED
-from structured.regex.syntax import MAX_PRINTED, Boundary
+from structured.regex.printing import MAX_PRINTED
+from structured.regex.syntax import Boundary
 
 
 @deep

@@ -1,5 +1,6 @@
 """Regular expressions as syntax trees: built by `json_schema/`, printed for people, read by `automata/`."""
 
+from structured.regex.printing import excerpt, printed
 from structured.regex.right_linear import right_linear
 from structured.regex.syntax import (
     EMPTY,
@@ -18,15 +19,12 @@ from structured.regex.syntax import (
     char_set,
     chars,
     concat,
-    excerpt,
     literal,
-    nodes_of,
     optional,
-    printed,
-    productive_nodes,
     repeat,
     words,
 )
+from structured.regex.traversal import nodes_of, productive_nodes
 
 __all__ = [
     "EMPTY",

@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Callable
 from functools import cache
 
-from structured.regex.syntax import Range, normalise
+from structured.regex.character_sets import Range, normalise
 
 DIGITS: tuple[Range, ...] = ((0x30, 0x39),)
 WORD: tuple[Range, ...] = ((0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A))

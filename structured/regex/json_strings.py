@@ -9,9 +9,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from structured.errors.recursion import deep
+from structured.regex.character_sets import PLAIN_ESCAPES, UNESCAPED_RANGES, Range, normalise
 from structured.regex.syntax import (
-    PLAIN_ESCAPES,
-    UNESCAPED_RANGES,
     Alternation,
     Boundary,
     CharSet,
@@ -19,14 +18,12 @@ from structured.regex.syntax import (
     Literal,
     Lookahead,
     Pattern,
-    Range,
     Reference,
     Repeat,
     Scan,
     Words,
     alternation,
     concat,
-    normalise,
     repeat,
     words,
 )

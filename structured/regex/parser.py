@@ -10,17 +10,16 @@ depend on the version of Unicode is taken as small as it may be, and its complem
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
 
-from structured.errors import PatternError
 from structured.regex import character_classes as characters
+from structured.regex.character_sets import normalise
+from structured.regex.class_parser import ClassParser
+from structured.regex.dialects import ECMA, PYTHON, Dialect, Ranges
 from structured.regex.syntax import (
     ANY_CHARACTER,
     ANY_TEXT,
     EMPTY,
-    MAX_CODE_POINT,
     Alternation,
     Boundary,
     CharSet,
@@ -28,55 +27,14 @@ from structured.regex.syntax import (
     Literal,
     Lookahead,
     Pattern,
-    Range,
     Repeat,
     Words,
     alternation,
     char_set,
-    complement,
     concat,
-    normalise,
     repeat,
 )
-
-Ranges = tuple[Range, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Dialect:
-    r"""What differs between the languages of regular expressions.
-
-    `classes` are the sets of `\d`, `\w` and `\s`; `uncertain` are characters of which they may contain more or fewer.
-    `line_ends` are what a dot does not match. `is_lenient`: an escaped letter that means nothing is itself.
-    """
-
-    name: str
-    classes: Callable[[str], Ranges]
-    uncertain: Callable[[], Ranges]
-    line_ends: Ranges
-    is_lenient: bool
-    end_of_text: str
-
-
-def _ecma_class(name: str) -> Ranges:
-    return {"d": characters.DIGITS, "w": characters.WORD, "s": characters.ECMA_SPACE}[name]
-
-
-def _rust_class(name: str) -> Ranges:
-    if name == "s":
-        return characters.UNICODE_SPACE
-    return characters.unicode_digits() if name == "d" else characters.rust_word()
-
-
-def _python_class(name: str) -> Ranges:
-    if name == "s":
-        return characters.python_space()
-    return characters.unicode_digits() if name == "d" else characters.python_word()
-
-
-ECMA = Dialect("ECMA 262", _ecma_class, lambda: (), characters.ECMA_LINE_ENDS, True, "")
-RUST = Dialect("Rust", _rust_class, characters.unassigned, characters.LINE_FEED, False, "z")
-PYTHON = Dialect("Python", _python_class, lambda: (), characters.LINE_FEED, False, "Z")
+from structured.regex.traversal import nodes_of
 
 _LINE_FEED = Literal("\n")
 
@@ -154,60 +112,20 @@ def _has_assertion(pattern: Pattern) -> bool:
 
 
 def _has(pattern: Pattern, holds: Callable[[Pattern], bool]) -> bool:
-    from structured.regex.syntax import nodes_of
-
     return any(map(holds, nodes_of(pattern)))
 
 
-class _Flags(NamedTuple):
-    """What `(?i)`, `(?m)`, `(?s)` and `(?x)` turn on."""
-
-    i: bool = False
-    m: bool = False
-    s: bool = False
-    x: bool = False
-
-
 _QUANTIFIERS = {"*": (0, None), "+": (1, None), "?": (0, 1)}
-_CONTROLS = {"t": 0x09, "n": 0x0A, "v": 0x0B, "f": 0x0C, "r": 0x0D}
 
 
-class _Parser:
-    """Reads one regular expression from left to right, by recursive descent."""
+class _Parser(ClassParser):
+    """Reads the whole, by recursive descent."""
 
     def __init__(self, text: str, dialect: Dialect) -> None:
-        self.text = text
-        self.dialect = dialect
-        self.position = 0
-        self.flags = _Flags()
+        super().__init__(text, dialect)
         self.lines_begin = False
         """Whether there is a start of a line; `words_end`, whether there is a border of a word."""
         self.words_end = False
-
-    def error(self, problem: str, remedy: str = "Correct the pattern.") -> PatternError:
-        """Return the error that says what is wrong, and where."""
-        return PatternError(f"{problem}, at character {self.position}", pattern=self.text, remedy=remedy)
-
-    def unsupported(self, what: str) -> PatternError:
-        """Return the error that says what cannot be honoured."""
-        return self.error(f"{what} cannot be honoured", "Say the same without it, or check it in a validator.")
-
-    def peek(self, text: str) -> bool:
-        """Tell whether a text comes next."""
-        return self.text.startswith(text, self.position)
-
-    def take(self, text: str) -> bool:
-        """Read a text if it comes next; tell whether it did."""
-        found = self.peek(text)
-        self.position += len(text) if found else 0
-        return found
-
-    def next(self) -> str:
-        """Read one character."""
-        if self.position == len(self.text):
-            raise self.error("The pattern ends too early")
-        self.position += 1
-        return self.text[self.position - 1]
 
     def disjunction(self) -> Pattern:
         """Read alternatives, up to a closing parenthesis or the end."""
@@ -360,18 +278,12 @@ class _Parser:
         if self.peek("<=") or self.peek("<!"):
             raise self.unsupported("To look behind")
         if self.take("P<") or self.take("<"):
-            self.position = self._end_of(">")
+            self.position = self.end_of(">")
             return self._closed()
         if self.take("#") and self.dialect is PYTHON:
-            self.position = self._end_of(")")
+            self.position = self.end_of(")")
             return EMPTY
         return self._flagged()
-
-    def _end_of(self, mark: str) -> int:
-        end = self.text.find(mark, self.position)
-        if end < 0:
-            raise self.error("A group is not closed")
-        return end + len(mark)
 
     def _flagged(self) -> Pattern:
         """Read flags and the group that they are for; without a group they are for the rest of this one."""
@@ -419,151 +331,7 @@ class _Parser:
         sure, _ = self.class_escape()
         return self._set(characters.without_case(sure) if self.flags.i else sure)
 
-    def class_escape(self) -> tuple[Ranges, Ranges]:
-        """Read what follows a backslash; return what it surely matches, and what it may match."""
-        character = self.next()
-        if character in "dws":
-            ranges = self.dialect.classes(character)
-            return ranges, normalise([*ranges, *self.dialect.uncertain()]) if character != "s" else ranges
-        if character in "DWS":
-            self.position -= 1
-            self.text = f"{self.text[: self.position]}{character.lower()}{self.text[self.position + 1 :]}"
-            sure, possible = self.class_escape()
-            return complement(possible), complement(sure)
-        if character in "pP" and (self.dialect is not PYTHON):
-            return self._property(negated=character == "P")
-        code_point = self._code_point(character)
-        return ((code_point, code_point),), ((code_point, code_point),)
-
-    def _property(self, *, negated: bool) -> tuple[Ranges, Ranges]:
-        """Read the name of a property of Unicode."""
-        if self.take("{"):
-            start = self.position
-            self.position = self._end_of("}")
-            name = self.text[start : self.position - 1]
-        elif self.dialect is ECMA:
-            return ((ord("p"), ord("p")),) * 1, ((ord("p"), ord("p")),)
-        else:
-            name = self.next()
-        if name.startswith("^"):
-            name, negated = name[1:], not negated
-        ranges = characters.category(name)
-        if ranges is None:
-            raise self.unsupported(f"The property {name}")
-        possible = normalise([*ranges, *characters.unassigned()])
-        return (complement(possible), complement(ranges)) if negated else (ranges, possible)
-
-    def _code_point(self, character: str) -> int:
-        """Return the character that an escape stands for."""
-        if character in _CONTROLS:
-            return _CONTROLS[character]
-        if character == "a" and self.dialect is not ECMA:
-            return 0x07
-        if character in "xuU":
-            return self._hexadecimal(character)
-        if character == "c" and self.dialect is ECMA and self.text[self.position : self.position + 1].isalpha():
-            return ord(self.next()) % 32
-        if character == "0":
-            return 0
-        if character in "<>" and self.dialect is RUST:
-            raise self.unsupported("The beginning or the end of a word alone")
-        if character.isascii() and character.isalnum() and not self.dialect.is_lenient:
-            raise self.error(f"The escape \\{character} is not known")
-        return ord(character)
-
-    def _hexadecimal(self, letter: str) -> int:
-        if self.take("{"):
-            start = self.position
-            self.position = self._end_of("}")
-            digits = self.text[start : self.position - 1]
-        else:
-            digits = self.text[self.position : self.position + {"x": 2, "u": 4, "U": 8}[letter]]
-            if len(digits) < {"x": 2, "u": 4, "U": 8}[letter] or not _is_hexadecimal(digits):
-                if self.dialect.is_lenient:
-                    return ord(letter)
-                raise self.error("A hexadecimal escape is too short")
-            self.position += len(digits)
-        if not _is_hexadecimal(digits) or int(digits, 16) > MAX_CODE_POINT:
-            raise self.error(f"{digits!r} is no character")
-        code_point = int(digits, 16)
-        if 0xD800 <= code_point < 0xDC00 and self.peek("\\u"):  # a pair of surrogates is one character
-            low = self.text[self.position + 2 : self.position + 6]
-            if _is_hexadecimal(low) and 0xDC00 <= int(low, 16) < 0xE000:
-                self.position += 6
-                return 0x10000 + ((code_point - 0xD800) << 10) + int(low, 16) - 0xDC00
-        return code_point
-
     def char_class(self) -> Pattern:
         """Read what follows an opening bracket."""
-        sure, _ = self._class_ranges()
+        sure, _ = self.class_ranges()
         return self._set(sure)
-
-    def _class_ranges(self) -> tuple[Ranges, Ranges]:
-        """Return what a class surely matches, and what it may match."""
-        negated = self.take("^")
-        sure: list[Range] = []
-        possible: list[Range] = []
-        is_first = True
-        while not self.peek("]") or (is_first and self.dialect is not ECMA):
-            if self.dialect.name == "Rust" and any(map(self.peek, ("&&", "--", "~~"))):
-                raise self.unsupported("An operation on classes")
-            low, high = self._class_item()
-            sure += low
-            possible += high
-            is_first = False
-        self.take("]")
-        if self.flags.i:
-            sure, possible = list(characters.without_case(tuple(sure))), list(characters.without_case(tuple(possible)))
-        return (complement(possible), complement(sure)) if negated else (normalise(sure), normalise(possible))
-
-    def _class_item(self) -> tuple[Ranges, Ranges]:
-        """Read a character, a range, an escape, or a class within a class."""
-        if self.dialect.name == "Rust" and self.peek("["):
-            return self._inner_class()
-        sure, possible = self._class_atom()
-        if not self.peek("-") or self.text[self.position + 1 : self.position + 2] in ("]", ""):
-            return sure, possible
-        if self.dialect.name == "Rust" and self.peek("--"):
-            return sure, possible
-        if len(sure) != 1 or sure[0][0] != sure[0][1]:
-            if self.dialect.is_lenient:
-                return sure, possible
-            raise self.error("A range begins with a class")
-        before = self.position
-        self.take("-")
-        end, _ = self._class_atom()
-        if len(end) != 1 or end[0][0] != end[0][1]:
-            if not self.dialect.is_lenient:
-                raise self.error("A range ends with a class")
-            self.position = before
-            return sure, possible
-        if end[0][0] < sure[0][0]:
-            raise self.error("The ends of a range are in the wrong order")
-        ranges = ((sure[0][0], end[0][0]),)
-        return ranges, ranges
-
-    def _class_atom(self) -> tuple[Ranges, Ranges]:
-        character = self.next()
-        if character == "\\":
-            if self.take("b") and self.dialect is not RUST:
-                return ((0x08, 0x08),), ((0x08, 0x08),)
-            return self.class_escape()
-        return ((ord(character), ord(character)),), ((ord(character), ord(character)),)
-
-    def _inner_class(self) -> tuple[Ranges, Ranges]:
-        self.take("[")
-        if not self.take(":"):
-            return self._class_ranges()
-        negated = self.take("^")
-        start = self.position
-        self.position = self._end_of(":]")
-        name = self.text[start : self.position - 2]
-        if name not in characters.POSIX:
-            raise self.error(f"No class is called {name!r}")
-        ranges = normalise(characters.POSIX[name])
-        ranges = complement(ranges) if negated else ranges
-        return ranges, ranges
-
-
-def _is_hexadecimal(digits: str) -> bool:
-    return bool(digits) and all(digit in "0123456789abcdefABCDEF" for digit in digits)

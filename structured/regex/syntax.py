@@ -1,31 +1,33 @@
 """The syntax tree of a regular expression over Unicode characters.
 
 Six kinds of node, made by functions that keep every tree non-empty (some text matches it) and flat: `literal`, `words`,
-`char_set`, `concat`, `alternation`, `repeat`. Three more, `Members`, `Unlike` and `Scan`, say in linear space what
-JSON objects and strings need and what would otherwise take a square or more. `Reference` lets a pattern contain itself,
+`char_set`, `concat`, `alternation`, `repeat`. Three more, `Members`, `Unlike` and `Scan`, say in linear space what JSON
+objects and strings need and what would otherwise take a square or more. `Reference` lets a pattern contain itself,
 which takes it beyond regular expressions. `Boundary` and `Lookahead` match no character but say something of their
 neighbourhood: they come from the patterns that people write, and `automata/dfa/` takes them out before anything follows
-the tree. `str(node)` is the same language as a Python `re` pattern, where there is one; escaping for that happens here
-and nowhere else. Lone surrogates are not characters: no node matches one, and no UTF-8 text has one.
+the tree. `str(node)` is the same language as a Python `re` pattern, where there is one. Lone surrogates are not
+characters: no node matches one, and no UTF-8 text has one.
 """
 
-import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal as TypingLiteral
 from typing import TypeAlias
 
 from structured.errors import PatternError
-from structured.errors.recursion import deep
-
-Range = tuple[int, int]
-"""Code points, both ends included."""
+from structured.regex.character_sets import (
+    MAX_CODE_POINT,
+    PLAIN_ESCAPES,
+    UNESCAPED_RANGES,
+    Range,
+    complement,
+    normalise,
+)
+from structured.regex.printing import Composite, Pieces, escape, excerpt, quantifier, range_text
 
 BoundaryKind = TypingLiteral["start", "end", "word", "within", "opening"]
-_BOUNDARIES = {"start": r"\A", "end": r"\Z", "word": r"\b", "within": r"\B", "opening": r'(?<=(?<!\\)")'}
 
-MAX_CODE_POINT = 0x10FFFF
-_SURROGATES: Range = (0xD800, 0xDFFF)
+_BOUNDARIES = {"start": r"\A", "end": r"\Z", "word": r"\b", "within": r"\B", "opening": r'(?<=(?<!\\)")'}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,7 @@ class Literal:
     text: str
 
     def __str__(self) -> str:
-        return "".join(_escape(ord(character), _SPECIAL) for character in self.text)
+        return "".join(escape(ord(character)) for character in self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,32 +57,15 @@ class CharSet:
     ranges: tuple[Range, ...]
 
     def __str__(self) -> str:
-        return f"[{''.join(_range_text(low, high) for low, high in self.ranges)}]"
-
-
-Pieces: TypeAlias = "tuple[str | Pattern, ...]"
-"""A text, with patterns in it that are still to be printed."""
+        return f"[{''.join(range_text(low, high) for low, high in self.ranges)}]"
 
 
 Arcs: TypeAlias = tuple[tuple[tuple[int, int, int], ...], ...]
 """For each state of an automaton over characters: first character, last character, state that they lead to."""
 
 
-class _Composite:
-    """A node that is made of others."""
-
-    __slots__ = ()
-
-    def pieces(self) -> Pieces:
-        """Return what is printed."""
-        raise NotImplementedError
-
-    def __str__(self) -> str:
-        return "".join(_printed(self))
-
-
 @dataclass(frozen=True, slots=True)
-class Concat(_Composite):
+class Concat(Composite):
     """Its parts, one after the other."""
 
     parts: "tuple[Pattern, ...]"
@@ -91,7 +76,7 @@ class Concat(_Composite):
 
 
 @dataclass(frozen=True, slots=True)
-class Alternation(_Composite):
+class Alternation(Composite):
     """Any one of its options."""
 
     options: "tuple[Pattern, ...]"
@@ -102,7 +87,7 @@ class Alternation(_Composite):
 
 
 @dataclass(frozen=True, slots=True)
-class Repeat(_Composite):
+class Repeat(Composite):
     """Its item, `minimum` to `maximum` times; no upper limit where `maximum` is None."""
 
     item: "Pattern"
@@ -113,7 +98,7 @@ class Repeat(_Composite):
         """Return the item with its quantifier."""
         one_character = isinstance(self.item, CharSet) or (isinstance(self.item, Literal) and len(self.item.text) == 1)
         item: Pieces = (self.item,) if one_character else ("(?:", self.item, ")")
-        return *item, _quantifier(self.minimum, self.maximum)
+        return *item, quantifier(self.minimum, self.maximum)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -147,7 +132,7 @@ class Unlike:
 
 
 @dataclass(frozen=True, slots=True)
-class Members(_Composite):
+class Members(Composite):
     """Some of its members, one or more, in their order, with the separator between any two that are written.
 
     `members` are pairs of a pattern and whether it must be written; `rest` may follow them, again and again. All begin
@@ -166,7 +151,7 @@ class Members(_Composite):
         if not self.in_order:
             return (f"(?&{len(self.members)} members in any order)",)
         between = ("(?:", *_grouped(self.separator), '(?=")|(?!"))')
-        shown: list[str | Pattern] = ['(?=")']
+        shown: list[object] = ['(?=")']
         for member, required in self.members:
             written = *_grouped(member), *between
             shown += written if required else ("(?:", *written, ")?")
@@ -191,7 +176,7 @@ class Boundary:
 
 
 @dataclass(frozen=True, slots=True)
-class Lookahead(_Composite):
+class Lookahead(Composite):
     """No character: what follows begins with a match of a pattern or, `negated`, does not."""
 
     pattern: "Pattern"
@@ -203,7 +188,7 @@ class Lookahead(_Composite):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Scan(_Composite):
+class Scan(Composite):
     """The inside of a JSON string of at most `most` characters that a deterministic automaton accepts.
 
     `arcs[state]` are triples of the first and the last character and the state that they lead to; `accepting` are the
@@ -228,7 +213,7 @@ class Scan(_Composite):
             return (f"(?&automaton of {len(self.arcs)} states)" if expression is None else expression,)
         ahead = [piece for pattern in self.included for piece in ("(?=", *_grouped(pattern), '")')]
         ahead += [piece for pattern in self.excluded for piece in ("(?!", *_grouped(pattern), '")')]
-        return *ahead, f"(?:{CharSet(UNESCAPED_RANGES)}|{Words(PLAIN_ESCAPES)}){_quantifier(0, self.most)}"
+        return *ahead, f"(?:{CharSet(UNESCAPED_RANGES)}|{Words(PLAIN_ESCAPES)}){quantifier(0, self.most)}"
 
     @property
     def expression(self) -> str | None:
@@ -356,101 +341,6 @@ def optional(item: Pattern) -> Pattern:
     return repeat(item, 0, 1)
 
 
-def nodes_of(pattern: Pattern) -> list[Pattern]:
-    """Return a pattern and every node below it, those behind references too, each once."""
-    found: dict[int, Pattern] = {}
-    open_ends = [pattern]
-    while open_ends:
-        node = open_ends.pop()
-        if id(node) not in found:
-            found[id(node)] = node
-            open_ends.extend(parts_of(node))
-    return list(found.values())
-
-
-def productive_nodes(pattern: Pattern) -> set[int]:
-    """Return the identities of the nodes that some text matches: none does where a pattern has to contain itself."""
-    nodes = nodes_of(pattern)[::-1]  # those below a node before it, except where a reference leads back
-    productive: set[int] = set()
-    found = -1
-    while found < len(productive):
-        found = len(productive)
-        for node in nodes:
-            if id(node) not in productive and _ends(node, productive):
-                productive.add(id(node))
-    return productive
-
-
-Endings = dict[int, tuple[Pattern, bool]]
-"""Nodes by their identity, with what `ends_alone` says of each."""
-
-
-@deep
-def ends_alone(pattern: Pattern, known: Endings) -> bool:
-    """Tell whether some text matches a pattern and nothing in it has to be referred to; what is found is kept."""
-    if id(pattern) not in known:
-        parts = [] if isinstance(pattern, Reference) else parts_of(pattern)
-        ended = {id(part) for part in parts if ends_alone(part, known)}
-        known[id(pattern)] = pattern, not isinstance(pattern, Reference) and _ends(pattern, ended)
-    return known[id(pattern)][1]
-
-
-def _ends(node: Pattern, productive: set[int]) -> bool:
-    """Tell whether a text matches a node, given the nodes below of which that is known."""
-    if isinstance(node, Repeat) and node.minimum == 0:
-        return True
-    if isinstance(node, Members):
-        written = [member for member, required in node.members if required]
-        written = written or [member for member, _ in node.members] + ([node.rest] if node.rest else [])
-        ended = [id(member) in productive for member in written]
-        return all(ended) if any(required for _, required in node.members) else any(ended)
-    ended = [id(part) in productive for part in parts_of(node)]
-    return any(ended) if isinstance(node, Alternation) else all(ended)
-
-
-def parts_of(node: Pattern) -> tuple[Pattern, ...]:
-    """Return the nodes that a node is made of; of a reference, what it refers to."""
-    match node:
-        case Concat(parts):
-            return parts
-        case Alternation(options):
-            return options
-        case Repeat(item):
-            return (item,)
-        case Reference():
-            return (node.target,)
-        case Lookahead(inside):
-            return (inside,)
-        case Members(members, separator, rest):
-            return (*(member for member, _ in members), separator, *([] if rest is None else [rest]))
-        case _:
-            return ()
-
-
-def normalise(ranges: Iterable[Range]) -> tuple[Range, ...]:
-    """Return the same code points, less the surrogates, as sorted ranges that neither overlap nor touch."""
-    merged: list[Range] = []
-    for low, high in sorted(ranges):
-        if low > high:
-            continue
-        if merged and low <= merged[-1][1] + 1:
-            merged[-1] = (merged[-1][0], max(merged[-1][1], high))
-        else:
-            merged.append((low, high))
-    return tuple(piece for low, high in merged for piece in _without_surrogates(low, high))
-
-
-def complement(ranges: Iterable[Range]) -> tuple[Range, ...]:
-    """Return the characters that lie in none of the ranges."""
-    gaps: list[Range] = []
-    low = 0
-    for start, end in normalise(ranges):
-        gaps.append((low, start - 1))
-        low = end + 1
-    gaps.append((low, MAX_CODE_POINT))
-    return normalise(gaps)
-
-
 def _reject_surrogates(text: str) -> None:
     try:
         text.encode()
@@ -462,99 +352,11 @@ def _reject_surrogates(text: str) -> None:
         ) from error
 
 
-def _without_surrogates(low: int, high: int) -> list[Range]:
-    below, above = (low, min(high, _SURROGATES[0] - 1)), (max(low, _SURROGATES[1] + 1), high)
-    return [piece for piece in (below, above) if piece[0] <= piece[1]]
-
-
-MAX_PRINTED = 200_000, 20_000_000
-"""Pieces and characters of the longest regular expression that is printed."""
-
-
-def printed(pattern: Pattern) -> str | None:
-    """Return the text of a pattern; None if it is too long, as it can be where nodes are shared."""
-    found: list[str] = []
-    pieces, characters = MAX_PRINTED
-    for text in _printed(pattern):
-        found.append(text)
-        characters -= len(text)
-        if len(found) > pieces or characters < 0:
-            return None
-    return "".join(found)
-
-
-def excerpt(pattern: Pattern, most: int = 10_000) -> str:
-    """Return the text of a pattern up to so many characters; one that shares nodes may have very many.
-
-    `literal("abc")`, `2` → `ab…`
-    """
-    found, length = [], 0
-    for text in _printed(pattern):
-        found.append(text[: most - length])
-        length += len(text)
-        if length > most:
-            return "".join((*found, "…"))
-    return "".join(found)
-
-
-def _printed(pattern: Pattern | _Composite) -> Iterator[str]:
-    """Yield the text of a pattern piece by piece."""
-    left: list[str | Pattern | _Composite] = [pattern]
-    while left:
-        piece = left.pop()
-        if isinstance(piece, _Composite):
-            left += piece.pieces()[::-1]
-        else:
-            yield str(piece)
-
-
 def _grouped(pattern: Pattern) -> Pieces:
     return ("(?:", pattern, ")") if isinstance(pattern, Alternation | Words) else (pattern,)
 
 
-def _quantifier(minimum: int, maximum: int | None) -> str:
-    match (minimum, maximum):
-        case (0, None):
-            return "*"
-        case (1, None):
-            return "+"
-        case (0, 1):
-            return "?"
-        case (_, None):
-            return f"{{{minimum},}}"
-        case _:
-            return f"{{{minimum}}}" if minimum == maximum else f"{{{minimum},{maximum}}}"
-
-
 ANY_CHARACTER = CharSet(normalise([(0, MAX_CODE_POINT)]))
+
 ANY_TEXT = repeat(ANY_CHARACTER, 0, None)
 """Any text: the same node everywhere, so that it is known for what it is."""
-
-UNESCAPED_RANGES: tuple[Range, ...] = ((0x20, 0x21), (0x23, 0x5B), (0x5D, 0xD7FF), (0xE000, 0x10FFFF))
-"""The characters that stand for themselves inside a JSON string (RFC 8259 §7), less the surrogates."""
-
-PLAIN_ESCAPES = tuple(
-    escape for character in ('"', "\\", *map(chr, range(0x20))) for escape in [json.dumps(character)[1:-1]]
-)
-"""How `json.dumps` spells the others: the short escapes, and `\\u00` with small digits."""
-
-_SPECIAL = frozenset(map(ord, r"\.^$*+?{}[]|()"))
-_SPECIAL_IN_SET = frozenset(map(ord, r"\]^-[&~|"))
-
-
-def _range_text(low: int, high: int) -> str:
-    first, last = _escape(low, _SPECIAL_IN_SET), _escape(high, _SPECIAL_IN_SET)
-    if low == high:
-        return first
-    return f"{first}{last}" if high == low + 1 else f"{first}-{last}"
-
-
-def _escape(code_point: int, special: frozenset[int]) -> str:
-    """Return the character as `re` reads it: as itself where that is safe to print, otherwise escaped."""
-    if code_point in special:
-        return f"\\{chr(code_point)}"
-    if 0x20 <= code_point < 0x7F or (code_point >= 0xA0 and chr(code_point).isprintable()):
-        return chr(code_point)
-    if code_point < 0x100:
-        return f"\\x{code_point:02x}"
-    return f"\\u{code_point:04x}" if code_point < 0x10000 else f"\\U{code_point:08x}"

@@ -6,7 +6,7 @@ The encoding is that of RFC 3629: no surrogates, nothing above U+10FFFF, shortes
 from collections.abc import Iterator
 from functools import lru_cache
 
-from structured.regex.syntax import Range
+from structured.regex.character_sets import Range
 
 ByteRange = tuple[int, int]
 """Bytes, both ends included."""

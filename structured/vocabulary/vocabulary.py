@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from structured.errors import StructuredError, VocabularyError
 from structured.errors.values import described
-from structured.regex.syntax import UNESCAPED_RANGES
+from structured.regex.character_sets import UNESCAPED_RANGES
 from structured.regex.utf8 import byte_sequences
 from structured.vocabulary.trie import Trie
 

@@ -26,9 +26,11 @@ from structured.errors import PatternError
 from structured.output_types.inspection.lengths import text_lengths
 from structured.regex import Pattern, Scan, concat, literal
 from structured.regex.character_classes import ECMA_SPACE, WORD, unicode_digits
+from structured.regex.character_sets import complement
+from structured.regex.dialects import ECMA
 from structured.regex.json_strings import escaped
-from structured.regex.parser import ECMA, regex_to_pattern
-from structured.regex.syntax import CharSet, complement
+from structured.regex.parser import regex_to_pattern
+from structured.regex.syntax import CharSet
 
 REGEXES = (
     "a",

@@ -17,7 +17,7 @@ from ways import matches
 from structured.automata import DEAD, Limits, RegularAutomaton
 from structured.errors import PatternError
 from structured.regex import Pattern, alternation, char_set, chars, concat, literal, optional, repeat, words
-from structured.regex.syntax import Range, normalise
+from structured.regex.character_sets import Range, normalise
 from structured.regex.utf8 import byte_sequences
 
 Texts = tuple[Pattern, list[str]]

@@ -39,7 +39,7 @@ from structured.index.masks import unpack
 from structured.models import FunctionModel, LanguageModel
 from structured.models.function import FunctionTexts
 from structured.regex import Pattern, alternation, char_set, chars, concat, literal, repeat
-from structured.regex.syntax import MAX_CODE_POINT
+from structured.regex.character_sets import MAX_CODE_POINT
 from structured.vocabulary import Vocabulary
 
 if TYPE_CHECKING:

@@ -16,7 +16,8 @@ from structured.errors import PatternError, SchemaError, StructuredError
 from structured.json_schema.compile import compiled
 from structured.output_types.json_output import Layout
 from structured.output_types.resolve import read_type
-from structured.regex.parser import ECMA, regex_to_pattern
+from structured.regex.dialects import ECMA
+from structured.regex.parser import regex_to_pattern
 
 
 def language(regex: str) -> PatternLanguage:

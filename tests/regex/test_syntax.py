@@ -30,7 +30,7 @@ from structured.regex import (
     repeat,
     words,
 )
-from structured.regex.syntax import MAX_CODE_POINT, Range, complement, normalise
+from structured.regex.character_sets import MAX_CODE_POINT, Range, complement, normalise
 
 LANDMARKS = sorted({*range(0x180), *map(ord, CHARACTERS), *(p + d for p in BOUNDARIES for d in range(-3, 4))})
 """Code points at which a set of characters is probed; some lie outside Unicode, some are surrogates."""

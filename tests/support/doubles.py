@@ -36,7 +36,7 @@ from structured.regex import (
     literal,
     repeat,
 )
-from structured.regex.syntax import MAX_CODE_POINT, Range
+from structured.regex.character_sets import MAX_CODE_POINT, Range
 from structured.vocabulary import Vocabulary
 from structured.vocabulary.vocabulary import _byte_alphabet
 

@@ -12,7 +12,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from structured.regex.syntax import ANY_CHARACTER, Boundary, CharSet, Literal, Pattern, Range, Scan, Words, nodes_of
+from structured.regex.character_sets import Range
+from structured.regex.syntax import ANY_CHARACTER, Boundary, CharSet, Literal, Pattern, Scan, Words
+from structured.regex.traversal import nodes_of
 
 Step = tuple[int, int, int]
 """The first and the last character of a range, and the number of the state that they lead to."""

@@ -26,8 +26,8 @@ from structured.regex.syntax import (
     Repeat,
     Scan,
     Words,
-    nodes_of,
 )
+from structured.regex.traversal import nodes_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ worst case the text becomes four times as long with each state, so there is a li
 
 from itertools import product
 
-from structured.regex.syntax import EMPTY, Pattern, Range, alternation, char_set, concat, repeat
+from structured.regex.syntax import EMPTY, Pattern, alternation, char_set, concat, repeat
 
 LONGEST = 30_000
 """Characters of an expression that is still shown."""
@@ -23,7 +23,7 @@ def expression(arcs: tuple[tuple[tuple[int, int, int], ...], ...], accepting: fr
     ways[_START, 0] = EMPTY, 0
     for state, row in enumerate(arcs):
         for target in {target for _, _, target in row}:
-            ranges: list[Range] = [(low, high) for low, high, end in row if end == target]
+            ranges = [(low, high) for low, high, end in row if end == target]
             ways[state, target] = char_set(*ranges), 3 + 4 * len(ranges)
     left = set(range(len(arcs)))
     while left:

@@ -5,7 +5,8 @@ from typing import Any, Protocol
 
 from structured.automata.dfa.alphabet import Alphabet
 from structured.errors import PatternError
-from structured.regex.syntax import Pattern, excerpt
+from structured.regex.printing import excerpt
+from structured.regex.syntax import Pattern
 
 MAX_STATES = 24_000
 """States of one automaton that is made explicit."""

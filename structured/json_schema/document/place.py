@@ -12,7 +12,7 @@ from structured.json_schema.document.library import Library
 from structured.json_schema.document.resources import Path, Resource, Scope, keys_of, longer
 from structured.json_schema.whitespace import Whitespace
 from structured.regex import Pattern, Reference
-from structured.regex.syntax import Endings
+from structured.regex.traversal import Endings
 
 Schema = Mapping[str, Any]
 """A JSON Schema that is an object."""

@@ -13,7 +13,7 @@ from structured.json_schema.document.references import REFERENCES, ignores_sibli
 from structured.json_schema.logic.equality import identity
 from structured.json_schema.logic.values import type_of
 from structured.json_schema.strings.names import finds
-from structured.regex.parser import ECMA
+from structured.regex.dialects import ECMA
 
 DEPTH = 6
 """How deep properties and choices are looked at."""

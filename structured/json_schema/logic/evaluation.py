@@ -28,7 +28,7 @@ from structured.json_schema.logic.equality import identity
 from structured.json_schema.numbers import DIVISORS, is_multiple
 from structured.json_schema.strings.formats import SPECIFIED_FORMATS
 from structured.json_schema.strings.names import finds
-from structured.regex.parser import ECMA
+from structured.regex.dialects import ECMA
 
 
 class NotEvaluatedError(SchemaError):

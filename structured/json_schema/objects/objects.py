@@ -26,9 +26,11 @@ from structured.json_schema.logic.values import spellings
 from structured.json_schema.objects.counting import Member, Rest, joined
 from structured.json_schema.strings.names import SortedNames, finds, language_of, sorted_names
 from structured.regex import EMPTY, Literal, Pattern, Unlike, Words, alternation, concat, literal, optional, words
+from structured.regex.dialects import ECMA, RUST, Dialect
 from structured.regex.json_strings import escaped
-from structured.regex.parser import ECMA, NOTHING, RUST, Dialect
-from structured.regex.syntax import ANY_TEXT, ends_alone
+from structured.regex.parser import NOTHING
+from structured.regex.syntax import ANY_TEXT
+from structured.regex.traversal import ends_alone
 
 _COMBINING = frozenset({"patternProperties", "unevaluatedProperties"})
 """Keywords by which more is said of a listed property than is listed."""

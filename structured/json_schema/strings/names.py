@@ -5,8 +5,9 @@ from functools import lru_cache
 
 from structured.automata.dfa import Intersection, Language, PatternLanguage, most_characters, partition
 from structured.regex import Pattern, alternation, concat, literal, words
+from structured.regex.dialects import Dialect
 from structured.regex.json_strings import escaped
-from structured.regex.parser import Dialect, regex_to_pattern
+from structured.regex.parser import regex_to_pattern
 from structured.regex.syntax import ANY_TEXT, Lookahead, Scan
 
 

@@ -11,6 +11,7 @@ from structured.automata.dfa.alphabet import ranges_by_state
 from structured.errors import PatternError
 from structured.errors.recursion import deep
 from structured.regex.json_strings import escaped, escaped_set
+from structured.regex.printing import excerpt
 from structured.regex.right_linear import right_linear
 from structured.regex.syntax import (
     ANY_TEXT,
@@ -25,7 +26,6 @@ from structured.regex.syntax import (
     Unlike,
     alternation,
     concat,
-    excerpt,
     repeat,
     words,
 )

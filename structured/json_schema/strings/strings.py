@@ -26,9 +26,11 @@ from structured.json_schema.strings.formats import PYDANTIC_FORMATS, SPECIFIED_F
 from structured.json_schema.strings.nested_json import embedded
 from structured.json_schema.strings.typed_strings import dialect_of, pydantic_rules
 from structured.regex import Pattern, Reference, alternation, char_set, chars, concat, literal, nodes_of, repeat
+from structured.regex.character_sets import UNESCAPED_RANGES
+from structured.regex.dialects import ECMA
 from structured.regex.json_strings import escaped
-from structured.regex.parser import ECMA, regex_to_pattern
-from structured.regex.syntax import ANY_CHARACTER, ANY_TEXT, UNESCAPED_RANGES, Boundary, Lookahead, Scan, words
+from structured.regex.parser import regex_to_pattern
+from structured.regex.syntax import ANY_CHARACTER, ANY_TEXT, Boundary, Lookahead, Scan, words
 
 _HEX = chars("0123456789ABCDEFabcdef")
 UNESCAPED = char_set(*UNESCAPED_RANGES)

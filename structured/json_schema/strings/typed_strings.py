@@ -17,7 +17,7 @@ from structured.json_schema.strings.formats import PYDANTIC_FORMATS, base64_text
 from structured.json_schema.strings.formats.bounded import dates, datetimes, durations, times
 from structured.regex import Pattern, alternation, char_set, chars, concat, literal, optional, repeat
 from structured.regex.character_classes import UNICODE_SPACE
-from structured.regex.parser import PYTHON, RUST, Dialect
+from structured.regex.dialects import PYTHON, RUST, Dialect
 from structured.regex.syntax import ANY_CHARACTER, ANY_TEXT
 
 _ASCII = repeat(char_set((0, 0x7F)), 0, None)

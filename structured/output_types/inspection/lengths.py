@@ -24,8 +24,8 @@ from structured.regex.syntax import (
     Scan,
     Unlike,
     Words,
-    parts_of,
 )
+from structured.regex.traversal import parts_of
 
 _PLAIN_CHARACTERS = 94
 """The characters of one byte that stand for themselves inside a JSON string."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from structured.regex import CharSet, Pattern, alternation, char_set, concat, optional, repeat
-from structured.regex.syntax import Range, complement
+from structured.regex.character_sets import Range, complement
 
 DIGIT_RANGE: Range = (0x30, 0x39)
 UPPER_RANGE: Range = (0x41, 0x5A)

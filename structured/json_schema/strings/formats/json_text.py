@@ -9,7 +9,7 @@ the others stand for themselves.
 from structured.json_schema.numbers import integer_range
 from structured.json_schema.strings.formats.alphabets import DIGIT, NOT_ZERO
 from structured.regex import Pattern, Reference, alternation, char_set, chars, concat, literal, optional, repeat, words
-from structured.regex.syntax import PLAIN_ESCAPES, UNESCAPED_RANGES
+from structured.regex.character_sets import PLAIN_ESCAPES, UNESCAPED_RANGES
 
 DEPTH = 16
 

@@ -15,7 +15,7 @@ from structured.json_schema.strings.formats.alphabets import LETTER, LETTER_OR_D
 from structured.json_schema.strings.formats.hosts import names, parents
 from structured.json_schema.strings.formats.international import international_names
 from structured.regex import CharSet, Pattern, alternation, char_set, chars, concat, literal, optional, repeat
-from structured.regex.syntax import Range
+from structured.regex.character_sets import Range
 
 LONGEST_ADDRESS = 254
 LONGEST_LOCAL_PART = 64

@@ -7,7 +7,7 @@ The pattern is the grammar. Only two things are given up: the characters that se
 from structured.json_schema.strings.formats.addresses import IPV6
 from structured.json_schema.strings.formats.alphabets import DIGIT, HEX, LETTER, LETTER_OR_DIGIT, NOT_ZERO, both, less
 from structured.regex import CharSet, Pattern, alternation, char_set, chars, concat, literal, optional, repeat
-from structured.regex.syntax import Range
+from structured.regex.character_sets import Range
 
 PERCENT_ENCODED = concat(literal("%"), HEX, HEX)
 UNRESERVED = both(LETTER_OR_DIGIT, chars("-._~"))

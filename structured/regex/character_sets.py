@@ -1,0 +1,49 @@
+"""Sets of characters, as sorted ranges of code points, and those that a JSON string spells in a way of its own."""
+
+import json
+from collections.abc import Iterable
+
+Range = tuple[int, int]
+"""Code points, both ends included."""
+
+MAX_CODE_POINT = 0x10FFFF
+
+_SURROGATES: Range = (0xD800, 0xDFFF)
+
+
+def normalise(ranges: Iterable[Range]) -> tuple[Range, ...]:
+    """Return the same code points, less the surrogates, as sorted ranges that neither overlap nor touch."""
+    merged: list[Range] = []
+    for low, high in sorted(ranges):
+        if low > high:
+            continue
+        if merged and low <= merged[-1][1] + 1:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], high))
+        else:
+            merged.append((low, high))
+    return tuple(piece for low, high in merged for piece in _without_surrogates(low, high))
+
+
+def complement(ranges: Iterable[Range]) -> tuple[Range, ...]:
+    """Return the characters that lie in none of the ranges."""
+    gaps: list[Range] = []
+    low = 0
+    for start, end in normalise(ranges):
+        gaps.append((low, start - 1))
+        low = end + 1
+    gaps.append((low, MAX_CODE_POINT))
+    return normalise(gaps)
+
+
+def _without_surrogates(low: int, high: int) -> list[Range]:
+    below, above = (low, min(high, _SURROGATES[0] - 1)), (max(low, _SURROGATES[1] + 1), high)
+    return [piece for piece in (below, above) if piece[0] <= piece[1]]
+
+
+UNESCAPED_RANGES: tuple[Range, ...] = ((0x20, 0x21), (0x23, 0x5B), (0x5D, 0xD7FF), (0xE000, 0x10FFFF))
+"""The characters that stand for themselves inside a JSON string (RFC 8259 §7), less the surrogates."""
+
+PLAIN_ESCAPES = tuple(
+    escape for character in ('"', "\\", *map(chr, range(0x20))) for escape in [json.dumps(character)[1:-1]]
+)
+"""How `json.dumps` spells the others: the short escapes, and `\\u00` with small digits."""
