@@ -3,12 +3,13 @@
 import dataclasses
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from brute_force import masked_distribution
 from doubles import (
     END,
     END_OF_TURN,
@@ -102,25 +103,6 @@ def recomputed(function: LogitsFunction, index: Index, prompt: Sequence[int], ge
         written.append(token_id)
         state = index.step(state, token_id)
     return [total] if index.is_final(state) else [total + share(end) for end in index.vocabulary.end_token_ids]
-
-
-def masked_distribution(model: FunctionModel, index: Index, prompt: list[int]) -> Iterator[tuple[str, float]]:
-    """Yield every text with its probability: the masked softmax multiplied along it, up to its end."""
-    open_ends = [(index.automaton.start, b"", prompt, 1.0)]
-    while open_ends:
-        state, text, token_ids, share = open_ends.pop()
-        if index.is_final(state):
-            yield text.decode(), share
-            continue
-        legal = unpack(index.mask(state), index.vocabulary.size)
-        weights = np.exp(np.asarray(model.function(token_ids), dtype=np.float64)) * legal
-        for token_id in np.flatnonzero(legal).tolist():
-            part = share * weights[token_id] / weights.sum()
-            if token_id in index.vocabulary.end_token_ids:
-                yield text.decode(), part
-            else:
-                after = text + (index.vocabulary.tokens[token_id] or b"")
-                open_ends.append((index.step(state, token_id), after, [*token_ids, token_id], part))
 
 
 @pytest.mark.parametrize("make", MAKES)

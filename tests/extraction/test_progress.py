@@ -1,6 +1,5 @@
 """The progress of a batch: shown where a person may be waiting, on stderr alone, and gone in the end."""
 
-import io
 import re
 import sys
 import threading
@@ -11,7 +10,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
-from doubles import ByteTokenizer, random_logits
+from doubles import ByteTokenizer, Terminal, random_logits
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
@@ -32,21 +31,14 @@ class Digits(BaseModel):
     second: int = Field(ge=0, le=9)
 
 
-class Screen(io.StringIO):
-    """A terminal that keeps all that is written to it."""
-
-    def isatty(self) -> bool:
-        return True
-
-
 @pytest.fixture
-def screen(monkeypatch: pytest.MonkeyPatch) -> Iterator[Screen]:
+def screen(monkeypatch: pytest.MonkeyPatch) -> Iterator[Terminal]:
     """Return a terminal for stderr, before which nobody is patient."""
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "120")
     for name in ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
         monkeypatch.delenv(name, raising=False)
-    screen = Screen()
+    screen = Terminal()
     monkeypatch.setattr(progress_bar, "PATIENCE", 0.0)
     monkeypatch.setattr(progress_bar, "INTERVAL", 0.001)
     yield screen
@@ -61,7 +53,7 @@ def slow(token_ids: Any) -> Any:
 DOCUMENTS = ["a", "", "b", "c"]
 
 
-def test_a_terminal_shows_a_bar_and_is_left_clean(screen: Screen, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_terminal_shows_a_bar_and_is_left_clean(screen: Terminal, capsys: pytest.CaptureFixture[str]) -> None:
     """Documents, failures, tokens and time; nothing is on stdout, the line is erased and the cursor is back."""
     expected = extract_batch(Digits, DOCUMENTS, model=MODEL, errors="return", progress=False)
     with redirect_stderr(screen):
@@ -77,7 +69,7 @@ def test_a_terminal_shows_a_bar_and_is_left_clean(screen: Screen, capsys: pytest
     assert capsys.readouterr().out == ""
 
 
-def test_an_exception_leaves_the_terminal_clean(screen: Screen) -> None:
+def test_an_exception_leaves_the_terminal_clean(screen: Terminal) -> None:
     """Whatever ends the batch, the bar is gone before it is told."""
 
     def observe(position: int, _generation: object) -> None:
@@ -96,7 +88,7 @@ def test_an_exception_leaves_the_terminal_clean(screen: Screen) -> None:
     ("documents", "options"), [(["a"], {}), (DOCUMENTS, {"progress": False}), ([], {}), (DOCUMENTS, {"dumb": True})]
 )
 def test_where_nobody_waits_there_is_no_bar(
-    screen: Screen, monkeypatch: pytest.MonkeyPatch, documents: list[str], options: dict[str, Any]
+    screen: Terminal, monkeypatch: pytest.MonkeyPatch, documents: list[str], options: dict[str, Any]
 ) -> None:
     """For one document, where it is switched off, and on terminals that cannot draw."""
     if options.pop("dumb", False):
@@ -109,7 +101,7 @@ def test_where_nobody_waits_there_is_no_bar(
     assert screen.getvalue() == ""
 
 
-def test_a_short_batch_shows_nothing(screen: Screen, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_short_batch_shows_nothing(screen: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     """Only one that takes longer than a person's patience does."""
     monkeypatch.setattr(progress_bar, "PATIENCE", 60.0)
     started = time.perf_counter()
@@ -131,7 +123,7 @@ def test_elsewhere_there_is_none_unless_asked_for(capsys: pytest.CaptureFixture[
     assert all(re.match(r"\d/4 documents", line) for line in lines)
 
 
-def test_two_batches_at_once_show_one_bar(screen: Screen) -> None:
+def test_two_batches_at_once_show_one_bar(screen: Terminal) -> None:
     """The second would write over the first."""
     first, second = Outcome(2), Outcome(2)
     with redirect_stderr(screen), showing(first, progress=True), showing(second, progress=True):
@@ -144,7 +136,7 @@ def test_two_batches_at_once_show_one_bar(screen: Screen) -> None:
 
 def test_a_closed_stderr_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether it is closed before, or while a bar is shown."""
-    closed = Screen()
+    closed = Terminal()
     closed.close()
     monkeypatch.setattr(sys, "stderr", closed)
     for progress in (None, True):

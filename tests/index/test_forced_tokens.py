@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from brute_force import masked_distribution
 from doubles import ByteTokenizer, patterns, random_logits, randoms, real_tokenizer, spell, text_logits
 from hypothesis import given, settings
 from languages import DEPENDENT_CHOICES, MOOD, PERSON
@@ -82,22 +83,6 @@ def test_sampling_follows_the_masked_distribution(force: bool) -> None:
     assert drawn.keys() <= expected.keys()
     chi_square = sum((drawn[text] - draws * share) ** 2 / (draws * share) for text, share in expected.items())
     assert chi_square < 45  # 17 degrees of freedom: by chance once in 4,000
-
-
-def masked_distribution(model: FunctionModel, index: Index, prompt: list[int]) -> Any:
-    """Yield every text with its probability, by multiplying the masked softmax along it."""
-    open_ends = [(index.automaton.start, b"", list(prompt), 1.0)]
-    while open_ends:
-        state, text, token_ids, share = open_ends.pop()
-        if index.is_final(state):
-            yield text.decode(), share
-            continue
-        successors = index.successors(state)
-        legal = np.flatnonzero(successors != DEAD)
-        weights = np.exp(np.asarray(model.function(token_ids), dtype=np.float64)[legal])
-        for token_id, weight in zip(legal.tolist(), (weights / weights.sum()).tolist(), strict=True):
-            token = model.vocabulary.tokens[token_id] or b""
-            open_ends.append((int(successors[token_id]), text + token, [*token_ids, token_id], share * weight))
 
 
 def test_a_decided_answer_is_not_asked_for(vocabulary: Vocabulary) -> None:

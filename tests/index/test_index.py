@@ -1,15 +1,14 @@
 """The index: masks against brute force over the vocabulary, and the arithmetic of shortest completions."""
 
 import random
-from functools import cache
 
 import numpy as np
 import pytest
+from brute_force import brute_mask, brute_successors
 from doubles import patterns, patterns_with_texts, randoms, read, sample
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from languages import PERSON
-from numpy.typing import NDArray
 from walks import states_on_walks
 
 from structured.automata import DEAD, Automaton, RegularAutomaton
@@ -19,28 +18,6 @@ from structured.index.index import Index
 from structured.index.masks import NO_ROW, MaskTable, unpack
 from structured.regex import Pattern, alternation, char_set, chars, concat, literal, repeat
 from structured.vocabulary import Vocabulary
-
-
-def brute_successors(index: Index, state: int) -> NDArray[np.int32]:
-    """Return the state after each token by stepping over the bytes of each, one token after the other."""
-    step = cache(index.automaton.step)
-    successors = np.full(index.vocabulary.size, DEAD, dtype=np.int32)
-    for token_id, token in enumerate(index.vocabulary.tokens):
-        successor = state if token else DEAD
-        for byte in token or b"":
-            successor = step(successor, byte)
-            if successor == DEAD:
-                break
-        successors[token_id] = successor
-    return successors
-
-
-def brute_mask(index: Index, state: int, allowed: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return the allowed tokens and, where the text may end, the end tokens."""
-    expected = allowed.copy()
-    if index.automaton.accepts(state):
-        expected[list(index.vocabulary.end_token_ids)] = True
-    return expected
 
 
 @given(patterns(), randoms())

@@ -1,6 +1,5 @@
 """Names of models: what is a folder, what can be on the hub, what is said of one with a mistake, and how soon."""
 
-import io
 import os
 import shutil
 import socket
@@ -14,7 +13,7 @@ from typing import Any
 import huggingface_hub
 import huggingface_hub.constants
 import pytest
-from doubles import in_memory, tiny_llama
+from doubles import Terminal, in_memory, save, tiny_llama
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -50,9 +49,7 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> list[object]:
 def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of a tiny model."""
     folder = tmp_path_factory.mktemp("saved") / "tiny-llama"
-    tiny = in_memory(tiny_llama)
-    tiny.model.save_pretrained(folder)
-    tiny.tokenizer.save_pretrained(folder)
+    save(in_memory(tiny_llama), folder)
     return folder
 
 
@@ -260,19 +257,12 @@ def test_code_of_a_checkpoint_is_not_run(tmp_path, saved, monkeypatch):
     assert "transformers says: " in refusal(folder)
 
 
-class OnTerminal(io.StringIO):
-    """A text stream that is taken for a terminal."""
-
-    def isatty(self) -> bool:
-        return True
-
-
 def test_loading_a_folder_draws_no_bars_and_asks_nobody(saved, no_network):
     """It leaves the bars of other loads with transformers as they were."""
     from transformers import AutoModelForCausalLM
     from transformers.utils import logging
 
-    written = OnTerminal()
+    written = Terminal()
     with redirect_stderr(written):
         load_model(str(saved), device_map={"": "cpu"})
     assert not written.getvalue()

@@ -15,6 +15,7 @@ from doubles import (
     byte_level_tokenizer,
     in_memory,
     random_logits,
+    save,
     tiny_gpt2,
     tiny_lfm2,
     tiny_llama,
@@ -243,8 +244,7 @@ def test_chat_template_is_used_where_there_is_one() -> None:
 @pytest.mark.usefixtures("offline")
 def test_model_saved_to_a_folder_is_the_same_model(model: "HuggingFaceModel", tmp_path: Path) -> None:
     """A model that is loaded from its folder gives the logits of the one that was saved, and is loaded once."""
-    model.model.save_pretrained(tmp_path)
-    model.tokenizer.save_pretrained(tmp_path)
+    save(model, tmp_path)
     loaded = load_model(tmp_path)
     assert loaded.vocabulary.tokens == model.vocabulary.tokens
     assert loaded.vocabulary.end_token_ids == model.vocabulary.end_token_ids
@@ -258,9 +258,7 @@ def test_model_saved_to_a_folder_is_the_same_model(model: "HuggingFaceModel", tm
 @pytest.mark.usefixtures("offline")
 def test_environment_variable_names_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With no model named, STRUCTURED_MODEL decides, and nothing is said about a demonstration."""
-    saved = in_memory(tiny_llama)
-    saved.model.save_pretrained(tmp_path)
-    saved.tokenizer.save_pretrained(tmp_path)
+    save(in_memory(tiny_llama), tmp_path)
     monkeypatch.setenv("STRUCTURED_MODEL", str(tmp_path))
     assert load_model().name == str(tmp_path)
 
@@ -268,9 +266,7 @@ def test_environment_variable_names_the_model(tmp_path: Path, monkeypatch: pytes
 @pytest.mark.usefixtures("offline")
 def test_demonstration_model_says_so_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With no model named anywhere, the packaged one answers; the first time it warns, the second it does not."""
-    saved = in_memory(tiny_llama)
-    saved.model.save_pretrained(tmp_path)
-    saved.tokenizer.save_pretrained(tmp_path)
+    save(in_memory(tiny_llama), tmp_path)
     monkeypatch.delenv("STRUCTURED_MODEL", raising=False)
     monkeypatch.setattr(load, "DEMONSTRATION", tmp_path)
     load._demonstration.cache_clear()

@@ -5,7 +5,7 @@ from unittest.mock import Mock
 
 import numpy as np
 import pytest
-from doubles import byte_level_tokenizer
+from doubles import byte_level_tokenizer, tiny
 from reruns import Recordable, Rerun
 
 from structured.errors import ModelError, OutOfMemoryError, StructuredWarning
@@ -32,32 +32,6 @@ ARCHITECTURES = (
 
 OTHERS = ("bloom", "mistral", "gemma2", "mamba", "roberta")
 """Models that have no positions, sliding windows, recurrences, or positions of their own."""
-
-SIZES = {
-    **dict.fromkeys(("hidden_size", "n_embd", "word_embed_proj_dim"), 32),
-    **dict.fromkeys(("intermediate_size", "ffn_dim", "moe_intermediate_size"), 48),
-    **dict.fromkeys(("num_hidden_layers", "n_layer", "num_experts_per_tok"), 2),
-    **dict.fromkeys(("num_attention_heads", "num_key_value_heads", "n_head", "num_experts", "rotary_dim"), 4),
-    **dict.fromkeys(("n_routed_experts", "num_local_experts"), 4),
-    **dict.fromkeys(("n_group", "topk_group", "first_k_dense_replace"), 1),
-    **dict.fromkeys(("kv_lora_rank", "q_lora_rank", "qk_rope_head_dim", "qk_nope_head_dim", "v_head_dim"), 8),
-    **dict.fromkeys(("pad_token_id", "bos_token_id"), 0),
-    "eos_token_id": 1,
-    "max_position_embeddings": 128,
-}
-
-
-def tiny(name: str, width: int):
-    """Return a model of an architecture with random weights, two layers deep."""
-    import torch
-    from transformers import AutoConfig, AutoModelForCausalLM
-
-    known = AutoConfig.for_model(name)
-    sizes = {key: size for key, size in SIZES.items() if hasattr(known, key)}
-    if name == "lfm2":
-        sizes["layer_types"] = ["conv", "full_attention"]
-    torch.manual_seed(0)
-    return AutoModelForCausalLM.from_config(AutoConfig.for_model(name, vocab_size=width, **sizes)).float().eval()
 
 
 @pytest.mark.parametrize("name", ARCHITECTURES)

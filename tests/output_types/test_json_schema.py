@@ -8,7 +8,7 @@ import warnings
 from typing import Annotated, Any
 
 import pytest
-from doubles import ByteTokenizer, json_hating_logits, random_logits
+from doubles import ByteTokenizer, accepted, json_hating_logits, random_logits
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema.validators import Draft202012Validator
@@ -26,7 +26,7 @@ from structured import (
     structured,
     to_regex,
 )
-from structured.automata import DEAD, RegularAutomaton
+from structured.automata import RegularAutomaton
 from structured.json_schema.compile import compiled
 from structured.json_schema.document.drafts import Draft
 from structured.models import FunctionModel
@@ -59,12 +59,7 @@ ADDRESSES = {
 
 def accepts(schema, text, optional="written", **options):
     automaton = RegularAutomaton(compiled(JsonSchema(schema, **options).compilation("spaced", optional)))
-    state = automaton.start
-    for byte in text.encode():
-        state = automaton.step(state, byte)
-        if state == DEAD:
-            return False
-    return automaton.accepts(state)
+    return accepted(automaton, text.encode())
 
 
 def sketch(schema, optional="written"):

@@ -7,7 +7,7 @@ import warnings
 from typing import Annotated, Any, Literal
 
 import pytest
-from doubles import ByteTokenizer, random_logits
+from doubles import ByteTokenizer, accepted, random_logits
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import AfterValidator, BaseModel, Field, TypeAdapter, field_validator
@@ -26,7 +26,7 @@ from structured import (
     inspect_type,
     structured,
 )
-from structured.automata import DEAD, RegularAutomaton
+from structured.automata import RegularAutomaton
 from structured.json_schema.compile import compiled
 from structured.models import FunctionModel
 from structured.output_types.resolve import resolve_type
@@ -53,13 +53,7 @@ def read(output_type, text, absent, **options):
 
 
 def accepts(output_type, absent, text):
-    automaton = RegularAutomaton(compiled(resolve_type(output_type, absent).compilation()))
-    state = automaton.start
-    for byte in text.encode():
-        state = automaton.step(state, byte)
-        if state == DEAD:
-            return False
-    return automaton.accepts(state)
+    return accepted(RegularAutomaton(compiled(resolve_type(output_type, absent).compilation())), text.encode())
 
 
 class Person(BaseModel):

@@ -7,7 +7,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from doubles import REAL_VOCABULARIES, real_tokenizer
+from doubles import real_tokenizer
 
 from benchmarks.maskbench import Summary, quantile, report, run
 from benchmarks.maskbench_engine import Engine
@@ -30,8 +30,6 @@ TESTS = [
 
 @pytest.fixture(scope="module")
 def tokenizer():
-    if not (REAL_VOCABULARIES / "gpt2").is_dir():
-        pytest.skip("The tokenizer gpt2 is not beside the repository, in shared/tokenizers.")
     return real_tokenizer("gpt2")
 
 

@@ -1,5 +1,6 @@
 """What stands in for the world in the tests: a byte tokenizer, scripted models, random patterns and texts."""
 
+import io
 import itertools
 import json
 import random
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -130,7 +132,9 @@ def byte_level_tokenizer(*, chat_template: str | None = None) -> Any:
 
 @cache
 def real_tokenizer(name: str) -> Any:
-    """Return one of the tokenizers beside the repository."""
+    """Return one of the tokenizers beside the repository; the test is skipped where it is absent."""
+    if not (REAL_VOCABULARIES / name).is_dir():
+        pytest.skip(f"The tokenizer {name} is not beside the repository, in shared/tokenizers.")
     from transformers import AutoTokenizer
 
     return AutoTokenizer.from_pretrained(REAL_VOCABULARIES / name)
@@ -142,91 +146,75 @@ def real_vocabulary(name: str) -> Vocabulary:
     return Vocabulary.from_transformers(real_tokenizer(name))
 
 
-def tiny_llama(width: int) -> "PreTrainedModel":
-    """Return a network of two layers with random weights, rotary positions and shared key-value heads."""
-    from transformers import LlamaConfig, LlamaForCausalLM
+_SIZES = {
+    **dict.fromkeys(("hidden_size", "n_embd", "word_embed_proj_dim"), 32),
+    **dict.fromkeys(("intermediate_size", "ffn_dim", "moe_intermediate_size"), 48),
+    **dict.fromkeys(("num_hidden_layers", "n_layer", "num_experts_per_tok"), 2),
+    **dict.fromkeys(("num_attention_heads", "num_key_value_heads", "n_head", "num_experts", "rotary_dim"), 4),
+    **dict.fromkeys(("n_routed_experts", "num_local_experts"), 4),
+    **dict.fromkeys(("n_group", "topk_group", "first_k_dense_replace"), 1),
+    **dict.fromkeys(("kv_lora_rank", "q_lora_rank", "qk_rope_head_dim", "qk_nope_head_dim", "v_head_dim"), 8),
+    **dict.fromkeys(("pad_token_id", "bos_token_id"), 0),
+    "eos_token_id": 1,
+    **dict.fromkeys(("max_position_embeddings", "n_positions"), 256),
+}
+"""What architectures call their sizes."""
 
-    config = LlamaConfig(
-        vocab_size=width,
-        hidden_size=32,
-        intermediate_size=64,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        num_key_value_heads=2,
-        max_position_embeddings=256,
-        initializer_range=0.5,
-        bos_token_id=0,
-        eos_token_id=1,
-    )
-    return LlamaForCausalLM(config)
+
+def tiny(name: str, width: int, **options: Any) -> "PreTrainedModel":
+    """Return a network of an architecture of transformers with random weights, two layers deep."""
+    import torch
+    from transformers import AutoConfig, AutoModelForCausalLM
+
+    known = AutoConfig.for_model(name)
+    sizes = {key: size for key, size in _SIZES.items() if hasattr(known, key)}
+    if name == "lfm2":
+        sizes["layer_types"] = ["conv", "full_attention"]
+    torch.manual_seed(0)
+    config = AutoConfig.for_model(name, **{**sizes, "vocab_size": width, **options})
+    made: PreTrainedModel = AutoModelForCausalLM.from_config(config).float().train(mode=False)
+    return made
+
+
+def tiny_llama(width: int) -> "PreTrainedModel":
+    """Return a network with rotary positions and shared key-value heads."""
+    return tiny("llama", width, num_key_value_heads=2, initializer_range=0.5)
 
 
 def tiny_gpt2(width: int) -> "PreTrainedModel":
-    """Return a network of two layers with random weights and learned positions."""
-    from transformers import GPT2Config, GPT2LMHeadModel
-
-    config = GPT2Config(
-        vocab_size=width,
-        n_embd=32,
-        n_layer=2,
-        n_head=4,
-        n_positions=256,
-        initializer_range=0.5,
-        bos_token_id=0,
-        eos_token_id=1,
-    )
-    return GPT2LMHeadModel(config)
+    """Return a network with learned positions."""
+    return tiny("gpt2", width, initializer_range=0.5)
 
 
 def tiny_lfm2(width: int) -> "PreTrainedModel":
-    """Return a network with random weights of convolutions beside attention, whose state has no room for padding."""
-    from transformers import Lfm2Config, Lfm2ForCausalLM
-
-    config = Lfm2Config(
-        vocab_size=width,
-        hidden_size=32,
-        intermediate_size=64,
-        num_hidden_layers=3,
-        num_attention_heads=4,
-        num_key_value_heads=2,
-        layer_types=["conv", "full_attention", "conv"],
-        max_position_embeddings=256,
-        initializer_range=0.5,
-        bos_token_id=0,
-        eos_token_id=1,
-    )
-    return Lfm2ForCausalLM(config)
+    """Return a network of convolutions beside attention, whose state has no room for padding."""
+    return tiny("lfm2", width, num_key_value_heads=2, initializer_range=0.5)
 
 
 def tiny_mistral(width: int) -> "PreTrainedModel":
-    """Return a network with random weights in which a token sees the last few alone."""
-    from transformers import MistralConfig, MistralForCausalLM
-
-    config = MistralConfig(
-        vocab_size=width,
-        hidden_size=32,
-        intermediate_size=64,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        num_key_value_heads=2,
-        sliding_window=24,
-        max_position_embeddings=256,
-        initializer_range=0.5,
-        bos_token_id=0,
-        eos_token_id=1,
-    )
-    return MistralForCausalLM(config)
+    """Return a network in which a token sees the last few alone."""
+    return tiny("mistral", width, num_key_value_heads=2, sliding_window=24, initializer_range=0.5)
 
 
 def in_memory(make: "Callable[[int], PreTrainedModel]", *, chat_template: str | None = None) -> "HuggingFaceModel":
     """Return a tiny model with its tokenizer, and with a few more logits than that has tokens."""
-    import torch
-
     from structured.models.transformers import HuggingFaceModel
 
-    torch.manual_seed(0)
     tokenizer = byte_level_tokenizer(chat_template=chat_template)
-    return HuggingFaceModel(make(len(tokenizer) + 13).train(mode=False), tokenizer)
+    return HuggingFaceModel(make(len(tokenizer) + 13), tokenizer)
+
+
+def save(model: "HuggingFaceModel", folder: Path) -> None:
+    """Write a model and its tokenizer into a folder, as those of the hub come."""
+    model.model.save_pretrained(folder)
+    model.tokenizer.save_pretrained(folder)
+
+
+class Terminal(io.StringIO):
+    """A terminal that keeps all that is written to it."""
+
+    def isatty(self) -> bool:
+        return True
 
 
 def random_logits(width: int, *, scale: float = 1.0, seed: int = 0) -> LogitsFunction:
