@@ -5,9 +5,9 @@ import re
 from itertools import product
 
 import pytest
-from doubles import read
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from walks import read
 
 from structured.automata import DEAD, RegularAutomaton
 from structured.automata.dfa import (

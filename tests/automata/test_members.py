@@ -6,9 +6,10 @@ import random
 import re
 
 import pytest
-from doubles import mutated, randoms, read, sample
 from hypothesis import given
 from hypothesis import strategies as st
+from random_patterns import mutated, randoms, sample
+from walks import read
 
 from structured.automata import DEAD, RegularAutomaton
 from structured.errors import PatternError

@@ -9,9 +9,10 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from doubles import BOUNDARIES, accepted, code_points, patterns_with_texts, ranges, read
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from random_patterns import BOUNDARIES, code_points, patterns_with_texts, ranges
+from walks import accepted, read
 from ways import matches
 
 from structured.automata import DEAD, Limits, RegularAutomaton

@@ -17,7 +17,6 @@ from doubles import (
     ByteTokenizer,
     LogitsFunction,
     in_memory,
-    patterns,
     random_logits,
     spell,
     tiny_gpt2,
@@ -28,6 +27,7 @@ from doubles import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from languages import ARRAY, CHOICE, DEPENDENT_CHOICES, INTEGER, OBJECT, STRING, TYPES
+from random_patterns import patterns
 
 from structured.automata import RegularAutomaton
 from structured.decoding.beam_search import beam_search

@@ -16,10 +16,7 @@ from doubles import (
     LogitsFunction,
     in_memory,
     json_hating_logits,
-    patterns,
     random_logits,
-    randoms,
-    sample,
     spell,
     tiny_gpt2,
     tiny_lfm2,
@@ -30,6 +27,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from languages import STRING, TYPES
 from numpy.typing import NDArray
+from random_patterns import patterns, randoms, sample
 from ways import matches
 
 from structured.automata import RegularAutomaton

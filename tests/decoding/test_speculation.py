@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from doubles import ByteTokenizer, patterns, random_logits, spell
+from doubles import ByteTokenizer, random_logits, spell
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from random_patterns import patterns
 
 from structured.automata import RegularAutomaton
 from structured.decoding.generate import Generation, Request, generate

@@ -9,10 +9,11 @@ from typing import Annotated, Any
 
 import numpy as np
 import pytest
-from doubles import ByteTokenizer, json_hating_logits, patterns, random_logits
+from doubles import ByteTokenizer, json_hating_logits, random_logits
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, field_validator
+from random_patterns import patterns
 from strategies import output_types
 
 from structured import BudgetWarning, Extractor, GenerationError, extract, extract_batch

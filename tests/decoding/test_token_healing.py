@@ -3,9 +3,10 @@
 import random
 
 import pytest
-from doubles import ByteTokenizer, patterns, random_logits, randoms, real_tokenizer, spell
+from doubles import ByteTokenizer, random_logits, real_tokenizer, spell
 from hypothesis import given
 from hypothesis import strategies as st
+from random_patterns import patterns, randoms
 
 from structured.automata import DEAD, RegularAutomaton
 from structured.decoding.generate import Request, generate

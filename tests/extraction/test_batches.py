@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from doubles import ByteTokenizer, LogitsFunction, json_hating_logits, random_logits, randoms
+from doubles import ByteTokenizer, LogitsFunction, json_hating_logits, random_logits
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, field_validator
+from random_patterns import randoms
 
 from structured import (
     BatchError,

@@ -20,7 +20,7 @@ from typing import Any, Literal
 import doubles
 import numpy as np
 import pytest
-from doubles import ByteTokenizer, patterns, randoms
+from doubles import ByteTokenizer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from interpreter import run
@@ -28,6 +28,7 @@ from languages import PERSON
 from numpy.typing import NDArray
 from package_map import HOUSE
 from pydantic import BaseModel
+from random_patterns import patterns, randoms
 from typer.testing import CliRunner
 from walks import states_on_walks
 

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 from brute_force import masked_distribution
-from doubles import ByteTokenizer, patterns, random_logits, randoms, real_tokenizer, spell, text_logits
+from doubles import ByteTokenizer, random_logits, real_tokenizer, spell, text_logits
 from hypothesis import given, settings
 from languages import DEPENDENT_CHOICES, MOOD, PERSON
+from random_patterns import patterns, randoms
 from walks import states_on_walks
 
 from structured.automata import DEAD, RegularAutomaton

@@ -4,10 +4,11 @@ import random
 import re
 
 import pytest
-from doubles import BOS, END, END_OF_TURN, HIDDEN, patterns, randoms, read, spell
+from doubles import BOS, END, END_OF_TURN, HIDDEN, spell
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from walks import allowed, write
+from random_patterns import patterns, randoms
+from walks import allowed, read, write
 from ways import matches
 
 from structured.automata import RegularAutomaton

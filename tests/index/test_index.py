@@ -5,11 +5,11 @@ import random
 import numpy as np
 import pytest
 from brute_force import brute_mask, brute_successors
-from doubles import patterns, patterns_with_texts, randoms, read, sample
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from languages import PERSON
-from walks import states_on_walks
+from random_patterns import patterns, patterns_with_texts, randoms, sample
+from walks import read, states_on_walks
 
 from structured.automata import DEAD, Automaton, RegularAutomaton
 from structured.index import index as index_module

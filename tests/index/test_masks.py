@@ -5,9 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 import torch
-from doubles import patterns
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from random_patterns import patterns
 
 from structured.automata import RegularAutomaton
 from structured.decoding.device_masks import DeviceMasks, apply_masks, draw

@@ -5,10 +5,10 @@ from collections.abc import Collection
 
 import numpy as np
 import pytest
-from doubles import patterns, randoms
 from hypothesis import given
 from hypothesis import strategies as st
 from languages import MOOD, NUMBER, PERSON
+from random_patterns import patterns, randoms
 from walks import states_on_walks, write
 
 from structured.automata import DEAD, RegularAutomaton

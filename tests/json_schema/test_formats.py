@@ -19,7 +19,6 @@ from functools import cache, partial
 from typing import Any
 
 import pytest
-from doubles import accepted
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import (
@@ -36,6 +35,7 @@ from pydantic import (
 )
 from pydantic_core import MultiHostUrl, from_json
 from strategies import CHARACTERS, random_text
+from walks import accepted
 
 from structured.automata import RegularAutomaton
 from structured.automata.dfa import PatternLanguage

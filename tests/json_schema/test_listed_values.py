@@ -6,9 +6,10 @@ from enum import Enum
 from typing import Any, Literal
 
 import pytest
-from doubles import ByteTokenizer, accepted
+from doubles import ByteTokenizer
 from hypothesis import given
 from hypothesis import strategies as st
+from walks import accepted
 
 from structured import JsonSchema, inspect_type
 from structured.automata import RegularAutomaton

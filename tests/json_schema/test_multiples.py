@@ -9,10 +9,10 @@ from fractions import Fraction
 from typing import Annotated
 
 import pytest
-from doubles import accepted, read
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
+from walks import accepted, read
 
 from structured.automata import DEAD, RegularAutomaton
 from structured.errors import SchemaError

@@ -5,10 +5,10 @@ from functools import cache
 from typing import Any
 
 import pytest
-from doubles import read
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator, Draft202012Validator
+from walks import read
 
 from structured.automata import DEAD, RegularAutomaton
 from structured.errors import SchemaError

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 from brute_force import brute_mask, brute_successors
-from doubles import accepted, read, sample
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft4Validator, Draft202012Validator
+from random_patterns import sample
+from walks import accepted, read
 
 from structured import JsonSchema
 from structured.automata import DEAD, RegularAutomaton

@@ -4,13 +4,13 @@ import random
 from typing import Any
 
 import pytest
-from doubles import accepted
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError, create_model
 from pydantic_types import KINDS, REFUSED, composed
 from random_json import automaton_of, check_texts
 from strategies import Typed
+from walks import accepted
 
 from structured.automata import RegularAutomaton
 from structured.errors import SchemaError

@@ -6,10 +6,11 @@ from typing import Any, Literal
 
 import numpy as np
 import pytest
-from doubles import read, spell
+from doubles import spell
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, Json
+from walks import read
 
 from structured import JsonSchema
 from structured.automata import DEAD, RegularAutomaton

@@ -8,11 +8,12 @@ import warnings
 from typing import Annotated, Any
 
 import pytest
-from doubles import ByteTokenizer, accepted, json_hating_logits, random_logits
+from doubles import ByteTokenizer, json_hating_logits, random_logits
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema.validators import Draft202012Validator
 from pydantic import BaseModel
+from walks import accepted
 
 from structured import (
     BudgetWarning,

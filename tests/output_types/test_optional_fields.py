@@ -7,12 +7,13 @@ import warnings
 from typing import Annotated, Any, Literal
 
 import pytest
-from doubles import ByteTokenizer, accepted, random_logits
+from doubles import ByteTokenizer, random_logits
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import AfterValidator, BaseModel, Field, TypeAdapter, field_validator
 from strategies import output_types
 from typing_extensions import TypedDict
+from walks import accepted
 
 from structured import (
     BudgetWarning,

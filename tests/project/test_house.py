@@ -92,6 +92,12 @@ def test_every_module_is_in_a_package() -> None:
     assert len(PACKAGES) <= MAX_ENTRIES
 
 
+def test_the_tests_are_laid_out_like_the_packages() -> None:
+    """Each package has its folder of tests; beside these are the laws of several, the project's checks, and support."""
+    folders = {test.parent.name for test in Path(__file__).parents[1].glob("*/*.py")}
+    assert folders == {*PACKAGES, "laws", "project", "support"}
+
+
 @pytest.mark.parametrize("module", [module for module in MODULES if package_of(module) in PACKAGES], ids=shown)
 def test_modules_import_from_packages_before(module: Path) -> None:
     """No module knows of a package after its own."""

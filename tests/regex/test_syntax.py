@@ -7,9 +7,9 @@ from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
-from doubles import BOUNDARIES, CHARACTERS, char_sets, patterns, ranges, sample
 from hypothesis import given
 from hypothesis import strategies as st
+from random_patterns import BOUNDARIES, CHARACTERS, char_sets, patterns, ranges, sample
 from ways import matches
 
 from structured.errors import PatternError

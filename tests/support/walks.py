@@ -1,14 +1,30 @@
-"""Random walks through an index: the states that legal tokens lead to, and the texts that they write."""
+"""Walks: the state that bytes lead to, those that random tokens lead to, and the texts that these write."""
 
 import random
 
 import numpy as np
 from doubles import spell
 
-from structured.automata import DEAD
+from structured.automata import DEAD, Automaton
 from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.index.masks import unpack
+
+
+def read(automaton: Automaton, data: bytes, state: int | None = None) -> int:
+    """Return the state to which some bytes lead, from the start if from no other; or DEAD."""
+    state = automaton.start if state is None else state
+    for byte in data:
+        state = automaton.step(state, byte)
+        if state == DEAD:
+            return DEAD
+    return state
+
+
+def accepted(automaton: Automaton, data: bytes) -> bool:
+    """Tell whether an automaton accepts some bytes."""
+    state = read(automaton, data)
+    return state != DEAD and automaton.accepts(state)
 
 
 def states_on_walks(index: Index, rng: random.Random, *, walks: int = 2, tokens: int = 6) -> list[int]:

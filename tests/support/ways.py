@@ -1,4 +1,4 @@
-"""A pattern and a text enter; the ways of reading the text leave, counted and not tried one after the other.
+"""The ways in which a pattern can read a text, counted instead of tried one after the other.
 
 Python's `re` tries them, and nested repeats let their number grow with a power of the length of the text: for a dozen
 characters, `(?:(?:a|.|){3,}|a|.|){3,}` keeps it busy for weeks.
