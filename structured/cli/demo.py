@@ -1,147 +1,70 @@
-"""The documents and types of `structured demo`: what people paste, and what they want out of it."""
+"""`structured demo`: several types out of several documents, with the packaged model."""
 
-from dataclasses import dataclass
-from datetime import date, datetime
-from enum import Enum
-from typing import Any, Literal
+import inspect
+import time
+import warnings
+from typing import Annotated, Any
 
-from pydantic import BaseModel, Field
+import typer
+from rich.console import Console, Group
+from rich.panel import Panel
+from rich.pretty import Pretty
+from rich.rule import Rule
+from rich.syntax import Syntax
+from rich.table import Table
+from rich.text import Text
 
-
-class Person(BaseModel):
-    name: str
-    age: int
-    occupation: str | None
-    city: str | None
-
-
-class LineItem(BaseModel):
-    description: str
-    quantity: int = Field(ge=1)
-    unit_price: float
-
-
-class Invoice(BaseModel):
-    invoice_number: str
-    vendor: str
-    issue_date: date
-    due_date: date | None
-    items: list[LineItem]
-    total: float
-    paid: bool
+from structured.cli.showcases import SHOWCASES, Showcase
+from structured.errors import DemonstrationWarning, StructuredError
+from structured.extraction.extractor import Extractor
+from structured.models import DEMONSTRATION, load_model
+from structured.output_types.resolve import read_type
 
 
-class Priority(Enum):
-    LOW = "low"
-    MEDIUM = "medium"
-    HIGH = "high"
-    URGENT = "urgent"
+def demo(
+    model: Annotated[
+        str | None, typer.Option(help="A hub id or folder. Default: $STRUCTURED_MODEL, or the model in the package.")
+    ] = None,
+) -> None:
+    """Extract several types from several documents, and show each document, type and object."""
+    console = Console()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", DemonstrationWarning)
+        try:
+            with console.status("Loading the model …"):
+                loaded = load_model(model)
+            started = time.perf_counter()
+            for showcase in SHOWCASES:
+                with console.status(f"Reading: {showcase.title} …"):
+                    answer = Extractor[Any](showcase.output_type, model=loaded)(showcase.document)
+                console.print(_panels(showcase, answer, width=console.width))
+        except StructuredError as error:
+            console.print(Text(f"{type(error).__name__}: {error}", style="red"))
+            raise typer.Exit(1) from error
+    seconds = time.perf_counter() - started
+    name = "the demonstration model" if loaded.name == str(DEMONSTRATION) else loaded.name
+    console.print(f"[bold]{len(SHOWCASES)} documents in {seconds:.1f} s[/bold] with {name}.")
+    for warning in caught:
+        console.print(Text(str(warning.message), style="yellow"))
 
 
-class Ticket(BaseModel):
-    customer: str
-    product: str
-    priority: Priority
-    order_number: str | None
-
-
-class Flight(BaseModel):
-    flight_number: str
-    airline: str
-    origin: str
-    destination: str
-    departure: datetime
-    gate: str | None
-    seat: str | None
-
-
-class Medication(BaseModel):
-    name: str
-    dose: str
-
-
-class MedicalNote(BaseModel):
-    patient: str
-    age: int
-    diagnosis: str
-    medications: list[Medication]
-    allergies: list[str]
-    follow_up: date | None
-
-
-class JobPost(BaseModel):
-    title: str
-    company: str
-    location: str
-    salary: int | None
-    remote: bool | None
-    skills: list[str]
-
-
-@dataclass(frozen=True, slots=True)
-class Showcase:
-    """A document and the type of what is wanted of it."""
-
-    title: str
-    document: str
-    output_type: Any
-    shown: tuple[type, ...]
-    """The classes whose source is shown beside the document."""
-
-
-SHOWCASES = (
-    Showcase(
-        "A short biography",
-        "Marta Lindqvist, 34, works as a marine biologist in Bergen. Her brother Ole runs a bakery in Oslo.",
-        Person,
-        (Person,),
-    ),
-    Showcase(
-        "An invoice",
-        "Hello,\n\nplease find invoice INV-2024-0117 from Northwind Paper, issued on March 3rd, 2024. It lists "
-        "12 notebooks at $4.50 each and 2 desk lamps at $39.00 each. The total is $132.00, due on 2 April 2024. "
-        "It has not been paid yet.\n\nKind regards,\nPaula Stern",
-        Invoice,
-        (Invoice, LineItem),
-    ),
-    Showcase(
-        "A support ticket",
-        "From: Daniel Osei\nSubject: Coffee machine leaks!\n\nHi, the BrewMaster started leaking this morning. This is "
-        "urgent. The order number is BM-88213.\n\nDaniel",
-        Ticket,
-        (Ticket, Priority),
-    ),
-    Showcase(
-        "A flight confirmation",
-        "Your booking is confirmed. Flight LH 1823 with Lufthansa from Munich to Porto departs on 14 June 2025 at 9:40 "
-        "am from gate G21. Your seat is 14C. Boarding closes 20 minutes before departure.",
-        Flight,
-        (Flight,),
-    ),
-    Showcase(
-        "A doctor's note",
-        "Patient: Rosa Delgado, 58 years old. Diagnosed with hypertension. Prescribed lisinopril 10 mg and "
-        "amlodipine 5 mg. Allergic to penicillin. Follow-up on 12 May 2025.",
-        MedicalNote,
-        (MedicalNote, Medication),
-    ),
-    Showcase(
-        "A job advertisement",
-        "Halden Robotics is looking for a Firmware Engineer in Gothenburg. You bring experience with C++, Rust and "
-        "Linux. The salary is 72,000 EUR a year. Remote work is possible.",
-        JobPost,
-        (JobPost,),
-    ),
-    Showcase(
-        "Several people at once",
-        "Ana is 31, a nurse from York. Her brother Jason is 25 and works as a cook in Leeds.",
-        list[Person],
-        (Person,),
-    ),
-    Showcase(
-        "What kind of message is it?",
-        "I was charged twice for my subscription this month. Please refund the second payment.",
-        Literal["billing", "technical", "shipping", "other"],
-        (),
-    ),
-)
+def _panels(showcase: Showcase, answer: object, *, width: int) -> Group:
+    """Return a document, the type asked for and the object found, side by side where the terminal is wide enough."""
+    document = Panel(Text(showcase.document), title="document", title_align="left", border_style="cyan")
+    source = "\n\n".join(inspect.getsource(shown).strip() for shown in showcase.shown)
+    asked = read_type(showcase.output_type).name
+    wanted = Panel(
+        Syntax(source, "python", background_color="default", word_wrap=True) if source else Text(asked),
+        title=f"type: {asked}",
+        title_align="left",
+        border_style="blue",
+    )
+    found = Panel(Pretty(answer), title="object", title_align="left")
+    found.border_style = "green"
+    if width < 100:
+        return Group(Rule(showcase.title, align="left"), document, wanted, found)
+    table = Table.grid(expand=True, padding=(0, 1))
+    table.add_column(ratio=1)
+    table.add_column(ratio=1)
+    table.add_row(Group(document, found), wanted)
+    return Group(Rule(showcase.title, align="left"), table)

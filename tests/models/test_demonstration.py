@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from structured import DemonstrationWarning, extract, load_model
 from structured.cli.app import app
-from structured.cli.demo import (
+from structured.cli.showcases import (
     SHOWCASES,
     Flight,
     Invoice,

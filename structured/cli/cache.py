@@ -1,0 +1,57 @@
+"""`structured cache`: where the cache on disk is, how large, and its removal."""
+
+from itertools import islice
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from structured.index.cache import DiskCache, default_cache
+
+MAX_FAILURES = 10
+"""Files that are named of those that could not be removed."""
+
+cache_app = typer.Typer(help="What was learned about types, kept on disk for later runs.", no_args_is_help=True)
+
+
+@cache_app.command("info")
+def cache_info() -> None:
+    """Tell where the cache is, and how large."""
+    disk = _cache()
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="bold")
+    table.add_column(overflow="fold")
+    table.add_row("folder", str(disk.folder))
+    table.add_row("files", f"{len(disk.files()):,}")
+    table.add_row("size", f"{disk.size():,} bytes")
+    table.add_row("limit", f"{disk.most_bytes:,} bytes")
+    Console().print(table)
+
+
+@cache_app.command("clear")
+def cache_clear() -> None:
+    """Remove every file of the cache. Exits with 1 if some could not be removed."""
+    cleared = _cache().clear()
+    Console().print(f"{_files(len(cleared.removed))} removed.")
+    if not cleared.failed:
+        return
+    console = Console(stderr=True, soft_wrap=True)
+    console.print(Text("Could not be removed:", style="red"))
+    for path, error in islice(cleared.failed.items(), MAX_FAILURES):
+        console.print(Text(f"  {path}: {error.strerror}".encode(errors="backslashreplace").decode()))
+    if len(cleared.failed) > MAX_FAILURES:
+        console.print(f"  and {len(cleared.failed) - MAX_FAILURES:,} more")
+    raise typer.Exit(1)
+
+
+def _cache() -> DiskCache:
+    disk = default_cache()
+    if disk is None:
+        Console().print("The cache is off: STRUCTURED_CACHE says so, or there is no home to keep it in.")
+        raise typer.Exit(1)
+    return disk
+
+
+def _files(number: int) -> str:
+    return f"{number:,} file" if number == 1 else f"{number:,} files"

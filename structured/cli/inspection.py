@@ -1,0 +1,135 @@
+"""`structured inspect`: the report on a type, as a terminal shows it."""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Annotated
+
+import typer
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from structured.cli.targets import load_target
+from structured.errors import StructuredError
+from structured.json_schema.whitespace import DEFAULT_WHITESPACE, read_whitespace
+from structured.output_types.inspection import FieldReport, Report, inspect_type, report_to_dict
+from structured.output_types.regular_expression import to_regex
+
+
+def _known_whitespace(name: str) -> str:
+    try:
+        return read_whitespace(name).name
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
+
+
+def inspect_target(
+    target: Annotated[
+        str,
+        typer.Argument(
+            metavar="MODULE:TYPE",
+            help="Such as shop.types:Invoice, or shop.py:Invoice; or a JSON Schema, invoice.json.",
+        ),
+    ],
+    *,
+    whitespace: Annotated[
+        str, typer.Option(help="What stands between JSON tokens.", callback=_known_whitespace)
+    ] = DEFAULT_WHITESPACE,
+    regex: Annotated[bool, typer.Option("--regex", help="Print the regular expression of the type instead.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON instead.")] = False,
+) -> None:
+    """Tell what a type lets a model write, before any model is loaded. Exits with 1 if a field is refused."""
+    try:
+        output_type = load_target(target)
+        if regex:
+            typer.echo(to_regex(output_type, whitespace=whitespace))
+            return
+        report = inspect_type(output_type, whitespace=whitespace)
+    except StructuredError as error:
+        Console(stderr=True).print(Text(f"{type(error).__name__}: {error}", style="red"))
+        raise typer.Exit(1) from error
+    if as_json:
+        typer.echo(json.dumps(report_to_dict(report), indent=2))
+    else:
+        Console().print(Group(*_shown_report(report)))
+    if report.refusals:
+        raise typer.Exit(1)
+
+
+_STATUS_STYLES = {"enforced": "green", "checked": "yellow", "refused": "bold red"}
+
+LONGEST_KIND = 120
+"""Characters of a field's kind that are shown."""
+
+
+def _shown_report(report: Report) -> Iterator[RenderableType]:
+    """Yield the pieces of a report: the fields, what is refused, the hazards, and the cost."""
+    statuses = [field.status for field in report.fields]
+    counts = [f"{statuses.count(status)} {status}" for status in _STATUS_STYLES if status in statuses]
+    title = Text.assemble((report.name, "bold"), (f"  {_count(len(statuses), 'field')}: {', '.join(counts)}", "dim"))
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 2, 0, 0), show_edge=False, pad_edge=False, header_style="dim")
+    for heading in ("field", "kind", "status"):
+        table.add_column(heading, overflow="fold")
+    for field in report.fields:
+        table.add_row(_shown_path(field.path), _printable(field.kind), _shown_status(field))
+    yield from (title, Text(), table)
+    refused = [(field.path, error) for field in report.fields for error in field.refusals]
+    if refused:
+        yield from (Text(), Text("Refused", style="bold red"))
+    for path, error in refused:
+        yield _note(error.problem + ".", [path], error.remedy, style="red")
+    if report.hazards:
+        yield from (Text(), Text("Hazards", style="bold yellow"))
+    for hazard in report.hazards:
+        yield _note(hazard.problem, hazard.paths, hazard.remedy, style="yellow")
+    yield from (Text(), _shown_cost(report))
+
+
+def _shown_path(path: str) -> Text:
+    return Text(path) if path else Text("(answer)", style="italic")
+
+
+def _shown_status(field: FieldReport) -> Text:
+    shown = Text(field.status, style=_STATUS_STYLES[field.status])
+    notes = [f"by {', '.join(field.validators)}"] if field.validators else []
+    notes += [f"(as {', '.join(path or 'the answer' for path in field.same_as)})"] if field.same_as else []
+    return Text.assemble(shown, (f" {' '.join(notes)}" if notes else "", "dim"))
+
+
+def _note(problem: str, paths: Sequence[str], remedy: str, *, style: str) -> Table:
+    """Return a paragraph: what is wrong, where, and what to do."""
+    where = Text(", ").join(map(_shown_path, paths))
+    where.stylize("bold")
+    grid = Table.grid(padding=(0, 1))
+    told = Text("\n").join([where, Text(problem), Text(f"→ {remedy}", style="dim")])
+    grid.add_row(Text(" •", style=style), told)
+    return grid
+
+
+def _shown_cost(report: Report) -> Text:
+    """Return what answers take, or that there can be none."""
+    if report.cost is None:
+        refused = sum(field.status == "refused" for field in report.fields)
+        return Text(
+            f"{_count(refused, 'field')} of {len(report.fields)} refused: nothing can be extracted.", style="red"
+        )
+    cost = report.cost
+    if cost.longest is None:
+        lengths = f"{_count(cost.shortest, 'byte')} or more, without a limit"
+    else:
+        lengths = f"{cost.shortest:,} to {_count(cost.longest, 'byte')}"
+    return Text.assemble(
+        ("Cost  ", "bold"), f"An answer takes {lengths}. The pattern has {_count(cost.nodes, 'node')}, ",
+        f"with {_count(report.choices, 'choice')} in the type.",
+    )  # fmt: skip
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def _printable(kind: str) -> Text:
+    """Return a kind, cut where it is long, with what no terminal can show escaped."""
+    short = kind if len(kind) <= LONGEST_KIND else f"{kind[:LONGEST_KIND]} …"
+    return Text(short.encode(errors="backslashreplace").decode())

@@ -1,0 +1,147 @@
+"""The documents and types of `structured demo`: what people paste, and what they want out of it."""
+
+from dataclasses import dataclass
+from datetime import date, datetime
+from enum import Enum
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+
+
+class Person(BaseModel):
+    name: str
+    age: int
+    occupation: str | None
+    city: str | None
+
+
+class LineItem(BaseModel):
+    description: str
+    quantity: int = Field(ge=1)
+    unit_price: float
+
+
+class Invoice(BaseModel):
+    invoice_number: str
+    vendor: str
+    issue_date: date
+    due_date: date | None
+    items: list[LineItem]
+    total: float
+    paid: bool
+
+
+class Priority(Enum):
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+    URGENT = "urgent"
+
+
+class Ticket(BaseModel):
+    customer: str
+    product: str
+    priority: Priority
+    order_number: str | None
+
+
+class Flight(BaseModel):
+    flight_number: str
+    airline: str
+    origin: str
+    destination: str
+    departure: datetime
+    gate: str | None
+    seat: str | None
+
+
+class Medication(BaseModel):
+    name: str
+    dose: str
+
+
+class MedicalNote(BaseModel):
+    patient: str
+    age: int
+    diagnosis: str
+    medications: list[Medication]
+    allergies: list[str]
+    follow_up: date | None
+
+
+class JobPost(BaseModel):
+    title: str
+    company: str
+    location: str
+    salary: int | None
+    remote: bool | None
+    skills: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Showcase:
+    """A document and the type of what is wanted of it."""
+
+    title: str
+    document: str
+    output_type: Any
+    shown: tuple[type, ...]
+    """The classes whose source is shown beside the document."""
+
+
+SHOWCASES = (
+    Showcase(
+        "A short biography",
+        "Marta Lindqvist, 34, works as a marine biologist in Bergen. Her brother Ole runs a bakery in Oslo.",
+        Person,
+        (Person,),
+    ),
+    Showcase(
+        "An invoice",
+        "Hello,\n\nplease find invoice INV-2024-0117 from Northwind Paper, issued on March 3rd, 2024. It lists "
+        "12 notebooks at $4.50 each and 2 desk lamps at $39.00 each. The total is $132.00, due on 2 April 2024. "
+        "It has not been paid yet.\n\nKind regards,\nPaula Stern",
+        Invoice,
+        (Invoice, LineItem),
+    ),
+    Showcase(
+        "A support ticket",
+        "From: Daniel Osei\nSubject: Coffee machine leaks!\n\nHi, the BrewMaster started leaking this morning. This is "
+        "urgent. The order number is BM-88213.\n\nDaniel",
+        Ticket,
+        (Ticket, Priority),
+    ),
+    Showcase(
+        "A flight confirmation",
+        "Your booking is confirmed. Flight LH 1823 with Lufthansa from Munich to Porto departs on 14 June 2025 at 9:40 "
+        "am from gate G21. Your seat is 14C. Boarding closes 20 minutes before departure.",
+        Flight,
+        (Flight,),
+    ),
+    Showcase(
+        "A doctor's note",
+        "Patient: Rosa Delgado, 58 years old. Diagnosed with hypertension. Prescribed lisinopril 10 mg and "
+        "amlodipine 5 mg. Allergic to penicillin. Follow-up on 12 May 2025.",
+        MedicalNote,
+        (MedicalNote, Medication),
+    ),
+    Showcase(
+        "A job advertisement",
+        "Halden Robotics is looking for a Firmware Engineer in Gothenburg. You bring experience with C++, Rust and "
+        "Linux. The salary is 72,000 EUR a year. Remote work is possible.",
+        JobPost,
+        (JobPost,),
+    ),
+    Showcase(
+        "Several people at once",
+        "Ana is 31, a nurse from York. Her brother Jason is 25 and works as a cook in Leeds.",
+        list[Person],
+        (Person,),
+    ),
+    Showcase(
+        "What kind of message is it?",
+        "I was charged twice for my subscription this month. Please refund the second payment.",
+        Literal["billing", "technical", "shipping", "other"],
+        (),
+    ),
+)
