@@ -89,7 +89,7 @@ class Ours:
         self.clock = clock
         self.forward, self.passes = Stopwatch(clock), Stopwatch(clock)
         self.model.model.forward = self.forward.on(self.model.model.forward)
-        self.model.begin = self.passes.on(self._beginning(self.model.begin))
+        self.model.prefill = self.passes.on(self._prefilling(self.model.prefill))
         self._indexes: dict[str, Any] = {}
         compile_type(resolve_type(bool), self.model.vocabulary).mask(0)  # loops are compiled once
 
@@ -106,12 +106,12 @@ class Ours:
         """Write answers, with the loop of the library; texts that are finished make room for others."""
         import numpy as np
 
-        from structured.decoding.generate import Request as Wanted
         from structured.decoding.generate import generate
+        from structured.decoding.requests import Request as Wanted
         from structured.decoding.sampling import Sampler
         from structured.index.guide import Guide
 
-        self.model._prefixes.clear()  # noqa: SLF001  what prompts share is computed in the time that is measured
+        self.model.network.prefixes.clear()  # what prompts share is computed in the time that is measured
         shared = count_shared(prompts) if request.get("share", True) else 0
         index, generator = self._indexes[kind_of(request)], np.random.default_rng(0)
         wanted = [
@@ -119,7 +119,7 @@ class Ours:
         ]
         started, before = self.clock(), self.passes.seconds
         done = generate(
-            self.model, wanted, Sampler(), batch_size=request["batch"], force=bool(request.get("force", True))
+            self.model, wanted, Sampler(), batch_size=request["batch"], jump_forward=bool(request.get("force", True))
         )
         guiding = self.clock() - started - (self.passes.seconds - before)
         return Written(
@@ -130,12 +130,12 @@ class Ours:
             guiding,
         )
 
-    def _beginning(self, begin: Callable[..., Any]) -> Callable[..., Any]:
+    def _prefilling(self, prefill: Callable[..., Any]) -> Callable[..., Any]:
         def timed(*args: Any, **options: Any) -> Any:
-            texts = begin(*args, **options)
-            texts.append = self.passes.on(texts.append)
-            texts.join = self.passes.on(texts.join)
-            return texts
+            batch, logits = prefill(*args, **options)
+            for name in ("forward", "select", "join"):
+                setattr(batch, name, self.passes.on(getattr(batch, name)))
+            return batch, logits
 
         return timed
 

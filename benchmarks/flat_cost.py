@@ -10,14 +10,16 @@ from time import process_time
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from benchmarks.documents import Item
-from structured.decoding.generate import Request, generate
+from structured.decoding.generate import generate
+from structured.decoding.requests import Request
 from structured.decoding.sampling import Sampler
 from structured.index.compile import compile_type
 from structured.index.guide import Guide
 from structured.models import FunctionModel
-from structured.models.function import FunctionTexts
+from structured.models.function import FunctionBatch
 from structured.output_types.resolve import resolve_type
 from structured.vocabulary import Vocabulary
 
@@ -40,21 +42,25 @@ class TimedModel(FunctionModel):
         self.events: list[tuple[int, float, float]] = []
         """After so many tokens: when the model was asked, and when it had answered."""
 
-    def begin(self, prompts: Sequence[Sequence[int]], *, shared: int = 0, guessed: int = 0) -> "TimedTexts":
+    def prefill(
+        self, prompts: Sequence[Sequence[int]], *, shared: int = 0, window: int = 0
+    ) -> "tuple[TimedBatch, Any]":
         """Read the prompts."""
-        del shared, guessed
-        return TimedTexts(self, [list(prompt) for prompt in prompts])
+        del shared, window
+        batch = TimedBatch(self, [[] for _ in prompts])
+        return batch, batch.forward(prompts)
 
 
-class TimedTexts(FunctionTexts):
+class TimedBatch(FunctionBatch):
     """Texts that note when tokens are appended."""
 
-    def append(self, token_ids: Sequence[Sequence[int] | None], *, guessed: int = 0) -> None:
+    def forward(self, token_ids: Sequence[Sequence[int]], *, window: int = 0) -> NDArray[np.float32]:
         """Append tokens, and note when."""
         started = process_time()
-        super().append(token_ids, guessed=guessed)
-        model: Any = self._model
+        logits = super().forward(token_ids, window=window)
+        model: Any = self.model
         model.events.append((len(self.texts[0]), started, process_time()))
+        return logits
 
 
 def flat_cost(tokenizer: str) -> str:
@@ -79,7 +85,7 @@ def measure(vocabulary: Vocabulary, *, force: bool, places: Sequence[int]) -> li
     model = TimedModel(vocabulary)
     index = compile_type(resolve_type(list[Item]), vocabulary)
     guide = Guide(index, max_tokens=max(places) + 4 * AROUND)
-    generate(model, [Request([0], guide, np.random.default_rng(0))], Sampler(), force=force)
+    generate(model, [Request([0], guide, np.random.default_rng(0))], Sampler(), jump_forward=force)
     return [_mean(list(_around(model.events, place))) for place in places]
 
 

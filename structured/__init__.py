@@ -10,8 +10,8 @@ class Person(BaseModel):
 extract(Person, "Jason is 25 years old.")  # Person(name='Jason', age=25)
 """
 
-from structured.decoding.generate import Generation
 from structured.decoding.reasoning import Thinking
+from structured.decoding.requests import Generation
 from structured.errors import (
     BatchError,
     BudgetError,

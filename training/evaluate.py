@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import get_args
 
 from structured.automata import RegularAutomaton
-from structured.decoding.generate import Generation, Request, generate
+from structured.decoding.generate import generate
+from structured.decoding.requests import Generation, Request
 from structured.decoding.sampling import Sampler
 from structured.index.guide import Guide
 from structured.index.index import Index

@@ -1,4 +1,4 @@
-"""A model and requests enter; for each request its likeliest texts leave. Beam search, with the mask inside.
+"""Beam search under masks: for each request, its likeliest texts.
 
 A hypothesis is worth the sum of the log-probabilities of its tokens among those that the pattern allows, end token
 included. That is the logarithm of the probability with which it would be drawn, so texts of all lengths compare as
@@ -6,41 +6,41 @@ they are, and since sums only fall, the search knows when it is over. Dividing b
 mask needs against texts that end too soon, was not taken: it ranks by what is no probability, and has no such end.
 """
 
+import copy
 import dataclasses
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.decoding.generate import Diagnostics, Generation, Request
-from structured.decoding.sampling import log_softmax, share_of_all
+from structured.decoding.device_masks import to_host
+from structured.decoding.requests import Generation, Request
+from structured.decoding.sampling import Choice, log_softmax, share_of_all
+from structured.decoding.sequence import Sequence, in_model
 from structured.index.guide import Guide, WrongMaskError
 from structured.index.masks import unpack
-from structured.models import LanguageModel
-from structured.models.protocol import Texts
+from structured.models import DecodingBatch, LanguageModel, Logits
 
 DEFAULT_BEAMS = 4
 
-T = TypeVar("T")
-
 
 def beam_search(
-    model: LanguageModel, requests: Iterable[Request], *, beams: int = DEFAULT_BEAMS, force: bool = True
+    model: LanguageModel, requests: Iterable[Request], *, beams: int = DEFAULT_BEAMS, jump_forward: bool = True
 ) -> list[list[Generation]]:
     """Return for each request its finished hypotheses: at most `beams` different texts, at least one, best first.
 
     Each turn, every hypothesis is continued by its `beams` likeliest tokens, all end tokens being one, and the best
     `beams` of all that makes go on; of two that spell the same text, the likelier. Those that end are kept until so
     many better ones have ended.
-    Nothing is drawn: the requests' random numbers are not touched. With one beam it is greedy decoding.
+    Nothing is sampled: the requests' random numbers are not touched. With one beam it is greedy decoding.
 
-    All hypotheses of all requests go through the model in one batch. With `force`, tokens that are known are not asked
-    for. A text is called shortened if the budget took away a hypothesis that was worth as much or more; down to
-    the last that is not, the ranking is that of a budget without end.
+    All hypotheses of all requests go through the model in one batch. With `jump_forward`, tokens that are known are
+    not asked for. A text is called shortened if the budget took away a hypothesis that was worth as much or more; down
+    to the last that is not, the ranking is that of a budget without end.
 
     Raises ValueError if `beams` is less than 1 or a request has thinking before its answer, and OutOfMemoryError if the
     batch is too much for the model's device.
@@ -50,7 +50,7 @@ def beam_search(
     requests = list(requests)
     if any(request.thinking is not None for request in requests):
         raise ValueError("A request has thinking, and answers alone are searched for. Draw several in place of it.")
-    searches = [_Search(request, beams, force) for request in requests]
+    searches = [_Search(request, beams, jump_forward) for request in requests]
     _run(model, [search for search in searches if search.live])
     return [search.ranking() for search in searches]
 
@@ -60,84 +60,29 @@ def _run(model: LanguageModel, searches: "list[_Search]") -> None:
     if not searches:
         return
     shared = min(search.request.shared for search in searches)
-    prompts = [[*search.request.prompt, *search.live[0].read(None)] for search in searches]
-    texts = _timed(searches, lambda: model.begin(prompts, shared=shared))
+    live = [one for search in searches for one in search.live]
+    prompts = [one.read_all() for one in live]
+    batch, logits = in_model(live, lambda: model.prefill(prompts, shared=shared))
     while True:
         rows: list[int] = []
-        first, logits = 0, texts.logits()
+        first, scores = 0, to_host(logits)
         for search in searches:
             after = first + len(search.live)
-            started = perf_counter()
-            rows += [first + row for row in search.expand(logits[first:after])]
-            search.seconds_in_guide += perf_counter() - started
+            rows += [first + row for row in search.expand(scores[first:after])]
             first = after
         searches = [search for search in searches if search.live]
         if not searches:
             return
         if rows != list(range(first)):
-            texts.select(rows)
-        _read(texts, searches)
+            batch.select(rows)
+        logits = _forward(batch, [one for search in searches for one in search.live])
 
 
-def _read(texts: Texts, searches: "list[_Search]") -> None:
+def _forward(batch: DecodingBatch, hypotheses: list[Sequence]) -> Logits:
     """Let the model read what it has not; where it must read as much of each text, as much as all have."""
-    hypotheses = [hypothesis for search in searches for hypothesis in search.live]
-    count = None if texts.is_ragged else min(len(hypothesis.pending) for hypothesis in hypotheses)
-    new = [hypothesis.read(count) for hypothesis in hypotheses]
-    _timed(searches, lambda: texts.append(new))
-
-
-def _timed(searches: "list[_Search]", run: Callable[[], T]) -> T:
-    """Run a pass, and write down for each search how long it took."""
-    started = perf_counter()
-    result = run()
-    for search in searches:
-        search.began = search.began or started
-        search.passes += 1
-        search.seconds_in_model += perf_counter() - started
-    return result
-
-
-@dataclass(slots=True, eq=False)
-class _Hypothesis:
-    """A beginning of a text. `pending` are tokens of it that the model has not read yet."""
-
-    guide: Guide
-    text: bytes = b""
-    token_ids: tuple[int, ...] = ()
-    pending: tuple[int, ...] = ()
-    score: float = 0.0
-    forced: int = 0
-    legal_masses: tuple[float, ...] = ()
-
-    def read(self, count: int | None) -> tuple[int, ...]:
-        """Return so many of the pending tokens, all for None, for the model to read."""
-        count = len(self.pending) if count is None else count
-        taken, self.pending = self.pending[:count], self.pending[count:]
-        return taken
-
-    def followed(self, token_id: int, score: float, legal_mass: float) -> "_Hypothesis":
-        """Return what it becomes by a token that the model was asked for."""
-        guide = self.guide.copy()
-        child = dataclasses.replace(self, guide=guide, score=score, legal_masses=(*self.legal_masses, legal_mass))
-        if token_id not in guide.index.vocabulary.end_token_ids:
-            child.take((token_id,))
-        guide.advance(token_id)
-        return child
-
-    def take(self, token_ids: tuple[int, ...]) -> None:
-        """Add some tokens."""
-        tokens = self.guide.index.vocabulary.tokens
-        self.text += b"".join(tokens[token_id] or b"" for token_id in token_ids)
-        self.token_ids += token_ids
-        self.pending += token_ids
-
-    def take_forced(self) -> None:
-        """Add the tokens that are known to follow."""
-        if not self.guide.finished:
-            known = self.guide.take_forced()
-            self.take(known)
-            self.forced += len(known)
+    counts = [len(one.pending) for one in hypotheses]
+    new = [one.read(max(counts) if batch.is_ragged else min(counts)) for one in hypotheses]
+    return in_model(hypotheses, lambda: batch.forward(new))
 
 
 class _Continuation(NamedTuple):
@@ -159,21 +104,16 @@ class _Search:
 
     request: Request
     beams: int
-    force: bool
-    live: list[_Hypothesis] = field(default_factory=list)
+    jump_forward: bool
+    live: list[Sequence] = field(default_factory=list)
+    """The hypotheses that go on."""
     finished: dict[bytes, Generation] = field(default_factory=dict)
     lost: float | None = None
     """The best score of what would have gone on if the budget had allowed it."""
-    passes: int = 0
-    began: float = 0.0
-    seconds_in_model: float = 0.0
-    seconds_in_guide: float = 0.0
 
     def __post_init__(self) -> None:
-        first = _Hypothesis(self.request.guide.copy())
-        if self.force:
-            first.take_forced()
-        self._keep(first)
+        self.request = dataclasses.replace(self.request, guide=self.request.guide.copy())
+        self._keep(Sequence(self.request, self.jump_forward))
 
     def ranking(self) -> list[Generation]:
         """Return the finished texts, best first."""
@@ -191,6 +131,7 @@ class _Search:
         """
         if all(parent.pending for parent in self.live):
             return list(range(len(self.live)))
+        started = perf_counter()
         parents, self.live = self.live, []
         continuations = sorted(self._continuations(parents, logits), key=lambda one: (-one.score, -one.log_probability))
         rows: list[int] = []
@@ -201,22 +142,15 @@ class _Search:
             if not one.fits:
                 self.lost = one.score if self.lost is None else max(self.lost, one.score)
                 continue
-            child = self._after(parents[one.row], one)
-            key = child.text, child.guide.finished
+            child = _after(parents[one.row], one)
+            key = bytes(child.text), child.finished
             if key not in taken:
                 taken.add(key)
                 if self._keep(child):
                     rows.append(one.row)
+        for child in self.live:
+            child.seconds_in_guide += perf_counter() - started
         return rows
-
-    def _after(self, parent: _Hypothesis, one: _Continuation) -> _Hypothesis:
-        """Return what a hypothesis becomes by a continuation."""
-        if one.token_id is None:
-            return parent
-        child = parent.followed(one.token_id, one.score, one.legal_mass)
-        if self.force:
-            child.take_forced()
-        return child
 
     def _bar(self) -> float:
         """Return the score that a hypothesis must exceed to matter: that of the worst finished text, if all are there.
@@ -226,46 +160,40 @@ class _Search:
         full = len(self.finished) == self.beams
         return min(text.log_probability for text in self.finished.values()) if full else -math.inf
 
-    def _keep(self, hypothesis: _Hypothesis) -> bool:
+    def _keep(self, hypothesis: Sequence) -> bool:
         """Take up a hypothesis among the finished or the live, and tell whether it lives."""
-        if not hypothesis.guide.finished:
+        if not hypothesis.finished:
             self.live.append(hypothesis)
             return True
-        known = self.finished.get(hypothesis.text)
-        if known is None or known.log_probability < hypothesis.score:
-            self.finished[hypothesis.text] = self._finish(hypothesis)
+        text = bytes(hypothesis.text)
+        known = self.finished.get(text)
+        if known is None or known.log_probability < hypothesis.log_probability:
+            hypothesis.end()
+            self.finished[text] = hypothesis.generation()
         if len(self.finished) > self.beams:
             del self.finished[min(self.finished, key=lambda text: self.finished[text].log_probability)]
         return False
 
-    def _finish(self, hypothesis: _Hypothesis) -> Generation:
-        seconds = perf_counter() - self.began if self.began else 0.0
-        return Generation(
-            hypothesis.text[self.request.begun :].decode(),
-            hypothesis.token_ids,
-            hypothesis.score,
-            shortened=False,  # until the ranking
-            diagnostics=Diagnostics(
-                hypothesis.forced,
-                self.passes,
-                hypothesis.legal_masses,
-                seconds,
-                self.seconds_in_model,
-                self.seconds_in_guide,
-            ),
-        )
-
-    def _continuations(self, parents: Sequence[_Hypothesis], logits: NDArray[np.float32]) -> list[_Continuation]:
+    def _continuations(self, parents: list[Sequence], logits: NDArray[np.float32]) -> list[_Continuation]:
         found: list[_Continuation] = []
         for row, parent in enumerate(parents):
             if parent.pending:
-                found.append(_Continuation(parent.score, 0.0, row))
+                found.append(_Continuation(parent.log_probability, 0.0, row))
             else:
                 found += _followers(row, parent, logits[row], self.beams)
         return found
 
 
-def _followers(row: int, parent: _Hypothesis, logits: NDArray[np.float32], beams: int) -> list[_Continuation]:
+def _after(parent: Sequence, one: _Continuation) -> Sequence:
+    """Return what a hypothesis becomes by a continuation."""
+    if one.token_id is None:
+        return parent
+    child = copy.copy(parent)
+    child.extend(Choice(one.token_id, one.log_probability, one.legal_mass))
+    return child
+
+
+def _followers(row: int, parent: Sequence, logits: NDArray[np.float32], beams: int) -> list[_Continuation]:
     """Return a hypothesis with each of the `beams` likeliest tokens after it, of all and of those that fit.
 
     `logits` has shape (width,). As many more are taken as there may be ways to end.
@@ -287,7 +215,7 @@ def _followers(row: int, parent: _Hypothesis, logits: NDArray[np.float32], beams
         return _followers(row, parent, logits, beams)  # under a mask that is right
     return [
         _Continuation(
-            parent.score + float(log_probabilities[place]),
+            parent.log_probability + float(log_probabilities[place]),
             float(log_probabilities[place]),
             row,
             int(allowed[place]),

@@ -4,7 +4,7 @@ A batch's masks are one gather there, whatever states its texts are in and whate
 only row numbers cross from the host. This is a room of its own, below the models, since nothing above them needs torch.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from structured.decoding.sampling import Choice, Sampler
 from structured.index.masks import NO_ROW, Mask, MaskTable
+from structured.models import Logits
 
 if TYPE_CHECKING:
     import torch
@@ -75,11 +76,21 @@ class DeviceMasks:
         return gathered
 
 
-def stacked(scores: "Mapping[int, torch.Tensor | None]", rows: Sequence[int], keys: Sequence[int]) -> "torch.Tensor":
-    """Return one row of one of some tensors of shape (texts, width) for each of `rows` and `keys`, as a tensor."""
+def stacked(logits: Sequence[Logits]) -> "torch.Tensor":
+    """Return the logits of some texts on a device, each of shape (width,), as one tensor of shape (texts, width)."""
     import torch
 
-    return torch.stack([cast("torch.Tensor", scores[key])[row] for row, key in zip(rows, keys, strict=True)])
+    return torch.stack([cast("torch.Tensor", one) for one in logits])
+
+
+def to_host(logits: Logits) -> NDArray[np.float32]:
+    """Return logits as an array in single precision, wherever they are."""
+    if isinstance(logits, np.ndarray):
+        return logits
+    import torch
+
+    found: NDArray[np.float32] = logits.to("cpu", torch.float32).numpy()
+    return found
 
 
 def draw(

@@ -1,84 +1,75 @@
-"""A guide, what was written and what it is written from enter; tokens that probably follow leave.
+"""How many tokens a forward pass reads: of the forced ones, and of those that are only proposed.
 
-Nothing depends on them but speed. The model reads them together with what is known, and each is drawn all the same: if
-it turns out as guessed, the logits after it are there already; if not, the model forgets it. What is guessed is the
-end of a forced run, which is left to the model only because a rare token might go on past it, and words of the prompt,
-since an answer mostly quotes them (Saxena, "Prompt Lookup Decoding", 2023).
+Nothing depends on it but speed. Proposed tokens are read with those that are known, and each is sampled all the same:
+if it turns out as proposed, the logits after it are there already; if not, it is rolled back. Whether that pays is
+told by what the model says of its passes, and by how often proposals were right.
 """
 
-import itertools
-from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Self
 
-from structured.index.guide import Guide
-from structured.index.index import Index
-from structured.vocabulary import Vocabulary
+from structured.decoding.sequence import Sequence
+from structured.models import LanguageModel
 
-LENGTHS = (16, 8, 4)
-"""So many of the last bytes must occur in the prompt; the more, the likelier it is that it goes on alike."""
+MEMORY = 0.95
+"""What the proposals of a pass count in the next, when it is asked how many of late were right."""
+
+SECOND_VECTOR_COST = 10
+"""As many logits as take as long as it does that a matrix is multiplied by two vectors and not by one, measured."""
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A prompt: its bytes, its tokens, and where each of these ends."""
+@dataclass(slots=True)
+class Speculation:
+    """Proposes tokens where that pays, and remembers how it went."""
 
-    text: bytes
-    token_ids: tuple[int, ...]
-    ends: tuple[int, ...]
+    model: LanguageModel
+    proposed: float = 0.0
+    """Of late, for how many texts something was proposed, in all passes; each pass back counts a little less."""
+    accepted: float = 0.0
+    """Of these, for how many it was right, at least the first token."""
 
-    @classmethod
-    def of(cls, token_ids: Sequence[int], vocabulary: Vocabulary) -> Self:
-        """Return some tokens as a source."""
-        spelled = [vocabulary.tokens[one] or b"" if one < vocabulary.size else b"" for one in token_ids]
-        return cls(b"".join(spelled), tuple(token_ids), tuple(itertools.accumulate(map(len, spelled))))
+    def propose(self, sequences: list[Sequence]) -> int:
+        """Propose what follows each text, if that pays, and return the window: the most tokens proposed of one.
 
-    def after(self, written: bytes) -> int:
-        """Return the place after the end of what was written, where that occurs; -1 if it does not.
-
-        Of `b"Buenos Aires"`, the place after `b'{"city": "Buenos'` is 6.
+        All texts together are proposed as many as take as long to read as a pass does beside its tokens.
         """
-        for length in LENGTHS:
-            place = self.text.find(written[-length:]) if len(written) >= length else -1
-            if place >= 0:
-                return place + length
-        return -1
+        most = int(self.model.pass_cost) // len(sequences) if self.model.can_roll_back else 0
+        counts = [one.propose(most) for one in sequences]
+        if any(counts) and not self._pays(counts):
+            counts = [one.propose(0) for one in sequences]
+        return max(counts)
 
-    def tokens_from(self, place: int, count: int, index: Index) -> list[int]:
-        """Return so many tokens from a place on: its own, after those for the rest of one that goes on there."""
-        token = bisect_right(self.ends, place)
-        begun = place > (self.ends[token - 1] if token else 0)
-        rest = index.fewest_tokens(self.text[place : self.ends[token]]) if begun else ()
-        return [*rest, *self.token_ids[token + begun : token + begun + count]][:count]
+    def settle(self, sequences: Iterable[Sequence]) -> list[int]:
+        """Give up what has not come true, and return how many tokens of each text are to be rolled back."""
+        self.proposed *= MEMORY
+        self.accepted *= MEMORY
+        wrong = []
+        for one in sequences:
+            count, left = one.window.count, one.window.close()
+            self.proposed += count > 0
+            self.accepted += count > left
+            wrong.append(left)
+        return wrong
+
+    def _pays(self, counts: list[int]) -> bool:
+        """Tell whether it is worth the logits to propose so many tokens of each text.
+
+        Logits of a place are computed in all texts or none. A proposal that is right saves one text a pass; one that is
+        wrong was read in vain.
+        """
+        right = (self.accepted + 1) / (self.proposed + 1)
+        saved = right * sum(count > 0 for count in counts) * self.model.pass_cost / len(counts)
+        places = max(counts) * len(counts) + SECOND_VECTOR_COST
+        return saved > places * self.model.logits_cost + (1 - right) * sum(counts)
 
 
-def guess(guide: Guide, written: bytes, source: Source, count: int) -> list[int]:
-    """Return at most `count` tokens that may follow and probably do, none if nothing is probable.
+def columns(counts: list[int], pass_cost: float) -> int:
+    """Return how many tokens the model should read of each text at most, given how many are pending.
 
-    `written` is the end of what stands before them.
+    A pass costs something however few it reads, and then for each column, padding included.
     """
-    if guide.finished or count < 1:
-        return []
-    likely: Sequence[int] = guide.index.likely_tokens(guide.state)
-    if not likely:
-        place = source.after(written)
-        likely = source.tokens_from(place, count, guide.index) if 0 <= place < len(source.text) else ()
-    return allowed(guide, likely[:count])
 
+    def gain(columns: int) -> float:
+        return sum(min(count, columns) for count in counts) / (pass_cost + len(counts) * columns)
 
-def allowed(guide: Guide, token_ids: Sequence[int]) -> list[int]:
-    """Return the first of some tokens, up to one that the guide does not allow, or with which it is finished.
-
-    After that nothing is drawn, so that there is no use in having read it.
-    """
-    ahead, found = guide.copy(), []
-    for token_id in token_ids:
-        try:
-            ahead.advance(token_id)
-        except ValueError:
-            break
-        if ahead.finished:
-            break
-        found.append(token_id)
-    return found
+    return max(sorted(set(counts)), key=gain)

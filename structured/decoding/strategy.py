@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from structured.decoding.beam_search import beam_search
-from structured.decoding.generate import Generation, Request, as_completed
+from structured.decoding.generate import as_completed
+from structured.decoding.requests import Generation, Request
 from structured.decoding.sampling import Sampler
 from structured.errors import OutOfMemoryError
 from structured.errors.arguments import check_fields, count, one_of
@@ -87,7 +88,7 @@ class Search:
         requests: Sequence[Request],
         *,
         batch_size: int,
-        force: bool,
+        jump_forward: bool,
         batch_tokens: int | None = None,
     ) -> Iterator[tuple[int, list[Generation] | OutOfMemoryError]]:
         """Yield the candidates of each request, likeliest first, with its place, as soon as all of them are finished.
@@ -99,9 +100,11 @@ class Search:
         Candidates do not depend on the batch, and with more samples there are the same as with fewer, and others.
         """
         if self.beams > 1:
-            return self._searched(model, requests, max(batch_size // self.beams, 1), batch_tokens, force)
+            return self._searched(model, requests, max(batch_size // self.beams, 1), batch_tokens, jump_forward)
         asked = [one for request in requests for one in repeated(request, self.samples)]
-        drawn = as_completed(model, asked, self.sampler, batch_size=batch_size, batch_tokens=batch_tokens, force=force)
+        drawn = as_completed(
+            model, asked, self.sampler, batch_size=batch_size, batch_tokens=batch_tokens, jump_forward=jump_forward
+        )
         return self._grouped(drawn)
 
     def _grouped(
@@ -120,7 +123,7 @@ class Search:
                 yield place // self.samples, errors[0] if errors else found
 
     def _searched(
-        self, model: LanguageModel, requests: Sequence[Request], size: int, batch_tokens: int | None, force: bool
+        self, model: LanguageModel, requests: Sequence[Request], size: int, batch_tokens: int | None, jump_forward: bool
     ) -> Iterator[tuple[int, list[Generation] | OutOfMemoryError]]:
         """Yield what beams find for each request, `size` requests at a time, half of them where memory is too small."""
         waiting = deque(enumerate(requests))
@@ -134,7 +137,9 @@ class Search:
                 batch.append(waiting.popleft())
             places = [place for place, _ in batch]
             try:
-                found = beam_search(model, [request for _, request in batch], beams=self.beams, force=force)
+                found = beam_search(
+                    model, [request for _, request in batch], beams=self.beams, jump_forward=jump_forward
+                )
             except OutOfMemoryError as error:
                 if len(batch) == 1:
                     yield places[0], error

@@ -4,7 +4,8 @@ import copy
 from collections.abc import Iterable, Sequence
 from typing import Any, Generic, Literal, Self, TypeVar, Unpack, cast, overload
 
-from structured.decoding.generate import Generation, stream
+from structured.decoding.generate import stream
+from structured.decoding.requests import Generation
 from structured.errors import PromptError, StructuredError
 from structured.errors.arguments import check_picklable
 from structured.errors.values import shown
@@ -165,7 +166,7 @@ class Extractor(Generic[T]):
             self.run.save([item])
             return cast("T", outcome.only())
 
-        pieces = stream(self.task.model, request, self.run.search.sampler, force=self.run.jump_forward)
+        pieces = stream(self.task.model, request, self.run.search.sampler, jump_forward=self.run.jump_forward)
         return Stream(pieces, self.task.output_type, read)
 
     def prompt(self, document: str) -> str | list[dict[str, str]]:

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypedDict, cast, get_args
 
-from structured.decoding.generate import Generation
 from structured.decoding.reasoning import Thinking
+from structured.decoding.requests import Generation
 from structured.decoding.sampling import SAMPLING, Sampler
 from structured.decoding.strategy import SEARCH, Choose, Search
 from structured.errors import OptionWarning

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from structured.decoding.generate import DEFAULT_BATCH_SIZE, Generation
+from structured.decoding.generate import DEFAULT_BATCH_SIZE
+from structured.decoding.requests import Generation
 from structured.decoding.strategy import Search
 from structured.errors import Attempt, BudgetError, OutOfMemoryError, PromptError
 from structured.errors.values import shown
@@ -99,7 +100,7 @@ class Run:
                 requests,
                 batch_size=self.batch_size,
                 batch_tokens=self.batch_tokens,
-                force=self.jump_forward,
+                jump_forward=self.jump_forward,
             ):
                 yield items[place], candidates
         except Exception as error:  # noqa: BLE001  a model of the user's own raises what it likes

@@ -4,7 +4,7 @@ import pickle
 from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from typing import Generic, NoReturn, TypeVar, cast
 
-from structured.decoding.generate import Generation
+from structured.decoding.requests import Generation
 from structured.output_types.html import card, verbatim
 from structured.output_types.output_type import OutputType
 from structured.results.partial import Event, PartialReader

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from structured.decoding.generate import Generation, Request
 from structured.decoding.reasoning import Thinking, thinking_index
+from structured.decoding.requests import Generation, Request
 from structured.decoding.sampling import Sampler
 from structured.decoding.token_healing import Healed, begun_index, heal
 from structured.errors import Attempt, PromptError

@@ -309,7 +309,7 @@ def _begin_with(input_ids: "torch.Tensor", prompts: "torch.Tensor") -> bool:
 def _vocabulary(source: TokenizerSource) -> Vocabulary:
     if hasattr(source, "backend_tokenizer"):
         return Vocabulary.from_transformers(cast("PreTrainedTokenizerBase", source))
-    return load_model(cast("ModelSource", source)).vocabulary
+    return load_model(source).vocabulary
 
 
 def _only(token_ids: Iterable[int], size: int) -> Mask:

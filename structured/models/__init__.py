@@ -2,6 +2,14 @@
 
 from structured.models.function import FunctionModel
 from structured.models.load import DEMONSTRATION, ModelSource, load_model
-from structured.models.protocol import LanguageModel, Texts
+from structured.models.protocol import DecodingBatch, LanguageModel, Logits
 
-__all__ = ["DEMONSTRATION", "FunctionModel", "LanguageModel", "ModelSource", "Texts", "load_model"]
+__all__ = [
+    "DEMONSTRATION",
+    "DecodingBatch",
+    "FunctionModel",
+    "LanguageModel",
+    "Logits",
+    "ModelSource",
+    "load_model",
+]

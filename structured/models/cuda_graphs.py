@@ -8,14 +8,17 @@ Importing this imports torch.
 """
 
 from collections.abc import Callable, Sequence
-from threading import Lock
-from typing import Any, Protocol
+from threading import Lock, RLock
+from typing import TYPE_CHECKING, Any, Protocol
 
 import torch
 
 from structured.errors import StructuredWarning
 from structured.errors.calling_line import warn
 from structured.models.slot_cache import SlotCache
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
 
 MIN_PLACES = 256
 """Of the slots of recorded passes, which look at all of their places."""
@@ -135,6 +138,34 @@ class Recordings:
         recording.places.copy_(places)
         recording.replay()
         return recording.logits
+
+
+class RecordingPool:
+    """Slots of which passes are recorded, each lent to one batch at a time."""
+
+    def __init__(self, model: "PreTrainedModel", make: MakeRecording) -> None:
+        self.model = model
+        self.make = make
+        self._spare: Recordings | None = None
+        self._lock = RLock()  # batches may be collected, and give back what they borrowed, while it is held
+
+    def borrow(self, rows: int, places: int) -> Recordings:
+        """Return slots for so many texts of that length at first.
+
+        They are those that were used before, if they are free and not much too large.
+        """
+        with self._lock:
+            spare, self._spare = self._spare, None
+        if spare is None or not spare.suits(places):
+            spare = Recordings(SlotCache(self.model, 0), make=self.make)
+        spare.cache.clear(rows)
+        return spare
+
+    def give_back(self, recordings: Recordings) -> None:
+        """Keep slots for the next texts; of several, those with the most recordings."""
+        with self._lock:
+            if self._spare is None or len(recordings) > len(self._spare):
+                self._spare = recordings
 
 
 def _power(count: int) -> int:

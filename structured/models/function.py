@@ -1,17 +1,16 @@
 """Any Python function from token ids to logits, as a model."""
 
 import inspect
-import itertools
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from structured.errors import ModelError, PromptError, StructuredError
+from structured.errors import ModelError, StructuredError
 from structured.errors.values import described
-from structured.models.protocol import Messages
+from structured.models.protocol import DecodingBatch, LanguageModel
 from structured.vocabulary import Tokenizer, Vocabulary
 
 LogitsFunction = Callable[[Sequence[int]], ArrayLike]
@@ -21,10 +20,11 @@ They may be a list, an array or a tensor of torch, of floats or integers; those 
 """
 
 
-class FunctionModel:
-    """A model made of a function and a tokenizer; it caches nothing and reads each text from its start every time."""
+class FunctionModel(LanguageModel):
+    """A model made of a function and a tokenizer; it caches nothing and reads each text from its start every time.
 
-    has_chat_template = False
+    Nothing is proposed ahead: the function would be called for each token, proposed or not.
+    """
 
     def __init__(self, function: LogitsFunction, tokenizer: Tokenizer, *, context_length: int | None = None) -> None:
         if not callable(function) or inspect.iscoroutinefunction(function):
@@ -40,24 +40,6 @@ class FunctionModel:
 
     def __repr__(self) -> str:
         return f"FunctionModel({self.name}, {self.vocabulary!r})"
-
-    def encode(self, prompt: str | Messages) -> list[int]:
-        """Return the token ids of a plain prompt. Raises PromptError for a text that becomes more than text."""
-        if not isinstance(prompt, str):
-            raise ModelError(f"{self.name} has no chat template. Give it a plain prompt.")
-        assert self.vocabulary.encode is not None, "it is that of the tokenizer"
-        token_ids = list(self.vocabulary.encode(prompt))
-        control_ids, usual = self._control_ids(token_ids), self._control_ids(self.vocabulary.encode("a"))
-        if control_ids != usual:
-            raise PromptError(
-                f"{type(self.tokenizer).__name__}.encode makes control tokens of the text: "
-                f"{sorted(set(control_ids) - set(usual)) or control_ids}, which have no bytes. Let it encode their "
-                "spellings as text, or take them out of the text."
-            )
-        return token_ids
-
-    def _control_ids(self, token_ids: Iterable[int]) -> list[int]:
-        return [token_id for token_id in token_ids if self.vocabulary.tokens[token_id] is None]
 
     def scores(self, token_ids: list[int]) -> NDArray[np.float32]:
         """Return what the function says of the next token, shape (size of the vocabulary,).
@@ -100,71 +82,48 @@ class FunctionModel:
             raise ModelError(f"{self.name} returned {described(given)}, of dtype {array.dtype}. {wanted}")
         return numbers
 
-    def begin(
+    def prefill(
         self,
         prompts: Sequence[Sequence[int]],
         *,
         shared: int = 0,  # noqa: ARG002  nothing is cached
-        guessed: int = 0,
-    ) -> "FunctionTexts":
+        window: int = 0,
+    ) -> "tuple[FunctionBatch, NDArray[np.float32]]":
         """Read the prompts."""
-        return FunctionTexts(self, [list(prompt) for prompt in prompts], guessed=guessed)
-
-    def most_guesses(self, texts: int) -> int:  # noqa: ARG002  however many
-        """Return none: the function is called for each token, guessed or not."""
-        return 0
-
-    def pays(self, guesses: Sequence[int], share: float) -> bool:  # noqa: ARG002  whatever they are
-        """Tell that what may be guessed is."""
-        return True
+        batch = FunctionBatch(self, [[] for _ in prompts])
+        return batch, batch.forward(prompts, window=window)
 
 
-class FunctionTexts:
-    """Texts of a `FunctionModel`; follows the `Texts` protocol."""
+class FunctionBatch(DecodingBatch):
+    """Texts of a `FunctionModel`."""
 
     is_ragged = True
-    pass_cost = 0.0
     can_join = True
 
-    def __init__(self, model: FunctionModel, texts: list[list[int]], *, guessed: int = 0) -> None:
-        self._model = model
+    def __init__(self, model: FunctionModel, texts: list[list[int]]) -> None:
+        self.model = model
         self.texts = texts
-        self._logits = [self._compute(back) for back in range(guessed + 1)]
 
-    def logits(self, back: int = 0) -> NDArray[np.float32]:
-        """Return what the function returned for each text, without its last `back` tokens."""
-        return self._logits[back]
-
-    def scores(self, back: int = 0) -> None:
-        """Return nothing: tokens are drawn on the host."""
-
-    def append(self, token_ids: Sequence[Sequence[int] | None], *, guessed: int = 0) -> None:
-        """Append tokens to each text; None drops the text."""
-        pairs = zip(self.texts, token_ids, strict=True)
-        self.texts = [[*text, *more] for text, more in pairs if more is not None]
-        self._logits = [self._compute(back) for back in range(guessed + 1)]
-
-    def take_back(self, counts: Sequence[int]) -> None:
-        """Forget the last tokens of each text."""
-        self.texts = [text[: len(text) - count] for text, count in zip(self.texts, counts, strict=True)]
+    def forward(self, token_ids: Sequence[Sequence[int]], *, window: int = 0) -> NDArray[np.float32]:
+        """Append tokens to each text, and return what the function says of each."""
+        self.texts = [[*text, *new] for text, new in zip(self.texts, token_ids, strict=True)]
+        if window == 0:
+            return np.stack([self.model.scores(text) for text in self.texts])
+        lengths = range(-window, 1)
+        scores = [[self.model.scores(text[: len(text) + length]) for length in lengths] for text in self.texts]
+        return np.array(scores)
 
     def select(self, rows: Sequence[int]) -> None:
         """Keep some of the texts, in this order."""
-        self.texts = [list(self.texts[row]) for row in rows]
-        self._logits = [logits[list(rows)] for logits in self._logits]
+        self.texts = [self.texts[row] for row in rows]
 
-    def join(self, others: "FunctionTexts") -> None:
+    def join(self, other: Self) -> None:
         """Take over the texts of another batch."""
-        self.texts += others.texts
-        pairs = itertools.zip_longest(self._logits, others._logits)  # noqa: SLF001  of the same class
-        self._logits = [
-            np.concatenate([self.logits() if mine is None else mine, others.logits() if theirs is None else theirs])
-            for mine, theirs in pairs
-        ]
+        self.texts += other.texts
 
-    def _compute(self, back: int) -> NDArray[np.float32]:
-        rows = [self._model.scores(text[: len(text) - back]) for text in self.texts]
-        return np.stack(rows) if rows else np.empty((0, self._model.vocabulary.size), dtype=np.float32)
+    def rollback(self, counts: Sequence[int]) -> None:
+        """Forget the last tokens of each text."""
+        self.texts = [text[: len(text) - count] for text, count in zip(self.texts, counts, strict=True)]
 
 
 def _holds_numbers(dtype: np.dtype[Any]) -> bool:

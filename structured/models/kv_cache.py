@@ -35,16 +35,16 @@ class TextCache(Protocol):
         """The memory that it takes."""
         ...
 
-    def before(self, token_ids: Sequence[Sequence[int]], guessed: int = 0) -> dict[str, Any]:
-        """Return what the forward pass is told; up to `guessed` of the new tokens of each text may be taken back."""
+    def before(self, token_ids: Sequence[Sequence[int]], window: int = 0) -> dict[str, Any]:
+        """Return what the forward pass is told; up to `window` of the new tokens of each text may be rolled back."""
         ...
 
     def after(self, past_key_values: Any) -> None:
         """Take over what the forward pass has left."""
         ...
 
-    def take_back(self, counts: Sequence[int]) -> None:
-        """Forget so many of the last tokens of each text, no more than were guessed in the last pass."""
+    def rollback(self, counts: Sequence[int]) -> None:
+        """Forget so many of the last tokens of each text, none beyond the window of the last pass."""
         ...
 
     def become(self, other: Self, rows: int) -> None:
@@ -101,7 +101,7 @@ class PaddedCache:
             tensors += [getattr(layer, name) for name in ("keys", "values") if getattr(layer, name, None) is not None]
         return sum(tensor.nbytes for tensor in tensors)
 
-    def before(self, token_ids: Sequence[Sequence[int]], guessed: int = 0) -> dict[str, Any]:  # noqa: ARG002  none is
+    def before(self, token_ids: Sequence[Sequence[int]], window: int = 0) -> dict[str, Any]:  # noqa: ARG002  none is
         """Pad the new tokens of each text, and return what the forward pass is told."""
         import torch
 
@@ -124,10 +124,10 @@ class PaddedCache:
         """Keep what transformers made."""
         self.cache = past_key_values
 
-    def take_back(self, counts: Sequence[int]) -> None:
-        """Forget nothing: nothing was guessed."""
+    def rollback(self, counts: Sequence[int]) -> None:
+        """Forget nothing: no window was open."""
         if any(counts):
-            raise ValueError("No token was guessed, so none can be taken back.")
+            raise ValueError("A padded cache forgets no token.")
 
     def become(self, other: Self, rows: int) -> None:
         """Take that many copies of the one row of another cache, in place of what is here."""

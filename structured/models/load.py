@@ -1,14 +1,14 @@
-"""Anything that can be a model enters; a `LanguageModel` leaves.
+"""Whatever can be a model, as a `LanguageModel`.
 
-A hub id or folder, a loaded `(model, tokenizer)` of transformers, a `(function, tokenizer)`, or any object that follows
-the `LanguageModel` protocol. With none named, the environment variable STRUCTURED_MODEL decides; without that the
-demonstration model of the package answers, and says so once.
+A hub id or folder, a loaded `(model, tokenizer)` of transformers, a `(function, tokenizer)`, or a model of the user's
+own, which is derived from `LanguageModel`. With none named, the environment variable STRUCTURED_MODEL decides; without
+that the demonstration model of the package answers, and says so once.
 """
 
 import os
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from structured.errors import DemonstrationWarning, ModelError
 from structured.errors.arguments import flag
@@ -74,11 +74,11 @@ def load_model(
         return _load_once(name, folder, device_map, dtype, cuda_graphs)
     if isinstance(source, tuple) and len(source) == 2:
         return _from_pair(*source)
-    if not isinstance(source, type) and all(_has(source, name) for name in _MEMBERS):
-        return _checked(cast("LanguageModel", source))
+    if isinstance(source, LanguageModel):
+        return _checked(source)
     raise ModelError(
         f"{described(source)} is not a model. Pass a hub id, a folder, (model, tokenizer), (function, tokenizer) or an "
-        f"object that follows structured.models.LanguageModel.{_hint(source)}"
+        f"instance of a class derived from structured.models.LanguageModel.{_hint(source)}"
     )
 
 
@@ -90,12 +90,14 @@ def _hint(source: object) -> str:
         return " A pair is a tuple: write (…), not […]."
     if callable(source) or _has(source, "generation_config"):
         return " This one lacks its tokenizer."
-    lacks = [f"`{name}`" for name in _MEMBERS if not _has(source, name)]
-    return f" It lacks {', '.join(lacks)}." if len(lacks) < len(_MEMBERS) else ""
+    return " Derive its class from LanguageModel." if _has(source, "prefill") else ""
 
 
 def _checked(model: LanguageModel) -> LanguageModel:
-    """Return a model of the user's own if its vocabulary is one."""
+    """Return a model of the user's own if it has a name, and its vocabulary is one."""
+    lacks = [f"`{name}`" for name in ("name", "vocabulary") if not _has(model, name)]
+    if lacks:
+        raise ModelError(f"{described(model)} lacks {' and '.join(lacks)}. Set them when it is made.")
     try:
         vocabulary = model.vocabulary
     except Exception as error:
@@ -133,9 +135,6 @@ def _from_pair(model: Any, tokenizer: Any) -> LanguageModel:
     )
 
 
-_MEMBERS = ("name", "vocabulary", "context_length", "has_chat_template", "encode", "begin", "most_guesses", "pays")
-"""What a model of one's own has."""
-
 _TOLD = ("tokens", "end_token_ids", "encode")
 """What a tokenizer of one's own tells."""
 
@@ -160,8 +159,10 @@ def _load_once(name: str, folder: str | None, device_map: str | None, dtype: str
 def _load_by_name(
     name: str, folder: str | None, *, device_map: str | dict[str, Any] | None, dtype: str, cuda_graphs: bool
 ) -> LanguageModel:
-    from structured.models.transformers import load
+    from structured.models.pretrained import load_pretrained
+    from structured.models.transformers import HuggingFaceModel
 
     if name == str(DEMONSTRATION) and dtype == "auto":
         dtype = "float32"  # sums of bfloat16 differ from processor to processor, and with them close answers
-    return load(name, folder, device_map=device_map, dtype=dtype, cuda_graphs=cuda_graphs)
+    model, tokenizer = load_pretrained(name, folder, device_map=device_map, dtype=dtype)
+    return HuggingFaceModel(model, tokenizer, name=name, cuda_graphs=cuda_graphs)

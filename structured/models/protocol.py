@@ -1,11 +1,18 @@
-"""What the library asks of a model: a vocabulary, prompts as token ids, logits for texts that grow token by token."""
+"""What the library asks of a model: a prefill, forward steps over a batch of texts, and a few facts.
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
+These are base classes and not protocols, so that a model of one's own has two methods to write, `prefill` here and
+`forward` and `select` of its batch, and inherits the rest: by default nothing is cached between calls, joined or rolled
+back. What a pass is to read is decided in `structured.decoding`, from the costs that a model states.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Self, TypeAlias, Union
 
 import numpy as np
 from numpy.typing import NDArray
 
+from structured.errors import ModelError, PromptError
 from structured.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -14,100 +21,91 @@ if TYPE_CHECKING:
 Messages = Sequence[Mapping[str, str]]
 """Chat turns: `role` ("user" or "assistant") and `content`."""
 
+Logits: TypeAlias = Union[NDArray[np.float32], "torch.Tensor"]
+"""Scores of tokens. Tokens are sampled where the scores are: of an array on the host, of a tensor on its device."""
 
-class Texts(Protocol):
-    """A batch of texts that a model is writing, with whatever the model has cached of them."""
 
-    def logits(self, back: int = 0) -> NDArray[np.float32]:
-        """Return the scores of the next token after all but the last `back` tokens of each text.
+class DecodingBatch(ABC):
+    """Texts that a model is writing, a row for each, with whatever it has cached of them."""
 
-        The shape is (texts, width), width at least the vocabulary's size. `back` is at most what was guessed.
+    is_ragged: bool = False
+    """Whether each text may be given another number of tokens in a pass; if not, all are given as many."""
+    can_join: bool = False
+    """Whether other texts may join these; if not, they wait until all of these are finished."""
+
+    @abstractmethod
+    def forward(self, token_ids: Sequence[Sequence[int]], *, window: int = 0) -> Logits:
+        """Append new tokens to each text, at least one, and return the scores of the token that comes next.
+
+        The shape is (rows, width), width at least the vocabulary's size. Where the model can roll back, up to `window`
+        of the last tokens of each text may be wrong: the scores before each of them are returned as well, those after
+        all tokens last, shape (rows, window + 1, width). Raises OutOfMemoryError.
         """
-        ...
 
-    def scores(self, back: int = 0) -> "torch.Tensor | None":
-        """Return the same as a tensor on the model's device, if tokens are to be drawn there; None if on the host."""
-        ...
-
-    @property
-    def is_ragged(self) -> bool:
-        """Whether each text may be given another number of tokens; if not, all are given as many."""
-        ...
-
-    @property
-    def pass_cost(self) -> float:
-        """What a forward pass costs beside its tokens, counted in tokens."""
-        ...
-
-    @property
-    def can_join(self) -> bool:
-        """Whether other texts may join these."""
-        ...
-
-    def append(self, token_ids: Sequence[Sequence[int] | None], *, guessed: int = 0) -> None:
-        """Append tokens to each text and compute the next logits; a text given None leaves the batch.
-
-        Up to `guessed` of the last tokens of each text may be wrong: logits are kept for before each of them as well.
-        """
-        ...
-
-    def take_back(self, counts: Sequence[int]) -> None:
-        """Forget so many of the last tokens of each text, no more than were guessed; the logits stay what they are."""
-        ...
-
+    @abstractmethod
     def select(self, rows: Sequence[int]) -> None:
-        """Keep some of the texts, in this order; one that is named twice goes on as two."""
-        ...
+        """Keep some of the texts, in this order; one that is named twice, as beam search does, goes on as two."""
 
-    def join(self, others: Self) -> None:
-        """Take over the texts of another batch, behind these; the others are used up."""
-        ...
+    def join(self, other: Self) -> None:
+        """Take over the texts of another batch, behind these; the other is used up. Only asked for if `can_join`."""
+        raise NotImplementedError
+
+    def rollback(self, counts: Sequence[int]) -> None:
+        """Forget so many of the last tokens of each text, none beyond the window of the last pass.
+
+        Only asked for if the model can.
+        """
+        raise NotImplementedError
 
 
-@runtime_checkable
-class LanguageModel(Protocol):
+class LanguageModel(ABC):
     """A causal language model and its tokenizer."""
 
-    @property
-    def name(self) -> str:
-        """What to call the model in messages."""
-        ...
+    name: str
+    """What to call the model in messages."""
+    vocabulary: Vocabulary
+    """The bytes of its tokens."""
+    context_length: int | None = None
+    """The most tokens that prompt and answer may have together; None where there is no limit."""
+    has_chat_template: bool = False
+    """Whether prompts are chat messages rather than plain text; `encode` takes them then."""
+    can_roll_back: bool = False
+    """Whether its batches can forget their last tokens, so that probable ones can be read ahead (speculation)."""
+    pass_cost: float = 96.0
+    """What a forward pass costs beside its tokens, counted in tokens: how many more are hardly noticed."""
+    logits_cost: float = 0.0
+    """What the logits of one more place cost, counted in tokens."""
 
-    @property
-    def vocabulary(self) -> Vocabulary:
-        """The bytes of its tokens."""
-        ...
+    @abstractmethod
+    def prefill(
+        self, prompts: Sequence[Sequence[int]], *, shared: int = 0, window: int = 0
+    ) -> tuple[DecodingBatch, Logits]:
+        """Read one prompt or more, and return the batch and the scores of the first token of each answer.
 
-    @property
-    def context_length(self) -> int | None:
-        """The most tokens that prompt and answer may have together; None where there is no limit."""
-        ...
-
-    @property
-    def has_chat_template(self) -> bool:
-        """Whether prompts are chat messages rather than plain text."""
-        ...
+        The first `shared` tokens are the same in all of them, and will be in more to come: a model may keep what it
+        computes of them. `window` is as in `DecodingBatch.forward`, and so are the scores. Raises OutOfMemoryError
+        where the prompts are too much for the device at once: they are tried in smaller batches then.
+        """
 
     def encode(self, prompt: str | Messages) -> list[int]:
-        """Return the token ids of a prompt: messages if the model has a chat template, plain text otherwise."""
-        ...
+        """Return the token ids of a prompt: messages if the model has a chat template, plain text otherwise.
 
-    def begin(self, prompts: Sequence[Sequence[int]], *, shared: int = 0, guessed: int = 0) -> Texts:
-        """Read one prompt or more, and stand before the first token of each answer.
-
-        The first `shared` tokens are the same in all of them, and will be in more to come. Up to `guessed` of the last
-        may be wrong, as with `append`. Raises OutOfMemoryError, as `append` does, where the prompts are too much for
-        the device at once.
+        By default plain text, as the vocabulary's tokenizer encodes it. Raises PromptError for a text that becomes more
+        than text.
         """
-        ...
+        if not isinstance(prompt, str):
+            raise ModelError(f"{self.name} has no chat template. Give it a plain prompt.")
+        if self.vocabulary.encode is None:
+            raise ModelError(f"The vocabulary of {self.name} encodes nothing. Give the model a method `encode`.")
+        token_ids = list(self.vocabulary.encode(prompt))
+        control_ids, usual = self._control_ids(token_ids), self._control_ids(self.vocabulary.encode("a"))
+        if control_ids != usual:
+            raise PromptError(
+                f"The tokenizer of {self.name} makes control tokens of the text: "
+                f"{sorted(set(control_ids) - set(usual)) or control_ids}, which have no bytes. Let it encode their "
+                "spellings as text, or take them out of the text."
+            )
+        return token_ids
 
-    def most_guesses(self, texts: int) -> int:
-        """Return how many tokens of each of some texts may be guessed; 0 if none can be taken back."""
-        ...
-
-    def pays(self, guesses: Sequence[int], share: float) -> bool:
-        """Tell whether it is worth the logits to guess so many tokens of each of some texts.
-
-        Of late, guesses were right for this share of the texts.
-        """
-        ...
+    def _control_ids(self, token_ids: Iterable[int]) -> list[int]:
+        return [token_id for token_id in token_ids if self.vocabulary.tokens[token_id] is None]

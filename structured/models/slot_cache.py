@@ -2,7 +2,7 @@
 
 The caches of transformers copy everything for each token, and pad texts of different lengths. Here a token is written
 to its place, texts of all lengths stand beside each other, and nothing is copied but when the memory grows, or a text
-leaves. A text may have more new tokens than others, and the last of them can be taken back.
+leaves. A text may have more new tokens than others, and the last of them can be rolled back.
 
 How the new tokens are padded depends on the layers. Attention lets a text with fewer have its first one several times,
 which goes to one place: so the last token is in the last column for all. A convolution must not see one twice; there,
@@ -60,8 +60,8 @@ class SlotCache:
         """How many tokens of each text are in."""
         self.counts = [0] * rows
         """How many of these were read last."""
-        self.guessed = 0
-        """How many of each may be taken back."""
+        self.window = 0
+        """How many of each may be rolled back."""
         self.layers: list[Any] = [  # each is put beside one of its own kind
             SlotLayer(self) if type(layer) is DynamicLayer else ConvolutionSlots(self)
             for layer in DynamicCache(config=self.config).layers
@@ -76,9 +76,9 @@ class SlotCache:
         """The memory that it takes."""
         return sum(layer.nbytes for layer in self.layers)
 
-    def before(self, token_ids: Sequence[Sequence[int]], guessed: int = 0) -> dict[str, Any]:
+    def before(self, token_ids: Sequence[Sequence[int]], window: int = 0) -> dict[str, Any]:
         """Make room for the new tokens of each text, and return what the forward pass is told."""
-        self.guessed = guessed
+        self.window = window
         width = max(map(len, token_ids))
         self.counts = list(map(len, token_ids))
         if self.pads_behind:
@@ -139,11 +139,11 @@ class SlotCache:
         return cast("torch.Tensor", output.logits)
 
     @torch.inference_mode()
-    def take_back(self, counts: Sequence[int]) -> None:
-        """Forget so many of the last tokens of each text, no more than were guessed in the last pass."""
+    def rollback(self, counts: Sequence[int]) -> None:
+        """Forget so many of the last tokens of each text, none beyond the window of the last pass."""
         self.lengths = [length - count for length, count in zip(self.lengths, counts, strict=True)]
         for layer in self.layers:
-            layer.take_back(counts)
+            layer.rollback(counts)
 
     @torch.inference_mode()
     def become(self, other: Self, rows: int) -> None:
@@ -248,7 +248,7 @@ class SlotLayer(CacheLayerMixin):
     def begin_pass(self, columns: int) -> None:
         """Do nothing: there is no difference."""
 
-    def take_back(self, counts: Sequence[int]) -> None:
+    def rollback(self, counts: Sequence[int]) -> None:
         """Forget so many of the last tokens of each text, by doing nothing: others overwrite them unseen."""
 
     def select(self, rows: Sequence[int], used: int) -> None:
@@ -283,13 +283,13 @@ class SlotLayer(CacheLayerMixin):
 
 
 class ConvolutionSlots(LinearAttentionLayer):
-    """The last inputs of a convolution for each text: as many as its kernel is wide, and those before guesses."""
+    """The last inputs of a convolution for each text: as many as its kernel is wide, and those of the window."""
 
     def __init__(self, slots: SlotCache) -> None:
         super().__init__()
         self.slots = slots
         self.inputs: torch.Tensor | None = None
-        """Shape (rows, width, size of the kernel and of guesses); its end is the state."""
+        """Shape (rows, width, size of the kernel and of the window); its end is the state."""
         self.size = 0
 
     @property
@@ -298,7 +298,7 @@ class ConvolutionSlots(LinearAttentionLayer):
         return 0 if self.inputs is None else self.inputs.nbytes
 
     def begin_pass(self, columns: int) -> None:
-        """Let go of inputs before guesses; a single column may be written into the state by the model itself."""
+        """Let go of the inputs of the window; a single column may be written into the state by the model itself."""
         self.record_past = columns > 1
         if self.inputs is not None:
             self.inputs = self.conv_states[0]
@@ -315,10 +315,10 @@ class ConvolutionSlots(LinearAttentionLayer):
             self.size = conv_kernel_size or conv_states.shape[-1]
             self._keep(conv_states.new_zeros((*conv_states.shape[:-1], self.size)))
         inputs = torch.cat([cast("torch.Tensor", self.conv_states[0]), conv_states], dim=-1)
-        self._keep(self._until(inputs, self.slots.counts, self.size + self.slots.guessed))
+        self._keep(self._until(inputs, self.slots.counts, self.size + self.slots.window))
         return inputs
 
-    def take_back(self, counts: Sequence[int]) -> None:
+    def rollback(self, counts: Sequence[int]) -> None:
         """Forget so many of the last inputs of each text."""
         if self.inputs is not None:
             ends = [self.inputs.shape[-1] - self.size - count for count in counts]

@@ -5,7 +5,7 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -31,14 +31,15 @@ from random_patterns import patterns
 
 from structured.automata import RegularAutomaton
 from structured.decoding.beam_search import beam_search
-from structured.decoding.generate import Generation, Request, generate
+from structured.decoding.generate import generate
+from structured.decoding.requests import Generation, Request
 from structured.decoding.sampling import Sampler
 from structured.errors import OutOfMemoryError
 from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.index.masks import unpack
 from structured.models import FunctionModel, LanguageModel
-from structured.models.function import FunctionTexts
+from structured.models.function import FunctionBatch
 from structured.regex import Pattern, alternation, char_set, chars, concat, literal, repeat
 from structured.regex.character_sets import MAX_CODE_POINT
 from structured.vocabulary import Vocabulary
@@ -63,16 +64,17 @@ FINITE = (
 class EvenModel(FunctionModel):
     """A model whose texts must all be given as many tokens, as those with convolutions must."""
 
-    def begin(self, prompts: Sequence[Sequence[int]], *, shared: int = 0, guessed: int = 0) -> "EvenTexts":  # noqa: ARG002
-        return EvenTexts(self, [list(prompt) for prompt in prompts])
+    def prefill(self, prompts: Sequence[Sequence[int]], *, shared: int = 0, window: int = 0) -> "tuple[EvenBatch, Any]":
+        _, logits = super().prefill(prompts, shared=shared, window=window)
+        return EvenBatch(self, [list(prompt) for prompt in prompts]), logits
 
 
-class EvenTexts(FunctionTexts):
+class EvenBatch(FunctionBatch):
     is_ragged = False
 
-    def append(self, token_ids: Sequence[Sequence[int] | None], *, guessed: int = 0) -> None:
-        assert len({len(new) for new in token_ids if new is not None}) == 1
-        super().append(token_ids, guessed=guessed)
+    def forward(self, token_ids: Sequence[Sequence[int]], *, window: int = 0) -> Any:
+        assert len(set(map(len, token_ids))) == 1
+        return super().forward(token_ids, window=window)
 
 
 MAKES = (FunctionModel, EvenModel)
@@ -117,7 +119,7 @@ def test_with_beams_enough_the_ranking_is_exact(
     index = index_of(pattern, model.vocabulary)
     shares = dict(masked_distribution(model, index, model.encode("a")))
     assert sum(shares.values()) == pytest.approx(1)
-    (found,) = beam_search(model, [request(model, index)], beams=len(shares), force=force)
+    (found,) = beam_search(model, [request(model, index)], beams=len(shares), jump_forward=force)
     assert [one.text for one in found] == sorted(shares, key=lambda text: -shares[text])
     for one in found:
         assert math.exp(one.log_probability) == pytest.approx(shares[one.text])
@@ -136,8 +138,12 @@ def test_one_beam_is_greedy(vocabulary: Vocabulary, pattern: Pattern, seed: int,
     }
     model, index = FunctionModel(functions[name], TOKENIZER), index_of(pattern, vocabulary)
     for force in (False, True):
-        (greedy,) = generate(model, [request(model, index, max_tokens=room(index, spare))], Sampler(), force=force)
-        ((found,),) = beam_search(model, [request(model, index, max_tokens=room(index, spare))], beams=1, force=force)
+        (greedy,) = generate(
+            model, [request(model, index, max_tokens=room(index, spare))], Sampler(), jump_forward=force
+        )
+        ((found,),) = beam_search(
+            model, [request(model, index, max_tokens=room(index, spare))], beams=1, jump_forward=force
+        )
         assert (found.token_ids, found.text, found.shortened) == (greedy.token_ids, greedy.text, greedy.shortened)
         assert found.log_probability == pytest.approx(greedy.log_probability, abs=1e-5)
         assert found.diagnostics.forced == greedy.diagnostics.forced
@@ -179,7 +185,7 @@ def test_every_hypothesis_is_a_text_of_its_type(
     """Whatever the model likes: texts that match, differ, keep their budgets, and are ranked by what they are worth."""
     model = make(LOGITS_FUNCTIONS[name], TOKENIZER)
     requests = [request(model, index_of(pattern, vocabulary), max_tokens=25) for pattern in TYPES]
-    for pattern, found in zip(TYPES, beam_search(model, requests, beams=3, force=force), strict=True):
+    for pattern, found in zip(TYPES, beam_search(model, requests, beams=3, jump_forward=force), strict=True):
         assert 1 <= len(found) <= 3
         assert len({one.text for one in found}) == len(found)
         assert all(first.log_probability >= second.log_probability for first, second in pairwise(found))
@@ -197,7 +203,7 @@ def test_the_score_is_the_sum_over_the_text(
     function, index = random_logits(len(TOKENIZER.tokens), seed=seed), index_of(pattern, vocabulary)
     model = FunctionModel(function, TOKENIZER)
     wanted = request(model, index, max_tokens=room(index, spare))
-    (found,) = beam_search(model, [wanted], beams=beams, force=False)
+    (found,) = beam_search(model, [wanted], beams=beams, jump_forward=False)
     for one in found:
         possible = recomputed(function, index, wanted.prompt, one)
         assert any(one.log_probability == pytest.approx(score) for score in possible)
@@ -212,7 +218,7 @@ def test_a_budget_changes_no_ranking_above_what_is_called_shortened(
     index = index_of(pattern, vocabulary)
     model = FunctionModel(random_logits(len(TOKENIZER.tokens), scale=2.0, seed=seed), TOKENIZER)
     (tight,), (ample,) = (
-        beam_search(model, [request(model, index, max_tokens=room(index, more))], beams=beams, force=False)
+        beam_search(model, [request(model, index, max_tokens=room(index, more))], beams=beams, jump_forward=False)
         for more in (spare, spare + 25)
     )
     honest = [one for one in tight if not one.shortened]
@@ -328,7 +334,8 @@ def test_too_little_memory_is_told(vocabulary: Vocabulary) -> None:
     """A batch that the device has no memory for is an error."""
 
     class Full(FunctionModel):
-        def begin(self, prompts: Sequence[Sequence[int]], *, shared: int = 0, guessed: int = 0) -> FunctionTexts:  # noqa: ARG002
+        def prefill(self, *args: Any, **options: Any) -> tuple[FunctionBatch, Any]:
+            del args, options
             raise OutOfMemoryError("full")
 
     model = Full(LOGITS_FUNCTIONS["uniform"], TOKENIZER)
@@ -351,7 +358,7 @@ def test_transformers_models_rank_the_same_alone_and_in_a_batch(
         requests = [
             Request(prompts[row], Guide(indexes[row], max_tokens=14), np.random.default_rng(0), shared) for row in rows
         ]
-        return beam_search(model, requests, beams=3, force=force)
+        return beam_search(model, requests, beams=3, jump_forward=force)
 
     for row, found in enumerate(search(range(len(types)))):
         (alone,) = search([row])
@@ -366,4 +373,4 @@ def test_transformers_models_rank_the_same_alone_and_in_a_batch(
 
 def last_logits(model: LanguageModel, token_ids: Sequence[int]) -> np.ndarray:
     """Return the logits after a text that is read at once."""
-    return model.begin([token_ids]).logits()[0, : model.vocabulary.size]
+    return np.asarray(model.prefill([token_ids])[1])[0, : model.vocabulary.size]

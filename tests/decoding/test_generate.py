@@ -31,14 +31,15 @@ from random_patterns import patterns, randoms, sample
 from ways import matches
 
 from structured.automata import RegularAutomaton
-from structured.decoding.generate import Generation, Request, generate
+from structured.decoding.generate import generate
+from structured.decoding.requests import Generation, Request
 from structured.decoding.sampling import Sampler
 from structured.errors import ModelError, OutOfMemoryError
 from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.index.masks import unpack
 from structured.models import FunctionModel
-from structured.models.function import FunctionTexts
+from structured.models.function import FunctionBatch
 from structured.regex import Pattern, chars, concat, literal, repeat
 from structured.vocabulary import Vocabulary
 
@@ -131,7 +132,9 @@ def test_log_probability_is_the_sum_over_the_text(
     """Reading a text again, token by token under its pattern's masks, gives the log-probability reported."""
     index, function = index_of(pattern, vocabulary), random_logits(SIZE)
     max_tokens = index.shortest_completion(index.automaton.start) + 5
-    (generation,) = run(function, ["a"], [Guide(index, max_tokens=max_tokens)], Sampler(temperature, seed), force=False)
+    (generation,) = run(
+        function, ["a"], [Guide(index, max_tokens=max_tokens)], Sampler(temperature, seed), jump_forward=False
+    )
     guide, written, total = Guide(index, max_tokens=max_tokens), TOKENIZER.encode("a"), 0.0
     ends_left: list[float] = []
     for token_id in (*generation.token_ids, END):
@@ -177,15 +180,14 @@ def test_finished_texts_are_not_computed_further(vocabulary: Vocabulary, monkeyp
     lengths = [3, 1, 0, 5]
     guides = [Guide(index_of(repeat(literal("z"), n, n), vocabulary), max_tokens=9) for n in lengths]
     computed: list[int] = []
-    plain = FunctionTexts._compute
+    plain = FunctionBatch.forward
 
-    def counting(texts: FunctionTexts, back: int) -> NDArray[np.float32]:
-        logits = plain(texts, back)
-        computed.append(len(logits))
-        return logits
+    def counting(batch: FunctionBatch, token_ids: Sequence[Sequence[int]], *, window: int = 0) -> NDArray[np.float32]:
+        computed.append(len(token_ids))
+        return plain(batch, token_ids, window=window)
 
-    monkeypatch.setattr(FunctionTexts, "_compute", counting)
-    generations = run(random_logits(SIZE), [""] * 4, guides, Sampler(), force=False)
+    monkeypatch.setattr(FunctionBatch, "forward", counting)
+    generations = run(random_logits(SIZE), [""] * 4, guides, Sampler(), jump_forward=False)
     assert [generation.text for generation in generations] == ["z" * n for n in lengths]
     assert computed == [sum(n > step for n in lengths) for step in range(5)]
 
@@ -209,22 +211,23 @@ def test_too_little_memory_makes_the_batch_smaller(
     """A device with room for fewer texts writes the same ones, a few at a time; with room for none it is an error."""
 
     class Small(FunctionModel):
-        """A model that has no memory for more than `most` texts, and of which tokens are guessed."""
+        """A model that has no memory for more than `most` texts, and of which tokens are proposed."""
 
-        def most_guesses(self, texts: int) -> int:  # noqa: ARG002  however many
-            return 3
+        can_roll_back = True
 
-        def begin(self, prompts: Sequence[Sequence[int]], *, shared: int = 0, guessed: int = 0) -> FunctionTexts:
-            texts = super().begin(prompts, shared=shared, guessed=guessed)
+        def prefill(
+            self, prompts: Sequence[Sequence[int]], *, shared: int = 0, window: int = 0
+        ) -> tuple[FunctionBatch, Any]:
+            batch, logits = super().prefill(prompts, shared=shared, window=window)
             if len(prompts) > most:
                 raise OutOfMemoryError("full")
-            texts.join = lambda others: self.join(texts, others)  # type: ignore[method-assign]
-            return texts
+            batch.join = lambda other: self.join(batch, other)  # type: ignore[method-assign]
+            return batch, logits
 
-        def join(self, texts: FunctionTexts, others: FunctionTexts) -> None:
-            if len(texts.texts) + len(others.texts) > most:
+        def join(self, batch: FunctionBatch, other: FunctionBatch) -> None:
+            if len(batch.texts) + len(other.texts) > most:
                 raise OutOfMemoryError("full")
-            FunctionTexts.join(texts, others)
+            FunctionBatch.join(batch, other)
 
     sampler, indexes = Sampler(1.0, seed), [index_of(pattern, vocabulary) for pattern in TYPES]
 
@@ -251,9 +254,11 @@ def test_no_more_tokens_than_allowed_are_in_memory(vocabulary: Vocabulary, most:
     class Tracked(FunctionModel):
         """A model that writes down how many texts it has at once."""
 
-        def begin(self, prompts: Sequence[Sequence[int]], *, shared: int = 0, guessed: int = 0) -> FunctionTexts:
+        def prefill(
+            self, prompts: Sequence[Sequence[int]], *, shared: int = 0, window: int = 0
+        ) -> tuple[FunctionBatch, Any]:
             together.append(sum(len(prompt) + 30 for prompt in prompts) if len(prompts) > 1 else 0)
-            return super().begin(prompts, shared=shared, guessed=guessed)
+            return super().prefill(prompts, shared=shared, window=window)
 
     model, sampler = Tracked(random_logits(SIZE), TOKENIZER), Sampler(1.0, seed=1)
 
@@ -264,7 +269,7 @@ def test_no_more_tokens_than_allowed_are_in_memory(vocabulary: Vocabulary, most:
             )
             for row, pattern in enumerate(TYPES)
         ]
-        return generate(model, requests, sampler, batch_size=batch_size, batch_tokens=limit, force=False)
+        return generate(model, requests, sampler, batch_size=batch_size, batch_tokens=limit, jump_forward=False)
 
     limited = write(most)
     assert max(together) <= most
@@ -301,12 +306,12 @@ def test_transformers_models_write_the_same_alone_and_in_a_batch(
             Request(prompts[row], guide, sampler.generator(row, 0), shared=shared)
             for row, guide in zip(rows, guides, strict=True)
         ]
-        return generate(model, requests, sampler, batch_size=batch_size, force=force)
+        return generate(model, requests, sampler, batch_size=batch_size, jump_forward=force)
 
-    monkeypatch.setattr(model, "draws_on_device", batch_size == 3)
+    monkeypatch.setattr(model, "samples_on_device", batch_size == 3)
     for row, generation in enumerate(write(range(len(TYPES)))):
         assert re.fullmatch(str(TYPES[row]), generation.text)
-        monkeypatch.setattr(model, "draws_on_device", False)
+        monkeypatch.setattr(model, "samples_on_device", False)
         (alone,) = write([row])
         assert alone.token_ids == generation.token_ids
         assert alone.log_probability == pytest.approx(generation.log_probability, abs=1e-3)

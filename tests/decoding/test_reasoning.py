@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from structured import Extractor, PromptError, Thinking
 from structured.automata import DEAD, RegularAutomaton
-from structured.decoding.generate import Request, generate
+from structured.decoding.generate import generate
 from structured.decoding.reasoning import ending_with, thinking_index
+from structured.decoding.requests import Request
 from structured.decoding.sampling import Sampler
 from structured.index.guide import Guide
 from structured.index.index import Index

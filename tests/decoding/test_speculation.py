@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from random_patterns import patterns
 
 from structured.automata import RegularAutomaton
-from structured.decoding.generate import Generation, Request, generate
+from structured.decoding.generate import generate
+from structured.decoding.prompt_lookup import LENGTHS, Source, propose
 from structured.decoding.reasoning import thinking_index
+from structured.decoding.requests import Generation, Request
 from structured.decoding.sampling import Sampler
-from structured.decoding.speculation import LENGTHS, Source, guess
 from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.index.masks import allows
@@ -34,13 +35,10 @@ def vocabulary() -> Vocabulary:
     return Vocabulary.from_tokenizer(TOKENIZER)
 
 
-class Guessing(FunctionModel):
-    """A model the texts of which are guessed ahead, and which counts how often it is asked."""
+class Speculating(FunctionModel):
+    """A model for the texts of which tokens are proposed ahead, a few of each."""
 
-    most = 4
-
-    def most_guesses(self, texts: int) -> int:  # noqa: ARG002  however many
-        return self.most
+    can_roll_back = True
 
 
 def quoting(tokens: Sequence[bytes | None], *, scale: float) -> LogitsFunction:
@@ -75,8 +73,8 @@ def written(
     batch_size: int = 1,
     spare: int = 20,
 ) -> list[Generation]:
-    model = Guessing(function, TOKENIZER)
-    model.most = most
+    model = Speculating(function, TOKENIZER)
+    model.pass_cost = float(most * batch_size)
     requests = [
         Request(
             model.encode(SENTENCE[row:]),
@@ -165,7 +163,7 @@ def test_only_what_is_legal_is_guessed(
     guide = Guide(index, max_tokens=room(index))
     source = Source.of(TOKENIZER.encode(text), vocabulary)
     end = source.text[: data.draw(st.integers(0, len(source.text)))]
-    found = guess(guide, end, source, count)
+    found = propose(guide, end, source, count)
     assert len(found) <= count
     for token_id in found:
         assert allows(guide.mask(), token_id)

@@ -19,8 +19,9 @@ from strategies import output_types
 from structured import BudgetWarning, Extractor, GenerationError, extract, extract_batch
 from structured.automata import RegularAutomaton
 from structured.decoding.beam_search import beam_search
-from structured.decoding.generate import Generation, Request, generate
+from structured.decoding.generate import generate
 from structured.decoding.reasoning import Thinking
+from structured.decoding.requests import Generation, Request
 from structured.decoding.sampling import Sampler
 from structured.decoding.strategy import RETRY_TEMPERATURE, Search, repeated
 from structured.errors import OutOfMemoryError
@@ -28,7 +29,7 @@ from structured.extraction.options import Options
 from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.models import FunctionModel
-from structured.models.function import FunctionTexts
+from structured.models.function import FunctionBatch
 from structured.regex import Pattern, literal
 from structured.results.voting import Candidate, vote
 from structured.vocabulary import Vocabulary
@@ -76,7 +77,9 @@ def in_order(
     model: FunctionModel = MODEL,
 ) -> list[list[Generation] | OutOfMemoryError]:
     """Return the candidates of each request, in the order of the requests."""
-    found = dict(search.candidates(model, requests, batch_size=batch_size, batch_tokens=batch_tokens, force=True))
+    found = dict(
+        search.candidates(model, requests, batch_size=batch_size, batch_tokens=batch_tokens, jump_forward=True)
+    )
     return [found[place] for place in range(len(requests))]
 
 
@@ -128,16 +131,19 @@ def test_beams_have_no_more_tokens_in_memory_than_allowed(
     in_memory: list[int] = []
 
     class Tracked(FunctionModel):
-        def begin(self, prompts: Sequence[Sequence[int]], *, shared: int = 0, guessed: int = 0) -> FunctionTexts:
-            texts = super().begin(prompts, shared=shared, guessed=guessed)
-            append = texts.append
+        def prefill(
+            self, prompts: Sequence[Sequence[int]], *, shared: int = 0, window: int = 0
+        ) -> tuple[FunctionBatch, Any]:
+            batch, logits = super().prefill(prompts, shared=shared, window=window)
+            forward = batch.forward
 
-            def watched(token_ids: Sequence[Sequence[int] | None], *, guessed: int = 0) -> None:
-                append(token_ids, guessed=guessed)
-                in_memory.append(sum(map(len, texts.texts)) if len(prompts) > 1 else 0)
+            def watched(token_ids: Sequence[Sequence[int]], *, window: int = 0) -> Any:
+                found = forward(token_ids, window=window)
+                in_memory.append(sum(map(len, batch.texts)) if len(prompts) > 1 else 0)
+                return found
 
-            texts.append = watched  # type: ignore[method-assign]
-            return texts
+            batch.forward = watched  # type: ignore[method-assign]
+            return batch, logits
 
     indexes = [Index(RegularAutomaton(pattern), vocabulary) for pattern, _ in drawn]
     requests = [

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from random_patterns import patterns, randoms
 
 from structured.automata import DEAD, RegularAutomaton
-from structured.decoding.generate import Request, generate
+from structured.decoding.generate import generate
+from structured.decoding.requests import Request
 from structured.decoding.sampling import Sampler
 from structured.decoding.token_healing import begun_index, heal
 from structured.index.guide import Guide

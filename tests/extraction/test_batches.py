@@ -34,7 +34,7 @@ from structured import (
     structured,
 )
 from structured.models import FunctionModel
-from structured.models.function import FunctionTexts
+from structured.models.function import FunctionBatch
 
 TOKENIZER = ByteTokenizer(tokens=(*ByteTokenizer().tokens, b'\n{"'))
 """With a token that prompts are healed for."""
@@ -75,11 +75,13 @@ class Smashed(BaseModel):
 class OneAtATime(FunctionModel):
     """A model whose device has no room for a prompt with "huge" in it, however few are beside it."""
 
-    def begin(self, prompts: Sequence[Sequence[int]], *, shared: int = 0, guessed: int = 0) -> FunctionTexts:
+    def prefill(
+        self, prompts: Sequence[Sequence[int]], *, shared: int = 0, window: int = 0
+    ) -> tuple[FunctionBatch, Any]:
         spelled = [b"".join(TOKENIZER.tokens[one] or b"" for one in prompt) for prompt in prompts]
         if any(b"huge" in text for text in spelled):
             raise OutOfMemoryError("full")
-        return super().begin(prompts, shared=shared, guessed=guessed)
+        return super().prefill(prompts, shared=shared, window=window)
 
 
 TYPES = (Digits, Note, Even, Literal["a", "b"])
@@ -362,10 +364,12 @@ def test_searches_too_large_for_the_device_are_tried_in_halves(most: int, batch_
     """With room for fewer searches at once, they find the same."""
 
     class Small(FunctionModel):
-        def begin(self, prompts: Sequence[Sequence[int]], *, shared: int = 0, guessed: int = 0) -> FunctionTexts:
+        def prefill(
+            self, prompts: Sequence[Sequence[int]], *, shared: int = 0, window: int = 0
+        ) -> tuple[FunctionBatch, Any]:
             if len(prompts) > most:
                 raise OutOfMemoryError("full")
-            return super().begin(prompts, shared=shared, guessed=guessed)
+            return super().prefill(prompts, shared=shared, window=window)
 
     documents = ["Ana", "Bob", "Eva", "Ida", "Max"]
     options: Options = {"beams": 2, "retries": 0, "batch_size": batch_size}

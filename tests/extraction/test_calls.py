@@ -121,9 +121,9 @@ def test_prompts_of_several_types_share_what_all_of_them_begin_with():
     begun = []
 
     class Recorded(FunctionModel):
-        def begin(self, prompts, *, shared=0, guessed=0):
+        def prefill(self, prompts, *, shared=0, window=0):
             begun.append((prompts, shared))
-            return super().begin(prompts, shared=shared, guessed=guessed)
+            return super().prefill(prompts, shared=shared, window=window)
 
     model = Recorded(random_logits(WIDTH), TOKENIZER)
     extract_batch([Person, Texts, Person], ["one", "two", "three"], model=model, retries=0)
@@ -139,9 +139,9 @@ def test_what_prompts_share_they_share(documents):
     begun = []
 
     class Recorded(FunctionModel):
-        def begin(self, prompts, *, shared=0, guessed=0):
+        def prefill(self, prompts, *, shared=0, window=0):
             begun.append((prompts, shared))
-            return super().begin(prompts, shared=shared, guessed=guessed)
+            return super().prefill(prompts, shared=shared, window=window)
 
     extract_batch(Person, documents, model=Recorded(random_logits(WIDTH), TOKENIZER), retries=0, jump_forward=False)
     ((prompts, shared),) = begun

@@ -14,7 +14,8 @@ from random_patterns import patterns, randoms
 from walks import states_on_walks
 
 from structured.automata import DEAD, RegularAutomaton
-from structured.decoding.generate import Generation, Request, generate
+from structured.decoding.generate import generate
+from structured.decoding.requests import Generation, Request
 from structured.decoding.sampling import Sampler
 from structured.index.guide import Guide
 from structured.index.index import Index
@@ -61,7 +62,7 @@ def test_forced_runs_change_no_text(vocabulary: Vocabulary, pattern: Pattern, rn
     index = Index(RegularAutomaton(pattern), vocabulary)
     shortest = index.shortest_completion(index.automaton.start)
     for room in (shortest + rng.randrange(4), shortest + 60):
-        forced, plain = (write(index, Sampler(), max_tokens=room, force=force) for force in (True, False))
+        forced, plain = (write(index, Sampler(), max_tokens=room, jump_forward=force) for force in (True, False))
         if not plain.shortened and not forced.shortened:
             assert forced.text == plain.text
             assert forced.log_probability >= plain.log_probability - 1e-6
@@ -80,7 +81,9 @@ def test_sampling_follows_the_masked_distribution(force: bool) -> None:
     expected = dict(masked_distribution(model, index, prompt))
     sampler = Sampler(1.0, seed=11)
     requests = [Request(prompt, Guide(index, max_tokens=40), sampler.generator(item, 0)) for item in range(draws)]
-    drawn = Counter(generation.text for generation in generate(model, requests, sampler, batch_size=50, force=force))
+    drawn = Counter(
+        generation.text for generation in generate(model, requests, sampler, batch_size=50, jump_forward=force)
+    )
     assert drawn.keys() <= expected.keys()
     chi_square = sum((drawn[text] - draws * share) ** 2 / (draws * share) for text, share in expected.items())
     assert chi_square < 45  # 17 degrees of freedom: by chance once in 4,000

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from pydantic import AfterValidator, BaseModel, Field, TypeAdapter
 
 from structured import BatchError, BudgetError, GuidedLogitsProcessor, IncompleteError, JsonSchema, ModelError
-from structured.decoding.generate import Request, generate
+from structured.decoding.generate import generate
+from structured.decoding.requests import Request
 from structured.decoding.sampling import Sampler
 from structured.index.guide import Guide
 from structured.index.masks import unpack
@@ -108,7 +109,7 @@ def test_greedy_is_what_the_library_writes_itself(make: Any, output_type: Any, m
     for prompt in PROMPTS:
         tokens = loaded.encode(prompt)
         guide = Guide(processor.index, max_tokens=max_tokens)
-        (own,) = generate(loaded, [Request(tokens, guide, Sampler().generator(0, 0))], Sampler(), force=False)
+        (own,) = generate(loaded, [Request(tokens, guide, Sampler().generator(0, 0))], Sampler(), jump_forward=False)
         written = loaded.model.generate(
             **inputs([prompt], loaded),
             logits_processor=[processor],

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from structured import load_model
 from structured.errors import ModelError
-from structured.models import load
+from structured.models import LanguageModel, load
 from structured.models.checkpoints import why_not_hub
 
 WANTED = r"Name a folder with config\.json, weights and tokenizer\.json, or a hub id that this machine can reach\.$"
@@ -289,9 +289,9 @@ class Shy:
         (1.5, r"float 1\.5 is not a model"),
         (["a"] * 100_000, r"list \['a', .*\.\.\.\] is not a model"),
         (["model", "tokenizer"], r"list .* A pair is a tuple: write \(…\), not \[…\]\.$"),
-        (load.FunctionModel, r"type .* FunctionModel is a class: pass an instance\.$"),
+        (load.FunctionModel, r"ABCMeta .* FunctionModel is a class: pass an instance\.$"),
         (print, r"builtin_function_or_method .* This one lacks its tokenizer\.$"),
-        (Shy(), r"Shy <Shy instance .* It lacks `name`, `context_length`, .*`pays`\.$"),
+        (Shy(), r"Shy <Shy instance .* derived from structured\.models\.LanguageModel\.$"),
     ],
     ids=["bytes", "number", "long list", "pair", "class", "function", "shy"],
 )
@@ -302,7 +302,10 @@ def test_what_is_no_model(source, message):
 
 
 def test_own_model_with_a_vocabulary_of_another_kind():
-    double: Any = type("Own", (), dict.fromkeys(load._MEMBERS))()
+    double: Any = type("Own", (LanguageModel,), {"prefill": None})()
+    with pytest.raises(ModelError, match=r"^Own .* lacks `name` and `vocabulary`\. Set them when it is made\.$"):
+        load_model(double)
+    double.name, double.vocabulary = "own", None
     with pytest.raises(ModelError, match=r"^The `vocabulary` of Own .* is None\. It must be a structured\.vocabulary"):
         load_model(double)
 

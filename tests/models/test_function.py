@@ -66,20 +66,20 @@ READABLE: dict[str, Callable[[], Any]] = {
 def test_scores_that_can_be_read(make):
     """Whatever holds numbers is read, of any precision, on its device, with a gradient or beyond the vocabulary."""
     exact = np.asarray(torch.tensor(SCORES).bfloat16().float()) if "bfloat16" in str(make()) else SCORES
-    np.testing.assert_array_equal(returning(make()).begin([[BOS]]).logits(), [exact])
+    np.testing.assert_array_equal(returning(make()).prefill([[BOS]])[1], [exact])
 
 
 @pytest.mark.parametrize("kind", ["i1", "u1", "i4", "i8", "u8"])
 def test_integers_are_scores(kind):
     scores = np.arange(SIZE) % 7
     for given_scores in (scores.astype(kind), torch.tensor(scores), scores.tolist()):
-        np.testing.assert_array_equal(returning(given_scores).begin([[BOS]]).logits(), [scores])
+        np.testing.assert_array_equal(returning(given_scores).prefill([[BOS]])[1], [scores])
 
 
 def test_numbers_that_single_precision_does_not_hold():
     """They are infinite: below, that rules a token out; above, nobody knows which is the likeliest."""
     low = np.where(SCORES > 0, np.finfo(np.float64).min, SCORES)
-    assert np.isneginf(returning(low).begin([[BOS]]).logits()).sum() == (SCORES > 0).sum()
+    assert np.isneginf(returning(low).prefill([[BOS]])[1]).sum() == (SCORES > 0).sum()
     with pytest.raises(ModelError, match="returned infinity as the logit of an allowed token"):
         extract(Answer, "x", model=(lambda token_ids: [1e300] * SIZE, TOKENIZER))  # noqa: ARG005
 
@@ -107,7 +107,7 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
 def test_scores_that_cannot_be_read(make, what):
     """The error says what came and what is wanted."""
     with pytest.raises(ModelError, match=rf"^<lambda> returned {what}.*\. One number for each of the {SIZE} tokens is"):
-        returning(make()).begin([[BOS]])
+        returning(make()).prefill([[BOS]])
 
 
 @pytest.mark.parametrize("score", [np.nan, np.inf], ids=str)
@@ -126,10 +126,10 @@ def test_exception_of_the_function_is_the_cause():
 
     model = FunctionModel(failing, TOKENIZER)
     with pytest.raises(ModelError, match=r"^failing raised ZeroDivisionError after 2 tokens: by zero$") as caught:
-        model.begin([[BOS, 40]])
+        model.prefill([[BOS, 40]])
     assert caught.value.__cause__ is mine
     with pytest.raises(ModelError) as caught:
-        model.begin([[BOS, 40, 41]])
+        model.prefill([[BOS, 40, 41]])
     assert caught.value is theirs
 
 
@@ -141,7 +141,7 @@ def test_function_that_cannot_be_called():
         with pytest.raises(ModelError, match=r"is no function of a model\. Pass one, without async,"):
             FunctionModel(function, TOKENIZER)  # type: ignore[arg-type]
     with pytest.raises(ModelError, match=r"^<lambda> returned coroutine <coroutine"):
-        returning(later([BOS])).begin([[BOS]])
+        returning(later([BOS])).prefill([[BOS]])
 
 
 def test_pair_in_the_wrong_order():

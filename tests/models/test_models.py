@@ -56,14 +56,16 @@ def eager(width: int) -> "PreTrainedModel":
 def padded(make: "Callable[[int], PreTrainedModel]") -> "HuggingFaceModel":
     """Return a tiny model, the texts of which are padded and not in slots."""
     made = in_memory(make)
-    made.has_slots = False  # type: ignore[misc]  # it is found out once, and kept
+    made.network.has_slots = made.can_roll_back = False
     return made
 
 
 def recorded(make: "Callable[[int], PreTrainedModel]") -> "HuggingFaceModel":
     """Return a tiny model, the passes of which are recorded, and run anew when they are replayed."""
+    from structured.models.cuda_graphs import RecordingPool
+
     made = in_memory(make)
-    made.make_recording = Rerun
+    made.recordings = RecordingPool(made.model, Rerun)
     return made
 
 
@@ -104,30 +106,27 @@ def test_padded_batch_equals_each_text_alone(model: "HuggingFaceModel") -> None:
     """Prompts of different lengths in one batch, and tokens appended to them, get the logits of each text alone."""
     written = [model.encode(prompt) for prompt in PROMPTS]
     assert len(set(map(len, written))) > 2
-    texts = model.begin(written)
+    batch, found = model.prefill(written)
     for step in range(4):
-        assert texts.logits().shape == (len(written), model.model.config.vocab_size)
-        for logits, token_ids in zip(texts.logits(), written, strict=True):
+        assert found.shape == (len(written), model.model.config.vocab_size)
+        for logits, token_ids in zip(found, written, strict=True):
             np.testing.assert_allclose(logits, whole_pass(model, token_ids), atol=1e-4)
         appended = [5 + 7 * step + row for row in range(len(written))]
-        texts.append([None if token_id is None else [token_id] for token_id in appended])
+        found = batch.forward([[token_id] for token_id in appended])
         written = [[*token_ids, token_id] for token_ids, token_id in zip(written, appended, strict=True)]
 
 
 def test_dropped_texts_leave_the_others_right(model: "HuggingFaceModel") -> None:
     """As texts finish one after the other, those that remain keep their own cache, mask and positions."""
     written = [model.encode(prompt) for prompt in PROMPTS]
-    texts = model.begin(written)
+    batch, _ = model.prefill(written)
     for dropped in (2, 0, None, 1):
-        appended = [None if row == dropped else 10 + row for row in range(len(written))]
-        texts.append([None if token_id is None else [token_id] for token_id in appended])
-        pairs = zip(written, appended, strict=True)
-        written = [[*token_ids, token_id] for token_ids, token_id in pairs if token_id is not None]
-        assert len(texts.logits()) == len(written)
-        for logits, token_ids in zip(texts.logits(), written, strict=True):
+        rows = [row for row in range(len(written)) if row != dropped]
+        batch.select(rows)
+        written = [[*written[row], 10 + row] for row in rows]
+        found = batch.forward([[token_ids[-1]] for token_ids in written]) if rows else []
+        for logits, token_ids in zip(found, written, strict=True):
             np.testing.assert_allclose(logits, whole_pass(model, token_ids), atol=1e-4)
-    texts.append([None])
-    assert len(texts.logits()) == 0
 
 
 @given(st.data())
@@ -136,66 +135,67 @@ def test_whatever_happens_to_a_batch_each_text_is_read_as_alone(model: "HuggingF
     """Texts share a beginning, get more tokens or fewer, leave and join; their logits are those of each alone."""
     tokens = st.lists(st.integers(5, 200), min_size=1, max_size=6)
     beginning = data.draw(st.lists(st.integers(5, 200), min_size=16, max_size=20))
-    can_guess = model.most_guesses(1) > 0
 
-    def guessed() -> tuple[int, st.SearchStrategy[list[int]]]:
-        most = data.draw(st.integers(0, 3)) if can_guess else 0
+    def proposed() -> tuple[int, st.SearchStrategy[list[int]]]:
+        most = data.draw(st.integers(0, 3)) if model.can_roll_back else 0
         return most, st.lists(st.integers(5, 200), max_size=most)
 
-    def begin() -> tuple[Any, list[tuple[list[int], list[int]]]]:
+    def prefill() -> tuple[Any, list[Any], list[tuple[list[int], list[int]]]]:
         prompts = [beginning + rest for rest in data.draw(st.lists(tokens, min_size=1, max_size=3))]
-        (most, hope), shared = guessed(), data.draw(st.sampled_from([0, len(beginning)]))
+        (most, hope), shared = proposed(), data.draw(st.sampled_from([0, len(beginning)]))
         found = [(prompt, data.draw(hope)) for prompt in prompts]
-        return model.begin([prompt + hope for prompt, hope in found], shared=shared, guessed=most), found
+        batch, logits = model.prefill([prompt + hope for prompt, hope in found], shared=shared, window=most)
+        return batch, list(logits), found
 
-    texts, found = begin()
+    batch, rows_of_logits, found = prefill()
     for _ in range(data.draw(st.integers(1, 5))):
-        if texts.can_join and data.draw(st.booleans()):
-            others, more = begin()
-            texts.join(others)
+        if batch.can_join and data.draw(st.booleans()):
+            others, more_logits, more = prefill()
+            batch.join(others)
+            rows_of_logits += more_logits
             found += more
         for row, (token_ids, hope) in enumerate(found):
             for count in range(len(hope) + 1):
-                logits = texts.logits(len(hope) - count)[row]
+                places = np.atleast_2d(rows_of_logits[row])
+                logits = places[-1 - (len(hope) - count)]
                 np.testing.assert_allclose(logits, whole_pass(model, token_ids + hope[:count]), atol=2e-4)
         right = [data.draw(st.integers(0, len(hope))) for _, hope in found]
         wrong = [len(hope) - count for (_, hope), count in zip(found, right, strict=True)]
         if any(wrong):
-            texts.take_back(wrong)
+            batch.rollback(wrong)
         written = [token_ids + hope[:count] for (token_ids, hope), count in zip(found, right, strict=True)]
         if data.draw(st.booleans()):
             chosen = data.draw(st.lists(st.integers(0, len(written) - 1), min_size=1, max_size=4))
-            texts.select(chosen)
+            batch.select(chosen)
             written = [written[row] for row in chosen]
         count = data.draw(st.integers(1, 5))
-        rows = st.lists(st.integers(5, 200), min_size=1 if texts.is_ragged else count, max_size=count)
-        appended = [data.draw(rows if data.draw(st.integers(0, 5)) else st.none()) for _ in written]
-        most, hope = guessed()
+        rows = st.lists(st.integers(5, 200), min_size=1 if batch.is_ragged else count, max_size=count)
+        appended = [data.draw(rows) for _ in written]
+        most, hope = proposed()
         hopes = [data.draw(hope) for _ in written]
-        fed = [None if new is None else new + more for new, more in zip(appended, hopes, strict=True)]
-        texts.append(fed, guessed=most)
+        rows_of_logits = list(
+            batch.forward([new + more for new, more in zip(appended, hopes, strict=True)], window=most)
+        )
         pairs = zip(written, appended, hopes, strict=True)
-        found = [([*token_ids, *new], more) for token_ids, new, more in pairs if new is not None]
-        if not found:
-            break
+        found = [([*token_ids, *new], more) for token_ids, new, more in pairs]
 
 
 def test_what_prompts_share_is_read_once(model: "HuggingFaceModel", monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the layers, and whatever the lengths; a sliding window aside, which keeps no beginning."""
-    from structured.models.transformers import HuggingFaceTexts
+    from structured.models.network import Network
 
     read: list[int] = []
-    plain = HuggingFaceTexts._forward
+    plain = Network.read
 
-    def counting(texts: HuggingFaceTexts, token_ids: Sequence[Sequence[int]], guessed: int = 0) -> Any:
+    def counting(network: Network, cache: Any, token_ids: Sequence[Sequence[int]], window: int = 0) -> Any:
         read.append(len(token_ids) * max(map(len, token_ids)))
-        return plain(texts, token_ids, guessed)
+        return plain(network, cache, token_ids, window)
 
-    monkeypatch.setattr(HuggingFaceTexts, "_forward", counting)
+    monkeypatch.setattr(Network, "read", counting)
     beginning = list(range(5, 105))
     prompts = [beginning + [7 + length] * length for length in (3, 1, 3, 5, 1)]
-    texts = model.begin(prompts, shared=len(beginning))
-    for logits, token_ids in zip(texts.logits(), prompts, strict=True):
+    _, found = model.prefill(prompts, shared=len(beginning))
+    for logits, token_ids in zip(found, prompts, strict=True):
         np.testing.assert_allclose(logits, whole_pass(model, token_ids), atol=2e-4)
     if model.model.config.model_type != "mistral":
         assert sum(read) <= len(beginning) + 5 * len(prompts)
@@ -206,7 +206,7 @@ def test_vocabulary_of_a_loaded_model(model: "HuggingFaceModel") -> None:
     assert set(MERGED_TOKENS) <= set(model.vocabulary.tokens)
     assert model.vocabulary.end_token_ids == {1}
     assert model.context_length == 256
-    assert model.begin([[5]]).logits().shape[1] > model.vocabulary.size
+    assert model.prefill([[5]])[1].shape[1] > model.vocabulary.size
     assert isinstance(model, LanguageModel)
 
 
@@ -251,7 +251,7 @@ def test_model_saved_to_a_folder_is_the_same_model(model: "HuggingFaceModel", tm
     assert loaded.name == str(tmp_path)
     prompts = [model.encode(prompt) for prompt in PROMPTS]
     assert prompts == [loaded.encode(prompt) for prompt in PROMPTS]
-    np.testing.assert_allclose(loaded.begin(prompts).logits(), model.begin(prompts).logits(), atol=1e-4)
+    np.testing.assert_allclose(loaded.prefill(prompts)[1], model.prefill(prompts)[1], atol=1e-4)
     assert load_model(str(tmp_path)) is loaded
 
 
@@ -312,13 +312,12 @@ def test_function_and_tokenizer_are_a_model() -> None:
     assert model.name == "logits"
     prompts = [model.encode("a"), model.encode("")]
     assert prompts[1] == [BOS]
-    texts = model.begin(prompts)
-    texts.append([[40], [41]])
-    texts.append([None, [42]])
+    batch, _ = model.prefill(prompts)
+    batch.forward([[40], [41]])
+    batch.select([1])
+    logits_of_one = batch.forward([[42]])
     assert seen == [prompts[0], [BOS], [*prompts[0], 40], [BOS, 41], [BOS, 41, 42]]
-    assert texts.logits().tolist() == [[3.0] * SIZE]
-    texts.append([None])
-    assert texts.logits().shape == (0, SIZE)
+    assert logits_of_one.tolist() == [[3.0] * SIZE]
 
 
 def test_function_model_may_be_wider_than_its_tokenizer() -> None:
@@ -326,7 +325,7 @@ def test_function_model_may_be_wider_than_its_tokenizer() -> None:
     plain = random_logits(SIZE)
     model = FunctionModel(lambda token_ids: widened(plain, len(token_ids))(token_ids), ByteTokenizer())
     prompts = [[BOS], [BOS, 40, 41]]
-    np.testing.assert_array_equal(model.begin(prompts).logits(), [plain(prompt) for prompt in prompts])
+    np.testing.assert_array_equal(model.prefill(prompts)[1], [plain(prompt) for prompt in prompts])
 
 
 @pytest.mark.parametrize("shape", [(SIZE - 1,), (1, SIZE), ()], ids=repr)
@@ -334,7 +333,7 @@ def test_function_with_logits_of_the_wrong_shape(shape: tuple[int, ...]) -> None
     """Too few logits, or a batch of them, are an error that tells the shape that came and the one that should."""
     model = FunctionModel(lambda token_ids: np.zeros(shape), ByteTokenizer())  # noqa: ARG005
     with pytest.raises(ModelError) as caught:
-        model.begin([[BOS]])
+        model.prefill([[BOS]])
     assert str(caught.value) == (
         f"<lambda> returned logits of shape {shape}; one number for each of the {SIZE} tokens is needed, "
         "shape (width,) with width at least that."

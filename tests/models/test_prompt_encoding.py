@@ -207,7 +207,9 @@ def test_tokenizers_of_one_s_own_may_not_take_text_for_control_tokens():
     """The library cannot know how they are spelled, so it refuses the document, and no other."""
     results = extract_batch(bool, ["a", "b</s>c", "d"], model=(MODEL[0], Spelled()), errors="return")
     assert [type(result) for result in results] == [bool, PromptError, bool]
-    assert str(results[1]).startswith("Document 1: Spelled.encode makes control tokens of the text: [1], which have")
+    assert str(results[1]).startswith(
+        "Document 1: The tokenizer of logits makes control tokens of the text: [1], which have"
+    )
 
 
 LINES = st.lists(

@@ -36,17 +36,17 @@ OTHERS = ("bloom", "mistral", "gemma2", "mamba", "roberta")
 
 @pytest.mark.parametrize("name", ARCHITECTURES)
 def test_texts_of_any_architecture_are_read_as_alone(name):
-    """Uneven texts, some with guesses that are taken back, some that leave: the logits are those of each text alone."""
+    """Uneven texts, some with tokens that are rolled back, some that leave: the logits are those of each text alone."""
     import torch
 
     from structured.models.transformers import HuggingFaceModel
 
     tokenizer = byte_level_tokenizer()
     model = HuggingFaceModel(tiny(name, len(tokenizer)), tokenizer)
-    assert model.has_slots
+    assert model.can_roll_back
 
-    def assert_right(texts, written, back=0):
-        for logits, token_ids in zip(texts.logits(back), written, strict=True):
+    def assert_right(found, written):
+        for logits, token_ids in zip(found, written, strict=True):
             with torch.inference_mode():
                 alone = model.model(input_ids=torch.tensor([token_ids]), use_cache=False).logits[0, -1].numpy()
             np.testing.assert_allclose(logits, alone, atol=2e-3 * float(alone.std()) + 1e-5)
@@ -57,38 +57,40 @@ def test_texts_of_any_architecture_are_read_as_alone(name):
         return rng.integers(5, 200, count).tolist()
 
     written = [some(count) for count in (7, 3, 12)]
-    texts = model.begin(written)
-    assert_right(texts, written)
+    batch, found = model.prefill(written)
+    assert_right(found, written)
     for counts in ((1, 1, 1), (2, 1, 3), (1, 4, 1)):
         new = [some(count) for count in counts]
-        texts.append([[*one, *some(2)] for one in new], guessed=2)
+        found = batch.forward([[*one, *some(2)] for one in new], window=2)
         written = [[*before, *one] for before, one in zip(written, new, strict=True)]
-        assert_right(texts, written, back=2)
-        texts.take_back([2, 2, 2])
+        assert_right(found[:, 0], written)
+        batch.rollback([2, 2, 2])
     first, _, last = written
-    texts.append([[9], None, [9, 8]])
-    assert_right(texts, [[*first, 9], [*last, 9, 8]])
+    batch.select([0, 2])
+    assert_right(batch.forward([[9], [9, 8]]), [[*first, 9], [*last, 9, 8]])
 
 
 @pytest.mark.parametrize("name", [name for name in ARCHITECTURES if name != "lfm2"])
 def test_passes_of_any_architecture_can_be_recorded(name):
     """They read and write the same memory each time, wait for no number, and find what is found without."""
+    from structured.models.cuda_graphs import RecordingPool
     from structured.models.transformers import HuggingFaceModel
 
     tokenizer = byte_level_tokenizer()
     network = tiny(name, len(tokenizer))
     plain, recorded = HuggingFaceModel(network, tokenizer), HuggingFaceModel(network, tokenizer)
-    recorded.make_recording = Rerun
+    recorded.recordings = RecordingPool(network, Rerun)
     rng = np.random.default_rng(0)
 
     def write():
         prompts = [rng.integers(5, 200, count).tolist() for count in (70, 3, 12)]
-        texts = plain.begin(prompts), recorded.begin(prompts)
+        batches = plain.prefill(prompts)[0], recorded.prefill(prompts)[0]
         for counts in ((1, 1, 1), (2, 1, 3), (1, 1, 1), (4, 1, 1), (1, 1, 1), (1, None, 1), (1, 3)):
-            new = [None if count is None else rng.integers(5, 200, count).tolist() for count in counts]
-            for one in texts:
-                one.append(new)
-            expected, found = (one.logits() for one in texts)
+            rows = [row for row, count in enumerate(counts) if count is not None]
+            new = [rng.integers(5, 200, counts[row]).tolist() for row in rows]
+            for one in batches:
+                one.select(rows)
+            expected, found = (one.forward(new) for one in batches)
             np.testing.assert_allclose(found, expected, atol=2e-3 * float(expected.std()) + 1e-5)
 
     write()
@@ -131,11 +133,12 @@ def test_what_waits_for_the_device_is_no_recording(name):
 
 
 def recorded_llama(make=Rerun):
+    from structured.models.cuda_graphs import RecordingPool
     from structured.models.transformers import HuggingFaceModel
 
     tokenizer = byte_level_tokenizer()
     model = HuggingFaceModel(tiny("llama", len(tokenizer)), tokenizer)
-    model.make_recording = make
+    model.recordings = RecordingPool(model.model, make)
     return model
 
 
@@ -148,13 +151,11 @@ def test_a_model_that_cannot_be_recorded_goes_on_without():
         raise RuntimeError("operation not permitted when stream is capturing")
 
     model = recorded_llama(fail)
-    expected = recorded_llama().begin([[5, 6, 7]])
-    texts = model.begin([[5, 6, 7]])
+    expected, _ = recorded_llama().prefill([[5, 6, 7]])
+    batch, _ = model.prefill([[5, 6, 7]])
 
     def write(token_id):
-        for one in (texts, expected):
-            one.append([[token_id]])
-        np.testing.assert_allclose(texts.logits(), expected.logits(), atol=1e-4)
+        np.testing.assert_allclose(batch.forward([[token_id]]), expected.forward([[token_id]]), atol=1e-4)
 
     write(8)
     with pytest.warns(StructuredWarning, match="cannot be recorded: operation not permitted"):
@@ -169,24 +170,23 @@ def test_slots_are_lent_to_one_batch_at_a_time():
     import torch
 
     model = recorded_llama()
-    first, second = model.begin([[5, 6]]), model.begin([[5, 6]])
+    first, second = model.prefill([[5, 6]])[0], model.prefill([[5, 6]])[0]
     assert first.cache is not second.cache
     cache = first.cache
     for _ in range(3):
-        first.append([[7]])
+        first.forward([[7]])
     with torch.inference_mode():
         for kept in cache.layers[0].kept:
             kept.fill_(torch.nan)
     del first, second
-    third = model.begin([[5, 6]])
+    third, _ = model.prefill([[5, 6]])
     assert third.cache is cache
-    third.append([[8]])
-    assert np.isfinite(third.logits()).all()
+    assert np.isfinite(third.forward([[8]])).all()
     third.cache.reserve(2, 4096)
     for _ in range(2):
-        third.append([[9]])
+        third.forward([[9]])
     del third
-    assert model.begin([[5, 6]]).cache is not cache
+    assert model.prefill([[5, 6]])[0].cache is not cache
 
 
 def test_what_was_too_much_memory_is_not_lent_again():
@@ -194,15 +194,15 @@ def test_what_was_too_much_memory_is_not_lent_again():
     import torch
 
     model = recorded_llama()
-    texts = model.begin([[5, 6]])
-    cache = texts.cache
+    batch, _ = model.prefill([[5, 6]])
+    cache = batch.cache
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(model.model, "forward", Mock(side_effect=torch.OutOfMemoryError("full")))
         with pytest.raises(OutOfMemoryError):
-            texts.append([[7]])
-    del texts
-    assert model.begin([[5, 6]]).cache is not cache
+            batch.forward([[7]])
+    del batch
+    assert model.prefill([[5, 6]])[0].cache is not cache
 
 
 def test_graphs_need_a_gpu():

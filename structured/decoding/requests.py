@@ -1,0 +1,72 @@
+"""What decoding is asked for, and what it returns: a request for each text, and the finished text with its figures."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from structured.index.guide import Guide
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One text to be written: the prompt's tokens, the guide, which is used up, and the random numbers.
+
+    The first `shared` tokens of the prompt are the same in all requests, and likely in later ones. With `thinking`, a
+    guide that is used up as well, a text of its own comes before. The first `begun` bytes of the text belong to the
+    prompt, which was healed.
+    """
+
+    prompt: Sequence[int]
+    guide: Guide
+    generator: np.random.Generator
+    shared: int = 0
+    thinking: Guide | None = None
+    begun: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostics:
+    """How a text came about."""
+
+    forced: int = 0
+    """How many of its tokens were appended without asking the model."""
+    passes: int = 0
+    """How many forward passes it took part in."""
+    legal_masses: tuple[float, ...] = field(default=(), repr=False)
+    """For each sampled token, the probability that the model had put on allowed tokens. Where it is small, the model
+    would have written something else."""
+    seconds: float = 0.0
+    """From the first pass to the last token."""
+    seconds_in_model: float = 0.0
+    """Of these, in forward passes. The passes of a batch count in full for each of its texts."""
+    seconds_in_guide: float = 0.0
+    """Of these, for masks, sampling, speculation and forced tokens; counted likewise. A GPU is waited for when tokens
+    are sampled, so most of its time is counted here."""
+
+    @property
+    def sampled(self) -> int:
+        """How many tokens were sampled, the end token included."""
+        return len(self.legal_masses)
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """A finished text, as `observe` receives it and a `Stream` keeps it.
+
+    Attributes:
+        text: The answer.
+        token_ids: Its tokens, those of the reasoning included.
+        log_probability: That of the sampled tokens among the allowed ones, end token included.
+        shortened: Whether the token budget kept the model from a token that it would have written. If not, an unlimited
+            budget would have given the same text.
+        thinking: The reasoning before the answer, if any.
+        diagnostics: How the text came about: tokens, passes, seconds.
+    """
+
+    text: str
+    token_ids: tuple[int, ...]
+    log_probability: float
+    shortened: bool
+    thinking: str = ""
+    diagnostics: Diagnostics = field(default=Diagnostics(), compare=False)

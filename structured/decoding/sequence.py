@@ -1,0 +1,192 @@
+"""Sequences: the texts that are being written, sampled or searched for by beams.
+
+A sequence holds all that changes while its text is written: its guide, its tokens and bytes, what the model has not
+read of it, and what is proposed to follow. Beams fork it; nothing else is copied.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import TypeVar
+
+from structured.decoding.prompt_lookup import LENGTHS, Source, Window, propose
+from structured.decoding.requests import Diagnostics, Generation, Request
+from structured.decoding.sampling import Choice
+from structured.errors import OutOfMemoryError
+from structured.index.guide import Guide, WrongMaskError
+from structured.index.masks import Mask
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True, eq=False)
+class Sequence:
+    """One text. With `jump_forward`, tokens that are known are appended, and probable ones proposed."""
+
+    request: Request
+    jump_forward: bool
+    guide: Guide = field(init=False)
+    next_guide: Guide | None = field(init=False)
+    """That of the answer, while the thinking before it is written."""
+    token_ids: list[int] = field(default_factory=list)
+    text: bytearray = field(default_factory=bytearray)
+    """The bytes of its tokens."""
+    answer_start: int = 0
+    """How many of these bytes are of the thinking."""
+    pending: list[int] = field(default_factory=list)
+    """Tokens that the model has not read yet."""
+    window: Window = field(default_factory=Window)
+    source: Source | None = None
+    """The prompt, once something was to be looked up there."""
+    log_probability: float = 0.0
+    shortened: bool = False
+    forced: int = 0
+    legal_masses: list[float] = field(default_factory=list)
+    passes: int = 0
+    started: float = 0.0
+    ended: float = 0.0
+    seconds_in_model: float = 0.0
+    seconds_in_guide: float = 0.0
+    error: OutOfMemoryError | None = None
+    """Why it cannot be finished: it is too much for the model's device, alone."""
+
+    def __post_init__(self) -> None:
+        thinking, answer = self.request.thinking, self.request.guide
+        self.guide, self.next_guide = (answer, None) if thinking is None else (thinking, answer)
+        self._append_forced()
+
+    def __copy__(self) -> "Sequence":
+        """Return a sequence that goes on by itself, from the same tokens and the same place in the guide."""
+        twin = object.__new__(Sequence)
+        for name in Sequence.__slots__:
+            setattr(twin, name, getattr(self, name))
+        twin.guide = self.guide.copy()
+        twin.next_guide = None if self.next_guide is None else self.next_guide.copy()
+        twin.token_ids, twin.text, twin.pending = self.token_ids.copy(), self.text.copy(), self.pending.copy()
+        twin.legal_masses, twin.window = self.legal_masses.copy(), Window()
+        return twin
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing can follow."""
+        return self.next_guide is None and self.guide.finished
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the model has read all of it, so that a token can be sampled."""
+        return not self.pending and not self.finished
+
+    @property
+    def max_tokens(self) -> int:
+        """How many tokens prompt and text may have together."""
+        left = self.guide.tokens_left + (self.next_guide.tokens_left if self.next_guide else 0)
+        return len(self.request.prompt) + len(self.token_ids) + left
+
+    @property
+    def answer(self) -> bytes:
+        """The bytes of the answer so far."""
+        return b"" if self.next_guide else bytes(self.text[self.answer_start + self.request.begun :])
+
+    @property
+    def mask(self) -> Mask:
+        """The tokens that may come next, whatever the budget."""
+        return self.guide.index.mask(self.guide.state)
+
+    def extend(self, choice: Choice) -> None:
+        """Append a token that was sampled, and those that are known to follow it.
+
+        If a wrong mask allowed it, it is not appended: another one will be sampled.
+        """
+        try:
+            self.guide.advance(choice.token_id)
+        except WrongMaskError:
+            return
+        self.log_probability += choice.log_probability
+        self.shortened |= choice.steered and self.next_guide is None
+        self.legal_masses.append(choice.legal_mass)
+        if choice.token_id not in self.guide.index.vocabulary.end_token_ids:
+            self._append((choice.token_id,))
+        self._append_forced()
+        self.window.accept(self.pending)
+
+    def read_all(self) -> list[int]:
+        """Return the prompt and all tokens, for a model that has read nothing of the text."""
+        self.pending = []
+        return [*self.request.prompt, *self.token_ids]
+
+    def read(self, count: int) -> list[int]:
+        """Return so many of the pending tokens, for the model to read."""
+        taken, self.pending = self.pending[:count], self.pending[count:]
+        return taken
+
+    def propose(self, most: int) -> int:
+        """Propose at most so many tokens, if all that is sure is to be read, and return how many."""
+        proposed: list[int] = []
+        if self.jump_forward and self.is_ready and most > 0:
+            if self.source is None:
+                self.source = Source.of(self.request.prompt, self.guide.index.vocabulary)
+            proposed = propose(self.guide, bytes(self.text[-LENGTHS[0] :]), self.source, min(most, self.window.size))
+        self.window.open(proposed)
+        return len(proposed)
+
+    def end(self) -> None:
+        """Note that the last token is there, and let go of what was for more."""
+        self.ended, self.source = perf_counter(), None
+
+    def generation(self) -> Generation:
+        """Return what has become of it."""
+        return Generation(
+            self.answer.decode(),
+            tuple(self.token_ids),
+            self.log_probability,
+            self.shortened,
+            self.text[: self.answer_start].decode(),
+            Diagnostics(
+                self.forced,
+                self.passes,
+                tuple(self.legal_masses),
+                max(self.ended - self.started, 0.0) if self.started else 0.0,
+                self.seconds_in_model,
+                self.seconds_in_guide,
+            ),
+        )
+
+    def _append(self, token_ids: tuple[int, ...]) -> None:
+        tokens = self.guide.index.vocabulary.tokens
+        self.token_ids += token_ids
+        self.pending += token_ids
+        for token_id in token_ids:
+            self.text += tokens[token_id] or b""
+
+    def _append_forced(self) -> None:
+        """Append the tokens that are known to follow, and go on from the thinking to the answer when it is done."""
+        if self.jump_forward and not self.finished:
+            known = self.guide.take_forced()
+            self._append(known)
+            self.forced += len(known)
+        if self.guide.finished and self.next_guide is not None:
+            self.guide, self.next_guide, self.answer_start = self.next_guide, None, len(self.text)
+            self._append_forced()
+
+
+def in_model(sequences: Iterable[Sequence], run: Callable[[], T]) -> T:
+    """Run a forward pass, and count it and its time for each of its texts."""
+    started = perf_counter()
+    result = run()
+    ended = perf_counter()
+    for one in sequences:
+        one.started = one.started or started
+        one.passes += 1
+        one.seconds_in_model += ended - started
+    return result
+
+
+def in_guide(sequences: Iterable[Sequence], run: Callable[[], T]) -> T:
+    """Run what is not the model's, and count its time for each of some texts."""
+    started = perf_counter()
+    result = run()
+    ended = perf_counter()
+    for one in sequences:
+        one.started = one.started or started
+        one.seconds_in_guide += ended - started
+    return result

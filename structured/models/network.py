@@ -1,0 +1,85 @@
+"""A network of transformers: its forward pass over what it has cached of some texts, and the prefixes that it keeps.
+
+torch and transformers are imported when something is read, never before.
+"""
+
+import inspect
+from collections.abc import Sequence
+from threading import RLock
+from typing import TYPE_CHECKING, Any, cast
+
+from structured.models.kv_cache import PaddedCache, TextCache
+
+if TYPE_CHECKING:
+    import torch
+    from transformers import PreTrainedModel
+
+MAX_PREFIX_BYTES = 1 << 28
+"""Of caches of prefixes, but for the last used."""
+
+
+class Network:
+    """A causal language model of transformers without its tokenizer."""
+
+    def __init__(self, model: "PreTrainedModel") -> None:
+        from structured.models.slot_cache import has_slots
+
+        self.model = model
+        self.accepts = frozenset(inspect.signature(model.forward).parameters)
+        """The names of the arguments of the model's forward pass."""
+        self.has_slots = has_slots(model, self.accepts)
+        """Whether texts can be kept in slots."""
+        self.prefixes: dict[tuple[int, ...], TextCache] = {}
+        """What is kept of tokens that prompts began with, those used last behind the others."""
+        self._lock = RLock()
+
+    def logits_cost(self) -> float:
+        """What the logits of one more place cost, counted in tokens: the part that the last layer has in the work."""
+        model = cast("Any", self.model)
+        first, last = model.get_input_embeddings(), model.get_output_embeddings()
+        tables = {id(table.weight): table.weight.numel() for table in (first, last) if table is not None}
+        others = sum(weights.numel() for weights in model.parameters()) - sum(tables.values())
+        return 0.0 if last is None else float(last.weight.numel() / max(others, 1))
+
+    def cache(self, rows: int) -> TextCache:
+        """Return a cache for that many texts, of which nothing has been read."""
+        from structured.models.slot_cache import SlotCache
+
+        return SlotCache(self.model, rows) if self.has_slots else PaddedCache(rows, self.accepts, self.model.device)
+
+    def prefix(self, token_ids: tuple[int, ...]) -> TextCache:
+        """Return the cache of some tokens that many prompts begin with, one row, which nobody may change."""
+        with self._lock:  # of several threads, one computes it
+            known = self.prefixes.pop(token_ids, None)
+            if known is None:
+                known = self.cache(1)
+                self.read(known, [token_ids])
+            self.prefixes[token_ids] = known
+            while len(self.prefixes) > 1 and sum(cache.nbytes for cache in self.prefixes.values()) > MAX_PREFIX_BYTES:
+                del self.prefixes[next(iter(self.prefixes))]
+            return known
+
+    def read(self, cache: TextCache, token_ids: Sequence[Sequence[int]], window: int = 0) -> "torch.Tensor":
+        """Run the new tokens of each text, and return the logits after all of them, and before those of the window.
+
+        The shape is (texts, window + 1, width), the last place being that after all tokens.
+        """
+        import torch
+
+        arguments = {**cache.before(token_ids, window), "use_cache": True}
+        columns = arguments["input_ids"].shape[1]
+        ends = [len(new) - 1 if cache.pads_behind else columns - 1 for new in token_ids]
+        places = [[max(end - back, 0) for back in range(window, -1, -1)] for end in ends]
+        wanted = sorted({column for row in places for column in row})
+        if "logits_to_keep" in self.accepts:
+            is_end = wanted[0] == columns - len(wanted)
+            # On whatever device the last layer is, it may be indexed from the host.
+            arguments["logits_to_keep"] = len(wanted) if is_end else torch.tensor(wanted)
+        with torch.inference_mode():
+            output = self.model(**arguments)
+        cache.after(output.past_key_values)
+        logits = output.logits if "logits_to_keep" in arguments else output.logits[:, wanted]
+        if any(row != wanted for row in places):
+            chosen = torch.tensor([[wanted.index(column) for column in row] for row in places], device=logits.device)
+            logits = logits[torch.arange(len(places), device=logits.device)[:, None], chosen]
+        return cast("torch.Tensor", logits)

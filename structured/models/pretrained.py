@@ -1,0 +1,102 @@
+"""Models and tokenizers that transformers loads by name: from a folder, the hub or its cache.
+
+torch and transformers are imported when one is loaded, never before.
+"""
+
+import logging
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import RLock
+from typing import TYPE_CHECKING, Any
+
+from structured.errors import ModelError
+from structured.errors.values import nearest
+from structured.models.checkpoints import WANTED, lacking, shown, why_not_hub
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+_PLACEMENTS = ("auto", "balanced", "balanced_low_0", "sequential", "cpu", "cuda", "mps")
+"""Names that accelerate takes for a `device_map`, and the most common devices."""
+
+
+def load_pretrained(
+    name: str, folder: str | None, *, device_map: str | dict[str, Any] | None, dtype: str
+) -> "tuple[PreTrainedModel, PreTrainedTokenizerBase]":
+    """Load a model and its tokenizer from a local folder or, without one, by its hub id.
+
+    `device_map` is handed to accelerate; None means "auto" where there is a GPU, and the CPU otherwise. `dtype` is a
+    name such as "bfloat16", or "auto" for that of the checkpoint. What the hub has is downloaded, with bars; where it
+    cannot be reached, what is in the cache is taken.
+
+    Raises ModelError if there is no such model.
+    """
+    reason = why_not_hub(name) if folder is None else None
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    if device_map is None and torch.cuda.is_available():
+        device_map = "auto"
+    if isinstance(device_map, str) and device_map not in _PLACEMENTS:
+        try:
+            torch.device(device_map)
+        except RuntimeError as error:
+            raise ModelError(
+                f"device_map is {device_map!r}, which is no device of torch.{nearest(device_map, _PLACEMENTS)} "
+                "Use 'auto', 'cpu', 'cuda', or 'cuda:1'."
+            ) from error
+    if not isinstance(dtype, str) or (dtype != "auto" and not isinstance(getattr(torch, dtype, None), torch.dtype)):
+        raise ModelError(f"{dtype!r} is not a dtype of torch. Use 'auto', 'float32', 'bfloat16' or 'float16'.")
+    logging.getLogger("transformers.integrations.hub_kernels").addFilter(_is_no_advice)
+    options: dict[str, Any] = {"local_files_only": reason is not None, "trust_remote_code": False}
+    try:
+        with _without_loading_bars():
+            tokenizer = AutoTokenizer.from_pretrained(folder or name, **options)
+            model = AutoModelForCausalLM.from_pretrained(folder or name, device_map=device_map, dtype=dtype, **options)
+    except Exception as error:  # what a damaged checkpoint raises is of any kind
+        raise ModelError(_why_not_loaded(name, folder, reason, error)) from error
+    model.train(mode=False)
+    return model, tokenizer
+
+
+def _why_not_loaded(name: str, folder: str | None, reason: str | None, error: Exception) -> str:
+    """Return what to say of a model that is there, or half there, and cannot be loaded."""
+    said = re.split(r"\.\s+(?=[A-Z])", " ".join(str(error).split()), maxsplit=1)[0]  # the first sentence
+    said = said.rstrip(".") or type(error).__name__
+    if folder is not None:
+        where = lacking(folder) or "The folder has the files of one."
+    elif reason is not None:
+        where = f"What is in the cache cannot be loaded, and {reason}."
+    else:
+        where = "The hub has it."
+    return f"No model could be loaded from {shown(name)}. {where} transformers says: {said}. {WANTED}"
+
+
+@contextmanager
+def _without_loading_bars() -> Iterator[None]:
+    """Keep transformers from drawing its bars; those of downloads are drawn by another library.
+
+    The hook is one for the process, so models are loaded one after the other.
+    """
+    from transformers.utils import logging as transformers_logging
+
+    def undrawn(make: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        return make(*args, **{**options, "disable": True})
+
+    with _loading:
+        before = transformers_logging.set_tqdm_hook(undrawn)
+        try:
+            yield
+        finally:
+            transformers_logging.set_tqdm_hook(before)
+
+
+_loading = RLock()
+
+
+def _is_no_advice(record: logging.LogRecord) -> bool:
+    """Tell a log record from the advice to install a CUDA kernel, which transformers gives even without a GPU."""
+    import torch
+
+    return torch.cuda.is_available() or "falling back to its reference" not in record.getMessage()
