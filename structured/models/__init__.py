@@ -3,13 +3,16 @@
 from structured.models.function import FunctionModel
 from structured.models.load import DEMONSTRATION, ModelSource, load_model
 from structured.models.protocol import DecodingBatch, LanguageModel, Logits
+from structured.models.scripted import ByteTokenizer, ScriptedModel
 
 __all__ = [
     "DEMONSTRATION",
+    "ByteTokenizer",
     "DecodingBatch",
     "FunctionModel",
     "LanguageModel",
     "Logits",
     "ModelSource",
+    "ScriptedModel",
     "load_model",
 ]

@@ -1,0 +1,105 @@
+"""The public double: a scripted model writes its script through the masks of any type, or says that it cannot."""
+
+import subprocess
+import sys
+from typing import Literal
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import BaseModel, field_validator
+
+from structured import Extractor, ModelError, extract, extract_batch
+from structured.extraction.extractor import Options
+from structured.models import ByteTokenizer, ScriptedModel
+from structured.models.scripted import BYTE_TOKENS
+
+
+class Person(BaseModel):
+    name: str
+    age: int | None
+    tags: list[Literal["a", "b"]]
+
+
+class Even(BaseModel):
+    number: int
+
+    @field_validator("number")
+    @classmethod
+    def is_even(cls, number: int) -> int:
+        if number % 2:
+            raise ValueError("odd")
+        return number
+
+
+WAYS: tuple[Options, ...] = (
+    {},
+    {"whitespace": "compact"},
+    {"whitespace": "indented", "jump_forward": False},
+    {"whitespace": "flexible"},
+    {"temperature": 1.0, "seed": 1, "samples": 2},
+)
+
+
+@given(
+    st.builds(Person, name=st.text('aé "\\{🙂', max_size=9)),
+    st.sampled_from(WAYS),
+    st.sampled_from([None, 2]),
+    st.sampled_from([(), (b'": "', b'"}', b"ab", b' "')]),
+)
+@settings(max_examples=40, deadline=None)
+def test_the_script_is_what_is_read(
+    person: Person, way: Options, indent: int | None, longer: tuple[bytes, ...]
+) -> None:
+    """Whatever its whitespace and that of the type, and however its tokens cut it."""
+    person.age = None if person.age is None else person.age % 1000
+    tokenizer = ByteTokenizer((*BYTE_TOKENS, *longer))
+    model = ScriptedModel(person.model_dump_json(indent=indent), tokenizer)
+    assert extract(Person, "x", model=model, max_tokens=400, **way) == person
+
+
+def test_a_script_may_depend_on_the_prompt() -> None:
+    """Each document of a batch has the answer that the function gives for its prompt."""
+    model = ScriptedModel(lambda prompt: str(prompt.count("x")))
+    documents = ["x" * count for count in (3, 1, 12, 5)]
+    before = extract(int, "y", model=model)
+    assert extract_batch(int, documents, model=model, batch_size=2) == [before + len(one) for one in documents]
+
+
+def test_a_script_is_asked_for_again_with_each_retry() -> None:
+    """So an answer that validators reject can be followed by one that they accept."""
+    answers = iter(['{"number": 3}', '{"number": 4}'])
+    extractor = Extractor(Even, model=ScriptedModel(lambda _: next(answers)), retries=1)
+    assert extractor("x").number == 4
+
+
+@pytest.mark.parametrize("script", ["3", '{"number": "3"}', '{"number": 3, "more": 1}', '{"number": 3'])
+def test_a_script_that_the_type_does_not_allow(script: str) -> None:
+    """It is an error that shows what was to be written, and what was."""
+    with pytest.raises(ModelError, match=r"^The script says b'.*', and b'.*' was written\. The type, or max_tokens"):
+        extract(Even, "x", model=ScriptedModel(script))
+
+
+@given(st.text())
+def test_the_byte_tokenizer_spells_any_text(text: str) -> None:
+    """Its tokens are the bytes of the text, behind the one that begins each prompt."""
+    tokenizer = ByteTokenizer((*BYTE_TOKENS, b"ab", "é".encode()))
+    first, *others = tokenizer.encode(text)
+    assert tokenizer.tokens[first] is None
+    assert b"".join(tokenizer.tokens[one] or b"" for one in others) == text.encode()
+
+
+def test_a_text_for_which_there_is_no_token() -> None:
+    """It is an error that shows where."""
+    with pytest.raises(ValueError, match=r"^No token begins b'c'\.$"):
+        ByteTokenizer((None, None, b"a")).encode("aac")
+
+
+def test_a_scripted_model_needs_no_torch() -> None:
+    """Nothing heavy is imported for it."""
+    code = (
+        "import sys; from structured import extract; from structured.models import ScriptedModel; "
+        "print(extract(int, 'x', model=ScriptedModel('3')), 'torch' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout == "3 False\n"
