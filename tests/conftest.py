@@ -12,9 +12,18 @@ from structured.vocabulary import Vocabulary
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # so little to compute that threads only wait for each other
 
-settings.register_profile("local", deadline=None)
+settings.register_profile("local", deadline=None, max_examples=50)  # others each time, so that many runs see many
 settings.register_profile("repeatable", deadline=None, derandomize=True)
+settings.register_profile("thorough", deadline=None, max_examples=1000)  # pytest --hypothesis-profile=thorough
 settings.load_profile("repeatable" if os.environ.get("CI") else "local")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark as `quick` what is marked neither `thorough` nor `slow`, before tests are chosen by their marks."""
+    for item in items:
+        if not {"thorough", "slow"} & {mark.name for mark in item.iter_markers()}:
+            item.add_marker("quick")
 
 
 @pytest.fixture(scope="session", autouse=True)

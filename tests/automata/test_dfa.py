@@ -5,6 +5,7 @@ import re
 from itertools import product
 
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from walks import read
@@ -104,7 +105,7 @@ def test_a_refinement_is_one_alphabet_for_several(names: list[str]) -> None:
     assert len(set(zip(*common.parts, strict=True))) == len(common.alphabet)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(
     st.lists(st.sampled_from(REGEXES), max_size=3),
     st.lists(st.sampled_from(REGEXES), max_size=2),
@@ -143,7 +144,7 @@ def test_automata_are_as_small_as_may_be(regex: str, states: int) -> None:
     assert len(automaton.arcs) == states
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.lists(st.sampled_from(REGEXES), min_size=1, max_size=3), st.sampled_from(REGEXES))
 def test_no_two_states_are_alike(included: list[str], excluded: str) -> None:
     """Any two are told apart by some text, which is found by filling in a table of pairs."""
@@ -180,7 +181,7 @@ def test_what_grows_too_large_is_an_error() -> None:
         explore(PatternLanguage(pattern("^(a|b)*a(a|b){15}$")))
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.sampled_from(REGEXES), st.none() | st.integers(0, 5), st.lists(TEXTS, min_size=1, max_size=10))
 def test_a_scan_reads_a_json_string(regex: str, most: int | None, texts: list[str]) -> None:
     """Escaped as `json.dumps` does; and its printed form says the same, but where words begin and end."""

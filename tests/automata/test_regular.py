@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_patterns import BOUNDARIES, code_points, patterns_with_texts, ranges
@@ -42,7 +43,7 @@ def nearest_acceptance(automaton: RegularAutomaton, state: int) -> int:
     raise AssertionError
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(patterns_with_texts())
 def test_accepts_what_re_matches(drawn: Texts) -> None:
     """The automaton accepts the UTF-8 of exactly the texts that the printed pattern matches in Python's `re`."""

@@ -24,6 +24,7 @@ from doubles import (
     tiny_llama,
     tiny_mistral,
 )
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from languages import ARRAY, CHOICE, DEPENDENT_CHOICES, INTEGER, OBJECT, STRING, TYPES
@@ -127,7 +128,7 @@ def test_with_beams_enough_the_ranking_is_exact(
 
 
 @given(patterns(), st.integers(0, 10), st.integers(0, 20), st.sampled_from(["uniform", "peaked", "rules out", "same"]))
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_one_beam_is_greedy(vocabulary: Vocabulary, pattern: Pattern, seed: int, spare: int, name: str) -> None:
     """With one beam the tokens are those of greedy decoding, and so are score, warning and diagnostics."""
     functions: dict[str, LogitsFunction] = {
@@ -210,7 +211,7 @@ def test_the_score_is_the_sum_over_the_text(
 
 
 @given(patterns(), st.integers(0, 10), st.integers(1, 4), st.integers(0, 8))
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_a_budget_changes_no_ranking_above_what_is_called_shortened(
     vocabulary: Vocabulary, pattern: Pattern, seed: int, beams: int, spare: int
 ) -> None:
@@ -232,7 +233,7 @@ def test_a_budget_changes_no_ranking_above_what_is_called_shortened(
     st.integers(1, 4),
     st.sampled_from(MAKES),
 )
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_a_ranking_does_not_depend_on_its_batch(
     vocabulary: Vocabulary, rows: list[tuple[Pattern, str, int]], beams: int, make: type[FunctionModel]
 ) -> None:

@@ -23,6 +23,7 @@ from doubles import (
     tiny_llama,
     tiny_mistral,
 )
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from languages import STRING, TYPES
@@ -108,7 +109,7 @@ def test_a_model_that_prefers_what_is_illegal(
     st.lists(st.tuples(patterns(5), st.text("ab é", max_size=4), st.integers(0, 12)), min_size=1, max_size=5),
     st.sampled_from([0.0, 0.7, 2.0]),
 )
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_a_text_does_not_depend_on_its_batch(
     vocabulary: Vocabulary, rows: list[tuple[Pattern, str, int]], temperature: float
 ) -> None:
@@ -284,13 +285,11 @@ def test_nan_logits_stop_the_batch(vocabulary: Vocabulary) -> None:
 
 
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
-@pytest.mark.parametrize("batch_size", [2, 3, 8])
 @pytest.mark.parametrize("force", [True, False])
 @pytest.mark.parametrize("make", [tiny_llama, tiny_gpt2, tiny_lfm2, tiny_mistral])
 def test_transformers_models_write_the_same_alone_and_in_a_batch(
     make: Callable[[int], "PreTrainedModel"],
     temperature: float,
-    batch_size: int,
     force: bool,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -300,7 +299,7 @@ def test_transformers_models_write_the_same_alone_and_in_a_batch(
     prompts = [model.encode(f"Read this document well: {'x' * (3 * row)}.") for row in range(len(TYPES))]
     shared = len(model.encode("Read this document well: "))
 
-    def write(rows: Sequence[int]) -> list[Generation]:
+    def write(rows: Sequence[int], *, batch_size: int) -> list[Generation]:
         guides = [Guide(indexes[row], max_tokens=16) for row in rows]
         requests = [
             Request(prompts[row], guide, sampler.generator(row, 0), shared=shared)
@@ -308,10 +307,10 @@ def test_transformers_models_write_the_same_alone_and_in_a_batch(
         ]
         return generate(model, requests, sampler, batch_size=batch_size, jump_forward=force)
 
-    monkeypatch.setattr(model, "samples_on_device", batch_size == 3)
-    for row, generation in enumerate(write(range(len(TYPES)))):
-        assert re.fullmatch(str(TYPES[row]), generation.text)
-        monkeypatch.setattr(model, "samples_on_device", False)
-        (alone,) = write([row])
-        assert alone.token_ids == generation.token_ids
-        assert alone.log_probability == pytest.approx(generation.log_probability, abs=1e-3)
+    alone = [generation for row in range(len(TYPES)) for generation in write([row], batch_size=1)]
+    for batch_size in (2, 3, 8):
+        monkeypatch.setattr(model, "samples_on_device", batch_size == 3)
+        for row, generation in enumerate(write(range(len(TYPES)), batch_size=batch_size)):
+            assert re.fullmatch(str(TYPES[row]), generation.text)
+            assert generation.token_ids == alone[row].token_ids
+            assert generation.log_probability == pytest.approx(alone[row].log_probability, abs=1e-3)

@@ -4,6 +4,7 @@ import re
 
 import pytest
 from doubles import ByteTokenizer, json_hating_logits, random_logits, text_logits
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -40,7 +41,7 @@ def test_a_text_ends_at_the_first_marker(marker: str, text: str) -> None:
 
 
 @given(st.sampled_from(sorted(MODELS)), st.integers(3, 30), st.sampled_from([0.0, 1.0]), st.integers(0, 99))
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_it_stops_thinking_in_time(name: str, max_tokens: int, temperature: float, seed: int) -> None:
     """The marker comes before the budget of the thinking ends, once, and the answer has a budget of its own."""
     model, sampler = MODELS[name], Sampler(temperature, seed)

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -164,7 +165,7 @@ def test_negative_seed_is_refused() -> None:
 
 
 @given(st.integers(0, 2**16), st.sampled_from([0.0, 0.5, 1.0, 2.0]), st.sampled_from([1.0, 8.0]), st.integers(0, 50))
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_single_precision_draws_the_same(seed: int, temperature: float, scale: float, top_k: int) -> None:
     """The compiled loops draw the same token as the plain code in double precision, with the same probabilities."""
     rng = np.random.default_rng(seed)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from doubles import ByteTokenizer, random_logits, spell
+from effort import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -93,7 +94,7 @@ def written(
     st.integers(0, 1000),
     st.tuples(st.integers(1, 6), st.integers(1, 3), st.booleans()),
 )
-@settings(max_examples=80, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(80), suppress_health_check=list(HealthCheck))
 def test_guesses_change_no_text(
     vocabulary: Vocabulary,
     chosen: list[Pattern],
@@ -154,7 +155,7 @@ def test_a_quotation_has_the_tokens_of_the_prompt(vocabulary: Vocabulary, text: 
 
 
 @given(patterns(), st.text(max_size=30), st.integers(0, 8), st.data())
-@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(60), suppress_health_check=list(HealthCheck))
 def test_only_what_is_legal_is_guessed(
     vocabulary: Vocabulary, pattern: Pattern, text: str, count: int, data: Any
 ) -> None:

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import numpy as np
 import pytest
 from doubles import ByteTokenizer, json_hating_logits, random_logits
+from effort import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, field_validator
@@ -84,7 +85,7 @@ def in_order(
 
 
 @given(st.lists(patterns(5), min_size=1, max_size=3), st.integers(0, 9), st.integers(1, 4), st.integers(1, 9))
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 def test_candidates_do_not_depend_on_the_batch(
     vocabulary: Vocabulary, drawn: list[Pattern], seed: int, samples: int, batch_size: int
 ) -> None:
@@ -107,7 +108,7 @@ def test_candidates_do_not_depend_on_the_batch(
 
 
 @given(st.lists(patterns(5), min_size=1, max_size=4), st.integers(2, 4), st.integers(1, 20))
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 def test_beams_go_through_the_model_in_batches(
     vocabulary: Vocabulary, drawn: list[Pattern], beams: int, batch_size: int
 ) -> None:
@@ -123,7 +124,7 @@ def test_beams_go_through_the_model_in_batches(
     st.integers(1, 20),
     st.integers(1, 400),
 )
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 def test_beams_have_no_more_tokens_in_memory_than_allowed(
     vocabulary: Vocabulary, drawn: list[tuple[Pattern, int]], beams: int, batch_size: int, most: int
 ) -> None:
@@ -243,7 +244,7 @@ def test_the_likeliest_valid_sample_is_the_answer() -> None:
     assert len(caught.value.attempts) == 5
 
 
-@settings(max_examples=40, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(40), suppress_health_check=list(HealthCheck))
 @given(output_type=output_types(), seed=st.integers(0, 2**32), choose=st.sampled_from(["likeliest", "vote"]))
 def test_whatever_is_chosen_validates(output_type: Any, seed: int, choose: Any) -> None:
     """Samples of random types by a random model, and what is put together of them."""

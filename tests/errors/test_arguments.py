@@ -12,6 +12,7 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 from doubles import ByteTokenizer, random_logits
+from effort import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
@@ -107,7 +108,7 @@ KINDS = st.one_of(
 """Values of all kinds, right for some options and wrong for most."""
 
 
-@settings(max_examples=200, deadline=5000, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(200), deadline=5000, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_any_damage_to_any_option_is_told(data: st.DataObject) -> None:
     """Random options with one of a random value: an extractor that works, or an error of ours that names an option."""

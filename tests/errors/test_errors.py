@@ -10,6 +10,7 @@ from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, TypeAdapter, ValidationError, field_validator
@@ -159,7 +160,7 @@ def test_every_error_survives(kind: type[BaseException], way: str) -> None:
     assert once.__notes__ == ["seen on Monday"]
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(
     message=st.text(st.characters(exclude_categories=[])),
     path=st.text(),

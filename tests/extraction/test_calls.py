@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 import pytest
 from doubles import ByteTokenizer, json_hating_logits, random_logits
+from effort import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import AfterValidator, BaseModel, Field, ImportString, TypeAdapter, field_validator
@@ -51,7 +52,7 @@ class Person(BaseModel):
 
 
 @pytest.mark.parametrize("name", MODELS)
-@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(60), suppress_health_check=list(HealthCheck))
 @given(output_type=output_types(), whitespace=st.sampled_from(WHITESPACES), seed=st.integers(0, 2**32))
 def test_every_answer_of_any_model_validates(name, output_type, whitespace, seed):
     """Twelve hundred answers for each kind of logits, random, peaked and hostile, of sixty random types."""
@@ -73,7 +74,7 @@ def test_every_answer_of_any_model_validates(name, output_type, whitespace, seed
 
 
 @pytest.mark.parametrize("name", MODELS)
-@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(60), suppress_health_check=list(HealthCheck))
 @given(output_type=output_types(), source=st.integers(0, 2**32))
 def test_the_tightest_budget_is_met(name, output_type, source):
     """With as many tokens as the shortest answer takes, or a few more, the answer is whole; with one less, an error."""
@@ -97,7 +98,7 @@ def test_the_same_seed_gives_the_same_object_and_another_seed_another():
     assert len({drawn(seed).name for seed in range(10)}) > 5
 
 
-@settings(max_examples=40, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(40), suppress_health_check=list(HealthCheck))
 @given(wanted=st.lists(output_types(), min_size=1, max_size=3), source=st.integers(0, 2**32))
 def test_each_document_may_have_its_own_type(wanted, source):
     """Documents of several types in one batch have the answers that they have among documents of one type."""

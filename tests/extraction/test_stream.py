@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 from doubles import ByteTokenizer, random_logits
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, field_validator
@@ -42,7 +43,7 @@ class Picky(BaseModel):
 
 
 @given(st.integers(0, 200), st.booleans())
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 def test_the_pieces_are_the_text(seed: int, jump_forward: bool) -> None:
     """Put together they are what is written in one go, and each comes with whole characters."""
     extractor = Extractor(Person, model=MODEL, temperature=1, seed=seed, max_tokens=60, jump_forward=jump_forward)

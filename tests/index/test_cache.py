@@ -21,6 +21,7 @@ import doubles
 import numpy as np
 import pytest
 from doubles import ByteTokenizer
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from interpreter import run
@@ -689,7 +690,7 @@ if hasattr(os, "mkfifo"):
     STRANGERS["socket"] = lambda file: os.mknod(file, stat.S_IFSOCK | 0o600)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.sampled_from([*ACCIDENTS, *FORGERIES, *STRANGERS]), randoms())
 def test_whatever_is_in_its_place_answers_are_as_without_a_cache(
     tmp_path_factory: pytest.TempPathFactory, entry: Path, kind: str, rng: random.Random
@@ -722,7 +723,7 @@ def forge_masks(file: Path, content: bytes, rng: random.Random) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::structured.CacheWarning", "ignore::structured.BudgetWarning")
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.sampled_from(["batch", "stream", "beams", "samples"]), randoms())
 def test_forged_masks_end_in_valid_answers(
     tmp_path_factory: pytest.TempPathFactory, entry: Path, way: str, rng: random.Random

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from brute_force import masked_distribution
 from doubles import ByteTokenizer, random_logits, real_tokenizer, spell, text_logits
+from effort import examples
 from hypothesis import given, settings
 from languages import DEPENDENT_CHOICES, MOOD, PERSON
 from random_patterns import patterns, randoms
@@ -56,7 +57,7 @@ def test_no_token_that_may_follow_goes_past_what_is_forced(
 
 
 @given(patterns(), randoms())
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_forced_runs_change_no_text(vocabulary: Vocabulary, pattern: Pattern, rng: random.Random) -> None:
     """A model that goes by the text alone writes the same with them as without, in no more passes."""
     index = Index(RegularAutomaton(pattern), vocabulary)

@@ -5,6 +5,7 @@ import re
 
 import pytest
 from doubles import BOS, END, END_OF_TURN, HIDDEN, spell
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_patterns import patterns, randoms
@@ -54,7 +55,7 @@ def most_bytes(pattern: Pattern) -> int | None:
             return None if item is None or pattern.maximum is None else item * pattern.maximum
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(patterns(), randoms(), st.integers(0, 15), st.booleans())
 def test_never_stuck(vocabulary: Vocabulary, pattern: Pattern, rng: random.Random, spare: int, eager: bool) -> None:
     """Whatever legal tokens are taken, under any budget from the shortest up, a matching text is finished in time."""

@@ -5,6 +5,7 @@ import random
 import numpy as np
 import pytest
 from brute_force import brute_mask, brute_successors
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from languages import PERSON
@@ -85,7 +86,7 @@ def answers(index: Index) -> list[object]:
 
 
 @given(patterns_with_texts(max_leaves=5))
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 def test_compiled_kernels_equal_the_plain_functions(vocabulary: Vocabulary, drawn: tuple[Pattern, list[str]]) -> None:
     """The machine code of each loop gives what the Python that it was compiled from gives."""
     pattern, texts = drawn

@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 import torch
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_patterns import patterns
@@ -148,7 +149,7 @@ def test_a_new_table_takes_no_memory() -> None:
 
 
 @given(st.integers(0, 2**16), st.sampled_from([0.0, 0.7, 1.0]), st.integers(0, 6), st.sampled_from([1.0, 0.8]))
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_drawing_on_the_device_is_drawing_on_the_host(seed: int, temperature: float, top_k: int, top_p: float) -> None:
     """Row by row the same token, from the same random numbers, with the same probabilities; infinite scores as well."""
     rng = np.random.default_rng(seed)

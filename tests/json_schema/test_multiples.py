@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Annotated
 
 import pytest
+from effort import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
@@ -23,7 +24,7 @@ from structured.json_schema.document.place import Complement, Reading, Unsatisfi
 from structured.output_types.regular_expression import to_regex
 from structured.output_types.resolve import read_type
 
-SLOW = settings(max_examples=80, deadline=None)
+SLOW = settings(max_examples=examples(80), deadline=None)
 DIVISORS = st.sampled_from(
     [0.01, 0.1, 1, 1.0, 10, 100, 2, 5, 7, 11, 20, 12, 2.5, 1.5, 0.75, 0.25, 0.05, 0.0001, 0.0075, 1e-8, 3e-7, 1e6, 101]
 )

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from brute_force import brute_mask, brute_successors
+from effort import examples
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft4Validator, Draft202012Validator
@@ -151,7 +152,7 @@ def accepts(automaton: RegularAutomaton, text: str) -> bool:
     return accepted(automaton, text.encode())
 
 
-MANY = settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck))
+MANY = settings(deadline=None, max_examples=examples(150), suppress_health_check=list(HealthCheck))
 
 
 @MANY
@@ -430,7 +431,7 @@ def test_optional_properties_take_linear_space(required: bool) -> None:
     assert sizes[1][1] < 2.1 * sizes[0][1]
 
 
-@settings(MANY, max_examples=60)
+@settings(MANY, max_examples=examples(60))
 @given(documents(), st.integers(0, 2**16), st.sampled_from(["spaced", "any"]))
 def test_masks_equal_brute_force(vocabulary: Vocabulary, schema: dict[str, Any], seed: int, whitespace: str) -> None:
     """At the states that random tokens lead to, exactly those tokens are allowed after which the text can end."""
@@ -447,7 +448,7 @@ def test_masks_equal_brute_force(vocabulary: Vocabulary, schema: dict[str, Any],
 
 
 @pytest.mark.slow
-@settings(MANY, max_examples=150)
+@settings(MANY, max_examples=examples(150))
 @given(schema=documents(), seed=st.integers(0, 2**16), whitespace=st.sampled_from(["spaced", "flexible", "any"]))
 def test_masks_of_real_vocabularies_equal_brute_force(
     real: Vocabulary, schema: dict[str, Any], seed: int, whitespace: str

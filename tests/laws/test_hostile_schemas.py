@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import pytest
 from doubles import ByteTokenizer
+from effort import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, create_model
@@ -309,7 +310,7 @@ SURROGATES = st.integers(0xD800, 0xDFFF).map(chr)
     is_key=st.booleans(),
     is_text=st.booleans(),
 )
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 def test_lone_surrogates_in_schemas_have_a_place(around: str, keyword: str, is_key: bool, is_text: bool) -> None:
     """No text has half a character: the error says where it is, and can itself be printed."""
     inside = {"properties": {"a": {"properties": {around: {}}} if is_key else {keyword: around}}}
@@ -380,7 +381,7 @@ def graphs(draw: st.DrawFn) -> dict[str, Any]:
 
 
 @given(schema=graphs())
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=list(HealthCheck))
 def test_graphs_of_references_end(schema: dict[str, Any]) -> None:
     """Whatever refers to whatever: an answer or an error, and not after minutes."""
     for use in USES:

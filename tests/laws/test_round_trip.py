@@ -4,6 +4,7 @@ import json
 import random
 import re
 
+from effort import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from strategies import WHITESPACES, random_text, typed
@@ -18,7 +19,7 @@ STYLES = {
     "indented": {"indent": 2},
 }
 SLOW_TYPES = settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
 
 

@@ -14,6 +14,7 @@ import huggingface_hub
 import huggingface_hub.constants
 import pytest
 from doubles import Terminal, in_memory, save, tiny_llama
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -183,7 +184,7 @@ def test_name_with_a_mistake(no_network, monkeypatch, tmp_path, name, message):
 NAMES = st.text(st.characters(), max_size=12) | st.text("ab./\\~-_ \0é", max_size=12) | st.text("a/", min_size=90)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(NAMES | NAMES.map(Path))
 def test_no_name_ends_in_another_error(name: str | Path) -> None:
     """Whatever the text, or the path, that names no model: one error, without a word to anybody."""

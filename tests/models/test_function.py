@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 from doubles import BOS, ByteTokenizer, random_logits, text_logits
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -293,7 +294,7 @@ def functions(draw: st.DrawFn) -> Callable[[Any], Any]:
     return function
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(functions() | ODD, st.just(TOKENIZER) | tokenizers() | ODD, st.sampled_from([0.0, 1.0]))
 def test_whatever_is_told_ends_in_an_answer_or_an_error_of_the_library(
     function: Any, tokenizer: Any, temperature: float

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import pytest
 from doubles import ByteTokenizer, random_logits
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, create_model, field_validator
@@ -65,7 +66,7 @@ def test_no_text_becomes_markup(text: str) -> None:
 
 
 @given(output_types())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_any_type_has_a_view(output_type: object) -> None:
     """Each field of its report is in it, with its status."""
     report = inspect_type(output_type)

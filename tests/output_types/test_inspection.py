@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 import pytest
 from agreement import check_agreement
+from effort import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import AfterValidator, BaseModel, Field, create_model, field_validator, model_validator
@@ -21,7 +22,7 @@ from structured import SchemaError, inspect_type
 from structured.output_types.inspection import Cost
 
 RANDOM_TYPES = settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
 Distinct = Annotated[set[str], Field(min_length=2)]
 """No regular language: which strings may follow depends on all that were written."""

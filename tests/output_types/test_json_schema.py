@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import pytest
 from doubles import ByteTokenizer, json_hating_logits, random_logits
+from effort import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema.validators import Draft202012Validator
@@ -102,7 +103,7 @@ def branches(inner):
     return st.one_of(objects, arrays, choices, both)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     schema=schemas(),
     optional=st.sampled_from(["written", "omittable", "schema"]),
@@ -128,7 +129,7 @@ def test_whatever_is_written_is_valid(schema, optional, key_order, seed):
     assert extractor.description
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=list(HealthCheck))
 @given(schema=schemas())
 def test_a_schema_is_honoured_with_any_policy_or_with_none(schema):
     """What may be left out may as well be written, so writing it makes no schema unsatisfiable."""

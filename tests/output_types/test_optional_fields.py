@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 import pytest
 from doubles import ByteTokenizer, random_logits
+from effort import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import AfterValidator, BaseModel, Field, TypeAdapter, field_validator
@@ -300,7 +301,7 @@ def test_batches_and_functions_return_extractions():
     assert point("it").missing == ("x", "y")
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
 @given(output_type=output_types(), seed=st.integers(0, 2**32))
 def test_every_answer_is_an_instance_or_lacks_something(output_type, seed):
     """Of random types and by a model without preferences; values that are there have passed Pydantic."""

@@ -4,6 +4,7 @@ import re
 from typing import Annotated
 
 import pytest
+from effort import examples
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from interegular import parse_pattern
@@ -63,7 +64,7 @@ def finds(regex: str, dialect: Dialect, text: str) -> bool:
     return PatternLanguage(regex_to_pattern(regex, dialect)).contains(text)
 
 
-@settings(max_examples=120)
+@settings(max_examples=examples(120))
 @given(regexes(ATOMS, PYTHON_WRAPS), st.lists(TEXTS, min_size=1, max_size=8))
 def test_the_pattern_finds_what_python_finds(regex: str, texts: list[str]) -> None:
     """Anchors, word boundaries and lookaheads included."""
@@ -75,7 +76,7 @@ def test_the_pattern_finds_what_python_finds(regex: str, texts: list[str]) -> No
     assert [text for text in texts if finds(regex, PYTHON, text) != (compiled.search(text) is not None)] == []
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(regexes(ATOMS, RUST_WRAPS), st.lists(TEXTS, min_size=1, max_size=8))
 def test_the_pattern_finds_what_pydantic_finds(regex: str, texts: list[str]) -> None:
     """Pydantic asks Rust's `regex`."""
@@ -91,7 +92,7 @@ def is_accepted(adapter: TypeAdapter[str], text: str) -> bool:
     return True
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(regexes(("a", "b", "[^a]", r"\n"), (*LINE_WRAPS, "^{}$")), st.lists(LINES, min_size=1, max_size=8))
 def test_anchors_at_each_line_are_where_python_and_rust_find_them(regex: str, texts: list[str]) -> None:
     adapter: TypeAdapter[str] = TypeAdapter(Annotated[str, Field(pattern=regex)])
@@ -100,7 +101,7 @@ def test_anchors_at_each_line_are_where_python_and_rust_find_them(regex: str, te
         assert finds(regex, RUST, text) == is_accepted(adapter, text)
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(regexes(SAFE_ATOMS, ("({})",)), st.lists(TEXTS, min_size=1, max_size=8))
 def test_the_pattern_matches_what_interegular_matches(regex: str, texts: list[str]) -> None:
     """Another reader of regular expressions, and explicit automata: the same languages."""
@@ -156,7 +157,7 @@ def test_backreferences_are_refused() -> None:
             regex_to_pattern(r"(a)\1", dialect)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.text(r"ab(|)*+?{}[]^$\.-,12dwsbBAzpux:=!<>P&", max_size=8))
 @example(r"1|\<")
 def test_what_rust_reads_is_read_or_refused_and_never_misread(regex: str) -> None:

@@ -16,6 +16,7 @@ from doubles import (
     fast_tokenizer,
     spell,
 )
+from effort import examples
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -29,7 +30,7 @@ BYTES = tuple(bytes([byte]) for byte in range(256))
 
 @given(text=TEXTS)
 @example(text='  {"name": "Ana",\n\t"äöü": [1.5e-3, null]} 日本🙂\u200d\x00\x85\u3000')
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_tokens_spell_the_text_that_they_encode(real_name: str, real: Vocabulary, tokenizer: Any, text: str) -> None:
     """The bytes of a text's tokens, one after the other, are the bytes of the text, on every real tokenizer."""
     token_ids = tokenizer.encode(text, add_special_tokens=False)
