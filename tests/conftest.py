@@ -20,8 +20,13 @@ settings.load_profile("repeatable" if os.environ.get("CI") else "local")
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark as `quick` what is marked neither `thorough` nor `slow`, before tests are chosen by their marks."""
+    """Mark as `quick` what is neither `thorough` nor `slow`, before tests are chosen by their marks.
+
+    Real vocabularies take seconds to read: all that is tested with them is thorough.
+    """
     for item in items:
+        if "real_name" in getattr(item, "fixturenames", ()):
+            item.add_marker("thorough")
         if not {"thorough", "slow"} & {mark.name for mark in item.iter_markers()}:
             item.add_marker("quick")
 

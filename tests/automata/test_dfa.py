@@ -105,6 +105,7 @@ def test_a_refinement_is_one_alphabet_for_several(names: list[str]) -> None:
     assert len(set(zip(*common.parts, strict=True))) == len(common.alphabet)
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(300))
 @given(
     st.lists(st.sampled_from(REGEXES), max_size=3),
@@ -175,12 +176,14 @@ def test_what_is_excluded_does_not_multiply() -> None:
     assert len(automaton.arcs) < 2 * sum(map(len, words))
 
 
+@pytest.mark.thorough
 def test_what_grows_too_large_is_an_error() -> None:
     """The automaton has to know the last fifteen characters."""
     with pytest.raises(PatternError, match="more than 24,000 states"):
         explore(PatternLanguage(pattern("^(a|b)*a(a|b){15}$")))
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(200))
 @given(st.sampled_from(REGEXES), st.none() | st.integers(0, 5), st.lists(TEXTS, min_size=1, max_size=10))
 def test_a_scan_reads_a_json_string(regex: str, most: int | None, texts: list[str]) -> None:

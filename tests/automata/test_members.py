@@ -79,6 +79,7 @@ def objects_in_any_order(draw: st.DrawFn) -> tuple[Pattern, Pattern]:
     return tuple(concat(literal("{"), optional(inner), literal("}")) for inner in (some, orders(some)))
 
 
+@pytest.mark.thorough
 @given(objects_in_any_order(), randoms())
 def test_members_in_any_order_are_all_orders(patterns: tuple[Pattern, Pattern], rng: random.Random) -> None:
     """State by state, the automaton reads the same bytes as that of all orders, and is as far from the end."""

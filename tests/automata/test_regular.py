@@ -43,6 +43,7 @@ def nearest_acceptance(automaton: RegularAutomaton, state: int) -> int:
     raise AssertionError
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(200))
 @given(patterns_with_texts())
 def test_accepts_what_re_matches(drawn: Texts) -> None:
@@ -53,6 +54,7 @@ def test_accepts_what_re_matches(drawn: Texts) -> None:
         assert accepted(automaton, text.encode()) == matches(pattern, text), (pattern, text)
 
 
+@pytest.mark.thorough
 @given(patterns_with_texts(), st.binary(min_size=1, max_size=3), st.integers(0, 20))
 def test_never_accepts_invalid_utf8(drawn: Texts, noise: bytes, place: int) -> None:
     """Bytes that are not UTF-8 are never accepted, and bytes that are UTF-8 are judged by their text."""
@@ -85,6 +87,7 @@ def test_any_character_is_never_malformed(broken: bytes) -> None:
     assert accepted(anything, "aé€🙂".encode())
 
 
+@pytest.mark.thorough
 @given(patterns_with_texts(max_leaves=5))
 def test_every_state_is_alive_and_knows_how_far_it_is(drawn: Texts) -> None:
     """At every state, `distance` is the length of the shortest completion, found by search; no state is a dead end."""
@@ -195,6 +198,7 @@ numba.njit = lambda *signature, **options: time.sleep(0.03) or njit(*signature, 
 """It takes its time for each loop, and leaves it as it is."""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("compiler", "setting"),
     [(IDLE_COMPILER, "NUMBA_DISABLE_JIT"), pytest.param("", "NUMBA_CACHE_DIR", marks=pytest.mark.slow)],
@@ -221,6 +225,7 @@ print(automaton)
 """
 
 
+@pytest.mark.thorough
 def test_without_compilation_the_same_automaton_comes_out() -> None:
     """The loops run as plain Python give the same states, rows and distances, in the same order."""
     printed = [
@@ -281,6 +286,7 @@ def test_byte_sequences_across_each_boundary(boundary: int, below: int, above: i
     assert sorted(encodings(given_ranges)) == expected
 
 
+@pytest.mark.thorough
 def test_byte_sequences_of_all_characters() -> None:
     """All of Unicode is spelled exactly, and by few sequences: the nine rows of table 3-7 of the standard."""
     everything = normalise([(0, 0x10FFFF)])

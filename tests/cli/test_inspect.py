@@ -222,6 +222,7 @@ def test_errors_are_told_without_a_traceback(shop, arguments, status, message):
     assert "Traceback" not in told
 
 
+@pytest.mark.thorough
 def test_it_runs_in_a_process_of_its_own(shop):
     """From the folder of the types, with the file's neighbours in reach, and without torch."""
     (shop / "orders.py").write_text("from shop_types import Bill, Line\nBills = list[Bill]\n", encoding="utf-8")

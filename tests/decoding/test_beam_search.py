@@ -108,6 +108,7 @@ def recomputed(function: LogitsFunction, index: Index, prompt: Sequence[int], ge
     return [total] if index.is_final(state) else [total + share(end) for end in index.vocabulary.end_token_ids]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("make", MAKES)
 @pytest.mark.parametrize("force", [True, False])
 @given(st.sampled_from(FINITE), st.integers(0, 1000))
@@ -127,6 +128,7 @@ def test_with_beams_enough_the_ranking_is_exact(
         assert not one.shortened
 
 
+@pytest.mark.thorough
 @given(patterns(), st.integers(0, 10), st.integers(0, 20), st.sampled_from(["uniform", "peaked", "rules out", "same"]))
 @settings(max_examples=examples(150))
 def test_one_beam_is_greedy(vocabulary: Vocabulary, pattern: Pattern, seed: int, spare: int, name: str) -> None:
@@ -152,6 +154,7 @@ def test_one_beam_is_greedy(vocabulary: Vocabulary, pattern: Pattern, seed: int,
         assert found.diagnostics.legal_masses == pytest.approx(greedy.diagnostics.legal_masses, rel=1e-5)
 
 
+@pytest.mark.thorough
 @given(patterns(max_leaves=5), st.sampled_from(['{"', "a", '[" a']), st.integers(0, 10), st.sampled_from([1, 3]))
 def test_what_belongs_to_the_prompt_is_no_part_of_a_text(
     vocabulary: Vocabulary, pattern: Pattern, begun: str, seed: int, beams: int
@@ -177,6 +180,7 @@ def ruling_out(function: LogitsFunction) -> LogitsFunction:
     return logits
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("make", MAKES)
 @pytest.mark.parametrize("name", LOGITS_FUNCTIONS)
 @pytest.mark.parametrize("force", [True, False])
@@ -196,6 +200,7 @@ def test_every_hypothesis_is_a_text_of_its_type(
             assert spell(vocabulary.tokens, one.token_ids).decode() == one.text
 
 
+@pytest.mark.thorough
 @given(patterns(), st.integers(0, 10), st.integers(1, 5), st.integers(0, 15))
 def test_the_score_is_the_sum_over_the_text(
     vocabulary: Vocabulary, pattern: Pattern, seed: int, beams: int, spare: int
@@ -210,6 +215,7 @@ def test_the_score_is_the_sum_over_the_text(
         assert any(one.log_probability == pytest.approx(score) for score in possible)
 
 
+@pytest.mark.thorough
 @given(patterns(), st.integers(0, 10), st.integers(1, 4), st.integers(0, 8))
 @settings(max_examples=examples(150))
 def test_a_budget_changes_no_ranking_above_what_is_called_shortened(
@@ -228,6 +234,7 @@ def test_a_budget_changes_no_ranking_above_what_is_called_shortened(
         assert ample[: len(honest)] == honest
 
 
+@pytest.mark.thorough
 @given(
     st.lists(st.tuples(patterns(5), st.text("ab é", max_size=4), st.integers(0, 12)), min_size=1, max_size=4),
     st.integers(1, 4),
@@ -344,6 +351,7 @@ def test_too_little_memory_is_told(vocabulary: Vocabulary) -> None:
         beam_search(model, [request(model, index_of(STRING, vocabulary))])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("force", [True, False])
 @pytest.mark.parametrize("make", [tiny_llama, tiny_gpt2, tiny_lfm2, tiny_mistral])
 def test_transformers_models_rank_the_same_alone_and_in_a_batch(

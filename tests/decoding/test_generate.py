@@ -87,6 +87,7 @@ def test_every_text_matches_its_type(vocabulary: Vocabulary, name: str, temperat
         assert generation.log_probability <= 0
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
 @pytest.mark.parametrize("margin", [1.0, 1e6, math.inf])
 @given(st.tuples(patterns(), randoms(), st.integers(0, 10)))
@@ -105,6 +106,7 @@ def test_a_model_that_prefers_what_is_illegal(
     assert len(generation.token_ids) <= index.shortest_completion(index.automaton.start) + spare
 
 
+@pytest.mark.thorough
 @given(
     st.lists(st.tuples(patterns(5), st.text("ab é", max_size=4), st.integers(0, 12)), min_size=1, max_size=5),
     st.sampled_from([0.0, 0.7, 2.0]),
@@ -126,6 +128,7 @@ def test_a_text_does_not_depend_on_its_batch(
         assert run(model, [prompt], [guide(row)], sampler, items=[row]) == [together[row]]
 
 
+@pytest.mark.thorough
 @given(patterns(), st.sampled_from([0.0, 1.0]), st.integers(0, 10))
 def test_log_probability_is_the_sum_over_the_text(
     vocabulary: Vocabulary, pattern: Pattern, temperature: float, seed: int
@@ -152,6 +155,7 @@ def test_log_probability_is_the_sum_over_the_text(
     assert any(generation.log_probability == pytest.approx(possible) for possible in totals)
 
 
+@pytest.mark.thorough
 @given(patterns(), st.sampled_from([0.0, 1.0]), st.integers(0, 10), st.integers(0, 12))
 def test_a_budget_changes_a_text_only_if_it_is_called_shortened(
     vocabulary: Vocabulary, pattern: Pattern, temperature: float, seed: int, spare: int
@@ -284,6 +288,7 @@ def test_nan_logits_stop_the_batch(vocabulary: Vocabulary) -> None:
         run(lambda token_ids: np.full(SIZE, np.nan, dtype=np.float32), ["a"], [guide], Sampler())  # noqa: ARG005
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
 @pytest.mark.parametrize("force", [True, False])
 @pytest.mark.parametrize("make", [tiny_llama, tiny_gpt2, tiny_lfm2, tiny_mistral])

@@ -40,6 +40,7 @@ def test_a_text_ends_at_the_first_marker(marker: str, text: str) -> None:
         assert accepted == (whole.find(marker) == len(whole) - len(marker) >= 0)
 
 
+@pytest.mark.thorough
 @given(st.sampled_from(sorted(MODELS)), st.integers(3, 30), st.sampled_from([0.0, 1.0]), st.integers(0, 99))
 @settings(max_examples=examples(40))
 def test_it_stops_thinking_in_time(name: str, max_tokens: int, temperature: float, seed: int) -> None:

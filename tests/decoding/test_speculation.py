@@ -88,6 +88,7 @@ def written(
     return generate(model, requests, sampler, batch_size=batch_size)
 
 
+@pytest.mark.thorough
 @given(
     st.lists(patterns(), min_size=1, max_size=4),
     st.sampled_from([0.0, 1.0]),

@@ -84,6 +84,7 @@ def in_order(
     return [found[place] for place in range(len(requests))]
 
 
+@pytest.mark.thorough
 @given(st.lists(patterns(5), min_size=1, max_size=3), st.integers(0, 9), st.integers(1, 4), st.integers(1, 9))
 @settings(max_examples=examples(30))
 def test_candidates_do_not_depend_on_the_batch(
@@ -107,6 +108,7 @@ def test_candidates_do_not_depend_on_the_batch(
     assert all(one in group for one, group in zip(plain, several, strict=True))
 
 
+@pytest.mark.thorough
 @given(st.lists(patterns(5), min_size=1, max_size=4), st.integers(2, 4), st.integers(1, 20))
 @settings(max_examples=examples(30))
 def test_beams_go_through_the_model_in_batches(
@@ -118,6 +120,7 @@ def test_beams_go_through_the_model_in_batches(
     assert found == beam_search(MODEL, asked(indexes, Sampler()), beams=beams)
 
 
+@pytest.mark.thorough
 @given(
     st.lists(st.tuples(patterns(5), st.integers(1, 30)), min_size=1, max_size=5),
     st.integers(2, 4),

@@ -108,6 +108,7 @@ KINDS = st.one_of(
 """Values of all kinds, right for some options and wrong for most."""
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(200), deadline=5000, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_any_damage_to_any_option_is_told(data: st.DataObject) -> None:

@@ -10,8 +10,7 @@ from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
 import pytest
-from effort import examples
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, TypeAdapter, ValidationError, field_validator
 from pydantic_core import PydanticCustomError
@@ -160,7 +159,7 @@ def test_every_error_survives(kind: type[BaseException], way: str) -> None:
     assert once.__notes__ == ["seen on Monday"]
 
 
-@settings(max_examples=examples(100))
+@pytest.mark.thorough
 @given(
     message=st.text(st.characters(exclude_categories=[])),
     path=st.text(),
@@ -218,6 +217,7 @@ def fail(error: Exception) -> None:
     raise error
 
 
+@pytest.mark.thorough
 def test_errors_cross_processes() -> None:
     """A pool of either kind raises what its worker did; before, one waited for ever, and the other broke."""
     unlucky = GenerationError([*ATTEMPTS, *(Attempt("foreign", error) for error in FOREIGN)], document=3)

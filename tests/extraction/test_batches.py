@@ -224,6 +224,7 @@ def failing_after(documents: int, error: BaseException) -> tuple[LogitsFunction,
     return logits, observe
 
 
+@pytest.mark.thorough
 @given(st.integers(0, 5), st.sampled_from([ModelError("broken"), RuntimeError("broken")]), st.sampled_from([1, 2, 8]))
 @settings(max_examples=20, deadline=None)
 def test_what_was_finished_before_the_model_failed_is_kept(count: int, error: Exception, batch_size: int) -> None:

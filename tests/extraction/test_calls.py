@@ -51,6 +51,7 @@ class Person(BaseModel):
     age: int = Field(ge=0, le=150)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", MODELS)
 @settings(max_examples=examples(60), suppress_health_check=list(HealthCheck))
 @given(output_type=output_types(), whitespace=st.sampled_from(WHITESPACES), seed=st.integers(0, 2**32))
@@ -73,6 +74,7 @@ def test_every_answer_of_any_model_validates(name, output_type, whitespace, seed
         extractor.task.output_type.adapter.validate_python(answer)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", MODELS)
 @settings(max_examples=examples(60), suppress_health_check=list(HealthCheck))
 @given(output_type=output_types(), source=st.integers(0, 2**32))
@@ -98,6 +100,7 @@ def test_the_same_seed_gives_the_same_object_and_another_seed_another():
     assert len({drawn(seed).name for seed in range(10)}) > 5
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(40), suppress_health_check=list(HealthCheck))
 @given(wanted=st.lists(output_types(), min_size=1, max_size=3), source=st.integers(0, 2**32))
 def test_each_document_may_have_its_own_type(wanted, source):

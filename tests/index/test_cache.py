@@ -162,6 +162,7 @@ def paired(left: Automaton, right: Automaton) -> dict[int, int]:
     return pairs
 
 
+@pytest.mark.thorough
 @given(patterns(), randoms())
 def test_a_loaded_index_knows_what_was_saved(
     tmp_path_factory: pytest.TempPathFactory, vocabulary: Vocabulary, pattern: Pattern, rng: random.Random
@@ -204,6 +205,7 @@ def forge(arrays: dict[str, NDArray[Any]], rng: random.Random) -> None:
             arrays["more"] = array
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore::structured.CacheWarning")
 @given(patterns(), randoms())
 def test_wrong_numbers_do_no_harm(
@@ -238,6 +240,7 @@ def plain_walk(layout: Layout, index: Index) -> None:
             table.walk_table(index.automaton, trie, index.automaton.start, mask)
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore::structured.CacheWarning")
 @given(randoms())
 def test_forged_tries_are_made_anew(
@@ -500,6 +503,7 @@ print(known, index.states_known - known, rows_made() - rows)
 """
 
 
+@pytest.mark.thorough
 def test_the_next_process_knows_what_this_one_has_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two processes, one after the other: the second makes no mask, and hardly a state, for the same text."""
     monkeypatch.setenv("STRUCTURED_CACHE_DIR", str(tmp_path))
@@ -527,6 +531,7 @@ for turn in range(60):
 """
 
 
+@pytest.mark.thorough
 def test_processes_may_write_at_once(tmp_path: Path) -> None:
     """Several processes write and read under one key: each reads what one of them has written, whole."""
     command = [sys.executable, "-c", _READER_AND_WRITER, str(tmp_path)]
@@ -690,6 +695,7 @@ if hasattr(os, "mkfifo"):
     STRANGERS["socket"] = lambda file: os.mknod(file, stat.S_IFSOCK | 0o600)
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(60))
 @given(st.sampled_from([*ACCIDENTS, *FORGERIES, *STRANGERS]), randoms())
 def test_whatever_is_in_its_place_answers_are_as_without_a_cache(
@@ -722,6 +728,7 @@ def forge_masks(file: Path, content: bytes, rng: random.Random) -> None:
     file.write_bytes(encode(arrays))
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore::structured.CacheWarning", "ignore::structured.BudgetWarning")
 @settings(max_examples=examples(60))
 @given(st.sampled_from(["batch", "stream", "beams", "samples"]), randoms())

@@ -56,6 +56,7 @@ def test_no_token_that_may_follow_goes_past_what_is_forced(
             assert here == end
 
 
+@pytest.mark.thorough
 @given(patterns(), randoms())
 @settings(max_examples=examples(60))
 def test_forced_runs_change_no_text(vocabulary: Vocabulary, pattern: Pattern, rng: random.Random) -> None:
@@ -72,6 +73,7 @@ def test_forced_runs_change_no_text(vocabulary: Vocabulary, pattern: Pattern, rn
             assert len(generation.token_ids) <= room
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("force", [True, False])
 def test_sampling_follows_the_masked_distribution(force: bool) -> None:
     """Over 3,000 draws, each text comes as often as its probability under the masks says (chi-square)."""

@@ -55,6 +55,7 @@ def most_bytes(pattern: Pattern) -> int | None:
             return None if item is None or pattern.maximum is None else item * pattern.maximum
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(200))
 @given(patterns(), randoms(), st.integers(0, 15), st.booleans())
 def test_never_stuck(vocabulary: Vocabulary, pattern: Pattern, rng: random.Random, spare: int, eager: bool) -> None:
@@ -69,6 +70,7 @@ def test_never_stuck(vocabulary: Vocabulary, pattern: Pattern, rng: random.Rando
     assert matches(pattern, text.decode())
 
 
+@pytest.mark.thorough
 @given(patterns())
 def test_budget_error_exactly_when_the_shortest_does_not_fit(vocabulary: Vocabulary, pattern: Pattern) -> None:
     """The shortest answer's tokens are enough; one less is an error that tells both numbers."""
@@ -84,6 +86,7 @@ def test_budget_error_exactly_when_the_shortest_does_not_fit(vocabulary: Vocabul
     )
 
 
+@pytest.mark.thorough
 @given(patterns(), randoms(), st.integers(0, 6))
 def test_copies_move_on_their_own(vocabulary: Vocabulary, pattern: Pattern, rng: random.Random, spare: int) -> None:
     """A copy starts where its original stands, and neither moves the other."""
@@ -103,6 +106,7 @@ def test_copies_move_on_their_own(vocabulary: Vocabulary, pattern: Pattern, rng:
     assert representative.finished
 
 
+@pytest.mark.thorough
 @given(patterns(), randoms())
 def test_advance_takes_exactly_what_the_mask_allows(
     vocabulary: Vocabulary, pattern: Pattern, rng: random.Random
@@ -155,6 +159,7 @@ def test_a_text_that_is_complete_needs_no_end_token(vocabulary: Vocabulary) -> N
     assert Guide(Index(RegularAutomaton(literal("")), vocabulary), max_tokens=0).finished
 
 
+@pytest.mark.thorough
 @given(patterns().filter(lambda pattern: (most_bytes(pattern) or 9999) < 200), randoms())
 def test_ample_budgets_take_nothing_away(vocabulary: Vocabulary, pattern: Pattern, rng: random.Random) -> None:
     """Where even the longest text fits, byte by byte, the mask is the very one of the index."""

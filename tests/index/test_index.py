@@ -21,6 +21,7 @@ from structured.regex import Pattern, alternation, char_set, chars, concat, lite
 from structured.vocabulary import Vocabulary
 
 
+@pytest.mark.thorough
 @given(patterns(), randoms())
 def test_masks_equal_brute_force(vocabulary: Vocabulary, pattern: Pattern, rng: random.Random) -> None:
     """At every state that random tokens reach, exactly those tokens are allowed that the automaton survives."""
@@ -58,6 +59,7 @@ def test_masks_inside_strings_equal_brute_force(real: Vocabulary, least: int, mo
         assert (mask == brute_mask(index, state, brute_successors(index, state) != DEAD)).all(), state
 
 
+@pytest.mark.thorough
 @given(patterns(), randoms())
 def test_step_agrees_with_successors(vocabulary: Vocabulary, pattern: Pattern, rng: random.Random) -> None:
     """Stepping over one token is looking it up among all successors; end tokens and empty ones lead nowhere."""
@@ -106,6 +108,7 @@ def test_compiled_kernels_equal_the_plain_functions(vocabulary: Vocabulary, draw
         assert (counts[0] == counts[1]).all()
 
 
+@pytest.mark.thorough
 @given(patterns(), randoms(), st.integers(0, 12))
 def test_mask_within_a_budget(vocabulary: Vocabulary, pattern: Pattern, rng: random.Random, max_tokens: int) -> None:
     """With a budget exactly those tokens are left whose shortest completion still fits after them."""
@@ -120,6 +123,7 @@ def test_mask_within_a_budget(vocabulary: Vocabulary, pattern: Pattern, rng: ran
         assert mask.any() or index.shortest_completion(state) > max_tokens
 
 
+@pytest.mark.thorough
 @given(patterns(), randoms())
 def test_equal_masks_are_one_row(vocabulary: Vocabulary, pattern: Pattern, rng: random.Random) -> None:
     """Masks with the same tokens are the same row of the table, which nobody can write to."""
@@ -131,6 +135,7 @@ def test_equal_masks_are_one_row(vocabulary: Vocabulary, pattern: Pattern, rng: 
     assert not any(mask.flags.writeable for mask in masks)
 
 
+@pytest.mark.thorough
 @given(patterns(), randoms(), st.integers(0, 12))
 def test_reduced_masks_take_no_rows(
     vocabulary: Vocabulary, pattern: Pattern, rng: random.Random, max_tokens: int
@@ -146,6 +151,7 @@ def test_reduced_masks_take_no_rows(
         assert index.mask_within(state, max_tokens) is reduced
 
 
+@pytest.mark.thorough
 @given(patterns(), randoms())
 def test_masks_are_right_when_the_table_is_full(vocabulary: Vocabulary, pattern: Pattern, rng: random.Random) -> None:
     """Past its limit the table takes no rows, those that it has stay, and every mask is what it would have been."""
@@ -181,6 +187,7 @@ def forced(automaton: Automaton, state: int) -> tuple[bytes, int]:
     return run, state
 
 
+@pytest.mark.thorough
 @given(patterns_with_texts(), st.booleans())
 def test_forced_runs_equal_the_obvious_loop(
     vocabulary: Vocabulary, drawn: tuple[Pattern, list[str]], walked: bool

@@ -112,6 +112,7 @@ def test_rows_on_another_device_follow_the_table(added: list[int], seed: int) ->
         assert len(elsewhere._buffer) <= 2 * len(table)
 
 
+@pytest.mark.thorough
 @given(st.lists(patterns(), min_size=1, max_size=4))
 def test_indexes_share_a_table(vocabulary: Vocabulary, several: list[Pattern]) -> None:
     """One table serves indexes of different patterns, so that a batch of different types is one gather."""

@@ -67,6 +67,7 @@ def brute_shortest_completion(index: Index, state: int) -> int:
     return tokens
 
 
+@pytest.mark.thorough
 @given(patterns(max_leaves=6), randoms())
 def test_shortest_completion_equals_brute_force(vocabulary: Vocabulary, pattern: Pattern, rng: random.Random) -> None:
     """It is the least number of tokens over all completions; and a text fits from that number of tokens on."""
@@ -107,6 +108,7 @@ def test_on_real_vocabularies(real: Vocabulary, pattern: Pattern) -> None:
         Guide(index, max_tokens=shortest - 1)
 
 
+@pytest.mark.thorough
 @given(patterns(), randoms(), st.integers(0, 6), st.integers(0, 3))
 def test_past_the_limits_nobody_is_stuck(
     vocabulary: Vocabulary, pattern: Pattern, rng: random.Random, states: int, spare: int
@@ -138,6 +140,7 @@ def test_patterns_without_end_are_searched_within_limits(vocabulary: Vocabulary)
     write(Guide(index, max_tokens=shortest), random.Random(0), limit=shortest + 1)
 
 
+@pytest.mark.thorough
 @given(patterns(), randoms())
 def test_shortest_completion_is_kept(vocabulary: Vocabulary, pattern: Pattern, rng: random.Random) -> None:
     """From every state there is a way to the end of exactly the tokens promised, each one nearer by one.

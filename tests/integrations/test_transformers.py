@@ -77,6 +77,7 @@ def run(processor: GuidedLogitsProcessor[Any], prompts: Sequence[str], **options
     return written
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("loop", LOOPS)
 @pytest.mark.parametrize("output_type", TYPES, ids=str)
 def test_whatever_the_loop_does_each_text_is_an_instance(loop: str, output_type: Any) -> None:
@@ -91,6 +92,7 @@ def test_whatever_the_loop_does_each_text_is_an_instance(loop: str, output_type:
     assert processor.read(written) == [adapter.validate_json(text) for text in texts]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("loop", ["greedy", "four beams"])
 @pytest.mark.parametrize("output_type", TYPES, ids=str)
 def test_as_many_new_tokens_as_the_answer_may_have_suffice(loop: str, output_type: Any) -> None:
@@ -99,6 +101,7 @@ def test_as_many_new_tokens_as_the_answer_may_have_suffice(loop: str, output_typ
     processor.read(run(processor, PROMPTS, max_new_tokens=20, **LOOPS[loop]))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("make", [tiny_llama, tiny_gpt2])
 @pytest.mark.parametrize("output_type", TYPES, ids=str)
 @pytest.mark.parametrize("max_tokens", [20, 40])
@@ -161,6 +164,7 @@ def test_masks_are_those_of_each_rows_guide(data: st.DataObject) -> None:
             answers = [answer[: len(answer) - shorter] for answer in answers]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("loop", ["greedy", "three beams"])
 def test_a_processor_starts_afresh_with_each_loop(loop: str) -> None:
     """Used again, for the same prompts or others, shorter or longer, it does what a new one does."""

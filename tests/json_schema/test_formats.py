@@ -191,6 +191,7 @@ def suite() -> list[tuple[str, str, bool]]:
     return list(found)
 
 
+@pytest.mark.thorough
 def test_no_invalid_text_of_the_suite_matches() -> None:
     """In no draft, unless another draft calls it valid."""
     valid = {(name, text) for name, text, is_valid in suite() if is_valid}
@@ -365,6 +366,7 @@ def test_addresses_of_version_4_in_canonical_spelling(value: ipaddress.IPv4Addre
 ZERO_GROUPS = st.lists(st.sampled_from([0, 0, 0, 1, 0x8000, 0xFFFF, 0xA0]), min_size=8, max_size=8)
 
 
+@pytest.mark.thorough
 @given(
     st.ip_addresses(v=6)
     | ZERO_GROUPS.map(lambda groups: ipaddress.IPv6Address(b"".join(g.to_bytes(2, "big") for g in groups))),

@@ -37,6 +37,7 @@ def suite() -> Path:
     return SUITE
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("draft", DRAFTS)
 def test_nothing_gets_worse(suite: Path, draft: str) -> None:
     """What is not right is what is listed as such; the list is made shorter when more is right."""

@@ -41,6 +41,7 @@ LISTINGS: dict[str, Any] = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", LISTINGS)
 def test_many_values_cost_as_much_as_they_are(name: str) -> None:
     """From the type to the first mask, with the report, and to the value of an answer."""
@@ -79,6 +80,7 @@ JSON_VALUES = st.recursive(
 )
 
 
+@pytest.mark.thorough
 @given(listed=st.lists(JSON_VALUES, min_size=1, max_size=6), value=JSON_VALUES)
 def test_a_listed_value_is_found_as_the_specification_compares(listed: list[Any], value: Any) -> None:
     """`1` is `1.0` and not `true`, at any depth, also where the list is denied (core §4.2.2)."""
@@ -89,6 +91,7 @@ def test_a_listed_value_is_found_as_the_specification_compares(listed: list[Any]
         assert allows(Subschema(root.schema, root.place), value) == Draft202012Validator(schema).is_valid(value)
 
 
+@pytest.mark.thorough
 @given(branches=st.lists(st.lists(JSON_VALUES, min_size=1, max_size=3), min_size=2, max_size=4), value=JSON_VALUES)
 def test_exactly_one_of_the_branches_lists_what_is_written(branches: list[list[Any]], value: Any) -> None:
     """Branches that share a value deny it, and others are told apart without a look at each pair."""

@@ -133,6 +133,7 @@ def complements(draw):
     return Complement(schema)
 
 
+@pytest.mark.thorough
 @SLOW
 @given(schema=rules() | complements(), seed=st.integers(0, 2**32))
 def test_what_is_written_is_valid(schema, seed):
@@ -154,6 +155,7 @@ def values(schema):
     return multiples | st.integers(-(10**6), 10**6).map(Fraction) | st.floats(allow_nan=False, allow_infinity=False)
 
 
+@pytest.mark.thorough
 @SLOW
 @given(schema=rules(), data=st.data())
 def test_what_is_valid_can_be_written(schema, data):
@@ -185,6 +187,7 @@ def test_multiples_in_scientific_notation_can_be_written(divisor, count, data):
         assert accepted(specified({"type": "number", "multipleOf": divisor}), text.encode()) == is_multiple
 
 
+@pytest.mark.thorough
 @SLOW
 @given(schema=complements(), count=st.integers(-(10**9), 10**9), places=st.integers(0, 6))
 def test_what_is_not_excluded_can_be_written(schema, count, places):
@@ -316,6 +319,7 @@ def test_small_automata_print_as_regular_expressions(divisor, limits):
         assert bool(printed.fullmatch(text)) == accepted(automaton, text.encode()), text
 
 
+@pytest.mark.thorough
 def test_what_no_regular_expression_says_in_short_is_not_printed():
     """By name."""
     with pytest.raises(SchemaError, match="too long a regular expression"):
@@ -325,6 +329,7 @@ def test_what_no_regular_expression_says_in_short_is_not_printed():
 TYPED_DIVISORS = st.sampled_from([0.01, 0.05, 0.1, 2.5, 0.5, 1e-8, 0.001, 0.25, 3, 0.3, 7, 1.1, 1000, 1e-10, 12, 101])
 
 
+@pytest.mark.thorough
 @SLOW
 @given(
     divisor=TYPED_DIVISORS,
@@ -376,6 +381,7 @@ def decimal_rules(draw):
     return {name: bounds[name] for name in bounds if draw(st.booleans())} | draw(digits) | draw(divisor)
 
 
+@pytest.mark.thorough
 @SLOW
 @given(limits=decimal_rules(), seed=st.integers(0, 2**32), strict=st.booleans())
 def test_pydantic_accepts_the_decimals(limits, seed, strict):

@@ -107,6 +107,7 @@ def test_decimal_ranges_agree_with_arithmetic(ends, units, shift, digits):
             assert bool(pattern.fullmatch(text)) == (low <= Fraction(text) * 10**PLACES <= high), text
 
 
+@pytest.mark.thorough
 @given(ends=st.tuples(UNITS, UNITS), seed=st.integers(0, 2**32))
 def test_decimal_ranges_hold_nothing_else(ends, seed):
     """Longer texts than those with PLACES digits lie in the range as well."""
@@ -158,6 +159,7 @@ def narrow_bounds(draw):
     return keywords, inside
 
 
+@pytest.mark.thorough
 @given(drawn=narrow_bounds(), seed=st.integers(0, 2**32))
 def test_bounds_are_unsatisfiable_only_if_no_number_lies_between(drawn, seed):
     """As Pydantic and `jsonschema` read it, which also know integers between two doubles."""

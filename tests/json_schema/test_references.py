@@ -354,6 +354,7 @@ def bundles(draw: st.DrawFn, draft: Draft) -> dict[str, Any]:
 LISTS = st.recursive(st.sampled_from([1, 2, "a"]), lambda inner: st.lists(inner, max_size=2), max_leaves=4)
 
 
+@pytest.mark.thorough
 @settings(deadline=None, max_examples=examples(120), suppress_health_check=list(HealthCheck))
 @given(st.data(), st.sampled_from([Draft.DRAFT_7, Draft.DRAFT_2020_12]), st.lists(LISTS, min_size=3, max_size=6))
 def test_references_mean_what_another_library_says(data: st.DataObject, draft: Draft, values: list[Any]) -> None:

@@ -155,6 +155,7 @@ def accepts(automaton: RegularAutomaton, text: str) -> bool:
 MANY = settings(deadline=None, max_examples=examples(150), suppress_health_check=list(HealthCheck))
 
 
+@pytest.mark.thorough
 @MANY
 @given(documents(), st.integers(0, 2**16))
 def test_whatever_is_written_is_valid(schema: dict[str, Any], seed: int) -> None:
@@ -169,6 +170,7 @@ def test_whatever_is_written_is_valid(schema: dict[str, Any], seed: int) -> None
         assert is_valid(schema, json.loads(text)), text
 
 
+@pytest.mark.thorough
 @MANY
 @given(documents(), st.lists(values(), min_size=1, max_size=6))
 def test_whatever_is_valid_can_be_written(schema: dict[str, Any], instances: list[Any]) -> None:
@@ -183,6 +185,7 @@ KEEPS_ITS_PLACE = re.compile('"(minProperties|maxProperties|not|if|oneOf|contain
 """Keywords by which members are counted, asked for by what they hold, or listed as a whole."""
 
 
+@pytest.mark.thorough
 @MANY
 @given(documents(), st.lists(values(), min_size=1, max_size=6))
 def test_keys_in_any_order(schema: dict[str, Any], instances: list[Any]) -> None:
@@ -353,6 +356,7 @@ def test_deep_nesting_is_no_crash() -> None:
         JsonSchema(schema)
 
 
+@pytest.mark.thorough
 def test_choices_that_multiply_are_an_error_and_no_hang() -> None:
     """Ten of ten are ten thousand million."""
     choices = {"anyOf": [{"minLength": number} for number in range(10)]}
@@ -374,6 +378,7 @@ def test_definitions_that_multiply_are_an_error_and_no_hang() -> None:
         schema_to_pattern({**refs[0], "$defs": nodes}, reading=Reading.SPECIFICATION)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("whitespace", ["spaced", "any"])
 def test_definitions_may_lead_from_one_to_the_next_for_long(whitespace: str) -> None:
     """Two thousand of them, though the stack of calls is shorter; and the last may lead back."""

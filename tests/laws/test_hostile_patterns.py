@@ -43,6 +43,7 @@ LARGE = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", LARGE)
 def test_large_states_are_counted(name: str) -> None:
     """There may be few states, each as large as the pattern: what is counted is what they consist of."""
@@ -92,6 +93,7 @@ SCHEMAS: dict[str, Any] = {
 LONGEST = {"minLength beside", "patternProperties"}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.slow) if name in LONGEST else name for name in SCHEMAS]
 )

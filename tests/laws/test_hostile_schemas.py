@@ -128,6 +128,7 @@ IN_SHORT = {
 """Each way and each use at least once: what is tried without the slow tests."""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("use", "way"),
     [
@@ -171,6 +172,7 @@ def model_levels(count: int, of: Callable[[Any], Any]) -> type[BaseModel]:
     return model
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "of",
     [
@@ -208,6 +210,7 @@ def nested(depth: int, wrap: Callable[[Any], Any]) -> Any:
     return schema
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("way", "frames"),
     [
@@ -380,6 +383,7 @@ def graphs(draw: st.DrawFn) -> dict[str, Any]:
     return {"$ref": "#/$defs/0", "$defs": {str(number): node() for number in range(size)}}
 
 
+@pytest.mark.thorough
 @given(schema=graphs())
 @settings(max_examples=examples(40), deadline=None, suppress_health_check=list(HealthCheck))
 def test_graphs_of_references_end(schema: dict[str, Any]) -> None:

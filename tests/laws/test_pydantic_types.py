@@ -34,6 +34,7 @@ def check_instance(output_type: Any, value: Any) -> None:
     assert accepted(automaton_of(output_type), text), text
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", KINDS)
 def test_what_is_written_for_a_kind_validates(name: str) -> None:
     """Random texts, in two layouts, of which one is as free as JSON allows; also where defaults may be left out."""
@@ -42,6 +43,7 @@ def test_what_is_written_for_a_kind_validates(name: str) -> None:
     check_texts(KINDS[name][0], 6, random.Random(name), optional="omittable")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", [name for name, (_, values) in KINDS.items() if values is not None])
 @settings(max_examples=15, deadline=None)
 @given(data=st.data())
@@ -77,6 +79,7 @@ COMPOSED = settings(
 )
 
 
+@pytest.mark.thorough
 @COMPOSED
 @given(
     drawn=composed(),
@@ -89,6 +92,7 @@ def test_what_is_written_for_composed_types_validates(drawn: Typed, source: rand
     check_texts(drawn.type, 5, source, whitespace, "omittable")
 
 
+@pytest.mark.thorough
 @COMPOSED
 @given(drawn=composed(with_values=True), data=st.data())
 def test_an_instance_of_a_composed_type_can_be_written(drawn: Typed, data: st.DataObject) -> None:

@@ -78,6 +78,7 @@ def nested(levels: int) -> object:
     return value
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("whitespace", ["compact", "spaced", "flexible", "any"])
 @pytest.mark.parametrize("output_type", RECURSIVE, ids=str)
 @given(source=st.randoms(use_true_random=False), spare=st.integers(0, 60))

@@ -4,6 +4,7 @@ import json
 import random
 import re
 
+import pytest
 from effort import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -23,6 +24,7 @@ SLOW_TYPES = settings(
 )
 
 
+@pytest.mark.thorough
 @SLOW_TYPES
 @given(drawn=typed(), whitespace=st.sampled_from(WHITESPACES), seed=st.integers(0, 2**32))
 def test_every_text_of_the_pattern_is_valid(drawn, whitespace, seed):
@@ -37,6 +39,7 @@ def test_every_text_of_the_pattern_is_valid(drawn, whitespace, seed):
         assert printed.fullmatch(text), text
 
 
+@pytest.mark.thorough
 @SLOW_TYPES
 @given(data=st.data(), drawn=typed(), style=st.sampled_from(sorted(STYLES)))
 def test_every_instance_can_be_written(data, drawn, style):

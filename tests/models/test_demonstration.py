@@ -83,11 +83,13 @@ def model() -> LanguageModel:
     return load_model(DEMONSTRATION)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("showcase", SHOWCASES, ids=lambda showcase: showcase.title)
 def test_the_objects_of_the_demo_are_right(model, showcase):
     assert extract(showcase.output_type, showcase.document, model=model) == EXPECTED[showcase.title]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("showcase", SHOWCASES, ids=lambda showcase: showcase.title)
 def test_the_objects_of_the_demo_are_right_in_half_precision_too(showcase):
     """Each has a margin: on another processor, or a GPU, the same objects come out."""
@@ -95,6 +97,7 @@ def test_the_objects_of_the_demo_are_right_in_half_precision_too(showcase):
     assert extract(showcase.output_type, showcase.document, model=model) == EXPECTED[showcase.title]
 
 
+@pytest.mark.thorough
 def test_most_fields_of_unseen_phrasings_are_right(model):
     """Far below what the model card states, so that only a real loss fails: 32 documents are a small sample."""
     total = evaluate(model, "phrasings", 32, 5).total
@@ -115,6 +118,7 @@ def test_the_model_card_has_results():
     assert "| **all** |" in card.split(RESULTS)[1]
 
 
+@pytest.mark.thorough
 def test_the_demonstration_model_says_so_once():
     """In a process of its own, two calls without a model give one warning."""
     program = (
@@ -136,6 +140,7 @@ def test_the_environment_names_the_default_model(monkeypatch):
         assert load_model() is load_model(str(DEMONSTRATION))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("columns", ["60", "140"])
 def test_the_demo_shows_every_document_type_and_object(columns, monkeypatch):
     monkeypatch.setenv("STRUCTURED_MODEL", str(DEMONSTRATION))

@@ -102,6 +102,7 @@ def whole_pass(model: "HuggingFaceModel", token_ids: Sequence[int]) -> NDArray[n
     return logits
 
 
+@pytest.mark.thorough
 def test_padded_batch_equals_each_text_alone(model: "HuggingFaceModel") -> None:
     """Prompts of different lengths in one batch, and tokens appended to them, get the logits of each text alone."""
     written = [model.encode(prompt) for prompt in PROMPTS]
@@ -129,6 +130,7 @@ def test_dropped_texts_leave_the_others_right(model: "HuggingFaceModel") -> None
             np.testing.assert_allclose(logits, whole_pass(model, token_ids), atol=1e-4)
 
 
+@pytest.mark.thorough
 @given(st.data())
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 def test_whatever_happens_to_a_batch_each_text_is_read_as_alone(model: "HuggingFaceModel", data: st.DataObject) -> None:

@@ -69,6 +69,7 @@ def messages(text: str) -> Messages:
     return chat_messages(f"{{ name: string }}  // {text}", text, instructions=text, examples=[(text, json.dumps(text))])
 
 
+@pytest.mark.thorough
 def test_every_control_token_in_a_document_stays_text(tokenizer, encoder):
     """One after the other, and all in one document."""
     assert encoder.control_tokens

@@ -103,6 +103,7 @@ def branches(inner):
     return st.one_of(objects, arrays, choices, both)
 
 
+@pytest.mark.thorough
 @settings(deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     schema=schemas(),
@@ -129,6 +130,7 @@ def test_whatever_is_written_is_valid(schema, optional, key_order, seed):
     assert extractor.description
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(150), deadline=None, suppress_health_check=list(HealthCheck))
 @given(schema=schemas())
 def test_a_schema_is_honoured_with_any_policy_or_with_none(schema):

@@ -80,6 +80,7 @@ def test_what_contains_itself_has_no_longest_text():
     assert text_lengths(schema_to_pattern(read_type(Node).schema)) == (len('{"name": "", "children": []}'), None)
 
 
+@pytest.mark.thorough
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(drawn=typed(), whitespace=st.sampled_from(WHITESPACES), seed=st.integers(0, 2**32))
 def test_every_text_is_as_long_as_lengths_allow(drawn, whitespace, seed):

@@ -301,6 +301,7 @@ def test_batches_and_functions_return_extractions():
     assert point("it").missing == ("x", "y")
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
 @given(output_type=output_types(), seed=st.integers(0, 2**32))
 def test_every_answer_is_an_instance_or_lacks_something(output_type, seed):

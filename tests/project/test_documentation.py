@@ -244,6 +244,7 @@ def _demonstration_model(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("STRUCTURED_MODEL", raising=False)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("page", PAGES, ids=_page_name)
 def test_examples_in_pages_do_what_their_comments_say(page: Path) -> None:
     """Each block runs after the ones above it, and each comment after an arrow is the value."""

@@ -48,6 +48,7 @@ def test_special_tokens_have_no_bytes(real: Vocabulary, tokenizer: Any) -> None:
     assert real.size == len(tokenizer)
 
 
+@pytest.mark.thorough
 def test_several_end_tokens(tokenizer: Any) -> None:
     """Each token that is named as an end ends an answer and loses its bytes, whether or not it is special."""
     ends = {tokenizer.eos_token_id, tokenizer.convert_tokens_to_ids("the")}
@@ -208,6 +209,7 @@ def test_children_lie_side_by_side(tokens: list[bytes]) -> None:
             assert trie.token_start[node] < trie.token_start[node + 1]
 
 
+@pytest.mark.thorough
 def test_trie_of_a_real_vocabulary(real: Vocabulary) -> None:
     """The trie of a real vocabulary holds each of its tokens once, at its bytes."""
     found = tokens_by_bytes(real.trie)
