@@ -17,10 +17,10 @@ app.add_typer(cache_app, name="cache")
 
 
 DISTRIBUTION = "structured-extraction"
-"""What the package is installed as."""
+"""The name of the installed distribution."""
 
 
-def _tell_version(asked: bool) -> None:
+def _show_version(asked: bool) -> None:
     if not asked:
         return
     try:
@@ -35,7 +35,7 @@ def _tell_version(asked: bool) -> None:
 def _root(
     *,
     _version: Annotated[
-        bool, typer.Option("--version", help="Tell the version, and exit.", callback=_tell_version, is_eager=True)
+        bool, typer.Option("--version", help="Show the version and exit.", callback=_show_version, is_eager=True)
     ] = False,
 ) -> None:
-    """Typed objects out of text, with a language model on your own machine."""
+    """Extract typed objects from text, with a language model on your own machine."""

@@ -10,14 +10,16 @@ from rich.text import Text
 from structured.index.cache import DiskCache, default_cache
 
 MAX_FAILURES = 10
-"""Files that are named of those that could not be removed."""
+"""How many of the files are listed that could not be removed."""
 
-cache_app = typer.Typer(help="What was learned about types, kept on disk for later runs.", no_args_is_help=True)
+cache_app = typer.Typer(
+    help="Show or clear the cache on disk: masks and vocabularies for later runs.", no_args_is_help=True
+)
 
 
 @cache_app.command("info")
 def cache_info() -> None:
-    """Tell where the cache is, and how large."""
+    """Show where the cache is, and how large."""
     disk = _cache()
     table = Table.grid(padding=(0, 2))
     table.add_column(style="bold")
@@ -48,7 +50,7 @@ def cache_clear() -> None:
 def _cache() -> DiskCache:
     disk = default_cache()
     if disk is None:
-        Console().print("The cache is off: STRUCTURED_CACHE says so, or there is no home to keep it in.")
+        Console().print("The cache is off: STRUCTURED_CACHE is off, or there is no home folder for it.")
         raise typer.Exit(1)
     return disk
 

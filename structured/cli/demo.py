@@ -23,7 +23,7 @@ from structured.output_types.resolve import read_type
 
 def demo(
     model: Annotated[
-        str | None, typer.Option(help="A hub id or folder. Default: $STRUCTURED_MODEL, or the model in the package.")
+        str | None, typer.Option(help="A hub id or folder. Default: $STRUCTURED_MODEL, or the packaged model.")
     ] = None,
 ) -> None:
     """Extract several types from several documents, and show each document, type and object."""

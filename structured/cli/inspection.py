@@ -29,7 +29,7 @@ def inspect_target(
         str,
         typer.Argument(
             metavar="MODULE:TYPE",
-            help="Such as shop.types:Invoice, or shop.py:Invoice; or a JSON Schema, invoice.json.",
+            help="For example shop.types:Invoice or shop.py:Invoice; or a JSON Schema, invoice.json.",
         ),
     ],
     *,
@@ -39,7 +39,7 @@ def inspect_target(
     regex: Annotated[bool, typer.Option("--regex", help="Print the regular expression of the type instead.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON instead.")] = False,
 ) -> None:
-    """Tell what a type lets a model write, before any model is loaded. Exits with 1 if a field is refused."""
+    """Report what is enforced, checked and refused of a type. Loads no model; exits with 1 if a field is refused."""
     try:
         output_type = load_target(target)
         if regex:
@@ -60,7 +60,7 @@ def inspect_target(
 _STATUS_STYLES = {"enforced": "green", "checked": "yellow", "refused": "bold red"}
 
 LONGEST_KIND = 120
-"""Characters of a field's kind that are shown."""
+"""The most characters of a field's kind that are shown."""
 
 
 def _shown_report(report: Report) -> Iterator[RenderableType]:
@@ -102,13 +102,13 @@ def _note(problem: str, paths: Sequence[str], remedy: str, *, style: str) -> Tab
     where = Text(", ").join(map(_shown_path, paths))
     where.stylize("bold")
     grid = Table.grid(padding=(0, 1))
-    told = Text("\n").join([where, Text(problem), Text(f"→ {remedy}", style="dim")])
-    grid.add_row(Text(" •", style=style), told)
+    lines = Text("\n").join([where, Text(problem), Text(f"→ {remedy}", style="dim")])
+    grid.add_row(Text(" •", style=style), lines)
     return grid
 
 
 def _shown_cost(report: Report) -> Text:
-    """Return what answers take, or that there can be none."""
+    """Return the cost of an answer, or that there can be none."""
     if report.cost is None:
         refused = sum(field.status == "refused" for field in report.fields)
         return Text(
@@ -130,6 +130,6 @@ def _count(number: int, noun: str) -> str:
 
 
 def _printable(kind: str) -> Text:
-    """Return a kind, cut where it is long, with what no terminal can show escaped."""
+    """Return a kind, shortened, with characters escaped that no terminal can show."""
     short = kind if len(kind) <= LONGEST_KIND else f"{kind[:LONGEST_KIND]} …"
     return Text(short.encode(errors="backslashreplace").decode())

@@ -1,4 +1,4 @@
-"""The documents and types of `structured demo`: what people paste, and what they want out of it."""
+"""The documents and types of `structured demo`."""
 
 from dataclasses import dataclass
 from datetime import date, datetime

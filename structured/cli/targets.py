@@ -27,7 +27,7 @@ def _load_schema(path: Path) -> JsonSchema:
 
 
 def _load(target: str) -> object:
-    """Return what `module:Name` or `path/to/file.py:Name` names."""
+    """Return the object that `module:Name` or `path/to/file.py:Name` names."""
     source, colon, name = target.rpartition(":")
     if not colon or not source or not name:
         raise typer.BadParameter(f"{target!r} names no type. Write module:Type, or path/to/file.py:Type.")

@@ -1,22 +1,22 @@
 """Every exception and warning of the library, in one tree.
 
     StructuredError
-    ├── SchemaError        a type or a schema keyword that cannot be honoured exactly
+    ├── SchemaError        a type or a schema keyword that cannot be enforced exactly
     ├── PatternError       a regular expression that cannot be compiled
     ├── VocabularyError    a tokenizer whose tokens cannot be read as bytes, or cannot spell every text
     ├── PromptError        an empty prompt, or one that does not fit in the model's context
     ├── ModelError         a model that cannot be found, loaded or called
     │   └── OutOfMemoryError   not even one text fits on the model's device
     ├── BudgetError        max_tokens too small for even the shortest answer
-    ├── IncompleteError    a loop that is not the library's own stopped in the middle of an answer
-    ├── GenerationError    every attempt was rejected by the type's own validators
+    ├── IncompleteError    a loop outside the library stopped in the middle of an answer
+    ├── GenerationError    validators of the type rejected every attempt
     └── BatchError         some documents of a batch failed; holds the results of the others
 
     StructuredWarning
-    ├── DemonstrationWarning    no model was named: the small one in the package answers
+    ├── DemonstrationWarning    no model was named; the packaged one answers
     ├── OptionWarning           an option has no effect beside the others
     ├── BudgetWarning           max_tokens, or the context of the model, shortened answers
-    └── CacheWarning            an entry of the cache on disk is not what the library writes, and is not used
+    └── CacheWarning            a file of the cache is not what the library writes, and is ignored
 
 Each message says what is wrong, where, and what to do. The facts are fields as well, so that a program can act on them.
 
@@ -142,7 +142,7 @@ class Attempt:
 
 
 def _attempt(text: str, error: Exception, notes: Sequence[str]) -> Attempt:
-    """Return an attempt that was pickled. Pydantic's errors would have lost their notes."""
+    """Return an unpickled attempt. Pydantic's errors would have lost their notes."""
     for note in [] if getattr(error, "__notes__", ()) else notes:
         error.add_note(note)
     return Attempt(text, error)
@@ -186,9 +186,9 @@ class IncompleteError(StructuredError):
         self.max_tokens = max_tokens
         shown = text if len(text) <= 60 else f"…{text[-60:]}"
         super().__init__(
-            f"The answer in row {document} is incomplete: the loop stopped after {tokens} of its tokens, behind "
-            f"{shown!r}. Let it go on: set max_new_tokens to {max_tokens + 1}, one more than the max_tokens of the "
-            "processor, and leave out what else stops it before."
+            f"The answer in row {document} is incomplete: the loop stopped after {tokens} of its tokens, after "
+            f"{shown!r}. Set max_new_tokens to {max_tokens + 1}, one more than the max_tokens of the processor, and "
+            "remove whatever else stops the loop before."
         )
 
 

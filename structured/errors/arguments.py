@@ -1,9 +1,8 @@
 """Checks of arguments: each returns the value as the library keeps it, or raises an error that names the argument.
 
-Options and the fields of values are checked when they are given, by tables of checks, before a model is loaded. As
-everywhere in Python, a value of the wrong kind is a TypeError, and one of the right kind that makes no sense is a
-ValueError. Pydantic in strict mode was rejected: it takes no numbers of NumPy, and its messages tell neither the option
-nor a way out.
+Options and fields are checked when they are passed, by tables of checks, before a model is loaded. As everywhere in
+Python, a value of the wrong kind is a TypeError, and a value that is not allowed a ValueError. Pydantic in strict mode
+was rejected: it does not accept NumPy's numbers, and its messages name neither the option nor what to do.
 """
 
 import pickle
@@ -21,11 +20,11 @@ Check: TypeAlias = Callable[[str, Any], V]
 """Takes the name and the value of an argument, and returns the value. Raises TypeError or ValueError."""
 
 MOST = 2**31 - 1
-"""What counts are at most, so that they fit into the arrays of the compiled loops."""
+"""The largest count, so that counts fit into the arrays of the compiled loops."""
 
 
 def whole(minimum: int, wanted: str = "") -> Check[int]:
-    """Return a check for whole numbers, those of NumPy too, that are not below one."""
+    """Return a check for whole numbers, NumPy's included, that are not below a minimum."""
     wanted = wanted or f"{minimum} or greater"
 
     def check(name: str, value: Any) -> int:
@@ -40,7 +39,7 @@ def whole(minimum: int, wanted: str = "") -> Check[int]:
 
 
 def count(minimum: int, wanted: str = "") -> Check[int]:
-    """Return a check for numbers of things."""
+    """Return a check for counts."""
     is_whole = whole(minimum, wanted)
 
     def check(name: str, value: Any) -> int:
@@ -53,7 +52,7 @@ def count(minimum: int, wanted: str = "") -> Check[int]:
 
 
 def number(fits: Callable[[float], bool], wanted: str) -> Check[float]:
-    """Return a check for numbers of which something holds, those of NumPy too."""
+    """Return a check for numbers, NumPy's included, that satisfy a condition."""
 
     def check(name: str, value: Any) -> float:
         if not isinstance(value, Real) or isinstance(value, bool):
@@ -70,7 +69,7 @@ def number(fits: Callable[[float], bool], wanted: str) -> Check[float]:
 
 
 def flag(name: str, value: Any) -> bool:
-    """Return True or False, which nothing else stands for."""
+    """Return True or False; no other value counts as one of them."""
     if not isinstance(value, bool | np.bool_):
         raise TypeError(f"{name} is {shown(value)}; it must be True or False.")
     return bool(value)
@@ -109,7 +108,7 @@ def instance(kind: type[Any], example: str) -> Check[Any]:
 
 
 def function(name: str, value: Any) -> Any:
-    """Return something that can be called."""
+    """Return a callable."""
     if not callable(value):
         raise TypeError(f"{name} is {shown(value)}; it must be a function.")
     return value
@@ -140,7 +139,7 @@ def paths(name: str, value: Any) -> Literal[True] | list[str]:
 
 
 def _items(name: str, value: Any, wanted: str) -> list[Any]:
-    """Return what is in a list, or in anything else that can be gone through and is not one text or mapping."""
+    """Return the items of an iterable that is neither text nor a mapping."""
     try:
         items = None if isinstance(value, str | bytes | Mapping) else list(value)
     except Exception:  # noqa: BLE001  an array without dimensions has an iterator that raises
@@ -151,14 +150,14 @@ def _items(name: str, value: Any, wanted: str) -> list[Any]:
 
 
 class _Nowhere:
-    """A file that keeps nothing."""
+    """A file that discards what is written."""
 
     def write(self, data: bytes) -> int:
         return len(data)
 
 
 def check_picklable(owner: str, given: Mapping[str, Any]) -> None:
-    """Raise PicklingError for the first argument that keeps what was made of it from being pickled."""
+    """Raise PicklingError for the first argument that cannot be pickled."""
     for name, value in given.items():
         try:
             pickle.Pickler(_Nowhere(), pickle.HIGHEST_PROTOCOL).dump(value)
@@ -177,12 +176,12 @@ def anything(_: str, value: Any) -> Any:
 
 
 def or_none(check: Check[V]) -> Check[V | None]:
-    """Return a check that lets None be, besides."""
+    """Return a check that allows None as well."""
     return lambda name, value: None if value is None else check(name, value)
 
 
 def checked(checks: Mapping[str, Check[Any]], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return arguments as the library keeps them. Raises TypeError also for those that it does not know."""
+    """Return arguments as the library keeps them. Raises TypeError also for unknown names."""
     unknown = sorted(given.keys() - checks.keys())
     if unknown:
         hints = "".join(nearest(name, checks) for name in unknown)
@@ -191,6 +190,6 @@ def checked(checks: Mapping[str, Check[Any]], given: Mapping[str, Any]) -> dict[
 
 
 def check_fields(value: object, checks: Mapping[str, Check[Any]]) -> None:
-    """Check the fields of a frozen value while it is made."""
+    """Check the fields of a frozen value in its `__post_init__`."""
     for name, check in checks.items():
         object.__setattr__(value, name, check(name, getattr(value, name)))

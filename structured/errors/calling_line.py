@@ -12,7 +12,7 @@ from structured.errors import StructuredWarning
 
 
 class Line(NamedTuple):
-    """A line of a program, as `warnings.warn_explicit` takes it."""
+    """A line of a program, for `warnings.warn_explicit`."""
 
     filename: str
     number: int
@@ -21,13 +21,13 @@ class Line(NamedTuple):
 
 
 _SKIPPED = {"structured", "asyncio", "typing"}
-"""What a call of the library runs through: itself, the event loop, and `Extractor[Person](…)`."""
+"""Modules on the stack between the user and a warning; typing is there for `Extractor[Person](…)`."""
 
 _awaiting: ContextVar[Line | None] = ContextVar("_awaiting", default=None)
 
 
 def calling_line() -> Line:
-    """Return the line of the user's program from which the library was called; the outermost if all are of others."""
+    """Return the line of the user's program that called the library; the outermost line if there is none."""
     frame = sys._getframe(1)  # noqa: SLF001  what warnings do as well
     while frame.f_back is not None and _module(frame).partition(".")[0] in _SKIPPED:
         frame = frame.f_back
@@ -41,7 +41,7 @@ def _module(frame: FrameType) -> str:
 
 @contextmanager
 def warnings_at(line: Line) -> Iterator[None]:
-    """Let warnings point to a line meanwhile, also those of another thread, on whose stack that line is not."""
+    """Let warnings point to a line for the duration of a block, also from another thread."""
     token = _awaiting.set(line)
     try:
         yield
@@ -50,6 +50,6 @@ def warnings_at(line: Line) -> Iterator[None]:
 
 
 def warn(warning: StructuredWarning) -> None:
-    """Give a warning that points to the line of the user's program from which the library was called."""
+    """Give a warning that points to the line of the user's program that called the library."""
     line = _awaiting.get() or calling_line()
     warnings.warn_explicit(warning, None, line.filename, line.number, line.module, line.registry)

@@ -14,13 +14,13 @@ E = TypeVar("E", bound=BaseException)
 
 
 class Portable(BaseException):
-    """An exception that is pickled and copied by its message and fields, not by the arguments that it was made with."""
+    """An exception that is pickled and copied by its message and fields, not by its constructor's arguments."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _bare, (type(self), self.args), picklable(vars(self))
 
     def __str__(self) -> str:
-        """Return the message; half of a character in it, which cannot be printed, as its escape."""
+        """Return the message; a lone surrogate in it, which cannot be printed, as its escape."""
         return super().__str__().encode(errors="backslashreplace").decode()
 
     def __copy__(self) -> Self:
@@ -35,7 +35,7 @@ class Portable(BaseException):
 
 
 class StandInError(ValueError):
-    """What a pickled `Attempt` has in place of an error that cannot be pickled: its message, and its `kind` by name."""
+    """The stand-in for an exception that cannot be pickled: its message, and its `kind` by name."""
 
     def __init__(self, message: str, kind: str) -> None:
         super().__init__(message, kind)
@@ -47,19 +47,19 @@ class StandInError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class StandIn:
-    """What a pickled error has in place of a value that cannot be pickled: its `kind` by name, and how it is shown."""
+    """The stand-in for a value that cannot be pickled: its `kind` by name, and its repr."""
 
     kind: str
     shown: str
 
 
 def _bare(kind: type[E], args: tuple[Any, ...]) -> E:
-    """Return an exception with its arguments, none of its own code having been run."""
+    """Return an exception with its arguments, without running its own code."""
     return kind.__new__(kind, *args)
 
 
 def picklable(value: Any) -> Any:
-    """Return what is pickled of a value: the value, or a stand-in if it would not come back as it is."""
+    """Return a value, or a stand-in if it would not survive pickling."""
     if value is None or type(value) in (str, int, float, bool) or isinstance(value, Portable):
         return value
     if type(value) is tuple:

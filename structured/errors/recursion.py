@@ -1,8 +1,8 @@
-"""Recursion to any depth and from any caller: a call goes on on a stack of its own where there is little room left.
+"""Recursion of any depth, from any caller: where little of the stack is left, a call continues on a stack of its own.
 
-How deep schemas are is for users to say, and so is how deep a call of the library stands inside their own. Python ends
-a thread's calls at some 1,000 inside each other. Raising that limit was rejected, since it is one for all threads of a
-program; so was writing a dozen walks inside out, each with a stack of its own kind.
+Users decide how deep schemas are, and how deep in their own calls they call the library. Python limits the calls of a
+thread to some 1,000. Raising that limit was rejected, since it is one for all threads of a program; so was rewriting a
+dozen walks without recursion.
 """
 
 import sys
@@ -16,17 +16,17 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 MAX_FRAMES = 350
-"""Frames on a stack, those of the caller among them, on which nothing deep is begun any more."""
+"""Frames on a stack, those of the caller included, above which a deep call continues on a new stack."""
 
 _BETWEEN_LOOKS = 8
-"""Calls inside each other between two looks at how high the stack is, each of which takes longer the higher it is."""
+"""Nested calls between two checks of the height of the stack; a check takes longer the higher the stack is."""
 
 
 class _Calls(threading.local):
     """The calls of `deep` functions on the stack of a thread.
 
-    `inside` is how many stand inside each other; `abandoned`, on a stack that was begun here, is set when whoever waits
-    for it has been interrupted.
+    `inside` is the number of nested calls. `abandoned` is set when the caller of a stack that was started here has been
+    interrupted.
     """
 
     inside = 0
@@ -37,13 +37,13 @@ _calls = _Calls()
 
 
 def deep(function: Callable[P, T]) -> Callable[P, T]:
-    """Let a function call itself to any depth, if no more than some thirty frames lie between two of its calls."""
+    """Let a function recurse to any depth, if at most some thirty frames lie between two of its calls."""
 
     @wraps(function)
     def call(*args: P.args, **options: P.kwargs) -> T:
         inside = _calls.inside
         if _calls.abandoned is not None and _calls.abandoned.is_set():
-            raise KeyboardInterrupt("Nobody waits for this any more.")
+            raise KeyboardInterrupt("The caller no longer waits for this.")
         if inside % _BETWEEN_LOOKS == 0 and _is_high():
             return _on_new_stack(function, *args, **options)
         _calls.inside = inside + 1
@@ -56,7 +56,7 @@ def deep(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def with_room(function: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:
-    """Call a function on a stack that is not high: one of another library, of which the depth is known beforehand."""
+    """Call a function of another library, whose depth is known beforehand, on a stack with enough room."""
     return _on_new_stack(function, *args, **options) if _is_high() else function(*args, **options)
 
 
@@ -70,7 +70,7 @@ def _is_high() -> bool:
 
 
 def _on_new_stack(function: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:
-    """Return what a function returns, or raise what it raises, in a thread that is waited for."""
+    """Return what a function returns, or raise what it raises, in a thread; wait for it."""
     returned: list[T] = []
     raised: list[BaseException] = []
     abandoned = _calls.abandoned or threading.Event()

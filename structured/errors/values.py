@@ -9,7 +9,7 @@ _SHORT.maxstring = _SHORT.maxlong = _SHORT.maxother = 80
 
 
 def shown(value: object) -> str:
-    """Return a value as a message shows it: short, on one line, whatever it is."""
+    """Return a value as a message shows it: short, and on one line."""
     try:
         return " ".join(_SHORT.repr(value).split())
     except Exception:  # noqa: BLE001  the value's own code, or an integer of too many digits
@@ -17,7 +17,7 @@ def shown(value: object) -> str:
 
 
 def nearest(name: object, names: Iterable[str]) -> str:
-    """Return a sentence that asks whether one of some names was meant, after a blank; nothing if none is near."""
+    """Return a question whether one of some names was meant, after a blank; an empty text if none is similar."""
     near = get_close_matches(str(name)[:80].lower(), list(names), n=1)
     return f" Did you mean {near[0]!r}?" if near else ""
 

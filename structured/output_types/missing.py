@@ -1,7 +1,7 @@
-"""An answer enters, with null for what is missing; what the text states leaves, and where something is missing.
+"""Missing values: an answer with null for what is missing is split into what was stated and the paths of the rest.
 
-The type reads what is left when those are taken out. Where it requires one of them there is no instance, and of
-Pydantic's errors it has to be told whether they say that and no more.
+The type reads what was stated. Where it requires a missing value there is no instance; then Pydantic's errors have to
+say that values are missing, and nothing else.
 """
 
 import json
@@ -21,7 +21,7 @@ class _Number(str):
 
 
 def stated(root: Subschema, text: str) -> tuple[str, tuple[Steps, ...]]:
-    """Return the part of an answer that the type is to read, and where something that was asked for is missing.
+    """Return the part of an answer that the type reads, and the places of what is missing.
 
     `{"name": "Ana", "age": null}` → `{"name": "Ana"}`, `(("age",),)`
     """
@@ -34,7 +34,7 @@ def stated(root: Subschema, text: str) -> tuple[str, tuple[Steps, ...]]:
 
 
 def _drop(part: Subschema, value: Any, steps: Steps, missing: dict[Steps, None]) -> None:
-    """Note what is missing in a value, and take it out unless the type reads it."""
+    """Collect what is missing in a value, and remove it unless the type reads it."""
     schema = part.schema
     if not isinstance(schema, Mapping) or not isinstance(value, dict | list):
         return
@@ -80,7 +80,7 @@ def _drop_member(part: Subschema, value: dict[str, Any], name: str, steps: Steps
 
 
 def _fits(part: Subschema, value: Any) -> bool:
-    """Tell whether a value may be of a branch: an object has no other properties, and its constants."""
+    """Return whether a value may belong to a branch: an object without other properties, and with its constants."""
     while isinstance(part.schema, Mapping) and "$ref" in part.schema:
         part = follow(part)
     if not isinstance(part.schema, Mapping) or not isinstance(value, dict) or "properties" not in part.schema:
@@ -96,7 +96,7 @@ def _fits(part: Subschema, value: Any) -> bool:
 
 
 def _written(value: Any) -> str:
-    """Return a value as JSON text, its numbers as they were written."""
+    """Return a value as JSON text, its numbers unchanged."""
     if isinstance(value, _Number):
         return str(value)
     if isinstance(value, dict):
@@ -105,7 +105,7 @@ def _written(value: Any) -> str:
 
 
 class _Fault(NamedTuple):
-    """An error of Pydantic's: what is missing, if that is the error, and in which branch of which union."""
+    """One of Pydantic's errors: what is missing, if it says that, and the branch of a union that it is about."""
 
     gap: Steps | None
     union: Steps | None
@@ -113,9 +113,10 @@ class _Fault(NamedTuple):
 
 
 def is_all_missing(errors: Sequence[Mapping[str, Any]], data: Any, missing: Sequence[Steps]) -> bool:
-    """Tell whether Pydantic's errors say of a value no more than that what is missing is missing.
+    """Return whether Pydantic's errors about a value say only that what is missing is missing.
 
-    In a union they do if one branch says so: of the others, Pydantic tells why the value is none of them.
+    In a union it is enough if the errors of one branch do: for the others, Pydantic says why the value does not fit
+    them.
     """
     faults = [_fault(error["type"], error["loc"], data) for error in errors]
     known = [fault for fault in faults if fault.gap in missing]
@@ -126,7 +127,7 @@ def is_all_missing(errors: Sequence[Mapping[str, Any]], data: Any, missing: Sequ
 
 
 def _fault(kind: str, location: Steps, data: Any) -> _Fault:
-    """Return what an error says, by following its location, which names branches too, into the value."""
+    """Return what an error says, by following its location (which names branches too) into the value."""
     steps: Steps = ()
     union: Steps | None = None
     label: str | int | None = None

@@ -1,7 +1,7 @@
-"""The text of an answer enters piece by piece; each value in it leaves as soon as its last character is there.
+"""A reader of JSON text that arrives in pieces: it returns each value as soon as its last character is there.
 
-The text is read once, by a scanner with a stack, however it is cut; a value that closes is validated by itself, which
-reads it once for each container around it. Parsing what is there anew with each piece would be simpler, and quadratic.
+A scanner with a stack reads the text once, whatever the pieces are. A complete value is validated by itself, which
+reads it once for each container around it. Parsing the text again with each piece would be simpler, and quadratic.
 """
 
 import json
@@ -21,9 +21,9 @@ T = TypeVar("T")
 
 
 class Event(NamedTuple):
-    """A value that is whole: where it stands, as the text names it, and what it is.
+    """A complete value, and where it stands in the answer.
 
-    It is an instance of its type where Pydantic can tell that without the rest of the text, and plain data otherwise.
+    It is an instance of its type where Pydantic can validate it without the rest of the text, and plain data otherwise.
     """
 
     steps: Steps
@@ -31,7 +31,7 @@ class Event(NamedTuple):
 
     @property
     def path(self) -> str:
-        """The place for people: `lines[2].price`, "" for the whole answer."""
+        """Where it stands: `lines[2].price`; "" is the whole answer."""
         return steps_to_path(self.steps)
 
 
@@ -127,7 +127,7 @@ class PartialReader(Generic[T]):
                 yield self._closed(self._opened(token.start, []), raw, json.loads(raw))
 
     def _opened(self, start: int, members: dict[str, Any] | list[Any]) -> "_Container":
-        """Return a value at the place where the next one stands."""
+        """Return a new container at the next place."""
         if not self._open:
             return _Container(start, (), self._annotation, members)
         around = self._open[-1]
@@ -135,7 +135,7 @@ class PartialReader(Generic[T]):
         return _Container(start, (*around.steps, step), around.annotation.inside(step), members)
 
     def _closed(self, container: "_Container", raw: str, plain: Any) -> Event:
-        """Put a value that is whole into the container around it."""
+        """Put a complete value into the container around it."""
         value = container.annotation.read(raw, plain) if container.steps else self._annotation.read(raw, None)
         if self._open:
             around = self._open[-1]
@@ -151,7 +151,7 @@ class PartialReader(Generic[T]):
 
 
 def read_events(output_type: object, pieces: Iterable[str]) -> Iterator[Event]:
-    """Yield the values of a text that comes in pieces, each as soon as it is whole. Raises ValueError if it is cut."""
+    """Yield the values of a text in pieces, each when it is complete. Raises ValueError if the text is cut off."""
     reader = PartialReader[Any](output_type)
     for piece in pieces:
         yield from reader.feed(piece)
@@ -159,7 +159,7 @@ def read_events(output_type: object, pieces: Iterable[str]) -> Iterator[Event]:
 
 
 def partial_value(output_type: object, text: str) -> Any:
-    """Return what the beginning of a text says already; see `PartialReader.value`."""
+    """Return the value of the beginning of a text; see `PartialReader.value`."""
     reader = PartialReader[Any](output_type)
     reader.feed(text)
     return reader.value
@@ -167,7 +167,7 @@ def partial_value(output_type: object, text: str) -> Any:
 
 @dataclass(slots=True)
 class _Container:
-    """A value that is open: what is closed in it, and the name of the member that comes next."""
+    """An incomplete value: its complete members, and the name of the next one."""
 
     start: int
     steps: Steps
@@ -184,7 +184,7 @@ def _put(members: dict[str, Any] | list[Any], key: str | None, value: Any) -> No
 
 
 class _Token(NamedTuple):
-    """A part of the text that means something: punctuation, a string, a number or a word."""
+    """A token of JSON: punctuation, a string, a number or a word."""
 
     start: int
     end: int
@@ -193,24 +193,24 @@ class _Token(NamedTuple):
 _BLANKS = re.compile(r"[ \t\n\r]*")
 _WORD = re.compile(r"[-+.0-9A-Za-z]*")
 _CHARACTERS = re.compile(r'[^"\\]*(?:\\.[^"\\]*)*', re.DOTALL)
-"""Of a string, but for a backslash that ends a piece."""
+"""The characters of a string, without a backslash at the end of a piece."""
 
 
 @dataclass(slots=True)
 class _Scanner:
-    """Cuts a growing text into tokens. A string is open until its quote, a number until what follows it."""
+    """Splits a growing text into tokens. A string ends with its quote, a number with the character after it."""
 
     position: int = 0
-    """How many characters have been read."""
+    """The number of characters read so far."""
     _start: int | None = None
-    """Where the token that is open starts."""
+    """The start of the open token."""
     _in_string: bool = False
     _is_escaped: bool = False
     _word: list[str] = field(default_factory=list)
-    """The pieces of the word that is open."""
+    """The pieces of the open word."""
 
     def feed(self, piece: str) -> Iterator[_Token]:
-        """Read some more text and yield the tokens that end in it."""
+        """Read more text, and yield the tokens that end in it."""
         before, at = self.position, 0
         while at < len(piece):
             if self._in_string:
@@ -235,13 +235,13 @@ class _Scanner:
         self.position = before + len(piece)
 
     def close(self) -> Iterator[_Token]:
-        """Yield the number that the text ends with, if it does."""
+        """Yield the number at the end of the text, if there is one."""
         if self._start is not None and not self._in_string:
             yield _Token(self._start, self.position)
             self._start = None
 
     def _string(self, piece: str, at: int) -> int:
-        """Return where the string that is open ends in a piece, or where the piece does."""
+        """Return where the open string ends in a piece, or the end of the piece."""
         at = _end(_CHARACTERS, piece, at + self._is_escaped)
         self._is_escaped = False
         if at < len(piece):
@@ -251,7 +251,7 @@ class _Scanner:
         return at
 
     def _letters(self, piece: str, at: int) -> tuple[int, bool]:
-        """Return how far the open word goes in a piece, and whether it ends: true, false and null end by themselves."""
+        """Return the end of the open word in a piece, and whether it is complete, as true, false and null are."""
         end = _end(_WORD, piece, at)
         self._word.append(piece[at:end])
         ends = end < len(piece) or (len(self._word) <= 5 and "".join(self._word) in {"true", "false", "null"})

@@ -1,8 +1,8 @@
-"""Several answers to one question enter; what most of them say leaves, field by field.
+"""Voting on several answers to one question, field by field (self-consistency).
 
-Each member of an object is voted on by itself. A list is voted on as a whole: its items have no names, so the second of
-one answer need not be what the second of another is, and a list put together by places could hold one thing twice and
-lack another. What was put together has to satisfy the type anew; a type's rules may tie one field to another.
+Each member of an object is voted on separately. A list is voted on as a whole: its items have no names, so the second
+item of one answer may not be the second of another, and a list that is assembled by position could contain one thing
+twice and lack another. The result of a vote has to pass the type again, since rules of a type may tie fields together.
 """
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
@@ -22,50 +22,52 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What was voted for.
+    """The result of a vote.
 
-    `shares` has, for each path in `data` (`"address.city"`, or `""` where it is no object), the part of the ballots
-    that say the same there.
+    `agreement` has, for each path in `data` (`"address.city"`, or `""` for what is not an object), the share of the
+    candidates that have the same value there.
     """
 
     data: Any
-    shares: Mapping[str, float]
+    agreement: Mapping[str, float]
     position: int | None = None
-    """Which of the ballots was taken as it is; None if `data` was put together."""
+    """The candidate that was taken as it is; None if `data` was assembled."""
 
 
-def vote(ballots: Sequence[Candidate], is_valid: Callable[[Any], bool]) -> Outcome:
-    """Return what most ballots say, member by member; of equally many, those with the likeliest answer among them.
+def vote(candidates: Sequence[Candidate], is_valid: Callable[[Any], bool]) -> Outcome:
+    """Return the value of most candidates, member by member; ties go to the group with the likeliest candidate.
 
     `{"name": "Ana", "age": 3}`, `{"name": "Ana", "age": 31}`, `{"name": "Ann", "age": 31}` →
     `{"name": "Ana", "age": 31}`
 
-    Where answers differ in shape (an object, or null; an object with other names), the shape is voted on first, and its
-    members by those that have it. If the whole is not valid, the ballot that differs from it at fewest paths is taken,
-    those that it has alone counted.
+    Where candidates differ in shape (an object or null, other names), the shape is voted on first, and the members by
+    those that have it. If the result is not valid, the candidate is taken that differs from it in the fewest paths, its
+    additional paths included.
     """
-    if not ballots:
-        raise ValueError("There are no ballots. A vote needs at least one.")
-    data = _voted(ballots)
+    if not candidates:
+        raise ValueError("There are no candidates. A vote needs at least one.")
+    data = _voted(candidates)
     position = None
     if not is_valid(data):
         leaves = dict(_leaves(data))
-        agreement = [(-len(leaves.items() ^ dict(_leaves(one.data)).items()), one.log_probability) for one in ballots]
-        position = agreement.index(max(agreement))
-        data = ballots[position].data
+        closeness = [
+            (-len(leaves.items() ^ dict(_leaves(one.data)).items()), one.log_probability) for one in candidates
+        ]
+        position = closeness.index(max(closeness))
+        data = candidates[position].data
     leaves = dict(_leaves(data))
-    spoken = [dict(_leaves(one.data)).items() for one in ballots]
-    shares = {
-        steps_to_path(steps): sum((steps, value) in said for said in spoken) / len(ballots)
+    given = [dict(_leaves(one.data)).items() for one in candidates]
+    agreement = {
+        steps_to_path(steps): sum((steps, value) in items for items in given) / len(candidates)
         for steps, value in leaves.items()
     }
-    return Outcome(data, shares, position)
+    return Outcome(data, agreement, position)
 
 
-def _voted(ballots: Sequence[Candidate]) -> Any:
-    """Return what most ballots say at one place."""
+def _voted(candidates: Sequence[Candidate]) -> Any:
+    """Return the value of most candidates at one place."""
     groups: dict[Hashable, list[Candidate]] = {}
-    for one in ballots:
+    for one in candidates:
         shape = frozenset(one.data) if isinstance(one.data, dict) else _identity(one.data)
         groups.setdefault(shape, []).append(one)
     most = max(groups.values(), key=lambda group: (len(group), max(one.log_probability for one in group)))
@@ -76,7 +78,7 @@ def _voted(ballots: Sequence[Candidate]) -> Any:
 
 
 def _leaves(data: Any, steps: Steps = ()) -> Iterator[tuple[Steps, Hashable]]:
-    """Yield each place in nested objects where something else stands, and what: an empty object is something else."""
+    """Yield each place in nested objects that is not a filled object, with its value."""
     if isinstance(data, dict) and data:
         for name, value in data.items():
             yield from _leaves(value, (*steps, name))

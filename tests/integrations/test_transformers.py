@@ -219,7 +219,7 @@ def test_an_answer_that_the_loop_cut_is_called_incomplete(output_type: Any) -> N
                 assert isinstance(error, IncompleteError)
                 assert (error.document, error.tokens, error.max_tokens) == (row, tokens, MAX_TOKENS)
                 assert error.text == processor.texts(cut)[row]
-                assert f"set max_new_tokens to {MAX_TOKENS + 1}, one more than the max_tokens" in str(error)
+                assert f"Set max_new_tokens to {MAX_TOKENS + 1}, one more than the max_tokens" in str(error)
     assert read(processor, written[:, :width])[1].keys() == {0, 1, 2}
 
 

@@ -43,7 +43,7 @@ def test_those_who_agree_get_what_they_say(answer: Any, count: int) -> None:
     """A vote among equals is unanimous."""
     outcome = vote([Candidate(answer, -1.0)] * count, always)
     assert outcome.data == answer
-    assert set(outcome.shares.values()) == {1.0}
+    assert set(outcome.agreement.values()) == {1.0}
 
 
 @given(ballots(), values(2))
@@ -51,7 +51,7 @@ def test_a_majority_has_its_way(cast: list[Candidate], answer: Any) -> None:
     """What more than half of the ballots say as a whole is the outcome, however unlikely."""
     outcome = vote([*cast, *[Candidate(answer, -100.0)] * (len(cast) + 1)], always)
     assert outcome.data == answer
-    assert min(outcome.shares.values()) > 0.5
+    assert min(outcome.agreement.values()) > 0.5
 
 
 @given(st.lists(st.fixed_dictionaries({"x": SCALARS, "y": SCALARS, "z": st.lists(SCALARS, max_size=1)}), min_size=1))
@@ -62,7 +62,7 @@ def test_objects_of_one_shape_are_voted_on_member_by_member(answers: list[dict[s
     for name in "xyz":
         counts = Counter(as_json(answer[name]) for answer in answers)
         assert counts[as_json(outcome.data[name])] == max(counts.values())
-        assert outcome.shares[name] == max(counts.values()) / len(answers)
+        assert outcome.agreement[name] == max(counts.values()) / len(answers)
         tied = [text for text, count in counts.items() if count == max(counts.values())]
         first = next(answer[name] for answer in answers if as_json(answer[name]) in tied)
         assert as_json(outcome.data[name]) == as_json(first)
@@ -82,9 +82,9 @@ def test_the_order_of_ballots_does_not_matter(cast: list[Candidate], rng: Any) -
 
 @given(ballots())
 def test_every_part_of_the_outcome_is_somebody_s(cast: list[Candidate]) -> None:
-    """Nothing is made up: at each path some ballot says the same, and the shares tell how many do."""
+    """Nothing is made up: at each path some ballot says the same, and the agreement is how many do."""
     outcome = vote(cast, always)
-    assert all(0 < share <= 1 for share in outcome.shares.values())
+    assert all(0 < share <= 1 for share in outcome.agreement.values())
     assert outcome.position is None
 
 
@@ -110,7 +110,7 @@ def test_the_ballot_that_agrees_most_stands_in() -> None:
     outcome = vote(cast, lambda data: data["day"] <= 30 or data["month"] != 4)
     assert outcome.data == {"day": 31, "month": 3, "place": "Bonn"}
     assert outcome.position == 1
-    assert outcome.shares == {"day": 0.5, "month": 0.25, "place": 0.75}
+    assert outcome.agreement == {"day": 0.5, "month": 0.25, "place": 0.75}
     assert vote(cast, always).data == {"day": 31, "month": 4, "place": "Bonn"}
 
 
@@ -120,7 +120,7 @@ def test_whether_there_is_something_is_voted_on_before_what_it_is() -> None:
     cast = [Candidate(answer, -float(score)) for score, answer in enumerate([{"address": None}] * 2 + streets)]
     outcome = vote(cast, always)
     assert outcome.data == {"address": {"street": "A", "city": "Bonn"}}
-    assert outcome.shares == {"address.street": 0.2, "address.city": 0.6}
+    assert outcome.agreement == {"address.street": 0.2, "address.city": 0.6}
 
 
 def test_lists_are_voted_on_as_they_are() -> None:
@@ -134,5 +134,5 @@ def test_lists_are_voted_on_as_they_are() -> None:
 
 
 def test_a_vote_needs_ballots() -> None:
-    with pytest.raises(ValueError, match="There are no ballots"):
+    with pytest.raises(ValueError, match="There are no candidates"):
         vote([], always)
