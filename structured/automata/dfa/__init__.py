@@ -1,7 +1,7 @@
 """Patterns over characters enter, combined by intersection and complement; one deterministic automaton leaves.
 
 A `Language` is walked state by state: `row` says where every class of its `Alphabet` leads. That of a pattern is an
-alternating automaton; `products.py` runs several side by side, which is their intersection and complement. The one
+alternating automaton; those of `products.py` are products of several, for their intersection and complement. The one
 routine of `exploration.py` makes a `Table` of any of them, and `minimisation.py` the smallest `Automaton` of that.
 """
 

@@ -40,13 +40,13 @@ class _Scanning:
 
 
 _Rest = tuple[Pattern, int] | None
-_Duty = tuple["PatternLanguage", int, bool]
+_Obligation = tuple["PatternLanguage", int, bool]
 """A language, its state, and whether the rest of the text has to be in it or must not."""
-_Branch = tuple[int, frozenset[_Duty]]
-"""The number of a stack of nodes that are still to be read, and the duties of the rest of the text."""
-_Leaf = tuple[int, int, frozenset[_Duty]]
-"""The block of a character that is read, the number of the stack after it, and new duties."""
-_Way = tuple[int | None, int, frozenset[_Duty]]
+_Branch = tuple[int, frozenset[_Obligation]]
+"""The number of a stack of nodes that are still to be read, and the obligations of the rest of the text."""
+_Leaf = tuple[int, int, frozenset[_Obligation]]
+"""The block of a character that is read, the number of the stack after it, and new obligations."""
+_Way = tuple[int | None, int, frozenset[_Obligation]]
 """The same, or None where no character is read."""
 
 _END = 0
@@ -70,7 +70,7 @@ class PatternLanguage:
         self._rests: list[_Rest] = [None]
         self._numbers: dict[tuple[int, int], int] = {}
         self._kept: dict[Any, Pattern] = {}
-        self._closures: dict[tuple[int, str], tuple[list[_Leaf], list[frozenset[_Duty]]]] = {}
+        self._closures: dict[tuple[int, str], tuple[list[_Leaf], list[frozenset[_Obligation]]]] = {}
         self._states: dict[tuple[frozenset[_Branch], str], int] = {}
         self._contents: list[tuple[frozenset[_Branch], str]] = []
         self._rows: dict[int, list[int | None]] = {}
@@ -83,8 +83,8 @@ class PatternLanguage:
             next((node.word_characters for node in boundaries if node.word_characters), ())
         )
         self.looks_back: bool = bool(kinds - {"end"}) or (around is not None and around.looks_back)
-        self._free = self.push(ANY_TEXT, _END), frozenset[_Duty]()
-        self.start = self.state_before(frozenset([(self.push(pattern, _END), frozenset[_Duty]())]), before)
+        self._free = self.push(ANY_TEXT, _END), frozenset[_Obligation]()
+        self.start = self.state_before(frozenset([(self.push(pattern, _END), frozenset[_Obligation]())]), before)
 
     @property
     def work(self) -> int:
@@ -129,14 +129,14 @@ class PatternLanguage:
             node = self._kept[key] = make()
         return node
 
-    def closure(self, rest: int, before: str) -> tuple[list[_Leaf], list[frozenset[_Duty]]]:
-        """Return what a stack reads next (block, the stack after it, duties), and the duties under which it ends."""
+    def closure(self, rest: int, before: str) -> tuple[list[_Leaf], list[frozenset[_Obligation]]]:
+        """Return what a stack reads next (block, stack, obligations), and the obligations under which it ends."""
         key = (rest, before)
         known = self._closures.get(key)
         if known is not None:
             return known
         leaves: list[_Leaf] = []
-        ends: list[frozenset[_Duty]] = []
+        ends: list[frozenset[_Obligation]] = []
         seen: set[_Branch] = set()
         open_ends: list[_Branch] = [(rest, frozenset())]
         while open_ends:
@@ -144,18 +144,18 @@ class PatternLanguage:
             if here in seen:
                 continue
             seen.add(here)
-            number, duties = here
+            number, obligations = here
             top = self._rests[number]
             if top is None:
-                ends.append(duties)
+                ends.append(obligations)
                 continue
             ways = self._unfolded(top[0], top[1], before)
             self.counter.add(_UNFOLDING + len(ways))
             for block, follower, more in ways:
                 if block is None:
-                    open_ends.append((follower, duties | more))
+                    open_ends.append((follower, obligations | more))
                 else:
-                    leaves.append((block, follower, duties | more))
+                    leaves.append((block, follower, obligations | more))
         self._closures[key] = leaves, ends
         return leaves, ends
 
@@ -163,7 +163,7 @@ class PatternLanguage:
         self, node: Pattern, rest: int, before: str
     ) -> list[_Way]:
         """Return what a node goes on with."""
-        none: frozenset[_Duty] = frozenset()
+        none: frozenset[_Obligation] = frozenset()
         match node:
             case Literal(""):
                 return [(None, rest, none)]
@@ -235,7 +235,9 @@ class PatternLanguage:
             ahead = pattern if whole else Concat((pattern, ANY_TEXT))
             self._inner[id(pattern)] = ahead, PatternLanguage(ahead, around=self)
         ahead, language = self._inner[id(pattern)]
-        return language, language.state_before(frozenset([(language.push(ahead, _END), frozenset[_Duty]())]), before)
+        return language, language.state_before(
+            frozenset([(language.push(ahead, _END), frozenset[_Obligation]())]), before
+        )
 
     def row(self, state: int) -> list[int | None]:
         """Return the state that each class of characters leads to."""
@@ -247,22 +249,22 @@ class PatternLanguage:
     def _new_row(self, state: int) -> list[int | None]:
         branches, before = self._contents[state]
         following: dict[int, dict[_Branch, None]] = {}
-        watched: dict[tuple[PatternLanguage, int], int] = {}
+        tracked: dict[tuple[PatternLanguage, int], int] = {}
         for rest, held in branches:
             leaves = self.closure(rest, before)[0]
             self.counter.add(1 + len(leaves))
             for block, after, more in leaves:
-                duties = held | more if more else held
-                following.setdefault(block, {})[after, duties] = None
-                for language, inner, _ in duties:
-                    watched.setdefault((language, inner), len(watched) + 1)
+                obligations = held | more if more else held
+                following.setdefault(block, {})[after, obligations] = None
+                for language, inner, _ in obligations:
+                    tracked.setdefault((language, inner), len(tracked) + 1)
         found_by_block = list(following.values())
         holding = self._holding([*following, self._word])
         known: dict[tuple[Any, ...], int | None] = {}
         row: list[int | None] = []
-        for found in zip(holding, *[language.row(inner) for language, inner in watched], strict=True):
+        for found in zip(holding, *[language.row(inner) for language, inner in tracked], strict=True):
             if found not in known:
-                known[found] = self._successor(found_by_block, watched, found)
+                known[found] = self._successor(found_by_block, tracked, found)
             row.append(known[found])
         return row
 
@@ -278,16 +280,16 @@ class PatternLanguage:
     def _successor(
         self,
         leaves: Sequence[dict[_Branch, None]],
-        watched: dict[tuple["PatternLanguage", int], int],
+        tracked: dict[tuple["PatternLanguage", int], int],
         found: Sequence[Any],
     ) -> int | None:
-        """Return the state behind a class, given its places among the leaves and the states of those watched."""
+        """Return the state behind a class, given its places among the leaves and the states of those tracked."""
         places = found[0]
         is_word = bool(places) and places[-1] == len(leaves)
         held = [leaves[place] for place in (places[:-1] if is_word else places)]
         self.counter.add(1 + sum(map(len, held)))
         branches = chain.from_iterable(held)
-        kept = frozenset(_kept_branches(branches, watched, found) if watched else branches)
+        kept = frozenset(_kept_branches(branches, tracked, found) if tracked else branches)
         return self.state_before(kept, "word" if is_word else "other") if kept else None
 
     def contains(self, text: str) -> bool:
@@ -302,44 +304,47 @@ class PatternLanguage:
         return self.accepts(state)
 
     def accepts(self, state: int) -> bool:
-        """Tell whether some branch ends here, with all its duties done."""
+        """Tell whether some branch ends here, with all its obligations met."""
         found = self._accepting.get(state)
         if found is None:
             branches, before = self._contents[state]
             found = self._accepting[state] = any(
-                all((inner is not None and language.accepts(inner)) == due for language, inner, due in held | duties)
+                all(
+                    (inner is not None and language.accepts(inner)) == is_included
+                    for language, inner, is_included in held | obligations
+                )
                 for rest, held in branches
-                for duties in self.closure(rest, before)[1]
+                for obligations in self.closure(rest, before)[1]
             )
         return found
 
 
 def _kept_branches(
-    branches: Iterable[_Branch], watched: dict[tuple[PatternLanguage, int], int], found: Sequence[Any]
+    branches: Iterable[_Branch], tracked: dict[tuple[PatternLanguage, int], int], found: Sequence[Any]
 ) -> Iterator[_Branch]:
-    """Yield the branches with what is left of their duties, if they can be done."""
-    known: dict[frozenset[_Duty], frozenset[_Duty] | None] = {}
-    for after, duties in branches:
-        if duties not in known:
-            known[duties] = _kept_duties(duties, watched, found)
-        left = known[duties]
+    """Yield the branches with what is left of their obligations, if they can be met."""
+    known: dict[frozenset[_Obligation], frozenset[_Obligation] | None] = {}
+    for after, obligations in branches:
+        if obligations not in known:
+            known[obligations] = _kept_obligations(obligations, tracked, found)
+        left = known[obligations]
         if left is not None:
             yield after, left
 
 
-def _kept_duties(
-    duties: frozenset[_Duty], watched: dict[tuple[PatternLanguage, int], int], found: Sequence[Any]
-) -> frozenset[_Duty] | None:
-    """Return the duties after a character, those done dropped; None if one cannot be done any more."""
+def _kept_obligations(
+    obligations: frozenset[_Obligation], tracked: dict[tuple[PatternLanguage, int], int], found: Sequence[Any]
+) -> frozenset[_Obligation] | None:
+    """Return the obligations after a character, those met dropped; None if one cannot be met any more."""
     kept = []
-    for language, state, due in duties:
-        after = found[watched[language, state]]
+    for language, state, is_included in obligations:
+        after = found[tracked[language, state]]
         if after is None:
-            if due:
+            if is_included:
                 return None
         elif language.is_everything(after):
-            if not due:
+            if not is_included:
                 return None
         else:
-            kept.append((language, after, due))
+            kept.append((language, after, is_included))
     return frozenset(kept)

@@ -29,11 +29,11 @@ class Partition:
 
 def partition(base: Language, languages: Sequence[Language]) -> Partition:
     """Return the texts of a language, sorted by which of the others they are in."""
-    beside = Tracked(base, tuple(languages))
+    tracked = Tracked(base, tuple(languages))
     kinds: dict[frozenset[int], set[int]] = {}
 
     def note(number: int, state: Any) -> None:
-        if beside.accepts(state):
-            kinds.setdefault(beside.kind(state), set()).add(number)
+        if tracked.accepts(state):
+            kinds.setdefault(tracked.kind(state), set()).add(number)
 
-    return Partition(table_of(beside, note), kinds)
+    return Partition(table_of(tracked, note), kinds)

@@ -1,4 +1,4 @@
-"""Languages enter; they leave run beside each other, by which they are intersected, complemented and sorted."""
+"""Products of languages: their intersection and complement, and the texts of one sorted by the others."""
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import partial
@@ -13,10 +13,10 @@ _ENTRIES = 4
 """Entries of rows that are brought together in a step."""
 
 _Meaning = Callable[[Any], Any]
-"""What a state of one language is to all that are run beside each other: None, if with it they are lost."""
+"""What a state of one language is to the product: None, if the product is lost with it."""
 
 
-class Beside:
+class Product:
     """Some languages over the one alphabet that is finer than theirs. A state is one of each."""
 
     def __init__(self, languages: Iterable[tuple[Language, _Meaning]]) -> None:
@@ -72,8 +72,8 @@ def _avoided(language: Language, state: Any) -> Any:
     return None if isinstance(language, PatternLanguage) and language.is_everything(state) else state
 
 
-class Intersection(Beside):
-    """The texts that are in all of `included` and in none of `excluded`, each run beside the others."""
+class Intersection(Product):
+    """The texts that are in all of `included` and in none of `excluded`, by the product of all."""
 
     def __init__(self, included: Sequence[Language], excluded: Sequence[Language] = ()) -> None:
         self.included = tuple(included) or (PatternLanguage(ANY_TEXT),)
@@ -90,8 +90,8 @@ class Intersection(Beside):
         return not any(inner != DEAD and language.accepts(inner) for language, inner in without)
 
 
-class Tracked(Beside):
-    """The texts of a language, with the states of others beside its own."""
+class Tracked(Product):
+    """The texts of a language, with the states of others."""
 
     def __init__(self, base: Language, others: Sequence[Language]) -> None:
         self.base = base

@@ -1,7 +1,7 @@
 r"""The keywords of strings enter; the pattern of a quoted JSON string (RFC 8259 §7) leaves.
 
 What `pattern`, `format` and their complements say is said of characters, and only the result is escaped for JSON. A
-single pattern is taken as it is; several, or one with a length that it does not imply, run beside each other and become
+single pattern is taken as it is; several, or one with a length that it does not imply, become a product and then
 one automaton. Lengths are counted in characters, as validation §6.3 has it: a surrogate pair is one.
 
 Where nothing but a length is asked for, a character may be written as itself or by an escape. Lone surrogates are left
