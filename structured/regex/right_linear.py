@@ -44,13 +44,11 @@ def right_linear(
         for number, state in enumerate(found)
         if state in live
     }
-    labels: dict[tuple[int, ...], Pattern] = {}  # the same node for the same patterns
     for state, reference in rest.items():
         if isinstance(reference, Reference):
             options: list[Pattern] = [EMPTY] if state in accepting else []
             for target, patterns in found[state].items():
                 if target in live:
-                    label = labels.setdefault(tuple(map(id, patterns)), alternation(*patterns))
-                    options.append(concat(label, rest[target]))
+                    options.append(concat(alternation(*patterns), rest[target]))
             definitions[reference.name] = alternation(*options)
     return rest[start]

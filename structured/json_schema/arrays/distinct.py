@@ -34,14 +34,14 @@ def distinct_items(
         )
     minimum, maximum = limits
     value_of = _python_value if place.is_type else _json_value
+    options = [[(literal(text), value_of(text)) for text in found] for found in listed]
 
     def arcs(used: frozenset[object]) -> Iterator[tuple[Pattern, frozenset[object]]]:
         position = len(used)
-        if position != maximum and (position < len(listed) or rest is not None):
-            for text in listed[min(position, len(listed) - 1)]:
-                value = value_of(text)
+        if position != maximum and (position < len(options) or rest is not None):
+            for item, value in options[min(position, len(options) - 1)]:
                 if value not in used:
-                    yield literal(text), used | {value}
+                    yield item, used | {value}
 
     found = read_by(frozenset[object](), arcs, lambda used: len(used) >= minimum, place)
     if found is None:

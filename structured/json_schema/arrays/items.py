@@ -32,12 +32,21 @@ def read_by(
     """Return the arrays whose items lead an automaton from a state to one that accepts; None if no array does."""
     comma = place.whitespace.comma(place.depth)
 
+    kept: dict[tuple[int, ...], tuple[list[Pattern], Pattern]] = {}  # the same node behind a comma for the same items
+
     def separated(reached: tuple[State, bool]) -> Iterator[tuple[Pattern, tuple[State, bool]]]:
-        state, is_separated = reached
-        if not is_separated:
-            yield comma, (state, True)
-        else:
-            yield from ((item, (target, False)) for item, target in arcs(state))
+        state, is_first = reached
+        by_target: dict[State, list[Pattern]] = {}
+        for item, target in arcs(state):
+            by_target.setdefault(target, []).append(item)
+        for target, items in by_target.items():
+            if is_first:
+                yield alternation(*items), (target, False)
+            else:
+                key = tuple(map(id, items))
+                if key not in kept:
+                    kept[key] = items, concat(comma, alternation(*items))
+                yield kept[key][1], (target, False)
 
     filled = right_linear((start, True), separated, lambda reached: not reached[1] and accepts(reached[0]))
     may_be_empty = accepts(start)
