@@ -1,4 +1,4 @@
-"""A pattern enters; the same pattern as a few flat arrays leaves, which compiled loops can read.
+"""A program: a pattern as a few flat arrays, which compiled loops can read.
 
 A node of the pattern becomes a row of `nodes`; nodes that are shared in the tree are one row. A set of characters
 becomes arcs over bytes. Nothing is unrolled and nothing determinised: the program is as large as the pattern.

@@ -1,4 +1,4 @@
-"""A pattern enters; a deterministic automaton over bytes leaves, built state by state as it is walked.
+"""The lazy deterministic automaton of a pattern over bytes, built state by state as it is walked.
 
 What is still to be read is a stack of *frames*, each a node of the pattern with the place reached in it, interned so
 that equal stacks are one number. Reading a byte replaces the top frame; a state of the automaton is a set of stacks

@@ -1,4 +1,4 @@
-"""A table of masks enters; the same rows as one tensor on the model's device leave, and logits under them.
+"""Masks on the model's device: the rows of a mask table as one tensor, and logits under them.
 
 A batch's masks are one gather there, whatever states its texts are in and whatever types they have: between two tokens
 only row numbers cross from the host. This is a room of its own, below the models, since nothing above them needs torch.

@@ -1,4 +1,4 @@
-"""A marker enters; the pattern of whatever a model writes before it leaves, so that it may think before it answers.
+"""Reasoning before an answer: the pattern of whatever a model writes up to a marker.
 
 Models that reason write freely, then a marker such as `</think>`, then their answer. The free part is a text like any
 other, with a pattern and a budget of its own: when the tokens run out, the mask steers to the marker.

@@ -1,4 +1,4 @@
-"""Logits and a mask enter; a token leaves.
+"""Sampling: from logits and a mask to a token.
 
 Sampling is done on the host, by compiled loops, one token at a time from one row, with a generator of its own for each
 text, so that a text does not depend on what it was batched with.

@@ -1,4 +1,4 @@
-"""Logits and a mask enter; the likeliest token and the weights of all leave, and draws from weights: Numba's loops.
+"""The masked softmax: the likeliest token, the weights of all, and samples of them, as Numba's loops.
 
 A weight is the exponential of how far a logit is above the likeliest legal one, in single precision: right to a
 millionth. The exponential is written out, for a library's is not computed for eight logits at a time; and no array of

@@ -1,4 +1,4 @@
-"""Requests enter; for each, candidates for its answer leave, likeliest first.
+"""Search strategies: the candidates for each answer, likeliest first, by samples or beams.
 
 A text is written once, or searched for with beams, or drawn several times. All candidates come with log-probabilities
 of one kind, so whoever reads them need not know where they are from.

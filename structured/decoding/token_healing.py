@@ -1,4 +1,4 @@
-"""A prompt that the answer continues enters; the same prompt leaves without the tokens that its end may have cut short.
+"""Token healing: a prompt that the answer continues, without the tokens that its end may have cut short.
 
 Tokens are made of whole texts. Where a prompt ends with `:` and the text would go on with `//`, the model has mostly
 seen one token for `://`, and after `:` alone it expects anything else. So the end of the prompt is taken back, as far

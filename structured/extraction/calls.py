@@ -1,4 +1,4 @@
-"""The user's call enters: a type, and a prompt, documents or a function. What an `Extractor` makes of it leaves."""
+"""The calls that people make: `extract`, `extract_batch`, their async versions, and `@structured`."""
 
 import functools
 import inspect

@@ -1,4 +1,4 @@
-"""An answer that is being written enters; its pieces leave as they are known, and at the end the validated instance."""
+"""An answer while it is written: its text, its finished values, and at the end the validated instance."""
 
 import pickle
 from collections.abc import AsyncIterator, Callable, Generator, Iterator

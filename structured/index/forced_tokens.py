@@ -1,4 +1,4 @@
-"""A state enters; the tokens that are known to follow leave, so that no model has to be asked for them.
+"""Forced tokens: those that must follow a state, so that no model has to be asked for them.
 
 Where only one continuation is legal, its bytes are spelled as the tokenizer would spell them. The last of these tokens
 are held back if some longer token might stand in their place, one that goes on past what is known: which of them it is

@@ -1,4 +1,4 @@
-"""An index enters; the cursor of one generation leaves. Nothing else in the library changes while a text is written."""
+"""The cursor of one generation in an index: the one thing that changes while a text is written."""
 
 from structured.automata import DEAD
 from structured.errors import BudgetError

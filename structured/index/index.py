@@ -1,4 +1,4 @@
-"""An automaton and a vocabulary enter; for each state the tokens that may follow leave, as a bit mask.
+"""The index of an automaton over a vocabulary: for each state the tokens that may follow, as a bit mask.
 
 This is the index of Willard & Louf ("Efficient Guided Generation for Large Language Models", 2023, section 3),
 made lazily: a state's mask is one walk of the vocabulary's trie along the automaton when the state is first reached,

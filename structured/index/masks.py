@@ -1,4 +1,4 @@
-"""Masks enter, each as an array of its own; one matrix leaves, in which every distinct mask is a row.
+"""A table of masks: one matrix, in which every distinct mask is a row.
 
 A row is never moved, changed or given away as long as its table lives, so its number can be kept anywhere: by a state,
 in a file, on a GPU. Memory is bounded by taking no more rows past a limit, not by dropping old ones: a mask without a

@@ -1,4 +1,4 @@
-"""The walks over a vocabulary enter; the fewest tokens that complete a text from each state leave.
+"""Shortest completions: the fewest tokens that complete a text from each state.
 
 Most questions are answered without a search. The shortest text, spelled in as few tokens as can be, is certain to be
 enough; only where a budget is less than that does it matter whether some longer text takes fewer tokens. Then the

@@ -1,4 +1,4 @@
-"""An automaton and the trie of a vocabulary enter; what one token may do after a state leaves.
+"""Walks of an automaton along the trie of a vocabulary: what one token may do after a state.
 
 Each answer is one walk over the trie along the automaton, which makes states where nobody has been before. Inside a
 string, whatever characters are read, only their number counts: the tokens of so many characters are one mask, found

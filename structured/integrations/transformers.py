@@ -1,4 +1,4 @@
-"""A type and a tokenizer enter; what guides a loop that is not the library's own leaves: a logits processor.
+"""A logits processor for the loops of transformers: it guides what they write by a type.
 
 `model.generate` of transformers, pipelines and loops like them call it before each token with all that is written and
 the scores of what may follow. They sort rows as they like: beams fork and end, guesses are taken back. So nothing is

@@ -1,4 +1,4 @@
-"""Schemas enter; the types leave that a value may have which satisfies them all (validation §6.1.1)."""
+"""The types of a value that satisfies some schemas together (validation §6.1.1)."""
 
 from structured.json_schema.assertions import EVERY_TYPE, NUMBERS
 from structured.json_schema.document.place import Subschema, Subschemas

@@ -24,7 +24,7 @@ ASSERTIONS: dict[str, frozenset[str]] = {
     **dict.fromkeys(("additionalProperties", "maxProperties", "minProperties", "patternProperties"), _OBJECT),
     **dict.fromkeys(("properties", "propertyNames", "required", "some property", "unevaluatedProperties"), _OBJECT),
 }
-"""The keywords that are honoured, with the types whose values they forbid some of."""
+"""The keywords that are supported, with the types whose values they forbid some of."""
 
 HIDDEN: dict[str, frozenset[str]] = {**dict.fromkeys(PYDANTIC_RULES, _STRING), "reserved_names": _OBJECT}
 """Those of the rules that only the description of a type has."""
@@ -40,4 +40,4 @@ INTERNAL = frozenset(
 UNSUPPORTED: dict[str, frozenset[str]] = {
     **dict.fromkeys(("disallow", "extends"), EVERY_TYPE | NUMBERS),
 }
-"""Keywords of the specification that are not honoured yet, with the types whose values they forbid some of."""
+"""Keywords of the specification that are not supported yet, with the types whose values they forbid some of."""

@@ -1,9 +1,9 @@
-"""A JSON Schema (draft 2020-12, or an older one) enters; the pattern of the JSON texts that may be generated leaves.
+"""The compiler of JSON Schemas (draft 2020-12 and older ones) to patterns of the JSON texts that they allow.
 
 What is compiled is never one schema but several that one value has to satisfy all: those of `allOf`, of `$ref` with
 keywords beside it, of a branch and what stands beside `anyOf`. They are gathered first, then a branch is taken for each
 choice, and what is left is sorted by the type of the value; the functions in `TYPES` make the pattern of each. Whatever
-the pattern matches is valid, and a keyword that cannot be honoured exactly is refused, never ignored. What is valid and
+the pattern matches is valid, and a keyword that cannot be enforced exactly is refused, never ignored. What is valid and
 yet not matched was given up on purpose: the properties are in the order of the schema, and each value has one spelling.
 A definition is built once; inside itself it is a reference by name.
 """
@@ -69,7 +69,7 @@ def schema_to_pattern(
     `documents` are schemas that it may refer to, by their URIs, beside the metaschemas; `draft` is that of schemas
     without a `$schema`.
 
-    Raises `SchemaError` where a keyword cannot be honoured exactly, or where nothing is valid.
+    Raises `SchemaError` where a keyword cannot be enforced exactly, or where nothing is valid.
     """
     optional: Optionals = "written" if reading is Reading.TYPE else "schema"
     return compiled(

@@ -1,4 +1,4 @@
-"""A schema and the types of its values enter; a keyword that forbids some of them and is not honoured is refused.
+"""Keywords that are refused: those that forbid some values and are not supported.
 
 A type's description is refused for any keyword that is not known, since it may be a rule that Pydantic enforces; a
 schema that is read by the specification only for those of the specification.
@@ -60,7 +60,7 @@ REMEDIES = {
 
 
 def check_keywords(part: Subschema, types: frozenset[str]) -> None:
-    """Refuse a keyword that forbids something and is not honoured here."""
+    """Refuse a keyword that forbids something and is not supported here."""
     schema, place = part.schema, part.place
     for keyword in schema:
         if keyword in ANNOTATIONS or keyword in STRUCTURE:

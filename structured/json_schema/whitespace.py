@@ -1,4 +1,4 @@
-"""The name of a whitespace style enters; the patterns between the tokens of a JSON text leave.
+"""Whitespace styles: the patterns between the tokens of a JSON text.
 
 RFC 8259 §2 allows any run of blanks around every token. A model that may write any run can write blanks until its
 budget is spent, so the other styles are bounded: three write exactly what `json.dumps` writes, one leaves some freedom.

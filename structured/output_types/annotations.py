@@ -1,4 +1,4 @@
-"""A type enters; the types of what is inside it leave, and values that are read by them, whole or in part.
+"""Annotations: the types of what is inside an answer, and the values that they read, whole or in part.
 
 For texts that are still growing: Pydantic validates whole values alone, so each value inside an answer is given to a
 validator of its own type. Where the type is not known from the place (a union of several, a class that reads itself

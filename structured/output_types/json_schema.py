@@ -1,4 +1,4 @@
-"""A JSON Schema of the user's enters; an output type leaves, whose answers are plain Python data.
+"""JSON Schemas as output types; their answers are plain Python data.
 
 It is read by the specification, and an answer is validated by `jsonschema` with the same documents, drafts, formats and
 regular expressions. Where `jsonschema` cannot tell (it takes every reference to a dynamic name for a dynamic one, and

@@ -1,4 +1,4 @@
-"""The schema of a type enters, and which of its fields a text may not state; a schema leaves that lets them be null.
+"""Fields that a text may not state: the schema of a type, changed so that they may be null.
 
 Only the schema is changed. The type stays as its author wrote it, and reads what `missing.py` leaves of an answer.
 """

@@ -1,4 +1,4 @@
-r"""The name of a character class enters, and the dialect that it is written in; its code points leave.
+r"""Character classes: the code points of each, by its name in a dialect.
 
 What `\d`, `\w`, `\s` and `.` stand for is where dialects differ most: ECMA 262 §22.2.2.9 has ASCII digits and words,
 Rust's `regex` (its documentation, "Perl character classes") and Python's `re` have those of Unicode.

@@ -34,8 +34,8 @@ class ClassParser:
         return PatternError(f"{problem}, at character {self.position}", pattern=self.text, remedy=remedy)
 
     def unsupported(self, what: str) -> PatternError:
-        """Return the error that says what cannot be honoured."""
-        return self.error(f"{what} cannot be honoured", "Say the same without it, or check it in a validator.")
+        """Return the error that says what cannot be enforced."""
+        return self.error(f"{what} cannot be enforced", "Say the same without it, or check it in a validator.")
 
     def peek(self, text: str) -> bool:
         """Tell whether a text comes next."""

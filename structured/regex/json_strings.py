@@ -1,4 +1,4 @@
-"""A pattern of characters enters; the pattern of the same texts as they stand inside a JSON string leaves.
+"""Patterns inside JSON strings: the same texts, escaped.
 
 Each character has one spelling, that of `json.dumps(text, ensure_ascii=False)`: so texts are as many as before, and
 what holds of the ones (an intersection, a complement) holds of the others.

@@ -1,4 +1,4 @@
-r"""The text of a regular expression enters; the pattern of the texts in which it is found leaves.
+r"""The parser of regular expressions: the pattern of the texts in which an expression is found.
 
 Three dialects: that of JSON Schema (ECMA 262 §22.2, with the leniency of its annex B), that of Pydantic (Rust's
 `regex`) and that of Python's `re`. Like all three it searches: `b` is found in `abc`. The pattern is that of the whole

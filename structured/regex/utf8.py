@@ -1,4 +1,4 @@
-"""A set of characters enters; the byte sequences of its UTF-8 encodings leave, as few as byte ranges allow.
+"""UTF-8 encodings of a set of characters, in as few sequences of byte ranges as possible.
 
 The encoding is that of RFC 3629: no surrogates, nothing above U+10FFFF, shortest forms only.
 """

@@ -1,4 +1,4 @@
-"""Tokens enter, as byte strings; a trie of them leaves, in a few arrays.
+"""A trie of tokens, as byte strings, in a few arrays.
 
 The children of a node lie side by side, so that a walk which skips most of them reads them in one go. The nodes in
 depth-first order, each with the end of its subtree, was rejected: skipping a subtree there is a jump to memory that has

@@ -1,4 +1,4 @@
-"""A tokenizer enters; the exact bytes of each of its tokens leave, and a trie of them laid out in depth-first order.
+"""The vocabulary of a tokenizer: the exact bytes of each token, and a trie of them.
 
 Tokens are never decoded one by one with the tokenizer's own `decode`: that strips spaces and turns half a character
 into U+FFFD. The bytes are read from the tokenizer's definition instead: the byte alphabet of byte-level BPE (GPT-2,

@@ -1,4 +1,4 @@
-"""What cannot be honoured exactly is refused with its place, its keyword and a way out; so is the unsatisfiable."""
+"""What cannot be enforced exactly is refused with its place, its keyword and a way out; so is the unsatisfiable."""
 
 import datetime as dt
 import enum

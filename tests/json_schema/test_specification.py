@@ -87,7 +87,7 @@ def typed_schemas(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, 
 
 @cache
 def schemas() -> st.SearchStrategy[Any]:
-    """Return schemas of all keywords that are honoured, references to definitions included."""
+    """Return schemas of all keywords that are supported, references to definitions included."""
     plain = st.one_of(
         st.booleans(),
         st.just({}),

@@ -133,7 +133,7 @@ def test_whatever_is_written_is_valid(schema, optional, key_order, seed):
 @pytest.mark.thorough
 @settings(max_examples=examples(150), deadline=None, suppress_health_check=list(HealthCheck))
 @given(schema=schemas())
-def test_a_schema_is_honoured_with_any_policy_or_with_none(schema):
+def test_a_schema_is_enforced_with_any_policy_or_with_none(schema):
     """What may be left out may as well be written, so writing it makes no schema unsatisfiable."""
     schema = {"allOf": [schema], "$defs": {"leaf": {"type": "object", "properties": {"a": {"type": "null"}}}}}
 

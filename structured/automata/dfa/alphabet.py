@@ -1,4 +1,4 @@
-r"""Sets of characters enter; classes of characters leave, such that no set tells those of one class apart.
+r"""The alphabet of an automaton: classes of characters that no transition tells apart.
 
 A `\w` of Unicode cuts the characters into some 1,400 ranges, but into two classes only: what is said of each class is
 said twice, and not 1,400 times. Classes are numbered in the order of their first characters; a block of them is an

@@ -1,4 +1,4 @@
-"""A pattern enters; an alternating automaton over characters leaves, as a deterministic one made when it is asked for.
+"""Alternating automata of patterns over characters, made deterministic state by state.
 
 Its states are sets of *branches*, each the nodes still to be read (a stack, interned) and what must hold, or must not,
 of the rest of the text: that is how a lookahead is carried along (Chandra, Kozen & Stockmeyer, "Alternation", 1981).

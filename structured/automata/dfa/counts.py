@@ -1,4 +1,4 @@
-"""An automaton or a pattern enters; the characters of its shortest and of its longest text leave."""
+"""The characters of the shortest and of the longest text of a pattern or automaton."""
 
 from structured.automata.dfa.automaton import Automaton, distances, longest_paths
 from structured.regex.syntax import Alternation, CharSet, Concat, Literal, Pattern, Repeat, Scan, Words

@@ -1,4 +1,4 @@
-"""An automaton enters; a regular expression of the same texts leaves, if there is one of a sensible length.
+"""State elimination: the regular expression of an automaton, if there is one of a sensible length.
 
 States are taken out one by one, and the ways through each are written on the arcs around it (Brzozowski & McCluskey,
 "Signal Flow Graph Techniques for Sequential Circuit State Diagrams", 1963), those with the fewest ways first. In the

@@ -1,4 +1,4 @@
-"""A language enters; its states leave, all of them, as a table and as the smallest automaton."""
+"""The exploration of a language: all its states, as a table and as the smallest automaton."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""The states of an automaton enter; the smallest automaton of the same texts leaves."""
+"""Minimisation: the smallest automaton of the same texts."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""A language and some others enter; its texts leave, sorted by which of the others they are in."""
+"""Partitions of a language: its texts, sorted by which of some other languages they are in."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

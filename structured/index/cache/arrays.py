@@ -1,4 +1,4 @@
-"""Arrays enter; the bytes of a file leave, and arrays again.
+"""Arrays as the bytes of a file.
 
 A file is bytes from outside: somebody may have cut it, or written it with other code. It is read only if its checksum
 is right, and then still nothing in it is believed without a look: whoever uses an array checks its numbers. Pickle was

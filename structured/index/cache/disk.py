@@ -1,4 +1,4 @@
-"""Arrays enter under a key; a file of them lies in a folder, and they leave again in another process.
+"""Arrays in a folder, by key, for later processes.
 
 A file is written beside its place and then moved there, so that several processes may read and write at once: a reader
 has the old file or the new one, and the last writer wins. Nothing here raises: a folder that cannot be written, or a

@@ -1,4 +1,4 @@
-"""An index or a vocabulary enters; what a later process would have to find out again leaves, as arrays; and back.
+"""Entries of the cache: what a later process would have to compute again of an index or a vocabulary.
 
 Of an index its masks are kept, and how their states are reached: a tree of single bytes from the start. The automaton
 is not read back but walked again along that tree, a fifth of the work of finding the masks; so no number of a file is a

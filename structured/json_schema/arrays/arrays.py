@@ -1,4 +1,4 @@
-"""The keywords of arrays (core §10.3.1, validation §6.4) enter; the pattern of JSON arrays leaves.
+"""The keywords of arrays (core §10.3.1, validation §6.4), compiled to JSON arrays.
 
 Items stand one after the other, so an array is a regular language over its items. Where nothing is asked of their
 number beside `minItems` and `maxItems`, it is a repetition; where some items are asked for (`contains`), or none may

@@ -1,4 +1,4 @@
-"""What arrays have to contain (core §10.3.1.3, §11.2; validation §6.4.4, §6.4.5) enters; their pattern leaves.
+"""What arrays have to contain (core §10.3.1.3, §11.2; validation §6.4.4, §6.4.5).
 
 Items stand one after the other, so an array is a regular language over its items: an automaton whose states are a
 position and how many items of each kind that is asked for have been met.

@@ -1,4 +1,4 @@
-"""The value of `$schema` enters; the draft of the specification leaves, and where in a schema that draft has others."""
+"""Drafts of the specification: the value of `$schema`, and where a schema of each draft has others inside."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum, IntEnum, auto

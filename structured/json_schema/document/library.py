@@ -1,4 +1,4 @@
-"""Documents enter; the schema resources in them leave, each found by its URI.
+"""The library of a compilation: the schema resources in its documents, by their URIs.
 
 Documents are the schema that is compiled, those that the caller hands in and the metaschemas of the specification.
 Nothing is ever fetched. Nothing is looked through before there is a reference that cannot be followed without.

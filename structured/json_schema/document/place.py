@@ -189,7 +189,7 @@ class Place(NamedTuple):
         return self.scope.resource.address(self.path)
 
     def refusal(self, problem: str, *, keyword: str | None = None, remedy: str) -> SchemaError:
-        """Return the error that says what cannot be honoured here."""
+        """Return the error that says what is not supported here."""
         return SchemaError(problem, schema_path=self.pointer, keyword=keyword, remedy=remedy)
 
     def unsatisfiable(self, reason: str, *, keyword: str | None) -> UnsatisfiableError:

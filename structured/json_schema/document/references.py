@@ -1,4 +1,4 @@
-"""A reference enters; the schema that it names leaves (core §8.2.3, RFC 6901).
+"""References between schemas (core §8.2.3, RFC 6901).
 
 It may lead to any place of a document, by a JSON Pointer, and to any schema in one that has a name or a URI. A dynamic
 one means the first schema with its name among the resources that were passed through on the way (core §8.2.3.2).

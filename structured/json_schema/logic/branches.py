@@ -1,4 +1,4 @@
-"""The branches of a `oneOf` enter; what has to hold for each of them to be the only one leaves (core §10.2.1.3).
+"""The branches of a `oneOf`: what has to hold for each to be the only one (core §10.2.1.3).
 
 Where two can be seen to have no value in common, neither has to be denied for the other: that is most of the time, and
 saves the work of building what is then empty.

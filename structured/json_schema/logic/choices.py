@@ -1,4 +1,4 @@
-"""A keyword that leaves a choice enters; the conjunctions of schemas leave of which one has to hold.
+"""Keywords that leave a choice: the conjunctions of schemas of which one has to hold.
 
 Each keyword has a function that yields, for each choice that it makes, the options. Those that were gathered before are
 handed in, since they may decide a choice: a property that is required is there.

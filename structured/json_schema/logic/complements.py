@@ -1,4 +1,4 @@
-"""A schema enters; the ways in which a value can fail it leave.
+"""Complements of schemas: the ways in which a value can fail one.
 
 A schema is a conjunction of keywords, so a value fails it if it fails one of them: each way is again a conjunction, of
 schemas that say so positively. `{"minimum": 3, "type": "integer"}` fails what is no integer, and a number below 3. That
@@ -73,7 +73,7 @@ def _ways(part: Subschema) -> Ways:
             yield from ways(part, keyword)
         elif keyword in _UNDENIABLE:
             raise place.refusal(
-                f"{keyword!r} cannot be honoured where it is denied", keyword=keyword, remedy="Say it positively."
+                f"{keyword!r} cannot be enforced where it is denied", keyword=keyword, remedy="Say it positively."
             )
 
 

@@ -1,4 +1,4 @@
-"""Schemas that a value has to satisfy all enter, one after the other; what they say together leaves, and what is open.
+"""Conjunctions: what schemas that hold together say of a value, and which choices they leave.
 
 The references and `allOf` of a schema are followed at once, and so is a choice of one; choices between more are kept,
 to be made by whoever asks for the conjunction.

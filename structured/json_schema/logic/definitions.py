@@ -1,4 +1,4 @@
-"""What a value has to satisfy enters; its definition leaves: built once, and inside itself a reference by name.
+"""Definitions: what a value has to satisfy, built once, and inside itself a reference by name.
 
 What was gathered is also what a definition is known by, so that `Node` beside a rule is another one than `Node` alone.
 """

@@ -1,4 +1,4 @@
-"""Schemas that one value has to satisfy all enter; whether it can be seen at once that none can leaves.
+"""Emptiness of a conjunction: whether it can be seen at once that no value satisfies some schemas together.
 
 What is seen: types, listed values, and properties that must be there; what is not seen may be empty all the same. It
 saves most of the work that choices would make, since most of what is combined with each other excludes each other.

@@ -1,4 +1,4 @@
-"""A JSON value enters; a text that is the same for equal values, and only for those, leaves (core §4.2.2)."""
+"""Equality of JSON values: a text that is the same for equal values, and only for those (core §4.2.2)."""
 
 import json
 from typing import Any

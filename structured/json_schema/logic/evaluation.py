@@ -1,8 +1,8 @@
-"""A schema and a value enter; whether the one allows the other leaves, by `jsonschema`.
+"""Evaluation: whether a schema allows a value, by `jsonschema`.
 
 What a schema says of a value is found out once in a validation, however many references lead there.
 
-Formats and regular expressions are those that are honoured elsewhere: `jsonschema` takes what happens to be installed
+Formats and regular expressions are those that are supported elsewhere: `jsonschema` takes what happens to be installed
 for the ones, and Python's `re` for the others.
 """
 

@@ -1,4 +1,4 @@
-"""The values that `const` and `enum` list enter; the pattern of their JSON texts leaves (validation §6.1.2, §6.1.3)."""
+"""Values that `const` and `enum` list, compiled to their JSON texts (validation §6.1.2, §6.1.3)."""
 
 import json
 from collections.abc import Iterable, Sequence

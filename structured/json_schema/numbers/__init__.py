@@ -1,4 +1,4 @@
-"""The keywords of numbers (JSON Schema validation §6.2) enter; the pattern of JSON numbers (RFC 8259 §6) leaves."""
+"""The keywords of numbers (JSON Schema validation §6.2), compiled to JSON numbers (RFC 8259 §6)."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Schemas that one number has to satisfy enter; what they say of it leaves: its bounds, divisors, and what it is not.
+"""The rules of a number: its bounds, its divisors, and what it is not.
 
 What a validator compares with the bounds is often not the decimal text but the double nearest to it. Rounding to the
 nearest double is monotone, and the `repr` of a double rounds to that double. So a text whose decimal value is at least

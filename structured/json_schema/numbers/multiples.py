@@ -1,4 +1,4 @@
-r"""A divisor enters; the language of the texts of its multiples, or of all other numbers, leaves.
+r"""Multiples of a number: the language of their texts, or of those of all other numbers.
 
 The divisor is `factor * 10 ** power`, a decimal: 0.75 is 75 hundredths. Reading a number from the left, a remainder by
 the factor is all that has to be known of its digits, and how many of them stand behind the point: as many states as

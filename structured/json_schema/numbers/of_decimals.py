@@ -1,4 +1,4 @@
-"""The rules of a Python `Decimal` enter; the pattern of its texts leaves, which stand in a JSON string.
+"""The texts of a Python `Decimal`, which stand in a JSON string.
 
 A text is a plain decimal without leading zeros. Pydantic counts digits as `Decimal.as_tuple` has them, zeros at the end
 included: 1.50 has three, two of them after the point, and so has 0.001; 0 has one before the point, and 0.0 none. It

@@ -1,4 +1,4 @@
-r"""The ends of a range enter; the pattern of the decimals between them leaves, as RFC 8259 §6 writes numbers.
+r"""Ranges of decimals, as RFC 8259 §6 writes numbers.
 
 A range is split at the first digit in which its ends differ: from 07 to 23 are `0[7-9]|2[0-3]|1[0-9]`. At most two of
 the branches at each digit still have a bound, so the pattern grows with the number of digits, not of values.

@@ -1,4 +1,4 @@
-r"""The ends of a range enter; the pattern of the numbers between them in scientific notation leaves.
+r"""Ranges of numbers in scientific notation.
 
 The notation is the one of Python's `repr`, which is that of `json.dumps`: one digit that is not zero stands before the
 point (`1.5e+22`, `1e-07`). A plus sign and the zero before a single digit may be left out, and `E` may stand for `e`.

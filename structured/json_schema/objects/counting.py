@@ -1,4 +1,4 @@
-"""The members of an object enter; the pattern of as many of them as may be written leaves, with separators.
+"""Counted members: as many members of an object as may be written, with separators.
 
 A name that is written twice counts once when the object is read, and its last value counts. So a greatest number of
 members is no less exact for it, but a least number is: of the members of other names one is counted, and where more

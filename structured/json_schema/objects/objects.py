@@ -1,4 +1,4 @@
-"""The keywords of objects (core §10.3.2, validation §6.5) enter; the pattern of JSON objects leaves.
+"""The keywords of objects (core §10.3.2, validation §6.5), compiled to JSON objects.
 
 The properties stand in the order in which the schema lists them, others after them. Their separators are what makes
 optional members hard for a regular expression, which would grow with the square of their number; `Members` does not.

@@ -1,4 +1,4 @@
-"""Regular expressions and the names of properties enter; which are found in which leaves."""
+"""Names of properties, sorted by the regular expressions that are found in them."""
 
 from collections.abc import Sequence
 from functools import lru_cache

@@ -1,4 +1,4 @@
-r"""The pattern of a JSON text enters; the pattern of the same texts inside a JSON string leaves.
+r"""JSON texts inside JSON strings: the pattern of a text, escaped once more.
 
 `{"a": 1}` → `{\"a\": 1}`. What says something of the inside of a string is unfolded first, since a string in a string
 is spelled another way: an automaton becomes definitions that refer to each other, one for each state.

@@ -1,4 +1,4 @@
-r"""The keywords of strings enter; the pattern of a quoted JSON string (RFC 8259 §7) leaves.
+r"""The keywords of strings, compiled to quoted JSON strings (RFC 8259 §7).
 
 What `pattern`, `format` and their complements say is said of characters, and only the result is escaped for JSON. A
 single pattern is taken as it is; several, or one with a length that it does not imply, become a product and then

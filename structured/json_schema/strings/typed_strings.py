@@ -1,4 +1,4 @@
-"""The keywords of strings that only the description of a type has enter; patterns of characters leave.
+"""The string keywords that only the description of a Python type has, compiled to patterns of characters.
 
 They are those of `hidden`: rules of Pydantic that its JSON Schemas do not tell. A rule is looked up with what stands in
 the same schema, and refused where that is not what it is meant for. `Past` and `Future` are counted from the day on
@@ -38,7 +38,7 @@ PYDANTIC_RULES = frozenset(
     }
     | _BOUNDS
 )
-"""The keywords that are honoured here, and `contentSchema`, which is honoured beside."""
+"""The keywords that are supported here, and `contentSchema`, which is supported beside them."""
 
 
 def dialect_of(part: Subschema) -> Dialect:
@@ -90,7 +90,7 @@ _MEANT_FOR = {
     "min_length": _LENGTHS,
     "max_length": (*_LENGTHS, "uri", "multi-host-uri"),
 }
-"""The formats beside which a keyword has the meaning that is honoured."""
+"""The formats beside which a keyword has the meaning that is supported."""
 
 
 def _format(part: Subschema, name: str) -> Iterator[Pattern]:

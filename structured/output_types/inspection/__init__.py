@@ -1,4 +1,4 @@
-"""A type enters; what is to be known before anything is built leaves: its fields, its hazards and its cost."""
+"""The inspection of a type before anything is built: its fields, its hazards and its cost."""
 
 from structured.output_types.inspection.inspection import inspect_output_type, inspect_type
 from structured.output_types.inspection.report import Cost, FieldReport, Hazard, Report, report_to_dict

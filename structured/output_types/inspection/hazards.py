@@ -1,4 +1,4 @@
-"""A schema enters; the ways leave in which answers that are valid may still be bad, or never end."""
+"""Hazards: the ways in which valid answers may still be bad, or never end."""
 
 from collections.abc import Iterator, Mapping
 

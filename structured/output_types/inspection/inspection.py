@@ -1,4 +1,4 @@
-"""A type enters; its pre-flight report leaves.
+"""The inspection of a type.
 
 A field is refused if and only if the compiler refuses it, since it is the compiler that is asked: first for the pattern
 of the whole schema and, where there is none, for those of its parts. A table of what is supported was rejected: it

@@ -1,4 +1,4 @@
-"""A pattern enters; the bytes of its shortest and of its longest text leave.
+"""The lengths of a pattern: the bytes of its shortest and of its longest text.
 
 Each node is looked at once, after those below it, so the lengths cost as much as the tree, not as what it unrolls to.
 Only a pattern that contains itself is gone through again, until its shortest length is found.

@@ -1,4 +1,4 @@
-"""A schema enters; its parts leave, each with the fields of the answer that it speaks of.
+"""The survey of a schema: its parts, each with the fields of the answer that it describes.
 
 The walk goes into every part once. A definition with fields is told where it is met first; where it is met again, the
 path of that is noted, so that a type in which all models mention each other has as many fields as it says.

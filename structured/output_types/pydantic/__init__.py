@@ -1,4 +1,4 @@
-"""A Pydantic type enters; its JSON Schema leaves, and with it the rules that Pydantic enforces but leaves out.
+"""The JSON Schema of a Pydantic type, with the rules that Pydantic enforces but leaves out of it.
 
 `Annotated[date, Field(ge=...)]`, `AwareDatetime`, Enum members that no JSON value equals: a text may follow Pydantic's
 own schema and be rejected. Each such rule is written here as a keyword under its Pydantic name. Those that can be

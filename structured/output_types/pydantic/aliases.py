@@ -1,4 +1,4 @@
-"""A field and its aliases enter; the name under which it is written leaves, and those under which it is looked for."""
+"""Aliases of a field: the name under which it is written, and those under which it is read."""
 
 from collections.abc import Collection
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""A part of a core schema enters; what has to be known of its values leaves: have they a hash, what is their length."""
+"""Facts about a core schema: whether its values have a hash, and which length they have."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any

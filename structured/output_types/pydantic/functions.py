@@ -1,4 +1,4 @@
-"""A function of a core schema enters; the keywords leave that say what is known of it."""
+"""Functions in a core schema: the keywords that say what is known of each."""
 
 from collections.abc import Mapping
 from functools import partial

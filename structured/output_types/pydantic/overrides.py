@@ -1,7 +1,7 @@
-"""What the author of a type says of its JSON Schema enters; whether it contradicts what is validated leaves.
+"""JSON Schemas that the author of a type has changed: whether they contradict what is validated.
 
 `json_schema_extra`, `WithJsonSchema` and `__get_pydantic_json_schema__` change the JSON Schema, and not the validation.
-What they add is honoured as a rule more, or refused as an unknown keyword. What they change or take away would let
+What they add is enforced as a rule more, or refused as an unknown keyword. What they change or take away would let
 texts be written that are rejected. Where a function reads the value first, they are all that is known, and believed.
 """
 

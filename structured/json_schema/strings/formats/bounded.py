@@ -1,4 +1,4 @@
-"""Bounds of dates, times, datetimes and durations enter; the patterns of the texts between them leave.
+"""Dates, times, datetimes and durations between bounds.
 
 Dates and times are compared digit by digit, as their texts are. Whether a day exists is no matter here: the pattern of
 the format says so, and both have to hold. A fraction of a second that ends early goes on with zeros.
