@@ -20,7 +20,7 @@ from structured.automata import DEAD, RegularAutomaton
 from structured.errors import PatternError, SchemaError
 from structured.json_schema.compile import compiled
 from structured.json_schema.document.drafts import Draft
-from structured.json_schema.document.place import Compilation, Reading, UnsatisfiableError
+from structured.json_schema.document.location import Compilation, Reading, UnsatisfiableError
 from structured.json_schema.whitespace import read_whitespace
 
 ROOT = Path(__file__).parent.parent

@@ -10,7 +10,7 @@ from structured.automata import DEAD, RegularAutomaton
 from structured.index.index import Index
 from structured.index.masks import MaskTable
 from structured.json_schema.compile import compiled
-from structured.json_schema.document.place import Compilation, KeyOrder, Reading
+from structured.json_schema.document.location import Compilation, KeyOrder, Reading
 from structured.json_schema.whitespace import read_whitespace
 from structured.vocabulary import TransformersTokenizer, Vocabulary
 

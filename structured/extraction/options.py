@@ -22,7 +22,7 @@ from structured.errors.arguments import (
     text,
 )
 from structured.errors.calling_line import warn
-from structured.json_schema.document.place import Optionals
+from structured.json_schema.document.location import Optionals
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, check_whitespace
 from structured.models import ModelSource
 from structured.output_types.json_output import Layout

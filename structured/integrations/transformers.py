@@ -21,7 +21,7 @@ from structured.errors.arguments import check_picklable, count, flag, one_of
 from structured.index.compile import compile_type, save_learned
 from structured.index.guide import Guide, WrongMaskError
 from structured.index.masks import Mask
-from structured.json_schema.document.place import Optionals
+from structured.json_schema.document.location import Optionals
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, check_whitespace
 from structured.models import ModelSource, load_model
 from structured.output_types.json_output import Layout

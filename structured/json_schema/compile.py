@@ -19,10 +19,10 @@ from structured.json_schema.allowed_types import allowed_types
 from structured.json_schema.arrays.arrays import array
 from structured.json_schema.assertions import ASSERTIONS, EVERY_TYPE, UNEVALUATED
 from structured.json_schema.document.drafts import Draft
-from structured.json_schema.document.place import (
+from structured.json_schema.document.location import (
     Compilation,
+    Location,
     Optionals,
-    Place,
     Reading,
     Schema,
     Subschema,
@@ -81,116 +81,116 @@ def schema_to_pattern(
 def compiled(compilation: Compilation) -> Pattern:
     """Return the pattern of the whole schema of a compilation. Raises `SchemaError` as `schema_to_pattern` does."""
     compilation.library.check_vocabularies(compilation.library.start.resource)
-    root, place = compilation.root, Place(compilation)
-    if compilation.optional == "written" and not place.is_type and not isinstance(root, bool):
+    root, location = compilation.root, Location(compilation)
+    if compilation.optional == "written" and not location.is_type and not isinstance(root, bool):
         root = {"$ref": "#"}  # inside of itself, the root is then written as it is outside
-    return _pattern_at(Subschema(root, place))
+    return _pattern_at(Subschema(root, location))
 
 
 @deep
 def part_to_pattern(part: Subschema, compilation: Compilation | None = None) -> Pattern:
     """Return the pattern of a part of a schema alone, as if it stood at the root. Raises `SchemaError` as the whole."""
-    alone = part.place.compilation.afresh() if compilation is None else compilation
-    return _pattern_at(part._replace(place=part.place._replace(compilation=alone)))
+    alone = part.location.compilation.afresh() if compilation is None else compilation
+    return _pattern_at(part._replace(location=part.location._replace(compilation=alone)))
 
 
 def _pattern_at(start: Subschema) -> Pattern:
     pattern = pattern_of([start])
-    if start.place.compilation.references:
-        check_ends(pattern, start.place.compilation)
+    if start.location.compilation.references:
+        check_ends(pattern, start.location.compilation)
     return pattern
 
 
 @deep
-def pattern_of(parts: Subschemas) -> Pattern:
+def pattern_of(schemas: Subschemas) -> Pattern:
     """Return the pattern of the values that satisfy every one of some schemas."""
-    schema = parts[0].schema
-    if len(parts) == 1 and isinstance(schema, dict) and _GATHERED.isdisjoint(schema):
-        check_shape(parts[0])
-        return _typed(parts, parts[0].place)
+    schema = schemas[0].schema
+    if len(schemas) == 1 and isinstance(schema, dict) and _GATHERED.isdisjoint(schema):
+        check_shape(schemas[0])
+        return _typed(schemas, schemas[0].location)
     gathered = Conjunction()
-    for part in parts:
+    for part in schemas:
         gathered.add(part)
-    place = parts[0].place
+    location = schemas[0].location
     if not gathered.followed and (not gathered.choices or gathered.is_one_choice):
-        return _chosen(gathered, place)
-    return definition(gathered, place, _chosen)
+        return _chosen(gathered, location)
+    return definition(gathered, location, _chosen)
 
 
 @deep
-def _chosen(gathered: Conjunction, place: Place) -> Pattern:
+def _chosen(gathered: Conjunction, location: Location) -> Pattern:
     """Return the pattern of what was gathered: any option of the first choice, with all the rest."""
     if not gathered.choices:
-        return _typed(gathered.parts, place)
-    if not place.is_type and lists_values(gathered.parts):
+        return _typed(gathered.schemas, location)
+    if not location.is_type and lists_values(gathered.schemas):
         with suppress(NotEvaluatedError):
-            return listed_values(gathered.parts, allowed_types(gathered.parts), list(gathered.denied.values()))
+            return listed_values(gathered.schemas, allowed_types(gathered.schemas), list(gathered.denied.values()))
     alone = gathered.is_one_choice
     if not alone:
         gathered.settle()
         if not gathered.choices:
-            return _typed(gathered.parts, place)
+            return _typed(gathered.schemas, location)
         gathered.choices.sort(key=lambda choice: len(choice.options))
     part, keyword, options, _ = gathered.choices[0]
     if not options:
-        raise part.place.unsatisfiable("there is no branch", keyword=keyword)
-    compilation = place.compilation
-    compilation.combinations += 0 if alone else len(options) * (1 + len(gathered.parts) // MANY)
+        raise part.location.unsatisfiable("there is no branch", keyword=keyword)
+    compilation = location.compilation
+    compilation.combinations += 0 if alone else len(options) * (1 + len(gathered.schemas) // MANY)
     if compilation.combinations > MAX_COMBINATIONS:
-        raise part.place.refusal(
+        raise part.location.refusal(
             f"Choices are combined in more than {MAX_COMBINATIONS:,} ways", keyword=keyword, remedy="Nest fewer."
         )
     if alone:
         return _any_of(pattern_of, options)
-    return _any_of(lambda option: _chosen(gathered.with_option(option), place), options)
+    return _any_of(lambda option: _chosen(gathered.with_option(option), location), options)
 
 
-def names_of(parts: Subschemas) -> Pattern:
+def names_of(schemas: Subschemas) -> Pattern:
     """Return the pattern, of characters, of the strings that satisfy every one of some schemas."""
     gathered = Conjunction()
-    for part in parts:
+    for part in schemas:
         gathered.add(part)
-    return _chosen_names(gathered, parts[0].place)
+    return _chosen_names(gathered, schemas[0].location)
 
 
 @deep
-def _chosen_names(gathered: Conjunction, place: Place) -> Pattern:
-    if not gathered.choices and lists_values(gathered.parts):
-        for part in gathered.parts if place.is_type else ():
+def _chosen_names(gathered: Conjunction, location: Location) -> Pattern:
+    if not gathered.choices and lists_values(gathered.schemas):
+        for part in gathered.schemas if location.is_type else ():
             check_keywords(part, _STRING)
-        return words(allowed_values(gathered.parts, _STRING))
+        return words(allowed_values(gathered.schemas, _STRING))
     if gathered.choices:
         part, keyword, options, _ = gathered.choices[0]
         if not options:
-            raise part.place.unsatisfiable("there is no branch", keyword=keyword)
-        return _any_of(lambda option: _chosen_names(gathered.with_option(option), place), options)
-    types = allowed_types(gathered.parts)
-    if place.is_type and "string" not in types:
-        return _spelled_names(gathered.parts, types, place)
+            raise part.location.unsatisfiable("there is no branch", keyword=keyword)
+        return _any_of(lambda option: _chosen_names(gathered.with_option(option), location), options)
+    types = allowed_types(gathered.schemas)
+    if location.is_type and "string" not in types:
+        return _spelled_names(gathered.schemas, types, location)
     if "string" not in types:
-        raise place.unsatisfiable("a name is a string", keyword="type")
-    for part in gathered.parts:
+        raise location.unsatisfiable("a name is a string", keyword="type")
+    for part in gathered.schemas:
         check_keywords(part, _STRING)
-        if place.is_type and "contentSchema" in part.schema:
-            raise part.place.refusal(
+        if location.is_type and "contentSchema" in part.schema:
+            raise part.location.refusal(
                 "A key that holds JSON is not supported", keyword="contentSchema", remedy="Use str for the keys."
             )
-    return text_of(read_rules(gathered.parts), place)
+    return text_of(read_rules(gathered.schemas), location)
 
 
 SPELLED_IN_KEYS = frozenset({"boolean", "integer", "number"})
 """Types of which Pydantic reads a key as it reads a value."""
 
 
-def _spelled_names(parts: Subschemas, types: frozenset[str], place: Place) -> Pattern:
+def _spelled_names(schemas: Subschemas, types: frozenset[str], location: Location) -> Pattern:
     """Return the keys that spell a number or a truth value, as a dictionary of a type has them."""
     if not types <= SPELLED_IN_KEYS:
-        raise place.refusal(
+        raise location.refusal(
             f"No key of a JSON object is of the type {min(types - SPELLED_IN_KEYS)!r}",
             keyword="type",
             remedy="Use a list of pairs in place of the dictionary.",
         )
-    return _typed(parts, place)
+    return _typed(schemas, location)
 
 
 def _any_of(pattern: Callable[[Any], Pattern], options: list[Any]) -> Pattern:
@@ -207,39 +207,39 @@ def _any_of(pattern: Callable[[Any], Pattern], options: list[Any]) -> Pattern:
     return alternation(*found)
 
 
-def _typed(parts: Subschemas, place: Place) -> Pattern:
+def _typed(schemas: Subschemas, location: Location) -> Pattern:
     """Return the pattern of schemas without choices: one option for each type that they allow."""
-    types = allowed_types(parts)
+    types = allowed_types(schemas)
     if not types:
-        named = next(part for part in reversed(parts) if "type" in part.schema)
-        raise named.place.unsatisfiable("no value is of all the types", keyword="type")
-    for part in parts:
+        named = next(part for part in reversed(schemas) if "type" in part.schema)
+        raise named.location.unsatisfiable("no value is of all the types", keyword="type")
+    for part in schemas:
         check_keywords(part, types)
-    if lists_values(parts):
-        return listed_values(parts, types)
+    if lists_values(schemas):
+        return listed_values(schemas, types)
     if types == EVERY_TYPE:
-        asserting = next((part for part in parts if part.schema.keys() & ASSERTIONS.keys()), None)
+        asserting = next((part for part in schemas if part.schema.keys() & ASSERTIONS.keys()), None)
         if asserting is None:
-            return any_value(place)
-        if place.is_type:
-            raise asserting.place.refusal("A rule for values of any type is not supported", remedy="Name the type.")
-    own = parts or [Subschema({}, place)]
+            return any_value(location)
+        if location.is_type:
+            raise asserting.location.refusal("A rule for values of any type is not supported", remedy="Name the type.")
+    own = schemas or [Subschema({}, location)]
     if len(types) == 1:
         (name,) = types
-        return TYPES[name](own, place)
-    return _any_of(lambda name: TYPES[name](own, place), [name for name in TYPES if name in types])
+        return TYPES[name](own, location)
+    return _any_of(lambda name: TYPES[name](own, location), [name for name in TYPES if name in types])
 
 
-def any_value(place: Place) -> Pattern:
+def any_value(location: Location) -> Pattern:
     """Return any JSON value, however deep (core §4.3.1)."""
-    compilation = place.compilation
-    if place.whitespace.indent:
-        raise place.refusal(
+    compilation = location.compilation
+    if location.whitespace.indent:
+        raise location.refusal(
             "A value of any type may be nested, and indented text needs to know how deep it is",
             remedy='Say what type it has, or choose another whitespace: "spaced", "compact", "flexible" or "any".',
         )
     inside = compilation.patterns.get(ANY_VALUE)
-    return _any_value(place.whitespace.name, place.plain_numbers) if inside is None else inside
+    return _any_value(location.whitespace.name, location.plain_numbers) if inside is None else inside
 
 
 ANY_VALUE = "any value"
@@ -252,9 +252,9 @@ def _any_value(whitespace: str, plain_numbers: bool) -> Pattern:
     style = read_whitespace(whitespace)
     patterns: dict[str, Pattern] = {}
     patterns[ANY_VALUE] = Reference(ANY_VALUE, patterns)  # what is inside refers to it
-    place = Place(Compilation({}, style, Reading.SPECIFICATION, plain_numbers=plain_numbers, patterns=patterns))
-    anything = [Subschema({}, place)]
-    patterns[ANY_VALUE] = alternation(*(TYPES[kind](anything, place) for kind in TYPES if kind != "integer"))
+    location = Location(Compilation({}, style, Reading.SPECIFICATION, plain_numbers=plain_numbers, patterns=patterns))
+    anything = [Subschema({}, location)]
+    patterns[ANY_VALUE] = alternation(*(TYPES[kind](anything, location) for kind in TYPES if kind != "integer"))
     return patterns[ANY_VALUE]
 
 
@@ -270,30 +270,30 @@ def foundation() -> Foundation:
     formats = [PYDANTIC_FORMATS[name] for name in ("date", "date-time", "time")]
     formats += [SPECIFIED_FORMATS[name] for name in ("date", "date-time", "time", "uuid", "ipv4")]
     numbers = [
-        TYPES[kind]([Subschema(schema, place)], place)
+        TYPES[kind]([Subschema(schema, location)], location)
         for reading in Reading
-        for place in [Place(Compilation({}, read_whitespace(DEFAULT_WHITESPACE), reading))]
+        for location in [Location(Compilation({}, read_whitespace(DEFAULT_WHITESPACE), reading))]
         for kind, schema in (("number", {}), ("integer", {}), ("integer", {"minimum": 0}), ("integer", {"minimum": 1}))
     ]
     return Foundation((*anything, *numbers, *map(quoted, formats)))
 
 
-def null(_parts: Subschemas, _place: Place) -> Pattern:
+def null(_parts: Subschemas, _place: Location) -> Pattern:
     """Return `null`."""
     return literal("null")
 
 
-def boolean(_parts: Subschemas, _place: Place) -> Pattern:
+def boolean(_parts: Subschemas, _place: Location) -> Pattern:
     """Return `true` or `false`."""
     return words(("true", "false"))
 
 
-TYPES: dict[str, Callable[[Subschemas, Place], Pattern]] = {
-    "array": lambda parts, place: array(parts, place, pattern_of),
+TYPES: dict[str, Callable[[Subschemas, Location], Pattern]] = {
+    "array": lambda schemas, location: array(schemas, location, pattern_of),
     "boolean": boolean,
     "integer": integer,
     "null": null,
     "number": number,
-    "object": lambda parts, place: object_(parts, place, Compilers(pattern_of, names_of)),
-    "string": lambda parts, place: string(parts, place, pattern_of),
+    "object": lambda schemas, location: object_(schemas, location, Compilers(pattern_of, names_of)),
+    "string": lambda schemas, location: string(schemas, location, pattern_of),
 }

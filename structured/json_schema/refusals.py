@@ -7,7 +7,7 @@ schema that is read by the specification only for those of the specification.
 from typing import Any
 
 from structured.json_schema.assertions import ASSERTIONS, HIDDEN, INTERNAL, UNSUPPORTED
-from structured.json_schema.document.place import ANNOTATIONS, Complement, Subschema
+from structured.json_schema.document.location import ANNOTATIONS, Complement, Subschema
 from structured.json_schema.document.references import REFERENCES
 from structured.json_schema.logic.choices import CHOICES
 
@@ -61,12 +61,12 @@ REMEDIES = {
 
 def check_keywords(part: Subschema, types: frozenset[str]) -> None:
     """Refuse a keyword that forbids something and is not supported here."""
-    schema, place = part.schema, part.place
+    schema, location = part.schema, part.location
     for keyword in schema:
         if keyword in ANNOTATIONS or keyword in STRUCTURE:
             continue
         applies = ASSERTIONS.get(keyword) if keyword not in INTERNAL or isinstance(schema, Complement) else None
-        if place.is_type:
+        if location.is_type:
             applies = applies or HIDDEN.get(keyword)
             known = not types.isdisjoint(applies) if applies else keyword == "discriminator" and "oneOf" in schema
         else:
@@ -74,7 +74,7 @@ def check_keywords(part: Subschema, types: frozenset[str]) -> None:
             known = known or schema[keyword] in _HARMLESS.get(keyword, ())
         if not known:
             problem = PROBLEMS.get(keyword, "{keyword!r} is not supported here yet")
-            raise place.refusal(
+            raise location.refusal(
                 problem.format(keyword=keyword, value=schema[keyword]),
                 keyword=keyword,
                 remedy=REMEDIES.get(keyword, IN_A_VALIDATOR),

@@ -15,7 +15,7 @@ from pydantic_core import to_jsonable_python
 from structured.errors import SchemaError
 from structured.errors.recursion import deep
 from structured.json_schema.document.drafts import subschemas
-from structured.json_schema.document.place import Compilation, Identity, Place, Reading, Schema, Subschema
+from structured.json_schema.document.location import Compilation, Identity, Location, Reading, Schema, Subschema
 from structured.json_schema.document.references import REFERENCES, ignores_siblings, targets
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, read_whitespace
 
@@ -33,7 +33,7 @@ def describe_schema(schema: Schema) -> str:
     `{"anyOf": [{"type": "integer", "minimum": 0}, {"type": "null"}]}` → `integer (>= 0) | null`
     """
     compilation = Compilation(schema, read_whitespace(DEFAULT_WHITESPACE), Reading.TYPE, "written")
-    return describe(Subschema(schema, Place(compilation)))
+    return describe(Subschema(schema, Location(compilation)))
 
 
 @deep
@@ -107,7 +107,7 @@ class _Describer:
     def referred(self, target: Subschema) -> str:
         """Return the name of a type, to be told afterwards."""
         if target.identity not in self.names:
-            key = target.place.keys[-1] if target.place.path is not None else ""
+            key = target.location.keys[-1] if target.location.path is not None else ""
             title = target.schema.get("title") if isinstance(target.schema, Mapping) else None
             lines = (" ".join(name.split()) for name in (key, title) if isinstance(name, str))
             name = next(filter(None, lines), "Answer")
@@ -138,7 +138,7 @@ class _Describer:
         schema = part.schema
         if not REFERENCES.keys().isdisjoint(schema):
             yield from (self._target(target, indent) for target in _targets(part))
-            if ignores_siblings(part.place):
+            if ignores_siblings(part.location):
                 return
         yield self._own(part, indent)
         for index in range(len(_list(schema, "allOf"))):
@@ -202,7 +202,7 @@ class _Describer:
     def _members(self, part: Subschema, indent: str) -> Iterator[str]:
         """Yield the properties that have names, each with its description."""
         listed, required = _mapping(part.schema, "properties"), _list(part.schema, "required")
-        may_be_left_out = part.place.compilation.optional != "written"
+        may_be_left_out = part.location.compilation.optional != "written"
         for name in dict.fromkeys([*listed, *map(str, required)]):
             shown = name if _PLAIN_NAME.fullmatch(name) else _quoted(name)
             mark = "?" if may_be_left_out and name not in required else ""
@@ -233,7 +233,7 @@ def _reached(part: Subschema) -> Iterator[Subschema]:
 def _inside(part: Subschema) -> Iterator[Subschema]:
     if isinstance(part.schema, Mapping):
         yield from _targets(part)
-        for keys, _ in subschemas(part.schema, part.place.draft):
+        for keys, _ in subschemas(part.schema, part.location.draft):
             if keys[0] not in ("$defs", "definitions"):
                 yield part.below(*keys)
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from structured.automata import RegularAutomaton
 from structured.json_schema.compile import compiled, foundation
-from structured.json_schema.document.place import Compilation, Optionals, Place, Schema, Subschema
+from structured.json_schema.document.location import Compilation, Location, Optionals, Schema, Subschema
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE
 from structured.output_types.description import describe
 from structured.output_types.output_type import Description, OutputType
@@ -51,7 +51,7 @@ class JsonOutput(OutputType[T]):
     def root(self) -> Subschema:
         """The schema with its place, to walk through it."""
         compilation = self.compilation()
-        return Subschema(compilation.root, Place(compilation))
+        return Subschema(compilation.root, Location(compilation))
 
     @cached_property
     def pattern(self) -> Pattern:

@@ -16,7 +16,15 @@ from structured.errors.arguments import check_fields, flag, instance, one_of, te
 from structured.errors.recursion import deep, with_room
 from structured.errors.values import shown
 from structured.json_schema.document.drafts import Draft, named_draft
-from structured.json_schema.document.place import Compilation, KeyOrder, Optionals, Place, Reading, Schema, Subschema
+from structured.json_schema.document.location import (
+    Compilation,
+    KeyOrder,
+    Location,
+    Optionals,
+    Reading,
+    Schema,
+    Subschema,
+)
 from structured.json_schema.document.resources import Path, pointer_of
 from structured.json_schema.logic.evaluation import check_well_formed, rejection
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, read_whitespace
@@ -130,7 +138,7 @@ class JsonSchemaType(JsonOutput[Any]):
     @cached_property
     def _validator(self) -> Subschema:
         compilation = self.source.compilation()
-        return Subschema(compilation.root, Place(compilation))
+        return Subschema(compilation.root, Location(compilation))
 
     def parse(self, text: str) -> Any:
         """Return the value of a JSON text. Raises ValueError if the schema does not allow it."""

@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from structured.json_schema.document.place import NOT_STATED, Subschema
+from structured.json_schema.document.location import NOT_STATED, Subschema
 from structured.json_schema.document.references import follow
 from structured.output_types.optional_fields import DROPPED
 from structured.output_types.paths import Steps

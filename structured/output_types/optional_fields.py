@@ -10,7 +10,7 @@ from typing import Any, Literal
 from structured.errors import SchemaError
 from structured.errors.recursion import deep
 from structured.json_schema.document.drafts import subschemas
-from structured.json_schema.document.place import ANNOTATIONS, NOT_STATED, Identity, Schema, Subschema
+from structured.json_schema.document.location import ANNOTATIONS, NOT_STATED, Identity, Schema, Subschema
 from structured.json_schema.document.references import follow
 from structured.output_types.paths import branch, branches, entry, member
 
@@ -129,7 +129,7 @@ def _tags(root: Subschema) -> Iterator[Identity]:
             continue
         seen.add(part.identity)
         yield from _tags_at(part)
-        left += [part.below(*keys) for keys, _ in subschemas(part.schema, part.place.draft)]
+        left += [part.below(*keys) for keys, _ in subschemas(part.schema, part.location.draft)]
 
 
 def _tags_at(part: Subschema) -> Iterator[Identity]:
@@ -170,7 +170,7 @@ class _Everywhere:
     @deep
     def _inside(self, part: Subschema) -> Any:
         schema = part.schema
-        for keys, _ in subschemas(part.schema, part.place.draft):
+        for keys, _ in subschemas(part.schema, part.location.draft):
             inner = part.below(*keys)
             inside = self._inside(inner)
             if keys[0] == "properties" and inner.identity not in self.tags:
@@ -207,7 +207,7 @@ class _AtPaths:
         if self.paths.keys().isdisjoint(paths):
             return schema
         if part.identity in self.tags:
-            raise part.place.refusal(
+            raise part.location.refusal(
                 f"{paths[0]!r} tells which branch of a union an answer is", keyword="oneOf", remedy="Leave it out."
             )
         return _permitted(part, schema)
@@ -221,7 +221,7 @@ class _AtPaths:
         if "$ref" in schema:
             self.copied += 1
             if self.copied > MAX_COPIED:
-                raise part.place.refusal(
+                raise part.location.refusal(
                     f"The paths lead through more than {MAX_COPIED:,} definitions",
                     keyword="$ref",
                     remedy="Allow null in the type itself, or let all fields be absent.",
@@ -232,7 +232,7 @@ class _AtPaths:
             for index, (option, label) in enumerate(branches(part, keyword)):
                 inside = self._inside(option, (branch(paths[0], label), paths[1]))
                 schema = _replaced(schema, (keyword, index), inside)
-        for keys, _ in list(subschemas(schema, part.place.draft)):
+        for keys, _ in list(subschemas(schema, part.location.draft)):
             if keys[0] in _STEPS:
                 further = _STEPS[str(keys[0])]
                 there = (further(paths[0], keys[-1]), further(paths[1], keys[-1]))

@@ -7,7 +7,7 @@ branch of a choice that the field belongs to.
 from collections.abc import Iterator, Mapping
 from json import dumps
 
-from structured.json_schema.document.place import Subschema
+from structured.json_schema.document.location import Subschema
 
 Steps = tuple[str | int, ...]
 """The names and positions that lead to a value."""

@@ -13,7 +13,7 @@ from pydantic import BaseModel, PydanticUndefinedAnnotation, PydanticUserError, 
 from structured.errors import SchemaError
 from structured.errors.recursion import deep
 from structured.errors.values import shown
-from structured.json_schema.document.place import Compilation, Reading
+from structured.json_schema.document.location import Compilation, Reading
 from structured.json_schema.whitespace import read_whitespace
 from structured.output_types.annotations import Annotation
 from structured.output_types.extraction import Extraction

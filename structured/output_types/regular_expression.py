@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from structured.errors import SchemaError
 from structured.errors.recursion import deep
 from structured.json_schema.compile import ANY_VALUE, compiled
-from structured.json_schema.document.place import Place
+from structured.json_schema.document.location import Location
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE
 from structured.output_types.json_output import Layout
 from structured.output_types.resolve import read_type
@@ -43,14 +43,14 @@ def to_regex(output_type: object, *, whitespace: str = DEFAULT_WHITESPACE) -> st
     nodes = nodes_of(pattern)
     names = sorted({node.name for node in nodes if isinstance(node, Reference)})
     if names:
-        place = next((place for reference, place in compilation.references if reference.name in names), None)
-        recursive = f"The pattern of {known.name}" if place is None else _name_at(place, known.name)
+        location = next((location for reference, location in compilation.references if reference.name in names), None)
+        recursive = f"The pattern of {known.name}" if location is None else _name_at(location, known.name)
         problem = f"{recursive} contains itself, and no regular expression can"
-        if place is None and ANY_VALUE in names:
+        if location is None and ANY_VALUE in names:
             problem = "A value of any type may hold others, to any depth, which no regular expression can say"
         raise SchemaError(
             problem,
-            schema_path="" if place is None else place.pointer,
+            schema_path="" if location is None else location.pointer,
             remedy=_ONLY_THE_EXPRESSION,
         )
     if any(_begins_lines(node) for scan in nodes if isinstance(scan, Scan) for node in _inside(scan)):
@@ -78,9 +78,9 @@ def to_regex(output_type: object, *, whitespace: str = DEFAULT_WHITESPACE) -> st
 _ONLY_THE_EXPRESSION = "Extract it as it is: only the regular expression is missing, and nothing else needs it."
 
 
-def _name_at(place: Place, root: str) -> str:
+def _name_at(location: Location, root: str) -> str:
     """Return what a schema is called: by the last key of its place, or as the type if it is the whole."""
-    return str(place.keys[-1]) if place.keys else root
+    return str(location.keys[-1]) if location.keys else root
 
 
 def _inside(scan: Scan) -> Iterator[Pattern]:

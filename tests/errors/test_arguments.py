@@ -38,7 +38,7 @@ from structured import (
 )
 from structured.decoding.strategy import Choose
 from structured.json_schema.document.drafts import Draft
-from structured.json_schema.document.place import Optionals
+from structured.json_schema.document.location import Optionals
 from structured.models import DEMONSTRATION, FunctionModel
 
 TOKENIZER = ByteTokenizer()

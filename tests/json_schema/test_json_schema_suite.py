@@ -44,7 +44,9 @@ def test_nothing_gets_worse(suite: Path, draft: str) -> None:
     listed, listed_edition = text_to_faults(BASELINE.read_text(encoding="utf-8"))
     assert edition(suite) == listed_edition, f"The list is of another edition of the suite. {UPDATE}"
     known = {fault for fault in listed if fault[0].startswith(f"{draft}/")}
-    found = set(faults({place: grade for group in groups(suite, [draft]) for place, grade in graded(group).items()}))
+    found = set(
+        faults({location: grade for group in groups(suite, [draft]) for location, grade in graded(group).items()})
+    )
     assert sorted(found - known) == [], "These were better before."
     assert sorted(known - found) == [], f"These are better now. {UPDATE}"
 
@@ -105,7 +107,7 @@ def test_the_table_counts_grades(tmp_path: Path) -> None:
         for name, schema in (("draft4/type", {"type": "null"}), ("draft7/type", {"type": "x"})):
             tests = [{"data": None, "valid": True}, {"data": 1, "valid": True}]
             archive.writestr(f"tests/{name}.json", json.dumps([{"description": "", "schema": schema, "tests": tests}]))
-    grades = {place: grade for group in groups(path) for place, grade in graded(group).items()}
+    grades = {location: grade for group in groups(path) for location, grade in graded(group).items()}
     assert table(grades, by_draft).splitlines()[2:] == [
         "| draft4, required | 2 | 1 | 0 | 1 | 0 | 100.0% |",
         "| draft7, required | 2 | 0 | 2 | 0 | 0 | 0.0% |",

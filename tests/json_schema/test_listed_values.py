@@ -16,7 +16,7 @@ from structured.automata import RegularAutomaton
 from structured.index.compile import compile_type
 from structured.index.guide import Guide
 from structured.json_schema.compile import compiled
-from structured.json_schema.document.place import Subschema
+from structured.json_schema.document.location import Subschema
 from structured.json_schema.logic.evaluation import allows
 from structured.output_types.description import MAX_LISTED, describe_schema
 from structured.output_types.json_output import Layout
@@ -88,7 +88,7 @@ def test_a_listed_value_is_found_as_the_specification_compares(listed: list[Any]
 
     for schema in ({"enum": listed}, {"not": {"enum": listed}}, {"items": {"enum": listed}}):
         root = read_type(JsonSchema(schema)).root
-        assert allows(Subschema(root.schema, root.place), value) == Draft202012Validator(schema).is_valid(value)
+        assert allows(Subschema(root.schema, root.location), value) == Draft202012Validator(schema).is_valid(value)
 
 
 @pytest.mark.thorough

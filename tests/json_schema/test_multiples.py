@@ -20,7 +20,7 @@ from structured.errors import SchemaError
 from structured.index.index import Index
 from structured.index.masks import unpack
 from structured.json_schema.compile import schema_to_pattern
-from structured.json_schema.document.place import Complement, Reading, UnsatisfiableError
+from structured.json_schema.document.location import Complement, Reading, UnsatisfiableError
 from structured.output_types.regular_expression import to_regex
 from structured.output_types.resolve import read_type
 

@@ -15,7 +15,7 @@ from structured.automata import DEAD, RegularAutomaton
 from structured.errors import SchemaError
 from structured.json_schema.compile import schema_to_pattern
 from structured.json_schema.document.drafts import Draft
-from structured.json_schema.document.place import Reading
+from structured.json_schema.document.location import Reading
 
 ONE, TWO = {"const": 1}, {"const": 2}
 

@@ -27,7 +27,7 @@ from structured.index.masks import unpack
 from structured.index.trie_walks import Walks
 from structured.json_schema import compile as keywords
 from structured.json_schema.compile import schema_to_pattern
-from structured.json_schema.document.place import Compilation, KeyOrder, Reading
+from structured.json_schema.document.location import Compilation, KeyOrder, Reading
 from structured.json_schema.whitespace import read_whitespace
 from structured.regex import Pattern
 from structured.vocabulary import Vocabulary

@@ -139,9 +139,9 @@ def test_only_what_was_chosen_may_be_null(absent, text, is_accepted):
 
 
 def order(**changes):
-    place = {"street": "s", "number": 1}
+    location = {"street": "s", "number": 1}
     item = {"title": "t", "price": 1.5}
-    whole = {"address": place, "billing": place, "items": [item, item], "prices": {"x": item}, "tags": []}
+    whole = {"address": location, "billing": location, "items": [item, item], "prices": {"x": item}, "tags": []}
     return json.dumps(whole | changes)
 
 

@@ -18,7 +18,7 @@ from pydantic import (
 )
 
 from structured.json_schema.compile import part_to_pattern, schema_to_pattern
-from structured.json_schema.document.place import Compilation, Place, Reading, Subschema
+from structured.json_schema.document.location import Compilation, Location, Reading, Subschema
 from structured.json_schema.whitespace import read_whitespace
 from structured.output_types.regular_expression import to_regex
 from structured.output_types.resolve import read_type
@@ -121,7 +121,7 @@ def test_validators_leave_the_pattern_as_it_is(plain):
 def test_a_part_of_a_schema_has_a_pattern_of_its_own():
     """References are followed from the root, and places are told from there."""
     schema = read_type(list[Adult]).schema
-    root = Subschema(schema, Place(Compilation(schema, read_whitespace("spaced"), Reading.TYPE)))
+    root = Subschema(schema, Location(Compilation(schema, read_whitespace("spaced"), Reading.TYPE)))
     assert str(part_to_pattern(root.below("items"))) == to_regex(Adult)
     age = root.below("$defs", "Adult", "properties", "age")
     assert part_to_pattern(age) == schema_to_pattern(read_type(int).schema)

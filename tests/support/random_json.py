@@ -8,7 +8,7 @@ import numpy as np
 from structured.automata import DEAD, RegularAutomaton
 from structured.errors import SchemaError
 from structured.json_schema.compile import compiled
-from structured.json_schema.document.place import Optionals
+from structured.json_schema.document.location import Optionals
 from structured.output_types.json_output import Layout
 from structured.output_types.resolve import read_type
 

@@ -154,9 +154,9 @@ def _sample_scan(pattern: Scan, rng: random.Random) -> str:
 
 def mutated(text: str, rng: random.Random) -> str:
     """Return the text with one character dropped, doubled, replaced or slipped in."""
-    place, character = rng.randint(0, len(text)), rng.choice(CHARACTERS)
+    location, character = rng.randint(0, len(text)), rng.choice(CHARACTERS)
     dropped = rng.randint(0, 1)
-    return text[:place] + rng.choice(["", character, text[place : place + 1]]) + text[place + dropped :]
+    return text[:location] + rng.choice(["", character, text[location : location + 1]]) + text[location + dropped :]
 
 
 @cache

@@ -66,9 +66,9 @@ class Ways:
 
     def _onward(self, pattern: Pattern, places: Counter[int], *, may_stay: bool = True) -> Counter[int]:
         found = Counter({_NOWHERE: places[_NOWHERE]})
-        for place in places.keys() - {_NOWHERE}:
-            for end, ways in self.ends(pattern, place).items():
-                found[end] += places[place] * ways if may_stay or end != place else 0
+        for location in places.keys() - {_NOWHERE}:
+            for end, ways in self.ends(pattern, location).items():
+                found[end] += places[location] * ways if may_stay or end != location else 0
         return +found
 
     def _repeated(self, pattern: Repeat, start: int) -> Counter[int]:

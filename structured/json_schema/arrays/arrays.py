@@ -8,44 +8,46 @@ be there twice, it is an automaton whose states are a position and what has been
 from structured.json_schema.arrays.contains import Needing, read_needs
 from structured.json_schema.arrays.distinct import distinct_items
 from structured.json_schema.arrays.items import bracketed, empty_array, items_of
-from structured.json_schema.document.place import Complement, PatternOf, Place, Subschemas, counts
+from structured.json_schema.document.location import Complement, Location, PatternOf, Subschemas, counts
 from structured.regex import EMPTY, Pattern, concat, optional, repeat
 
 
-def array(parts: Subschemas, place: Place, pattern_of: PatternOf) -> Pattern:
+def array(schemas: Subschemas, location: Location, pattern_of: PatternOf) -> Pattern:
     """Return the arrays of the right length: the first items each of their own schema, the others of one."""
-    for part in parts:
+    for part in schemas:
         if isinstance(part.schema, Complement) and "not uniqueItems" in part.schema:
-            raise part.place.refusal(
+            raise part.location.refusal(
                 "That two items are the same cannot be asked for",
                 keyword="uniqueItems",
                 remedy="Ask for no such thing.",
             )
-    limits = counts(parts, "minItems", "maxItems")
-    distinct = next((part for part in parts if part.schema.get("uniqueItems") is True), None)
-    if distinct is not None and _matters(parts, *limits):
-        return distinct_items(parts, distinct, place, pattern_of, limits)
-    needs = list(read_needs(parts))
-    if needs or any("unevaluatedItems" in part.schema for part in parts):
-        return Needing(parts, place, pattern_of, needs, limits).pattern()
-    first, rest = items_of(parts, limits[1], pattern_of)
-    return _enclosed(first, rest, place, *limits)
+    limits = counts(schemas, "minItems", "maxItems")
+    distinct = next((part for part in schemas if part.schema.get("uniqueItems") is True), None)
+    if distinct is not None and _matters(schemas, *limits):
+        return distinct_items(schemas, distinct, location, pattern_of, limits)
+    needs = list(read_needs(schemas))
+    if needs or any("unevaluatedItems" in part.schema for part in schemas):
+        return Needing(schemas, location, pattern_of, needs, limits).pattern()
+    first, rest = items_of(schemas, limits[1], pattern_of)
+    return _enclosed(first, rest, location, *limits)
 
 
-def _matters(parts: Subschemas, minimum: int, maximum: int | None) -> bool:
+def _matters(schemas: Subschemas, minimum: int, maximum: int | None) -> bool:
     """Tell whether it makes a difference that items are unique: a set of Python may be written with repetitions."""
     if maximum is not None and maximum <= 1:
         return False
-    return minimum > 1 or not parts[0].place.is_type
+    return minimum > 1 or not schemas[0].location.is_type
 
 
-def _enclosed(first: list[Pattern], rest: Pattern | None, place: Place, minimum: int, maximum: int | None) -> Pattern:
+def _enclosed(
+    first: list[Pattern], rest: Pattern | None, location: Location, minimum: int, maximum: int | None
+) -> Pattern:
     most = maximum if rest is not None else len(first)
     if most is not None and most < minimum:
-        raise place.unsatisfiable(f"no more than {most} items can be valid", keyword="minItems")
+        raise location.unsatisfiable(f"no more than {most} items can be valid", keyword="minItems")
     if most == 0:
-        return empty_array(place)
-    comma = place.whitespace.comma(place.depth)
+        return empty_array(location)
+    comma = location.whitespace.comma(location.depth)
     filled: Pattern = EMPTY
     if rest is not None and not first:
         more = repeat(concat(comma, rest), max(minimum - 1, 0), None if most is None else most - 1)
@@ -58,4 +60,4 @@ def _enclosed(first: list[Pattern], rest: Pattern | None, place: Place, minimum:
         if position > 0:
             filled = concat(comma, filled)
             filled = optional(filled) if position >= minimum else filled
-    return bracketed(filled, place, may_be_empty=minimum == 0)
+    return bracketed(filled, location, may_be_empty=minimum == 0)

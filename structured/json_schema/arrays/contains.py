@@ -13,11 +13,11 @@ from typing import Any
 
 from structured.json_schema.arrays.items import evaluates_rest, prefix_of, read_by, rest_of
 from structured.json_schema.document.drafts import Draft
-from structured.json_schema.document.place import (
+from structured.json_schema.document.location import (
     Complement,
     Elsewhere,
+    Location,
     PatternOf,
-    Place,
     Subschema,
     Subschemas,
     UnsatisfiableError,
@@ -45,9 +45,9 @@ class Need:
         return self.least if self.most is None else self.most
 
 
-def read_needs(parts: Subschemas) -> Iterator[Need]:
+def read_needs(schemas: Subschemas) -> Iterator[Need]:
     """Yield what some schemas ask for."""
-    for part in parts:
+    for part in schemas:
         if part.has("contains"):
             least, most = contained(part)
             if least or most is not None or part.scopes:
@@ -65,14 +65,19 @@ class Needing:
     """The arrays in which some items are asked for, as an automaton over items."""
 
     def __init__(
-        self, parts: Subschemas, place: Place, pattern_of: PatternOf, needs: list[Need], limits: tuple[int, int | None]
+        self,
+        schemas: Subschemas,
+        location: Location,
+        pattern_of: PatternOf,
+        needs: list[Need],
+        limits: tuple[int, int | None],
     ) -> None:
-        self.parts = parts
-        self.place = place
+        self.schemas = schemas
+        self.location = location
         self.pattern_of = pattern_of
         self.needs = needs
         self.minimum, self.maximum = limits
-        self.prefixes = [prefix_of(part) for part in parts]
+        self.prefixes = [prefix_of(part) for part in schemas]
         self.last = max([self.minimum, self.maximum or 0, *map(len, self.prefixes), *(need.start for need in needs)])
         self.items: dict[tuple[int, tuple[bool, ...]], Pattern | None] = {}
         self._held: dict[int, list[tuple[bool, ...]]] = {}
@@ -80,15 +85,15 @@ class Needing:
         self._highest = [need.highest for need in needs]
         states = (self.last + 1) * 2 ** sum(need.highest + 1 for need in needs).bit_length()
         if states > MAX_STATES:
-            raise place.refusal(
+            raise location.refusal(
                 "To look for items among so many is not supported", keyword="contains", remedy="Lower the counts."
             )
 
     def pattern(self) -> Pattern:
         """Return the pattern of the arrays."""
-        found = read_by((0, (0,) * len(self.needs)), self._arcs, self._ends, self.place)
+        found = read_by((0, (0,) * len(self.needs)), self._arcs, self._ends, self.location)
         if found is None:
-            raise self.place.unsatisfiable("no array has the items that are asked for", keyword="contains")
+            raise self.location.unsatisfiable("no array has the items that are asked for", keyword="contains")
         return found
 
     def _ends(self, state: State) -> bool:
@@ -121,15 +126,17 @@ class Needing:
         key = min(position, max(map(len, self.prefixes))), held
         if key not in self.items:
             said: Subschemas = []
-            for part, prefix in zip(self.parts, self.prefixes, strict=True):
+            for part, prefix in zip(self.schemas, self.prefixes, strict=True):
                 said.append(prefix[position] if position < len(prefix) else rest_of(part))
                 if "unevaluatedItems" in part.schema and not self._is_evaluated(part, position, held):
                     said.append(part.within("unevaluatedItems"))
             for need, is_held in zip(self.needs, held, strict=True):
-                asked = need.schema if isinstance(need.schema, Elsewhere) else Elsewhere(need.schema, need.part.place)
+                asked = (
+                    need.schema if isinstance(need.schema, Elsewhere) else Elsewhere(need.schema, need.part.location)
+                )
                 if is_held or need.most is not None:
                     denied = asked if is_held else asked._replace(is_denied=not asked.is_denied)
-                    said.append(_here(denied, self.place.inside()))
+                    said.append(_here(denied, self.location.inside()))
             try:
                 self.items[key] = self.pattern_of(said)
             except UnsatisfiableError:
@@ -138,7 +145,7 @@ class Needing:
 
     def _is_evaluated(self, scope: Subschema, position: int, held: tuple[bool, ...]) -> bool:
         """Tell whether an item was evaluated within a schema (core §11.2); `contains` evaluates from 2020-12 on."""
-        for part, prefix in zip(self.parts, self.prefixes, strict=True):
+        for part, prefix in zip(self.schemas, self.prefixes, strict=True):
             if scope.identity in part.scopes:
                 inner = part.identity != scope.identity and "unevaluatedItems" in part.schema
                 if position < len(prefix) or evaluates_rest(part) or inner:
@@ -147,12 +154,12 @@ class Needing:
             is_held
             and scope.identity in need.part.scopes
             and "contains" in need.part.schema
-            and need.part.place.draft >= Draft.DRAFT_2020_12
+            and need.part.location.draft >= Draft.DRAFT_2020_12
             for need, is_held in zip(self.needs, held, strict=True)
         )
 
 
-def _here(schema: Elsewhere, place: Place) -> Subschema:
+def _here(schema: Elsewhere, location: Location) -> Subschema:
     if schema.is_denied:
-        return Subschema(schema, place)
-    return Subschema(schema.schema, schema.place._replace(depth=place.depth))
+        return Subschema(schema, location)
+    return Subschema(schema.schema, schema.location._replace(depth=location.depth))

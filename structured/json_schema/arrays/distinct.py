@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from structured.json_schema.arrays.contains import read_needs
 from structured.json_schema.arrays.items import items_of, read_by
-from structured.json_schema.document.place import PatternOf, Place, Subschema, Subschemas
+from structured.json_schema.document.location import Location, PatternOf, Subschema, Subschemas
 from structured.json_schema.logic.equality import identity
 from structured.regex import Alternation, Literal, Pattern, Words, literal
 
@@ -19,21 +19,21 @@ Limits = tuple[int, int | None]
 
 
 def distinct_items(
-    parts: Subschemas, distinct: Subschema, place: Place, pattern_of: PatternOf, limits: Limits
+    schemas: Subschemas, distinct: Subschema, location: Location, pattern_of: PatternOf, limits: Limits
 ) -> Pattern:
     """Return the arrays of different items."""
-    first, rest = items_of(parts, limits[1], pattern_of)
+    first, rest = items_of(schemas, limits[1], pattern_of)
     texts = [_texts(item) for item in [*first, *([] if rest is None else [rest])]]
     listed = [found for found in texts if found is not None]
     values = {text for found in listed for text in found}
-    if len(listed) < len(texts) or len(values) > MAX_DISTINCT or any(read_needs(parts)):
-        raise distinct.place.refusal(
+    if len(listed) < len(texts) or len(values) > MAX_DISTINCT or any(read_needs(schemas)):
+        raise distinct.location.refusal(
             "'uniqueItems' is not supported for items of more than a few values",
             keyword="uniqueItems",
             remedy="Use list in place of set, and remove what is repeated in a Pydantic validator.",
         )
     minimum, maximum = limits
-    value_of = _python_value if place.is_type else _json_value
+    value_of = _python_value if location.is_type else _json_value
     options = [[(literal(text), value_of(text)) for text in found] for found in listed]
 
     def arcs(used: frozenset[object]) -> Iterator[tuple[Pattern, frozenset[object]]]:
@@ -43,9 +43,9 @@ def distinct_items(
                 if value not in used:
                     yield item, used | {value}
 
-    found = read_by(frozenset[object](), arcs, lambda used: len(used) >= minimum, place)
+    found = read_by(frozenset[object](), arcs, lambda used: len(used) >= minimum, location)
     if found is None:
-        raise distinct.place.unsatisfiable("too few items can be different", keyword="uniqueItems")
+        raise distinct.location.unsatisfiable("too few items can be different", keyword="uniqueItems")
     return found
 
 
@@ -63,8 +63,8 @@ def _python_value(text: str) -> object:
 def _texts(pattern: Pattern) -> tuple[str, ...] | None:
     """Return the texts of a pattern that lists them, one for each value; None of another."""
     if isinstance(pattern, Alternation):
-        parts = [_texts(option) for option in pattern.options]
-        return None if None in parts else tuple(text for part in parts if part is not None for text in part)
+        schemas = [_texts(option) for option in pattern.options]
+        return None if None in schemas else tuple(text for part in schemas if part is not None for text in part)
     if isinstance(pattern, Literal | Words):
         texts = pattern.texts if isinstance(pattern, Words) else (pattern.text,)
         return tuple({identity(json.loads(text)): text for text in reversed(texts)}.values())[::-1]

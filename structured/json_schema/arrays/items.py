@@ -3,34 +3,34 @@
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import TypeVar
 
-from structured.json_schema.document.place import PatternOf, Place, Subschema, Subschemas, UnsatisfiableError
+from structured.json_schema.document.location import Location, PatternOf, Subschema, Subschemas, UnsatisfiableError
 from structured.regex import EMPTY, Pattern, alternation, concat, literal, optional, right_linear
 
 State = TypeVar("State", bound=Hashable)
 
 
-def bracketed(filled: Pattern, place: Place, *, may_be_empty: bool) -> Pattern:
+def bracketed(filled: Pattern, location: Location, *, may_be_empty: bool) -> Pattern:
     """Return an array of some items, or none."""
-    whitespace, depth = place.whitespace, place.depth
+    whitespace, depth = location.whitespace, location.depth
     filled = concat(whitespace.opening(depth), filled, whitespace.closing(depth))
     if may_be_empty:
         filled = optional(filled) if whitespace.edge == EMPTY else alternation(whitespace.edge, filled)
     return concat(literal("["), filled, literal("]"))
 
 
-def empty_array(place: Place) -> Pattern:
+def empty_array(location: Location) -> Pattern:
     """Return the array of no items."""
-    return concat(literal("["), place.whitespace.edge, literal("]"))
+    return concat(literal("["), location.whitespace.edge, literal("]"))
 
 
 def read_by(
     start: State,
     arcs: Callable[[State], Iterable[tuple[Pattern, State]]],
     accepts: Callable[[State], bool],
-    place: Place,
+    location: Location,
 ) -> Pattern | None:
     """Return the arrays whose items lead an automaton from a state to one that accepts; None if no array does."""
-    comma = place.whitespace.comma(place.depth)
+    comma = location.whitespace.comma(location.depth)
 
     kept: dict[tuple[int, ...], tuple[list[Pattern], Pattern]] = {}  # the same node behind a comma for the same items
 
@@ -51,20 +51,20 @@ def read_by(
     filled = right_linear((start, True), separated, lambda reached: not reached[1] and accepts(reached[0]))
     may_be_empty = accepts(start)
     if filled is None:
-        return empty_array(place) if may_be_empty else None
-    return bracketed(filled, place, may_be_empty=may_be_empty)
+        return empty_array(location) if may_be_empty else None
+    return bracketed(filled, location, may_be_empty=may_be_empty)
 
 
-def items_of(parts: Subschemas, maximum: int | None, pattern_of: PatternOf) -> tuple[list[Pattern], Pattern | None]:
+def items_of(schemas: Subschemas, maximum: int | None, pattern_of: PatternOf) -> tuple[list[Pattern], Pattern | None]:
     """Return the patterns of the first items and of any other; None if there can be no other."""
-    prefixes = [prefix_of(part) for part in parts]
+    prefixes = [prefix_of(part) for part in schemas]
     first: list[Pattern] = []
     for position in range(max(map(len, prefixes))):
         if position == maximum:
             return first, None
         items = [
             prefix[position] if position < len(prefix) else rest_of(part)
-            for part, prefix in zip(parts, prefixes, strict=True)
+            for part, prefix in zip(schemas, prefixes, strict=True)
         ]
         try:
             first.append(pattern_of(items))
@@ -73,9 +73,9 @@ def items_of(parts: Subschemas, maximum: int | None, pattern_of: PatternOf) -> t
     if maximum is not None and maximum <= len(first):
         return first, None
     try:
-        return first, pattern_of([rest_of(part) for part in parts])
+        return first, pattern_of([rest_of(part) for part in schemas])
     except UnsatisfiableError:
-        if not first and max(part.length("minItems") or 0 for part in parts):
+        if not first and max(part.length("minItems") or 0 for part in schemas):
             raise
         return first, None
 
@@ -89,7 +89,7 @@ def prefix_of(part: Subschema) -> Subschemas:
 def rest_of(part: Subschema) -> Subschema:
     """Return the schema of the items after those."""
     keyword = "additionalItems" if isinstance(part.schema.get("items"), list) else "items"
-    return part.within(keyword) if keyword in part.schema else Subschema(True, part.place.inside("items"))
+    return part.within(keyword) if keyword in part.schema else Subschema(True, part.location.inside("items"))
 
 
 def evaluates_rest(part: Subschema) -> bool:

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 from structured.json_schema.document.drafts import Draft
 from structured.json_schema.document.library import joined
-from structured.json_schema.document.place import Place, Subschema, Subschemas
+from structured.json_schema.document.location import Location, Subschema, Subschemas
 from structured.json_schema.document.resources import Resource
 
 REFERENCES = {
@@ -29,34 +29,34 @@ def follow(part: Subschema) -> Subschema:
     return _followed(part, "$ref")
 
 
-def ignores_siblings(place: Place) -> bool:
+def ignores_siblings(location: Location) -> bool:
     """Tell whether what stands beside a `$ref` is ignored, as up to draft 7 (draft-handrews-json-schema-01 §8.3)."""
-    return place.draft.ignores_siblings
+    return location.draft.ignores_siblings
 
 
 def _followed(part: Subschema, keyword: str) -> Subschema:
-    reference, place = part.schema[keyword], part.place
-    if place.draft not in REFERENCES[keyword]:
-        raise place.refusal(
+    reference, location = part.schema[keyword], part.location
+    if location.draft not in REFERENCES[keyword]:
+        raise location.refusal(
             f"{keyword!r} is no keyword of this draft",
             keyword=keyword,
             remedy="Name the draft by $schema, or use $ref.",
         )
     try:
-        resource, name = _holder(reference, keyword, place)
-        schema, path, resource = place.compilation.library.located(resource, name)
+        resource, name = _holder(reference, keyword, location)
+        schema, path, resource = location.compilation.library.located(resource, name)
     except LookupError as error:
-        raise place.refusal(
+        raise location.refusal(
             f"The reference {reference!r} leads nowhere: {error.args[0]}",
             keyword=keyword,
             remedy="Write the definition under $defs and refer to it as #/$defs/Name.",
         ) from error
-    return Subschema(schema, place.led_to(path, resource))
+    return Subschema(schema, location.led_to(path, resource))
 
 
-def _holder(reference: str, keyword: str, place: Place) -> tuple[Resource, str]:
+def _holder(reference: str, keyword: str, location: Location) -> tuple[Resource, str]:
     """Return the resource that a reference leads into, and the fragment that says where in it."""
-    library, scope = place.compilation.library, place.scope
+    library, scope = location.compilation.library, location.scope
     uri, _, fragment = reference.partition("#")
     target = library.find(joined(scope.resource.uri, uri)) if uri else scope.resource
     name = unquote(fragment)

@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import Any
 
 from structured.errors.recursion import deep
-from structured.json_schema.document.place import Elsewhere, Subschema, Subschemas, check_shape
+from structured.json_schema.document.location import Elsewhere, Subschema, Subschemas, check_shape
 from structured.json_schema.document.references import REFERENCES, follow
 from structured.json_schema.logic.emptiness import Context, context_of, surely_empty
 from structured.json_schema.logic.equality import identity
@@ -18,7 +18,7 @@ from structured.json_schema.logic.values import spelling
 
 def exclusive(part: Subschema, branches: Subschemas, context: Subschemas) -> list[Subschemas]:
     """Return what has to hold for each branch to be the only one that does, where the context does."""
-    if part.place.is_type and isinstance(part.schema.get("discriminator"), Mapping):
+    if part.location.is_type and isinstance(part.schema.get("discriminator"), Mapping):
         _check_discriminator(part, branches)
         return [[branch] for branch in branches]
     overlapping: list[Subschemas] = [[] for _ in branches]
@@ -58,7 +58,7 @@ def _listed(branch: Subschema) -> set[str] | None:
 
 def _exclude(left: Subschema, right: Subschema, context: Context) -> bool:
     """Tell whether it is certain that two branches have no value in common; what is found is kept."""
-    made = left.place.compilation.made
+    made = left.location.compilation.made
     key = "exclude", left.identity, right.identity, context.seen
     if key not in made:
         made[key] = (left.schema, right.schema, context), surely_empty([left, right], context)
@@ -69,14 +69,14 @@ def _exclude(left: Subschema, right: Subschema, context: Context) -> bool:
 def _denied(part: Subschema) -> Elsewhere:
     if isinstance(part.schema, Elsewhere):
         return part.schema._replace(is_denied=not part.schema.is_denied)
-    return Elsewhere(part.schema, part.place, is_denied=True)
+    return Elsewhere(part.schema, part.location, is_denied=True)
 
 
 def _check_discriminator(part: Subschema, branches: Subschemas) -> None:
     name = part.schema["discriminator"].get("propertyName")
     tags = [tag for branch in branches for tag in set(_tags(branch, name))]
     if len(set(tags)) < len(tags):
-        raise part.place.refusal(
+        raise part.location.refusal(
             f"Two branches have the same {name!r}", keyword="oneOf", remedy="Give each branch values of its own."
         )
 
@@ -99,7 +99,7 @@ def _tags(branch: Subschema, name: str) -> list[str]:
         check_shape(tag)
         values = [tag.schema["const"]] if "const" in tag.schema else tag.schema.get("enum", [])
     if not values:
-        raise branch.place.refusal(
+        raise branch.location.refusal(
             f"The discriminator {name!r} has no fixed value here", keyword="oneOf", remedy="Make it a Literal."
         )
-    return [spelling(value, branch.place, keyword="oneOf") for value in values]
+    return [spelling(value, branch.location, keyword="oneOf") for value in values]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
 from typing import Any
 
-from structured.json_schema.document.place import Complement, Subschema, Subschemas
+from structured.json_schema.document.location import Complement, Subschema, Subschemas
 from structured.json_schema.logic.branches import exclusive
 
 Options = Iterator[list[Subschemas]]
@@ -24,7 +24,7 @@ def any_of(part: Subschema, _others: Subschemas) -> Options:
         yield [[branch] for branch in branches]
         return
     if len(branches) > MAX_SUBSETS:
-        raise part.place.refusal(
+        raise part.location.refusal(
             f"More than {MAX_SUBSETS} branches beside unevaluated properties or items are not supported",
             keyword="anyOf",
             remedy="List the properties, and use additionalProperties.",
@@ -38,23 +38,23 @@ def one_of(part: Subschema, others: Subschemas) -> Options:
     Where a type tells them apart by a property, Pydantic has to find it, even if it has a default.
     """
     options = exclusive(part, [part.below("oneOf", index) for index in range(len(part.schema["oneOf"]))], others)
-    if part.place.is_type and part.place.compilation.optional != "written" and "discriminator" in part.schema:
+    if part.location.is_type and part.location.compilation.optional != "written" and "discriminator" in part.schema:
         name = part.schema["discriminator"]["propertyName"]
-        tagged = Subschema(_kept(part, "oneOf", name, required=[name]), part.place)
+        tagged = Subschema(_kept(part, "oneOf", name, required=[name]), part.location)
         options = [[*option, tagged] for option in options]
     yield options
 
 
 def not_(part: Subschema, _others: Subschemas) -> Options:
     """Yield what is denied (core §10.2.1.4)."""
-    yield [[Subschema(part.elsewhere("not", is_denied=True), part.place)]]
+    yield [[Subschema(part.elsewhere("not", is_denied=True), part.location)]]
 
 
 def if_(part: Subschema, _others: Subschemas) -> Options:
     """Yield the condition with `then`, and its complement with `else` (core §10.2.2)."""
     if "then" in part.schema or "else" in part.schema or part.scopes:
         held = [part.below("if"), *([part.below("then")] if "then" in part.schema else [])]
-        failed = Subschema(part.elsewhere("if", is_denied=True), part.place)
+        failed = Subschema(part.elsewhere("if", is_denied=True), part.location)
         yield [held, [failed, *([part.below("else")] if "else" in part.schema else [])]]
 
 
@@ -67,12 +67,12 @@ def dependencies(keyword: str) -> Callable[[Subschema, Subschemas], Options]:
             if needed in (True, [], {}):
                 continue
             names = [needed] if isinstance(needed, str) else needed if isinstance(needed, list) else []
-            present = Subschema(_kept(part, keyword, name, required=[name, *names], type="object"), part.place)
+            present = Subschema(_kept(part, keyword, name, required=[name, *names], type="object"), part.location)
             asked = [present, *([] if isinstance(needed, list | str) else [part.below(keyword, name)])]
             if name in required and _is_object(others):
                 yield [asked]
                 continue
-            missing = Subschema(_kept(part, keyword, f"no {name}", properties={name: False}), part.place)
+            missing = Subschema(_kept(part, keyword, f"no {name}", properties={name: False}), part.location)
             yield [[missing], asked]
 
     return options
@@ -80,7 +80,7 @@ def dependencies(keyword: str) -> Callable[[Subschema, Subschemas], Options]:
 
 def _kept(part: Subschema, keyword: str, name: str, **keywords: Any) -> Complement:
     """Return a schema of the compiler's own, the same each time."""
-    made: dict[Any, Any] = part.place.compilation.made
+    made: dict[Any, Any] = part.location.compilation.made
     key = part.identity, keyword, name
     if key not in made:
         made[key] = part.schema, Complement(keywords)
@@ -88,8 +88,8 @@ def _kept(part: Subschema, keyword: str, name: str, **keywords: Any) -> Compleme
     return found
 
 
-def _is_object(parts: Subschemas) -> bool:
-    return any(part.schema.get("type") == "object" for part in parts)
+def _is_object(schemas: Subschemas) -> bool:
+    return any(part.schema.get("type") == "object" for part in schemas)
 
 
 CHOICES: Mapping[str, Callable[[Subschema, Subschemas], Options]] = {

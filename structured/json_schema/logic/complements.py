@@ -15,7 +15,7 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 from structured.json_schema.assertions import EVERY_TYPE
-from structured.json_schema.document.place import Complement, Elsewhere, Subschema, Subschemas, check_shape
+from structured.json_schema.document.location import Complement, Elsewhere, Subschema, Subschemas, check_shape
 from structured.json_schema.document.references import ignores_siblings, targets
 from structured.json_schema.logic.emptiness import surely_empty
 from structured.json_schema.logic.values import type_of
@@ -48,31 +48,31 @@ class SomeProperty(NamedTuple):
 
 def ways_to_fail(part: Subschema) -> list[Subschemas]:
     """Return conjunctions of schemas: a value fails a schema if and only if it satisfies one of them."""
-    schema, place = part.schema, part.place
+    schema, location = part.schema, part.location
     if isinstance(schema, bool):
-        return [] if schema else [[Subschema(True, place)]]
+        return [] if schema else [[Subschema(True, location)]]
     check_shape(part)
-    known = place.compilation.complements
+    known = location.compilation.complements
     if part.identity not in known:
         known[part.identity] = schema, list(_ways(part))
     ways: list[Subschemas] = known[part.identity][1]
-    return [[Subschema(one.schema, one.place._replace(depth=place.depth)) for one in way] for way in ways]
+    return [[Subschema(one.schema, one.location._replace(depth=location.depth)) for one in way] for way in ways]
 
 
 def _ways(part: Subschema) -> Ways:
-    schema, place = part.schema, part.place
+    schema, location = part.schema, part.location
     for target in targets(part):
-        yield [Subschema(Elsewhere(target.schema, target.place, is_denied=True), place)]
-    if "$ref" in schema and ignores_siblings(place):
+        yield [Subschema(Elsewhere(target.schema, target.location, is_denied=True), location)]
+    if "$ref" in schema and ignores_siblings(location):
         return
     for keyword in schema:
-        if not isinstance(schema, Complement) and not place.draft.has(keyword):
+        if not isinstance(schema, Complement) and not location.draft.has(keyword):
             continue
         ways = _WAYS.get(keyword)
         if ways is not None:
             yield from ways(part, keyword)
         elif keyword in _UNDENIABLE:
-            raise place.refusal(
+            raise location.refusal(
                 f"{keyword!r} cannot be enforced where it is denied", keyword=keyword, remedy="Say it positively."
             )
 
@@ -80,11 +80,11 @@ def _ways(part: Subschema) -> Ways:
 def _made(part: Subschema, kind: str | None = None, **keywords: Any) -> Subschemas:
     """Return a way of one schema, for values of one type."""
     kinds = {} if kind is None else {"type": kind}
-    return [Subschema(Complement(kinds | keywords), part.place)]
+    return [Subschema(Complement(kinds | keywords), part.location)]
 
 
 def _denied(part: Subschema, *keys: str | int) -> Subschema:
-    return Subschema(part.elsewhere(*keys, is_denied=True), part.place)
+    return Subschema(part.elsewhere(*keys, is_denied=True), part.location)
 
 
 def _affirmed(part: Subschema, *keys: str | int) -> Subschema:
@@ -96,9 +96,9 @@ def _type(part: Subschema, _keyword: str) -> Ways:
     names = {named} if isinstance(named, str) else set(named)
     others = EVERY_TYPE - names - ({"number"} if "integer" in names else set())
     if others:
-        yield [Subschema(Complement({"type": sorted(others)}), part.place)]
+        yield [Subschema(Complement({"type": sorted(others)}), part.location)]
     if "integer" in names and "number" not in names:
-        yield [Subschema(Complement({"type": "number", "not integer": True}), part.place)]
+        yield [Subschema(Complement({"type": "number", "not integer": True}), part.location)]
 
 
 def _listed(part: Subschema, keyword: str) -> Ways:
@@ -110,15 +110,15 @@ def _listed(part: Subschema, keyword: str) -> Ways:
         by_type.setdefault("number" if kind == "integer" else kind, []).append(value)
     untouched = EVERY_TYPE - by_type.keys()
     if untouched:
-        yield [Subschema(Complement({"type": sorted(untouched)}), part.place)]
+        yield [Subschema(Complement({"type": sorted(untouched)}), part.location)]
     for kind, listed in by_type.items():
         if kind in ("string", "number"):
             yield _made(part, kind, **{"not enum": listed})
         elif kind == "boolean" and len(set(listed)) == 1:
             yield _made(part, None, enum=[not listed[0]])
         elif kind in ("array", "object"):
-            shapes = [Elsewhere(_shape(value), part.place, is_denied=True) for value in listed]
-            yield [*_made(part, kind), *(Subschema(shape, part.place) for shape in shapes)]
+            shapes = [Elsewhere(_shape(value), part.location, is_denied=True) for value in listed]
+            yield [*_made(part, kind), *(Subschema(shape, part.location) for shape in shapes)]
 
 
 def _shape(value: Any) -> dict[str, Any]:
@@ -173,7 +173,7 @@ def _not(kind: str) -> Callable[[Subschema, str], Ways]:
         value = part.schema[keyword]
         if keyword == "uniqueItems" and value is not True:
             return
-        if keyword == "format" and not is_asserted(part.place, value):
+        if keyword == "format" and not is_asserted(part.location, value):
             return
         yield _made(part, kind, **{f"not {'multipleOf' if keyword == 'divisibleBy' else keyword}": value})
 
@@ -196,7 +196,7 @@ def _items(part: Subschema, keyword: str) -> Ways:
 
 def contained(part: Subschema) -> tuple[int, int | None]:
     """Return how many items have to satisfy `contains`: before draft 2019-09, at least one."""
-    if not isinstance(part.schema, Complement) and not part.place.draft.has("minContains"):
+    if not isinstance(part.schema, Complement) and not part.location.draft.has("minContains"):
         return 1, None
     least = part.length("minContains")
     return 1 if least is None else least, part.length("maxContains")

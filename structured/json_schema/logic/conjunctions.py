@@ -9,7 +9,14 @@ from typing import NamedTuple
 
 from structured.errors.recursion import deep
 from structured.json_schema.assertions import UNEVALUATED
-from structured.json_schema.document.place import ANNOTATIONS, Elsewhere, Identity, Subschema, Subschemas, check_shape
+from structured.json_schema.document.location import (
+    ANNOTATIONS,
+    Elsewhere,
+    Identity,
+    Subschema,
+    Subschemas,
+    check_shape,
+)
 from structured.json_schema.document.references import REFERENCES, ignores_siblings, targets
 from structured.json_schema.logic.choices import CHOICES
 from structured.json_schema.logic.complements import ways_to_fail
@@ -38,13 +45,13 @@ class Choice(NamedTuple):
 class Conjunction:
     """The schemas that a value has to satisfy, with those that their `$ref` and `allOf` lead to, and the choices left.
 
-    `parts` are read without the keywords of `CHOICES`; `denied` are those that the value must fail.
+    `schemas` are read without the keywords of `CHOICES`; `denied` are those that the value must fail.
     """
 
-    __slots__ = ("choices", "denied", "followed", "parts", "seen")
+    __slots__ = ("choices", "denied", "followed", "schemas", "seen")
 
     def __init__(self) -> None:
-        self.parts: Subschemas = []
+        self.schemas: Subschemas = []
         self.choices: list[Choice] = []
         self.followed: Subschemas = []
         self.denied: dict[Identity, Subschema] = {}
@@ -53,17 +60,17 @@ class Conjunction:
     @deep
     def add(self, part: Subschema) -> None:
         """Take a schema, and all that it leads to. Raises `UnsatisfiableError` if it contradicts what is there."""
-        schema, place, scopes = part
+        schema, location, scopes = part
         if isinstance(schema, Elsewhere):
-            self._deny(part, Subschema(schema.schema, schema.place._replace(depth=place.depth)))
+            self._deny(part, Subschema(schema.schema, schema.location._replace(depth=location.depth)))
             return
         if schema is True or (part.identity in self.seen and scopes <= self.seen[part.identity]):
             return
         if schema is False:
-            raise place.unsatisfiable("nothing is allowed here", keyword=None)
+            raise location.unsatisfiable("nothing is allowed here", keyword=None)
         check_shape(part)
         if part.identity in self.denied:
-            raise place.unsatisfiable("what has to hold must not", keyword="not")
+            raise location.unsatisfiable("what has to hold must not", keyword="not")
         self._add_new(part._replace(scopes=self._noted(part)))
 
     def _noted(self, part: Subschema) -> frozenset[Identity]:
@@ -71,7 +78,7 @@ class Conjunction:
         identity, scopes = part.identity, part.scopes
         if identity in self.seen:
             scopes |= self.seen[identity]
-            self.parts = [one for one in self.parts if one.identity != identity]
+            self.schemas = [one for one in self.schemas if one.identity != identity]
             self.choices = [choice for choice in self.choices if choice.part.identity != identity]
         self.seen[identity] = scopes
         return scopes if UNEVALUATED.isdisjoint(part.schema) else scopes | {identity}
@@ -81,9 +88,9 @@ class Conjunction:
         for target in targets(part):
             self.followed.append(target)
             self.add(target._replace(scopes=part.scopes))
-        if ("$ref" in schema and ignores_siblings(part.place)) or schema.keys() <= _SAYS_NOTHING:
+        if ("$ref" in schema and ignores_siblings(part.location)) or schema.keys() <= _SAYS_NOTHING:
             return
-        self.parts.append(part)
+        self.schemas.append(part)
         for index in range(len(schema.get("allOf", []))):
             self.add(part.below("allOf", index)._replace(scopes=part.scopes))
         if not _CHOOSING.isdisjoint(schema):
@@ -93,7 +100,7 @@ class Conjunction:
 
     def _choose(self, part: Subschema, keyword: str) -> None:
         """Take what a keyword leaves to choose; a choice of one is none."""
-        for options in CHOICES[keyword](part, self.parts):
+        for options in CHOICES[keyword](part, self.schemas):
             chosen = [[one._replace(scopes=one.scopes | part.scopes) for one in option] for option in options]
             if len(chosen) == 1:
                 for one in chosen[0]:
@@ -106,13 +113,13 @@ class Conjunction:
         if target.schema is False or target.identity in self.denied:
             return
         if target.schema is True or target.identity in self.seen:
-            raise target.place.unsatisfiable("what must not hold does", keyword="not")
+            raise target.location.unsatisfiable("what must not hold does", keyword="not")
         self.denied[target.identity] = target
         if isinstance(target.schema, Mapping) and not target.schema.keys().isdisjoint(REFERENCES):
             self.followed.append(target)
         ways = ways_to_fail(target)
         if not ways:
-            raise target.place.unsatisfiable("what must not hold always does", keyword="not")
+            raise target.location.unsatisfiable("what must not hold always does", keyword="not")
         if len(ways) == 1:
             for one in ways[0]:
                 self.add(one)
@@ -128,7 +135,7 @@ class Conjunction:
         return (
             all(len(option) == 1 for option in options)
             and len(self.denied) <= (keyword == "not")
-            and all(not _says_more(other, keyword) for other in self.parts)
+            and all(not _says_more(other, keyword) for other in self.schemas)
         )
 
     def settle(self) -> None:
@@ -136,11 +143,11 @@ class Conjunction:
         is_settled = False
         while not is_settled:
             is_settled = True
-            context = context_of(self.parts)
+            context = context_of(self.schemas)
             for choice in self.choices:
                 if self._settle(choice, context):
                     is_settled = False
-                    context = context_of(self.parts)
+                    context = context_of(self.schemas)
 
     def _settle(self, choice: Choice, context: Context) -> bool:
         """Do so with one choice; tell whether that added a schema, which may settle others."""
@@ -153,7 +160,7 @@ class Conjunction:
         if len(options) == len(choice.options):
             return False
         if not options:
-            raise choice.part.place.unsatisfiable("no branch is possible", keyword=choice.keyword)
+            raise choice.part.location.unsatisfiable("no branch is possible", keyword=choice.keyword)
         self.choices = [other for other in self.choices if other is not choice]
         if len(options) > 1:
             self.choices.append(choice._replace(options=options))
@@ -165,7 +172,7 @@ class Conjunction:
     def with_option(self, option: Subschemas) -> "Conjunction":
         """Return the same with the first choice made."""
         chosen = Conjunction()
-        chosen.parts, chosen.choices = list(self.parts), self.choices[1:]
+        chosen.schemas, chosen.choices = list(self.schemas), self.choices[1:]
         chosen.seen, chosen.denied = dict(self.seen), dict(self.denied)
         for part in option:
             chosen.add(part)

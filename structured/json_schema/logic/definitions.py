@@ -6,58 +6,60 @@ What was gathered is also what a definition is known by, so that `Node` beside a
 from collections.abc import Callable
 
 from structured.errors import SchemaError
-from structured.json_schema.document.place import Compilation, Place
+from structured.json_schema.document.location import Compilation, Location
 from structured.json_schema.logic.conjunctions import Conjunction
 from structured.regex import Pattern, Reference, nodes_of, productive_nodes
 
-Build = Callable[[Conjunction, Place], Pattern]
+Build = Callable[[Conjunction, Location], Pattern]
 """What makes the pattern of what was gathered."""
 
 MAX_DEFINITIONS = 10_000
 """Definitions, each set of those that hold together counted as one: there may be as many as sets."""
 
 
-def definition(gathered: Conjunction, place: Place, build: Build) -> Pattern:
+def definition(gathered: Conjunction, location: Location, build: Build) -> Pattern:
     """Return the definition of what was gathered, or a reference to it if it is being built."""
-    name = _name(gathered, place)
-    known = f"{name} at {place.depth}" if place.whitespace.indent else name
-    pattern = place.compilation.patterns.get(known)
+    name = _name(gathered, location)
+    known = f"{name} at {location.depth}" if location.whitespace.indent else name
+    pattern = location.compilation.patterns.get(known)
     if pattern is not None:
         return pattern
-    if name in place.compilation.open_names:
-        return _reference(name, gathered, place)
-    return _built(name, known, gathered, place, build)
+    if name in location.compilation.open_names:
+        return _reference(name, gathered, location)
+    return _built(name, known, gathered, location, build)
 
 
 def check_ends(pattern: Pattern, compilation: Compilation) -> None:
     """Refuse a definition in a pattern that has to contain itself; others were left out with what refers to them."""
     left, productive = set(map(id, nodes_of(pattern))), productive_nodes(pattern)
-    for reference, place in compilation.references:
+    for reference, location in compilation.references:
         target = id(compilation.patterns.get(reference.name))
         if target in left and target not in productive:
-            raise place.unsatisfiable(f"{reference.name} has to contain itself, without end", keyword="$ref")
+            raise location.unsatisfiable(f"{reference.name} has to contain itself, without end", keyword="$ref")
 
 
-def _reference(name: str, gathered: Conjunction, place: Place) -> Reference:
+def _reference(name: str, gathered: Conjunction, location: Location) -> Reference:
     """Return a reference to a definition that is being built."""
-    if place.whitespace.indent:
-        raise place.refusal(
+    if location.whitespace.indent:
+        raise location.refusal(
             f"{name} contains itself, and indented text needs to know how deep it is",
             keyword="$ref",
             remedy='Choose another whitespace: "spaced", "compact", "flexible" or "any".',
         )
-    reference = Reference(name, place.compilation.patterns)
-    place.compilation.references.append((reference, gathered.followed[0].place if gathered.followed else place))
+    reference = Reference(name, location.compilation.patterns)
+    location.compilation.references.append(
+        (reference, gathered.followed[0].location if gathered.followed else location)
+    )
     return reference
 
 
-def _built(name: str, known: str, gathered: Conjunction, place: Place, build: Build) -> Pattern:
+def _built(name: str, known: str, gathered: Conjunction, location: Location, build: Build) -> Pattern:
     """Return the pattern of a definition, after building and keeping it."""
-    compilation = place.compilation
+    compilation = location.compilation
     before = len(compilation.patterns)
     compilation.open_names.add(name)
     try:
-        compilation.patterns[known] = build(gathered, place)
+        compilation.patterns[known] = build(gathered, location)
     except SchemaError:  # what was built inside may refer to what will not be
         for inner in list(compilation.patterns)[before:]:
             del compilation.patterns[inner]
@@ -67,19 +69,19 @@ def _built(name: str, known: str, gathered: Conjunction, place: Place, build: Bu
     return compilation.patterns[known]
 
 
-def _name(gathered: Conjunction, place: Place) -> str:
+def _name(gathered: Conjunction, location: Location) -> str:
     """Return the name by which what was gathered is known; the same schemas have the same one."""
-    compilation = place.compilation
-    key = frozenset((part.identity, part.scopes) for part in gathered.parts), frozenset(gathered.denied)
+    compilation = location.compilation
+    key = frozenset((part.identity, part.scopes) for part in gathered.schemas), frozenset(gathered.denied)
     if key not in compilation.names:
         if len(compilation.names) == MAX_DEFINITIONS:
-            raise place.refusal(
+            raise location.refusal(
                 f"Definitions are combined in more than {MAX_DEFINITIONS:,} ways",
                 keyword="$ref",
                 remedy="Let fewer of them hold together, with allOf or beside each other.",
             )
-        named = gathered.followed or gathered.parts
-        name = " and ".join(part.place.pointer.rpartition("/")[2] or "#" for part in named)
+        named = gathered.followed or gathered.schemas
+        name = " and ".join(part.location.pointer.rpartition("/")[2] or "#" for part in named)
         compilation.namesakes[name] += 1
         count = compilation.namesakes[name]
         compilation.names[key] = name if count == 1 else f"{name} ({count})"

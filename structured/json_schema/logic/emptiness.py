@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from structured.errors import PatternError
-from structured.json_schema.document.place import Complement, Elsewhere, Identity, Subschema, Subschemas, check_shape
+from structured.json_schema.document.location import Complement, Elsewhere, Identity, Subschema, Subschemas, check_shape
 from structured.json_schema.document.references import REFERENCES, ignores_siblings, targets
 from structured.json_schema.logic.equality import identity
 from structured.json_schema.logic.values import type_of
@@ -27,7 +27,7 @@ _TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "
 class Context(NamedTuple):
     """Schemas that hold, with those that they lead to, and the identities of all; whether one of them is False."""
 
-    parts: Subschemas
+    schemas: Subschemas
     seen: frozenset[Identity]
     is_nothing: bool = False
 
@@ -35,30 +35,30 @@ class Context(NamedTuple):
 NO_CONTEXT = Context([], frozenset())
 
 
-def context_of(parts: Sequence[Subschema]) -> Context:
+def context_of(schemas: Sequence[Subschema]) -> Context:
     """Return some schemas as a context, which can be used again and again."""
     seen: set[Identity] = set()
     try:
-        known = _reached(parts, seen)
+        known = _reached(schemas, seen)
     except _Nothing:
         return Context([], frozenset(), is_nothing=True)
     return Context(known, frozenset(part.identity for part in known))
 
 
-def surely_empty(parts: Subschemas, context: Context = NO_CONTEXT, depth: int = DEPTH) -> bool:
+def surely_empty(schemas: Subschemas, context: Context = NO_CONTEXT, depth: int = DEPTH) -> bool:
     """Tell whether it is certain that no value satisfies all of some schemas and those of the context.
 
     The choices of the context are not looked at.
     """
     if context.is_nothing:
         return True
-    known = context.parts
-    compilation = parts[0].place.compilation
-    compilation.looked_at += len(known) + len(parts)
+    known = context.schemas
+    compilation = schemas[0].location.compilation
+    compilation.looked_at += len(known) + len(schemas)
     if compilation.looked_at > MAX_LOOKED_AT:
         return False
     try:
-        new = _reached(parts, set(), context.seen)
+        new = _reached(schemas, set(), context.seen)
     except _Nothing:
         return True
     types = _type_set([*known, *new])
@@ -85,10 +85,10 @@ def _has_no_option(known: Subschemas, new: Subschemas, index: int, depth: int) -
     )
 
 
-def _lacks_property(parts: Subschemas, depth: int) -> bool:
+def _lacks_property(schemas: Subschemas, depth: int) -> bool:
     """Tell whether a property that must be there cannot be."""
-    for name in {name for part in parts for name in part.schema.get("required", ())}:
-        said = [one for part in parts for one in _said_of(part, name)]
+    for name in {name for part in schemas for name in part.schema.get("required", ())}:
+        said = [one for part in schemas for one in _said_of(part, name)]
         is_telling = len(said) > 1 or any(one.schema is False for one in said)
         if is_telling and surely_empty(said, depth=depth - 1):
             return True
@@ -107,10 +107,10 @@ class _Nothing(Exception):  # noqa: N818  not an error, a result
     """A schema that nothing satisfies."""
 
 
-def _reached(parts: Sequence[Subschema], seen: set[Identity], known: frozenset[Identity] = frozenset()) -> Subschemas:
+def _reached(schemas: Sequence[Subschema], seen: set[Identity], known: frozenset[Identity] = frozenset()) -> Subschemas:
     """Return the schemas with those that their `$ref` and `allOf` lead to; of complements, those of listed values."""
     reached: Subschemas = []
-    left = [*reversed(parts)]
+    left = [*reversed(schemas)]
     while left:
         part = left.pop()
         if part.schema is False:
@@ -120,13 +120,13 @@ def _reached(parts: Sequence[Subschema], seen: set[Identity], known: frozenset[I
         if isinstance(part.schema, Elsewhere):
             listed = _denied_values(part.schema.schema)
             if listed is not None:
-                reached.append(Subschema(Complement({"denied values": listed}), part.place))
+                reached.append(Subschema(Complement({"denied values": listed}), part.location))
             continue
         check_shape(part)
         seen.add(part.identity)
         if not REFERENCES.keys().isdisjoint(part.schema):
             left += reversed(targets(part))
-            if "$ref" in part.schema and ignores_siblings(part.place):
+            if "$ref" in part.schema and ignores_siblings(part.location):
                 continue
         reached.append(part)
         if "allOf" in part.schema:
@@ -144,9 +144,9 @@ def _denied_values(schema: Any) -> list[Any] | None:
     return None
 
 
-def _type_set(parts: Subschemas) -> set[str]:
+def _type_set(schemas: Subschemas) -> set[str]:
     types = set(_TYPES)
-    for part in parts:
+    for part in schemas:
         if "type" in part.schema:
             named = part.schema["type"]
             names = set(named) if isinstance(named, list) else {named}
@@ -154,10 +154,10 @@ def _type_set(parts: Subschemas) -> set[str]:
     return types
 
 
-def _values(parts: Subschemas, types: set[str]) -> set[str] | None:
+def _values(schemas: Subschemas, types: set[str]) -> set[str] | None:
     """Return the values, of some types, that all schemas list; None if none of them lists any."""
     found: dict[str, Any] | None = None
-    for part in parts:
+    for part in schemas:
         for keyword in ("const", "enum"):
             if part.has(keyword) and (keyword == "const" or isinstance(part.schema["enum"], list)):
                 listed = [part.schema["const"]] if keyword == "const" else part.schema["enum"]
@@ -167,12 +167,12 @@ def _values(parts: Subschemas, types: set[str]) -> set[str] | None:
         return None
     denied = {
         identity(value)
-        for part in parts
+        for part in schemas
         if isinstance(part.schema, Complement)
         for keyword in ("denied values", "not enum")
         for value in part.schema.get(keyword, ())
     }
-    regexes = [part.schema["pattern"] for part in parts if isinstance(part.schema.get("pattern"), str)]
+    regexes = [part.schema["pattern"] for part in schemas if isinstance(part.schema.get("pattern"), str)]
     return {
         key
         for key, value in found.items()

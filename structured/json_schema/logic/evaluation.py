@@ -21,7 +21,7 @@ from structured.errors import PatternError, SchemaError
 from structured.errors.recursion import deep
 from structured.json_schema.document.drafts import Draft
 from structured.json_schema.document.library import ROOT_URI
-from structured.json_schema.document.place import Complement, Elsewhere, Place, Subschema
+from structured.json_schema.document.location import Complement, Elsewhere, Location, Subschema
 from structured.json_schema.document.references import REFERENCES
 from structured.json_schema.document.resources import pointer_of
 from structured.json_schema.logic.equality import identity
@@ -38,57 +38,57 @@ class NotEvaluatedError(SchemaError):
 @deep
 def allows(part: Subschema, value: Any) -> bool:
     """Tell whether a schema allows a value."""
-    schema, place = part.schema, part.place
+    schema, location = part.schema, part.location
     if isinstance(schema, bool):
         return schema
     if isinstance(schema, Elsewhere):
-        return allows(Subschema(schema.schema, schema.place), value) != schema.is_denied
+        return allows(Subschema(schema.schema, schema.location), value) != schema.is_denied
     if isinstance(schema, Complement):
-        return _complement_allows(schema, place, value)
-    return _plainly_allows(schema, place, value)
+        return _complement_allows(schema, location, value)
+    return _plainly_allows(schema, location, value)
 
 
-def _complement_allows(schema: Complement, place: Place, value: Any) -> bool:
+def _complement_allows(schema: Complement, location: Location, value: Any) -> bool:
     """Tell the same for a schema of the compiler's own, whose type comes first."""
-    made = place.compilation.made
+    made = location.compilation.made
     key = "plain", id(schema)
     if key not in made:
         made[key] = (
             schema,
             {name: held for name, held in schema.items() if name not in _OWN and name not in _CONTAINS},
         )
-    if not _plainly_allows(made[key][1], place, value):
+    if not _plainly_allows(made[key][1], location, value):
         return False
-    if "contains" in schema and not _contains(schema, place, value):
+    if "contains" in schema and not _contains(schema, location, value):
         return False
-    return all(_OWN[keyword](held, place, value) for keyword, held in schema.items() if keyword in _OWN)
+    return all(_OWN[keyword](held, location, value) for keyword, held in schema.items() if keyword in _OWN)
 
 
-def _properties(held: Mapping[str, Any], place: Place, value: Any) -> bool:
+def _properties(held: Mapping[str, Any], location: Location, value: Any) -> bool:
     if not isinstance(value, dict):
         return True
-    return all(allows(Subschema(held[name], place), value[name]) for name in held.keys() & value.keys())
+    return all(allows(Subschema(held[name], location), value[name]) for name in held.keys() & value.keys())
 
 
-def _prefix(held: list[Any], place: Place, value: Any) -> bool:
+def _prefix(held: list[Any], location: Location, value: Any) -> bool:
     return not isinstance(value, list) or all(
-        allows(Subschema(one, place), item) for one, item in zip(held, value, strict=False)
+        allows(Subschema(one, location), item) for one, item in zip(held, value, strict=False)
     )
 
 
-def _no_pattern(held: str, _place: Place, value: Any) -> bool:
+def _no_pattern(held: str, _place: Location, value: Any) -> bool:
     return not isinstance(value, str) or not finds(held, ECMA, value)
 
 
-def _no_format(held: str, place: Place, value: Any) -> bool:
-    return not isinstance(value, str) or not _plainly_allows({"format": held}, place, value)
+def _no_format(held: str, location: Location, value: Any) -> bool:
+    return not isinstance(value, str) or not _plainly_allows({"format": held}, location, value)
 
 
-def _no_multiple(held: Any, place: Place, value: Any) -> bool:
-    return not _is_number(value) or not _plainly_allows({"multipleOf": held}, place, value)
+def _no_multiple(held: Any, location: Location, value: Any) -> bool:
+    return not _is_number(value) or not _plainly_allows({"multipleOf": held}, location, value)
 
 
-def _no_integer(_held: bool, _place: Place, value: Any) -> bool:
+def _no_integer(_held: bool, _place: Location, value: Any) -> bool:
     return not _is_number(value) or value != int(value)
 
 
@@ -96,45 +96,47 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _none_of(held: list[Any], _place: Place, value: Any) -> bool:
+def _none_of(held: list[Any], _place: Location, value: Any) -> bool:
     return isinstance(value, bool) or identity(value) not in _identities(held)
 
 
-def _not_unique(_held: bool, place: Place, value: Any) -> bool:
-    return not isinstance(value, list) or not _plainly_allows({"uniqueItems": True}, place, value)
+def _not_unique(_held: bool, location: Location, value: Any) -> bool:
+    return not isinstance(value, list) or not _plainly_allows({"uniqueItems": True}, location, value)
 
 
-def _some_item(held: Any, place: Place, value: Any) -> bool:
+def _some_item(held: Any, location: Location, value: Any) -> bool:
     return not isinstance(value, list) or any(
-        allows(Subschema(held.schema, place), item) for item in value[held.start :]
+        allows(Subschema(held.schema, location), item) for item in value[held.start :]
     )
 
 
-def _some_property(held: Any, place: Place, value: Any) -> bool:
+def _some_property(held: Any, location: Location, value: Any) -> bool:
     if not isinstance(value, dict):
         return True
-    return any(_is_asked(held, place, name) and allows(Subschema(held.schema, place), value[name]) for name in value)
+    return any(
+        _is_asked(held, location, name) and allows(Subschema(held.schema, location), value[name]) for name in value
+    )
 
 
-def _is_asked(held: Any, place: Place, name: str) -> bool:
+def _is_asked(held: Any, location: Location, name: str) -> bool:
     if name in held.other_names or any(finds(regex, ECMA, name) for regex in held.other_patterns):
         return False
     is_found = held.pattern is None or finds(held.pattern, ECMA, name)
-    return is_found and allows(Subschema(held.names, place), name)
+    return is_found and allows(Subschema(held.names, location), name)
 
 
-def _contains(schema: Complement, place: Place, value: Any) -> bool:
+def _contains(schema: Complement, location: Location, value: Any) -> bool:
     """Tell whether as many items as `contains` and the counts beside it ask for are there."""
     if not isinstance(value, list):
         return True
-    met = sum(allows(Subschema(schema["contains"], place), item) for item in value)
+    met = sum(allows(Subschema(schema["contains"], location), item) for item in value)
     most = schema.get("maxContains")
     return bool(schema.get("minContains", 1) <= met and (most is None or met <= most))
 
 
 _CONTAINS = frozenset({"contains", "maxContains", "minContains"})
 
-_OWN: Mapping[str, Callable[[Any, Place, Any], bool]] = {
+_OWN: Mapping[str, Callable[[Any, Location, Any], bool]] = {
     "properties": _properties,
     "prefixItems": _prefix,
     "not pattern": _no_pattern,
@@ -148,21 +150,21 @@ _OWN: Mapping[str, Callable[[Any, Place, Any], bool]] = {
 }
 
 
-def _plainly_allows(schema: Any, place: Place, value: Any) -> bool:
+def _plainly_allows(schema: Any, location: Location, value: Any) -> bool:
     try:
         with _validation():
-            return bool(_validator(schema, place).is_valid(value))
+            return bool(_validator(schema, location).is_valid(value))
     except NotEvaluatedError as error:
-        raise NotEvaluatedError(error.problem, schema_path=place.pointer, remedy=error.remedy) from error
+        raise NotEvaluatedError(error.problem, schema_path=location.pointer, remedy=error.remedy) from error
     except SchemaError as error:
-        raise place.refusal(error.problem, keyword=error.keyword, remedy=error.remedy) from error
+        raise location.refusal(error.problem, keyword=error.keyword, remedy=error.remedy) from error
     except PatternError as error:
-        raise place.refusal(error.problem, keyword="pattern", remedy=error.remedy) from error
+        raise location.refusal(error.problem, keyword="pattern", remedy=error.remedy) from error
     # What is wrong with the schema, or with one that it refers to, comes out as an error of Python's or of a library's.
     except Exception as error:
         if not isinstance(error, _FAULTS) and type(error).__module__.partition(".")[0] not in _LIBRARIES:
             raise
-        raise place.refusal(
+        raise location.refusal(
             f"The schema is malformed, or refers to one that is: {str(error).partition(chr(10))[0]}",
             remedy="Correct it, or remove what stands beside the listed values.",
         ) from error
@@ -182,12 +184,12 @@ def rejection(root: Subschema, value: Any) -> str | None:
     from jsonschema.exceptions import best_match
     from jsonschema.validators import validator_for
 
-    place = root.place
-    library = place.compilation.library
+    location = root.location
+    library = location.compilation.library
     if library.is_dynamic:
         return None
-    validator = _with_own_patterns(validator_for({"$schema": place.draft.metaschema}))
-    whole = validator({"$ref": ROOT_URI}, registry=library.registry, format_checker=_checker(place))
+    validator = _with_own_patterns(validator_for({"$schema": location.draft.metaschema}))
+    whole = validator({"$ref": ROOT_URI}, registry=library.registry, format_checker=_checker(location))
     try:
         with _validation():
             error = best_match(whole.iter_errors(value))
@@ -208,18 +210,18 @@ def _json_path(error: Any) -> str:
     return str(ValidationError("", path=path).json_path)
 
 
-def _validator(schema: Any, place: Place) -> Any:
+def _validator(schema: Any, location: Location) -> Any:
     """Return what validates by a schema; the same each time, since to make it is most of the work."""
     from jsonschema.validators import validator_for
 
-    made = place.compilation.made
-    key = "validator", id(schema), place.entered, place.path
+    made = location.compilation.made
+    key = "validator", id(schema), location.entered, location.path
     if key not in made:
-        validator = _with_own_patterns(validator_for({"$schema": place.draft.metaschema}))
-        check_well_formed(schema, place.draft, validator.FORMAT_CHECKER)
-        library, checker = place.compilation.library, _checker(place)
+        validator = _with_own_patterns(validator_for({"$schema": location.draft.metaschema}))
+        check_well_formed(schema, location.draft, validator.FORMAT_CHECKER)
+        library, checker = location.compilation.library, _checker(location)
         if _refers(schema):
-            located = {"$ref": _address(schema, place)}
+            located = {"$ref": _address(schema, location)}
             found = validator(located, registry=library.registry, format_checker=checker)
         else:
             found = validator(schema, format_checker=checker)
@@ -235,19 +237,19 @@ def _refers(value: Any) -> bool:
     return isinstance(value, Mapping) and (not value.keys().isdisjoint(REFERENCES) or any(map(_refers, value.values())))
 
 
-def _address(schema: Any, place: Place) -> str:
+def _address(schema: Any, location: Location) -> str:
     """Return the URI by which the registry finds a schema that refers to others."""
-    resource, library = place.scope.resource, place.compilation.library
-    if place.scope.outer or library.is_dynamic:  # `jsonschema` takes every reference to a dynamic name for dynamic
+    resource, library = location.scope.resource, location.compilation.library
+    if location.scope.outer or library.is_dynamic:  # `jsonschema` takes every reference to a dynamic name for dynamic
         raise NotEvaluatedError(
             "References beside listed values are not supported where names are dynamic",
             remedy="Use $anchor in place of $dynamicAnchor, or remove what stands beside the listed values.",
         )
-    if not library.holds(schema, resource.document, place.path):
+    if not library.holds(schema, resource.document, location.path):
         raise NotEvaluatedError(
             "References beside listed values are not supported here", remedy="Remove what stands beside the values."
         )
-    return f"{resource.document or ROOT_URI}#{quote(pointer_of(place.path))}"
+    return f"{resource.document or ROOT_URI}#{quote(pointer_of(location.path))}"
 
 
 @deep
@@ -459,9 +461,9 @@ def _identities(values: Any) -> frozenset[str]:
     return known
 
 
-def _checker(place: Place) -> Any:
+def _checker(location: Location) -> Any:
     """Return what checks formats; None where they are annotations."""
-    return _format_checker() if place.compilation.asserts_formats else None
+    return _format_checker() if location.compilation.asserts_formats else None
 
 
 @cache

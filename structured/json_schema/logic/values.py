@@ -6,7 +6,7 @@ from typing import Any
 
 from structured.errors.recursion import deep
 from structured.json_schema.assertions import ASSERTIONS, UNEVALUATED
-from structured.json_schema.document.place import Place, Subschema, Subschemas
+from structured.json_schema.document.location import Location, Subschema, Subschemas
 from structured.json_schema.logic.evaluation import allows
 from structured.regex import Pattern, alternation, concat, literal, words
 
@@ -27,39 +27,39 @@ _CHOOSING = frozenset(
 """Keywords that may forbid values of any type."""
 
 
-def lists_values(parts: Subschemas) -> bool:
+def lists_values(schemas: Subschemas) -> bool:
     """Tell whether a schema says one by one which values it allows."""
-    return any(part.has(keyword) for part in parts for keyword in _LISTING)
+    return any(part.has(keyword) for part in schemas for keyword in _LISTING)
 
 
-def listed_values(parts: Subschemas, types: frozenset[str], denied: Sequence[Subschema] | None = None) -> Pattern:
+def listed_values(schemas: Subschemas, types: frozenset[str], denied: Sequence[Subschema] | None = None) -> Pattern:
     """Return the values that the first `const` or `enum` lists and all else allows; see `allowed_values`."""
-    keyword, part = _listing(parts)
-    allowed = allowed_values(parts, types, denied)
+    keyword, part = _listing(schemas)
+    allowed = allowed_values(schemas, types, denied)
     if set(map(type, allowed)).isdisjoint((list, dict)):
-        others = [] if part.place.plain_numbers else [text for value in allowed for text in _other_spellings(value)]
-        return words([*spellings(allowed, part.place, keyword=keyword), *others])
-    return alternation(*(written_value(value, part.place, keyword=keyword) for value in allowed))
+        others = [] if part.location.plain_numbers else [text for value in allowed for text in _other_spellings(value)]
+        return words([*spellings(allowed, part.location, keyword=keyword), *others])
+    return alternation(*(written_value(value, part.location, keyword=keyword) for value in allowed))
 
 
-def _listing(parts: Subschemas) -> tuple[str, Subschema]:
-    return next((key, part) for part in parts for key in _LISTING if part.has(key))
+def _listing(schemas: Subschemas) -> tuple[str, Subschema]:
+    return next((key, part) for part in schemas for key in _LISTING if part.has(key))
 
 
-def allowed_values(parts: Subschemas, types: frozenset[str], denied: Sequence[Subschema] | None = None) -> list[Any]:
+def allowed_values(schemas: Subschemas, types: frozenset[str], denied: Sequence[Subschema] | None = None) -> list[Any]:
     """Return those of the listed values that all the schemas allow; there is at least one.
 
     Where choices are still open, `denied` are the schemas that must not allow them; None says that all are made.
     """
-    keyword, part = _listing(parts)
+    keyword, part = _listing(schemas)
     values = [part.schema["const"]] if keyword == "const" else part.schema["enum"]
     kinds = set(map(type, values))
     allowed = values if kinds == {str} and "string" in types else [value for value in values if _has_type(value, types)]
     if not allowed:
-        raise part.place.unsatisfiable("there is no value of the type", keyword=keyword)
+        raise part.location.unsatisfiable("there is no value of the type", keyword=keyword)
     others = [
         other
-        for other in parts
+        for other in schemas
         if _looks_further(other, types, keyword if other is part else "")
         or (denied is not None and not _CHOOSING.isdisjoint(other.schema))
     ]
@@ -70,11 +70,11 @@ def allowed_values(parts: Subschemas, types: frozenset[str], denied: Sequence[Su
             if all(allows(other, value) for other in others) and not any(allows(other, value) for other in denied or ())
         ]
     if not allowed:
-        raise part.place.unsatisfiable("there is no value that the other keywords allow", keyword=keyword)
+        raise part.location.unsatisfiable("there is no value that the other keywords allow", keyword=keyword)
     return list(allowed)
 
 
-def spellings(values: Iterable[object], place: Place, *, keyword: str) -> list[str]:
+def spellings(values: Iterable[object], location: Location, *, keyword: str) -> list[str]:
     """Return the one way in which each of some plain values is written: `["né", 1]` → `['"né"', "1"]`."""
     listed = list(values)
     try:
@@ -83,16 +83,16 @@ def spellings(values: Iterable[object], place: Place, *, keyword: str) -> list[s
     except ValueError as error:
         wrong = listed if len(listed) != 1 else listed[0]
         if len(listed) > 1:
-            return [spelling(value, place, keyword=keyword) for value in listed]
-        raise place.refusal(
+            return [spelling(value, location, keyword=keyword) for value in listed]
+        raise location.refusal(
             f"No JSON text holds {wrong!r}", keyword=keyword, remedy="Remove it, or replace it."
         ) from error
     return text[1:-1].split("\n") if listed else []  # no JSON text has a line break inside a plain value
 
 
-def spelling(value: object, place: Place, *, keyword: str) -> str:
+def spelling(value: object, location: Location, *, keyword: str) -> str:
     """Return the one way in which a plain value is written: `"né"` → `"né"`, quotes included."""
-    return spellings([value], place, keyword=keyword)[0]
+    return spellings([value], location, keyword=keyword)[0]
 
 
 def _other_spellings(value: object) -> list[str]:
@@ -108,19 +108,21 @@ _LONG = 10**16
 
 
 @deep
-def written_value(value: Any, place: Place, *, keyword: str) -> Pattern:
+def written_value(value: Any, location: Location, *, keyword: str) -> Pattern:
     """Return the pattern of a value with the whitespace of the place; an object's keys are in the order given."""
     if not isinstance(value, list | dict):
-        others = [] if place.plain_numbers else _other_spellings(value)
-        return words([spelling(value, place, keyword=keyword), *others])
+        others = [] if location.plain_numbers else _other_spellings(value)
+        return words([spelling(value, location, keyword=keyword), *others])
     opening, closing = "[]" if isinstance(value, list) else "{}"
-    whitespace, depth = place.whitespace, place.depth
+    whitespace, depth = location.whitespace, location.depth
     if not value:
         return concat(literal(opening), whitespace.edge, literal(closing))
-    inner = place.inside()
+    inner = location.inside()
     members = []
     for member in value:
-        name = [] if isinstance(value, list) else [literal(spelling(member, place, keyword=keyword)), whitespace.colon]
+        name = (
+            [] if isinstance(value, list) else [literal(spelling(member, location, keyword=keyword)), whitespace.colon]
+        )
         inside = member if isinstance(value, list) else value[member]
         members.append(concat(*name, written_value(inside, inner, keyword=keyword)))
     comma = whitespace.comma(depth)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from structured.json_schema.document.place import Place, Subschemas
+from structured.json_schema.document.location import Location, Subschemas
 from structured.json_schema.numbers.bounds import BOUNDS, DIVISORS, Rules, has_whole_floats, rules_of, too_many_states
 from structured.json_schema.numbers.multiples import is_multiple
 from structured.json_schema.numbers.of_decimals import DECIMAL, decimal_text
@@ -26,30 +26,30 @@ __all__ = [
 ]
 
 
-def integer(parts: Subschemas, place: Place) -> Pattern:
+def integer(schemas: Subschemas, location: Location) -> Pattern:
     """Return the integers that satisfy some schemas."""
-    rules = rules_of(parts)
-    with too_many_states(place, "multipleOf"):
-        if _are_plain(rules, place):
+    rules = rules_of(schemas)
+    with too_many_states(location, "multipleOf"):
+        if _are_plain(rules, location):
             found = _either(typed_integer, rules)
         else:
-            found = specified_integer(rules, may_have_point=has_whole_floats(place) and not place.plain_numbers)
-    return _satisfiable(found, rules, place, "integer")
+            found = specified_integer(rules, may_have_point=has_whole_floats(location) and not location.plain_numbers)
+    return _satisfiable(found, rules, location, "integer")
 
 
-def number(parts: Subschemas, place: Place) -> Pattern:
+def number(schemas: Subschemas, location: Location) -> Pattern:
     """Return the numbers that satisfy some schemas."""
-    rules = rules_of(parts)
-    with too_many_states(place, "multipleOf"):
-        found = _either(typed_number, rules) if _are_plain(rules, place) else specified_number(rules)
-        if found is None and not place.is_type:  # an integer is compared as it is, also between two doubles
+    rules = rules_of(schemas)
+    with too_many_states(location, "multipleOf"):
+        found = _either(typed_number, rules) if _are_plain(rules, location) else specified_number(rules)
+        if found is None and not location.is_type:  # an integer is compared as it is, also between two doubles
             found = None if rules.not_divisors else _either(typed_integer, rules)
-    return _satisfiable(found, rules, place, "number")
+    return _satisfiable(found, rules, location, "number")
 
 
-def _are_plain(rules: Rules, place: Place) -> bool:
+def _are_plain(rules: Rules, location: Location) -> bool:
     """Tell whether numbers are written as those of types: always, but what is no multiple of something."""
-    return place.plain_numbers and not rules.not_divisors
+    return location.plain_numbers and not rules.not_divisors
 
 
 def _either(typed: Callable[[Rules], Pattern | None], rules: Rules) -> Pattern | None:
@@ -59,7 +59,7 @@ def _either(typed: Callable[[Rules], Pattern | None], rules: Rules) -> Pattern |
     return alternation(*patterns) if patterns else None
 
 
-def _satisfiable(found: Pattern | None, rules: Rules, place: Place, name: str) -> Pattern:
+def _satisfiable(found: Pattern | None, rules: Rules, location: Location, name: str) -> Pattern:
     if found is None:
-        raise place.unsatisfiable(f"no {name} is {rules}", keyword=rules.keyword)
+        raise location.unsatisfiable(f"no {name} is {rules}", keyword=rules.keyword)
     return found

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from structured.errors import PatternError
 from structured.errors.values import described
 from structured.json_schema.document.drafts import Draft
-from structured.json_schema.document.place import Complement, Place, Subschema, Subschemas
+from structured.json_schema.document.location import Complement, Location, Subschema, Subschemas
 from structured.json_schema.numbers.multiples import common_multiple
 
 BOUNDS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"})
@@ -121,27 +121,27 @@ class Rules(NamedTuple):
         return self.intervals == (Interval(),) and self.divisor is None and not self.not_divisors
 
 
-def rules_of(parts: Subschemas) -> Rules:
+def rules_of(schemas: Subschemas) -> Rules:
     """Return what some schemas say of a number together."""
-    divisors = [_divisor(part, keyword) for part in parts for keyword in part.schema.keys() & DIVISORS]
+    divisors = [_divisor(part, keyword) for part in schemas for keyword in part.schema.keys() & DIVISORS]
     common = None
     for divisor in divisors:
         common = divisor if common is None else common_multiple(common, divisor)
-    complements = [part for part in parts if isinstance(part.schema, Complement)]
+    complements = [part for part in schemas if isinstance(part.schema, Complement)]
     not_divisors = [_divisor(part, "not multipleOf") for part in complements if "not multipleOf" in part.schema]
     not_divisors += [Fraction(1) for part in complements if part.schema.get("not integer")]
     values = [
         Fraction(str(value)) for part in complements for value in part.schema.get("not enum", []) if is_number(value)
     ]
-    keywords = sorted(key for part in parts for key in part.schema.keys() & (BOUNDS | DIVISORS))
-    intervals = tuple(_interval(parts).without(values))
+    keywords = sorted(key for part in schemas for key in part.schema.keys() & (BOUNDS | DIVISORS))
+    intervals = tuple(_interval(schemas).without(values))
     return Rules(intervals, common, tuple(dict.fromkeys(not_divisors)), keywords[0] if keywords else None)
 
 
-def _interval(parts: Subschemas) -> Interval:
+def _interval(schemas: Subschemas) -> Interval:
     """Return what the bounds of some schemas leave."""
-    lows = [end for part in parts for end in _ends(part, "minimum", "exclusiveMinimum")]
-    highs = [end for part in parts for end in _ends(part, "maximum", "exclusiveMaximum")]
+    lows = [end for part in schemas for end in _ends(part, "minimum", "exclusiveMinimum")]
+    highs = [end for part in schemas for end in _ends(part, "maximum", "exclusiveMaximum")]
     low, low_is_strict = max(lows, default=(None, False))
     high, high_is_strict = min(highs, key=lambda end: (end[0], not end[1]), default=(None, False))
     return Interval(low, high, low_is_strict, high_is_strict)
@@ -149,9 +149,9 @@ def _interval(parts: Subschemas) -> Interval:
 
 def _ends(part: Subschema, plain: str, exclusive: str) -> Iterator[tuple[Fraction, bool]]:
     """Yield the bounds of one side, and whether they are strict."""
-    schema, place = part.schema, part.place
+    schema, location = part.schema, part.location
     # In draft 4, `"exclusiveMinimum": true` makes the minimum beside it exclusive.
-    is_flag = isinstance(schema.get(exclusive), bool) and not place.is_type
+    is_flag = isinstance(schema.get(exclusive), bool) and not location.is_type
     if plain in schema:
         yield _number(part, plain), is_flag and schema[exclusive]
     if exclusive in schema and not is_flag:
@@ -169,14 +169,14 @@ def _number(part: Subschema, keyword: str) -> Fraction:
     if not is_number(number) or not abs(number) <= sys.float_info.max:
         kind = "divisor" if "Of" in keyword or "By" in keyword else "bound"
         problem = f"{described(number).partition(' ')[2]} is no {kind} of a number"
-        raise part.place.refusal(problem, keyword=keyword, remedy="Use a finite number.")
+        raise part.location.refusal(problem, keyword=keyword, remedy="Use a finite number.")
     return Fraction(str(number))
 
 
 def _divisor(part: Subschema, keyword: str) -> Fraction:
     divisor = _number(part, keyword)
     if divisor <= 0:
-        raise part.place.refusal(
+        raise part.location.refusal(
             f"{described(part.schema[keyword]).partition(' ')[2]} is no divisor of a number",
             keyword=keyword,
             remedy="Use a number above 0.",
@@ -195,21 +195,21 @@ def _at_least(bound: Fraction, *, strict: bool) -> Fraction | None:
 
 
 @contextmanager
-def too_many_states(place: Place, keyword: str) -> Iterator[None]:
+def too_many_states(location: Location, keyword: str) -> Iterator[None]:
     """Refuse what takes too many states, at a place."""
     try:
         yield
     except PatternError as error:
-        raise place.refusal(
+        raise location.refusal(
             "The multiples take more states than are made at once",
             keyword=keyword,
             remedy="Use a divisor of fewer digits, or check it afterwards.",
         ) from error
 
 
-def has_whole_floats(place: Place) -> bool:
+def has_whole_floats(location: Location) -> bool:
     """Tell whether 1.0 is an integer, as it is from draft 6 on (draft-wright-json-schema-01 §4.2)."""
-    return place.draft > Draft.DRAFT_4
+    return location.draft > Draft.DRAFT_4
 
 
 def _shown(value: Fraction) -> str:

@@ -11,7 +11,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from structured.json_schema.document.place import Subschema
+from structured.json_schema.document.location import Subschema
 from structured.json_schema.numbers.bounds import Interval, too_many_states
 from structured.json_schema.numbers.multiples import Multiples, scan
 from structured.json_schema.numbers.of_types import INTEGER_DIGITS, PLACES
@@ -31,10 +31,10 @@ CONTEXT_DIGITS = 28
 
 def decimal_text(part: Subschema) -> Pattern:
     """Return the texts of the decimals that a schema with the format `decimal` allows, without quotation marks."""
-    schema, place = part.schema, part.place
+    schema, location = part.schema, part.location
     rules = schema.get(DECIMAL, {})
     if _most_digits(rules) > MAX_DIGITS:
-        raise place.refusal(
+        raise location.refusal(
             f"Decimals of more than {MAX_DIGITS:,} digits are not supported",
             keyword=DECIMAL,
             remedy="Lower `max_digits` and `decimal_places`, and use bounds of fewer digits.",
@@ -44,10 +44,10 @@ def decimal_text(part: Subschema) -> Pattern:
     pieces = [] if interval is None else _pieces(rules, interval, divisor)
     plain = alternation(*pieces) if pieces else None
     if plain is not None and divisor is not None:
-        with too_many_states(place, DECIMAL):
+        with too_many_states(location, DECIMAL):
             plain = scan(plain, [Multiples(divisor)])
     if plain is None:
-        raise place.unsatisfiable(f"no decimal keeps {rules}", keyword=DECIMAL)
+        raise location.unsatisfiable(f"no decimal keeps {rules}", keyword=DECIMAL)
     return plain
 
 

@@ -8,7 +8,7 @@ would be needed the schema is refused.
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from structured.json_schema.document.place import Place
+from structured.json_schema.document.location import Location
 from structured.regex import EMPTY, Members, Pattern, alternation, concat, repeat, right_linear
 
 MAX_COUNTED = 4096
@@ -32,10 +32,10 @@ class Rest(NamedTuple):
 
 
 def joined(
-    members: list[Member], rest: Rest, fewest: int, most: int | None, place: Place
+    members: list[Member], rest: Rest, fewest: int, most: int | None, location: Location
 ) -> tuple[Pattern | None, bool]:
     """Return the members with separators, None if there can be none, and whether there need not be any."""
-    counting = _Counting(members, rest, fewest, most, place)
+    counting = _Counting(members, rest, fewest, most, location)
     required = counting.required
     may_be_empty = required == 0 and fewest == 0 and not rest.is_asked
     if counting.most == 0 or (not members and rest.any is None and not rest.is_asked):
@@ -48,21 +48,21 @@ def joined(
 class _Counting:
     """The members of one object, while they are counted."""
 
-    def __init__(self, members: list[Member], rest: Rest, fewest: int, most: int | None, place: Place) -> None:
+    def __init__(self, members: list[Member], rest: Rest, fewest: int, most: int | None, location: Location) -> None:
         self.members = members
         self.rest = rest
         self.fewest = fewest
-        self.place = place
-        self.comma = place.whitespace.comma(place.depth)
+        self.location = location
+        self.comma = location.whitespace.comma(location.depth)
         self.required = sum(is_required for _, is_required in members)
         is_open = rest.any is not None or rest.is_asked
         self.most = None if most is not None and not is_open and most >= len(members) else most
         if most is not None and most < self.required + rest.is_asked:
-            raise place.unsatisfiable("more properties are required than allowed", keyword="maxProperties")
+            raise location.unsatisfiable("more properties are required than allowed", keyword="maxProperties")
         if not is_open and fewest > len(members):
-            raise place.unsatisfiable(f"there are no more than {len(members)} properties", keyword="minProperties")
+            raise location.unsatisfiable(f"there are no more than {len(members)} properties", keyword="minProperties")
         if is_open and fewest > self.required + 1:
-            raise place.refusal(
+            raise location.refusal(
                 "More than one property of an open object would have to differ in name",
                 keyword="minProperties",
                 remedy="List the properties, or require fewer.",
@@ -79,7 +79,7 @@ class _Counting:
         return before if self.required else alternation(asked, before)
 
     def _plainly(self) -> Pattern:
-        if self.place.compilation.key_order == "any" and len(self.members) + (self.rest.any is not None) > 1:
+        if self.location.compilation.key_order == "any" and len(self.members) + (self.rest.any is not None) > 1:
             return Members(tuple(self.members), self.comma, self.rest.any, in_order=False)
         if self.rest.any is None and self.required == len(self.members):
             return concat(*[piece for member, _ in self.members for piece in (self.comma, member)][1:])
@@ -94,7 +94,7 @@ class _Counting:
         """Return one member or more, as many as there may be; a state is a position and how many are written."""
         highest = max(self.fewest, 1) if self.most is None else self.most
         if (len(self.members) + 1) * (min(highest, len(self.members)) + 1) > MAX_COUNTED:
-            raise self.place.refusal(
+            raise self.location.refusal(
                 f"More than {MAX_COUNTED:,} numbers of properties have to be told apart",
                 keyword="minProperties" if self.most is None else "maxProperties",
                 remedy="Count fewer.",
@@ -116,7 +116,7 @@ class _Counting:
 
         found = right_linear((0, 0), arcs, lambda state: state[0] == end)
         if found is None:
-            raise self.place.unsatisfiable("too many properties are needed", keyword="minProperties")
+            raise self.location.unsatisfiable("too many properties are needed", keyword="minProperties")
         return found
 
     def _rest_from(self, count: int) -> Pattern | None:

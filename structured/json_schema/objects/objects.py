@@ -12,10 +12,10 @@ from typing import NamedTuple
 from structured.automata.dfa import Intersection, Language, PatternLanguage
 from structured.errors import PatternError
 from structured.errors.recursion import deep
-from structured.json_schema.document.place import (
+from structured.json_schema.document.location import (
     Complement,
+    Location,
     PatternOf,
-    Place,
     Subschema,
     Subschemas,
     UnsatisfiableError,
@@ -49,12 +49,12 @@ class Compilers(NamedTuple):
 
 
 @deep
-def object_(parts: Subschemas, place: Place, compilers: Compilers) -> Pattern:
+def object_(schemas: Subschemas, location: Location, compilers: Compilers) -> Pattern:
     """Return the objects with the properties that must or may be there."""
-    asked = next((part for part in parts if _is_asked(part, is_other=False)), None)
+    asked = next((part for part in schemas if _is_asked(part, is_other=False)), None)
     if asked is not None:
-        return _with_some_property(parts, asked, place, compilers)
-    return _Object(parts, place, compilers).pattern()
+        return _with_some_property(schemas, asked, location, compilers)
+    return _Object(schemas, location, compilers).pattern()
 
 
 def _is_asked(part: Subschema, *, is_other: bool) -> bool:
@@ -65,20 +65,20 @@ def _is_asked(part: Subschema, *, is_other: bool) -> bool:
     return asked.is_other == is_other
 
 
-def _with_some_property(parts: Subschemas, asked: Subschema, place: Place, compilers: Compilers) -> Pattern:
+def _with_some_property(schemas: Subschemas, asked: Subschema, location: Location, compilers: Compilers) -> Pattern:
     """Return the objects with a property that is asked for: each that is listed, or another one."""
     witness: SomeProperty = asked.schema["some property"]
-    others = [part for part in parts if part is not asked]
+    others = [part for part in schemas if part is not asked]
     options = [
         Complement({"required": [name], "properties": {name: witness.schema}})
-        for name in _listed(parts)
-        if _may_be(witness, name, asked.place, compilers)
+        for name in _listed(schemas)
+        if _may_be(witness, name, asked.location, compilers)
     ]
     options.append(Complement(asked.schema | {"some property": witness._replace(is_other=True)}))
     found, failures = [], []
     for option in options:
         try:
-            found.append(object_([*others, Subschema(option, asked.place)], place, compilers))
+            found.append(object_([*others, Subschema(option, asked.location)], location, compilers))
         except UnsatisfiableError as error:
             failures.append(error)
     if not found:
@@ -86,14 +86,16 @@ def _with_some_property(parts: Subschemas, asked: Subschema, place: Place, compi
     return alternation(*found)
 
 
-def _may_be(witness: SomeProperty, name: str, place: Place, compilers: Compilers) -> bool:
+def _may_be(witness: SomeProperty, name: str, location: Location, compilers: Compilers) -> bool:
     """Tell whether a property of this name may be the one that is asked for."""
-    dialect = _dialect(place)
+    dialect = _dialect(location)
     if name in witness.other_names or any(finds(regex, dialect, name) for regex in witness.other_patterns):
         return False
     if witness.pattern is not None and not finds(witness.pattern, dialect, name):
         return False
-    return witness.names is True or PatternLanguage(_names(Subschema(witness.names, place), compilers)).contains(name)
+    return witness.names is True or PatternLanguage(_names(Subschema(witness.names, location), compilers)).contains(
+        name
+    )
 
 
 def _names(part: Subschema, compilers: Compilers) -> Pattern:
@@ -104,14 +106,14 @@ def _names(part: Subschema, compilers: Compilers) -> Pattern:
         return NOTHING
 
 
-def _listed(parts: Subschemas) -> list[str]:
+def _listed(schemas: Subschemas) -> list[str]:
     """Return the names of the properties that are listed, then of those that are only required."""
-    names = dict.fromkeys(name for part in parts for name in part.schema.get("properties", {}))
-    return list(names | dict.fromkeys(name for part in parts for name in part.schema.get("required", ())))
+    names = dict.fromkeys(name for part in schemas for name in part.schema.get("properties", {}))
+    return list(names | dict.fromkeys(name for part in schemas for name in part.schema.get("required", ())))
 
 
-def _dialect(place: Place) -> Dialect:
-    return RUST if place.is_type else ECMA
+def _dialect(location: Location) -> Dialect:
+    return RUST if location.is_type else ECMA
 
 
 def _is_own(part: Subschema, name: str) -> bool:
@@ -122,20 +124,20 @@ def _is_own(part: Subschema, name: str) -> bool:
 class _Object:
     """One conjunction of schemas, while its objects are put together."""
 
-    def __init__(self, parts: Subschemas, place: Place, compilers: Compilers) -> None:
-        self.parts = parts
-        self.place = place
+    def __init__(self, schemas: Subschemas, location: Location, compilers: Compilers) -> None:
+        self.schemas = schemas
+        self.location = location
         self.compilers = compilers
-        self.dialect = _dialect(parts[0].place)
-        self.fewest, self.most = counts(parts, "minProperties", "maxProperties")
-        self.required = dict.fromkeys(name for part in parts for name in part.schema.get("required", ()))
-        self.listed = _listed(parts)
+        self.dialect = _dialect(schemas[0].location)
+        self.fewest, self.most = counts(schemas, "minProperties", "maxProperties")
+        self.required = dict.fromkeys(name for part in schemas for name in part.schema.get("required", ()))
+        self.listed = _listed(schemas)
         self.reserved = list(self.listed)
-        self.is_simple = len(parts) == 1 and _COMBINING.isdisjoint(parts[0].schema)
+        self.is_simple = len(schemas) == 1 and _COMBINING.isdisjoint(schemas[0].schema)
         self.is_closed = False
-        self.asked = [part for part in parts if _is_asked(part, is_other=True)]
-        self.own = [name for name in self.listed if any(_is_own(part, name) for part in parts)]
-        if parts[0].place.is_type:
+        self.asked = [part for part in schemas if _is_asked(part, is_other=True)]
+        self.own = [name for name in self.listed if any(_is_own(part, name) for part in schemas)]
+        if schemas[0].location.is_type:
             self._read_as_type()
         self.names = self._restricted_names()
         if self.fewest > 1 and isinstance(self.names, Words | Literal):
@@ -145,38 +147,38 @@ class _Object:
 
     def _read_as_type(self) -> None:
         """Refuse what the description of a type does not have; no property is written that it does not speak of."""
-        properties = {name for part in self.parts for name in part.schema.get("properties", ())}
-        for part in self.parts:
+        properties = {name for part in self.schemas for name in part.schema.get("properties", ())}
+        for part in self.schemas:
             missing = sorted(name for name in part.schema.get("required", ()) if name not in properties)
             if missing:
-                raise part.place.refusal(
+                raise part.location.refusal(
                     f"The required {missing[0]!r} is not among the properties",
                     keyword="required",
                     remedy="Add it there.",
                 )
-        keywords = {keyword for part in self.parts for keyword in part.schema}
+        keywords = {keyword for part in self.schemas for keyword in part.schema}
         if keywords.isdisjoint(("additionalProperties", "properties", "patternProperties")):
-            raise self.parts[0].place.refusal(
+            raise self.schemas[0].location.refusal(
                 "Nothing is said of the properties", keyword="type", remedy="Use a model with named fields, or a dict."
             )
-        reserved = [name for part in self.parts for name in part.schema.get("reserved_names", ())]
+        reserved = [name for part in self.schemas for name in part.schema.get("reserved_names", ())]
         self.reserved = [*dict.fromkeys([*self.listed, *reserved])]
-        if self.place.compilation.optional == "written":
+        if self.location.compilation.optional == "written":
             self.required = dict.fromkeys(self.listed)
         self.is_closed = keywords.isdisjoint(("additionalProperties", "patternProperties"))
 
     def _leaves_out_others(self, members: list[Member]) -> bool:
         """Tell whether nothing but the members is to be written, since nothing is said of others that could be."""
-        if self.place.compilation.optional == "schema" or self.parts[0].place.is_type or self.asked:
+        if self.location.compilation.optional == "schema" or self.schemas[0].location.is_type or self.asked:
             return False
-        said = any(_SPEAKS_OF_OTHERS & part.schema.keys() for part in self.parts)
+        said = any(_SPEAKS_OF_OTHERS & part.schema.keys() for part in self.schemas)
         return bool(self.own) and not said and len(members) >= self.fewest
 
     def _restricted_names(self) -> Pattern | None:
         """Return the names that properties may have; None for any."""
         named = [
             part.within("propertyNames")
-            for part in self.parts
+            for part in self.schemas
             if part.has("propertyNames") and part.schema["propertyNames"] is not True
         ]
         if not named:
@@ -193,12 +195,12 @@ class _Object:
         self.is_closed = self.is_closed or self._leaves_out_others(members)
         rest = Rest(None, () if self.asked else ((),)) if self.is_closed else self._rest()
         if not rest.asked:
-            raise self.asked[0].place.unsatisfiable("no property can be the one that is asked for", keyword=None)
-        return self._enclosed(*joined(members, rest, self.fewest, self.most, self.place))
+            raise self.asked[0].location.unsatisfiable("no property can be the one that is asked for", keyword=None)
+        return self._enclosed(*joined(members, rest, self.fewest, self.most, self.location))
 
     def _enclosed(self, filled: Pattern | None, may_be_empty: bool) -> Pattern:
         """Return an object of some members, or none."""
-        whitespace, depth = self.place.whitespace, self.place.depth
+        whitespace, depth = self.location.whitespace, self.location.depth
         if filled is None:
             return concat(literal("{"), whitespace.edge, literal("}"))
         filled = concat(whitespace.opening(depth), filled, whitespace.closing(depth))
@@ -209,12 +211,12 @@ class _Object:
     def _members(self) -> list[Member]:
         """Return the members by the names that are listed."""
         found: dict[str, Pattern] = {}
-        colon = self.place.whitespace.colon
+        colon = self.location.whitespace.colon
         names = None if self.names is None else PatternLanguage(self.names)
-        for name, key in zip(self.listed, spellings(self.listed, self.place, keyword="properties"), strict=True):
+        for name, key in zip(self.listed, spellings(self.listed, self.location, keyword="properties"), strict=True):
             try:
                 if names is not None and not names.contains(name):
-                    raise self.place.unsatisfiable(f"no property may be called {name!r}", keyword="propertyNames")
+                    raise self.location.unsatisfiable(f"no property may be called {name!r}", keyword="propertyNames")
                 value = self.compilers.pattern_of(self._said(name, partial(self._found, name)))
             except UnsatisfiableError:
                 if name in self.required:
@@ -229,7 +231,7 @@ class _Object:
 
         That is none where all would be too many, and not one that may contain the object again.
         """
-        compilation = self.place.compilation
+        compilation = self.location.compilation
         if compilation.optional != "written" or (self.most is not None and len(members) > self.most):
             return set()
         return {name for name in self.own if name in members and ends_alone(members[name], compilation.endings)}
@@ -239,15 +241,15 @@ class _Object:
         try:
             return [regex for regex in _regexes(part) if finds(regex, self.dialect, name)]
         except PatternError as error:
-            raise part.place.refusal(error.problem, keyword="patternProperties", remedy=error.remedy) from error
+            raise part.location.refusal(error.problem, keyword="patternProperties", remedy=error.remedy) from error
 
     def _said(self, name: str | None, found: Callable[[Subschema], Iterable[str]]) -> Subschemas:
         """Return what the schemas say of a property, by its name if it is listed and the regexes found in it."""
-        if name is not None and self.is_simple and name in self.parts[0].schema.get("properties", ()):
-            return [self.parts[0].within("properties", name)]
+        if name is not None and self.is_simple and name in self.schemas[0].schema.get("properties", ()):
+            return [self.schemas[0].within("properties", name)]
         said: Subschemas = []
         evaluated: list[bool] = []
-        for part in self.parts:
+        for part in self.schemas:
             own: Subschemas = []
             if name is not None and name in part.schema.get("properties", ()):
                 own.append(part.within("properties", name))
@@ -255,34 +257,34 @@ class _Object:
             evaluated.append(bool(own) or "additionalProperties" in part.schema)
             if not own and "additionalProperties" in part.schema:
                 own.append(part.within("additionalProperties"))
-            elif not own and name is None and part.place.is_type and "patternProperties" in part.schema:
-                own.append(Subschema(False, part.place))
+            elif not own and name is None and part.location.is_type and "patternProperties" in part.schema:
+                own.append(Subschema(False, part.location))
             said += own
-        for part in self.parts:
+        for part in self.schemas:
             if "unevaluatedProperties" in part.schema and not self._is_evaluated(part, evaluated):
                 said.append(part.within("unevaluatedProperties"))
-        return said or [Subschema(True, self.parts[0].place.inside("additionalProperties"))]
+        return said or [Subschema(True, self.schemas[0].location.inside("additionalProperties"))]
 
     def _is_evaluated(self, scope: Subschema, evaluated: list[bool]) -> bool:
         """Tell whether a property was evaluated within a schema (core §11.3)."""
         return any(
             is_evaluated or (part.identity != scope.identity and "unevaluatedProperties" in part.schema)
-            for part, is_evaluated in zip(self.parts, evaluated, strict=True)
+            for part, is_evaluated in zip(self.schemas, evaluated, strict=True)
             if scope.identity in part.scopes
         )
 
     def _rest(self) -> Rest:
         """Return the members by other names."""
-        regexes = list(dict.fromkeys(regex for part in self.parts for regex in _regexes(part)))
+        regexes = list(dict.fromkeys(regex for part in self.schemas for regex in _regexes(part)))
         if not regexes and self.names is None and not self.asked:
-            spelled = spellings(self.reserved, self.place, keyword="properties")
+            spelled = spellings(self.reserved, self.location, keyword="properties")
             return Rest(self._member(Unlike(tuple(name[1:-1] for name in spelled)), self._said(None, _none)))
         if not regexes and not self.asked and isinstance(self.names, Literal | Words):
             return Rest(self._listed_member(self.names))
         try:
             return self._sorted_rest(regexes)
         except PatternError as error:
-            raise self.place.refusal(error.problem, keyword="patternProperties", remedy=error.remedy) from error
+            raise self.location.refusal(error.problem, keyword="patternProperties", remedy=error.remedy) from error
 
     def _member(self, key: Pattern, value_parts: Subschemas) -> Pattern | None:
         """Return a member by some names; None if no value can be valid."""
@@ -290,7 +292,7 @@ class _Object:
             value = self.compilers.pattern_of(value_parts)
         except UnsatisfiableError:
             return None
-        return concat(literal('"'), key, literal('"'), self.place.whitespace.colon, value)
+        return concat(literal('"'), key, literal('"'), self.location.whitespace.colon, value)
 
     def _listed_member(self, names: Literal | Words) -> Pattern | None:
         """Return a member by one of some names, those of other properties aside; None if there is none."""
@@ -320,7 +322,7 @@ class _Object:
         for kind in kinds.kinds:
             said = self._said_of_kind(kind, regexes)
             asked = frozenset(index for index in kind if index >= len(regexes))
-            groups.setdefault((asked, *((one.identity, one.place.path) for one in said)), []).append(kind)
+            groups.setdefault((asked, *((one.identity, one.location.path) for one in said)), []).append(kind)
         return list(groups.values())
 
     def _said_of_kind(self, kind: frozenset[int], regexes: list[str]) -> Subschemas:
@@ -339,7 +341,7 @@ class _Object:
     ]:  # fmt: skip
         """Yield the ways to write the members that are asked for: which of them are one, in which order."""
         if len(self.asked) > MAX_ASKED:
-            raise self.asked[-1].place.refusal(
+            raise self.asked[-1].location.refusal(
                 f"More than {MAX_ASKED} properties of an open object are asked for",
                 keyword=None,
                 remedy="List the properties.",
@@ -348,7 +350,7 @@ class _Object:
         if len(self.asked) > 1 and not all(_asks_for_a_name(part) for part in self.asked):
             both = [group for group in grouped if len([index for index in group[0] if index >= first]) > 1]
             if both:
-                raise self.asked[1].place.refusal(
+                raise self.asked[1].location.refusal(
                     "More than one property of an open object is asked for, and they might have the same name",
                     keyword=None,
                     remedy="List the properties.",
@@ -373,7 +375,7 @@ class _Object:
         if asked.pattern is not None:
             included.append(language_of(asked.pattern, self.dialect))
         if asked.names is not True:
-            included.append(PatternLanguage(_names(Subschema(asked.names, part.place), self.compilers)))
+            included.append(PatternLanguage(_names(Subschema(asked.names, part.location), self.compilers)))
         excluded: list[Language] = [language_of(regex, self.dialect) for regex in asked.other_patterns]
         if asked.other_names:
             excluded.append(PatternLanguage(words(asked.other_names)))

@@ -21,7 +21,7 @@ from structured.automata.dfa import (
     most_characters,
 )
 from structured.errors import PatternError
-from structured.json_schema.document.place import Complement, PatternOf, Place, Subschema, Subschemas, counts
+from structured.json_schema.document.location import Complement, Location, PatternOf, Subschema, Subschemas, counts
 from structured.json_schema.strings.formats import PYDANTIC_FORMATS, SPECIFIED_FORMATS
 from structured.json_schema.strings.nested_json import embedded
 from structured.json_schema.strings.typed_strings import dialect_of, pydantic_rules
@@ -71,23 +71,23 @@ class Rules:
     maximum: int | None
 
 
-def string(parts: Subschemas, place: Place, pattern_of: PatternOf) -> Pattern:
+def string(schemas: Subschemas, location: Location, pattern_of: PatternOf) -> Pattern:
     """Return the quoted strings that some schemas allow (JSON Schema validation §6.3, §7.3)."""
-    rules = read_rules(parts)
-    content = [part.below("contentSchema") for part in parts if place.is_type and "contentSchema" in part.schema]
+    rules = read_rules(schemas)
+    content = [part.below("contentSchema") for part in schemas if location.is_type and "contentSchema" in part.schema]
     if content:
-        return _holding(content, rules, place, pattern_of)
+        return _holding(content, rules, location, pattern_of)
     if not rules.included and not rules.excluded:
         if rules.minimum == 0 and rules.maximum is None:
             return _ANY_STRING
         return concat(literal('"'), repeat(CHARACTER, rules.minimum, rules.maximum), literal('"'))
-    return quoted(text_of(rules, place))
+    return quoted(text_of(rules, location))
 
 
-def _holding(content: Subschemas, rules: Rules, place: Place, pattern_of: PatternOf) -> Pattern:
+def _holding(content: Subschemas, rules: Rules, location: Location, pattern_of: PatternOf) -> Pattern:
     """Return the strings whose text is JSON that some schemas allow."""
     if rules != NO_RULES:
-        raise place.refusal(
+        raise location.refusal(
             "A JSON text inside a string cannot be combined with other rules",
             keyword="contentSchema",
             remedy="Drop them.",
@@ -95,7 +95,7 @@ def _holding(content: Subschemas, rules: Rules, place: Place, pattern_of: Patter
     try:
         return concat(literal('"'), embedded(pattern_of(content)), literal('"'))
     except PatternError as error:
-        raise place.refusal(error.problem, keyword="contentSchema", remedy=error.remedy) from error
+        raise location.refusal(error.problem, keyword="contentSchema", remedy=error.remedy) from error
 
 
 def quoted(text: Pattern) -> Pattern:
@@ -111,17 +111,17 @@ def quoted(text: Pattern) -> Pattern:
 _MOST_KEPT = 4096
 
 
-def read_rules(parts: Subschemas) -> Rules:
+def read_rules(schemas: Subschemas) -> Rules:
     """Return what some schemas say of a string, together."""
     included: dict[int, Pattern] = {}
     excluded: dict[int, Pattern] = {}
-    for part in parts:
+    for part in schemas:
         if "pattern" in part.schema:
             _note(included, _regex(part, "pattern"))
-        if part.place.is_type:
+        if part.location.is_type:
             for rule in pydantic_rules(part):
                 _note(included, rule)
-        elif "format" in part.schema and is_asserted(part.place, part.schema["format"]):
+        elif "format" in part.schema and is_asserted(part.location, part.schema["format"]):
             _note(included, _format(part, "format"))
         if isinstance(part.schema, Complement):
             if "not pattern" in part.schema:
@@ -130,7 +130,7 @@ def read_rules(parts: Subschemas) -> Rules:
                 _note(excluded, _format(part, "not format"))
             if "not enum" in part.schema:
                 _note(excluded, _words(tuple(text for text in part.schema["not enum"] if isinstance(text, str))))
-    return Rules(tuple(included.values()), tuple(excluded.values()), *counts(parts, "minLength", "maxLength"))
+    return Rules(tuple(included.values()), tuple(excluded.values()), *counts(schemas, "minLength", "maxLength"))
 
 
 def _note(patterns: dict[int, Pattern], pattern: Pattern) -> None:
@@ -146,31 +146,33 @@ def _words(texts: tuple[str, ...]) -> Pattern:
 def _regex(part: Subschema, keyword: str) -> Pattern:
     """Return the texts in which a regular expression is found: Pydantic's are Rust's."""
     try:
-        return regex_to_pattern(part.schema[keyword], dialect_of(part) if part.place.is_type else ECMA)
+        return regex_to_pattern(part.schema[keyword], dialect_of(part) if part.location.is_type else ECMA)
     except PatternError as error:
-        raise part.place.refusal(error.problem, keyword="pattern", remedy=error.remedy) from error
+        raise part.location.refusal(error.problem, keyword="pattern", remedy=error.remedy) from error
     except RecursionError as error:
-        raise part.place.refusal("The groups are nested too deeply", keyword="pattern", remedy="Nest fewer.") from error
+        raise part.location.refusal(
+            "The groups are nested too deeply", keyword="pattern", remedy="Nest fewer."
+        ) from error
 
 
-def is_asserted(place: Place, name: object) -> bool:
+def is_asserted(location: Location, name: object) -> bool:
     """Tell whether a format forbids anything.
 
     By the specification, those that it does not name are annotations, and so may all be (validation §7.2.1).
     """
-    return place.is_type or (place.compilation.asserts_formats and name in SPECIFIED_FORMATS)
+    return location.is_type or (location.compilation.asserts_formats and name in SPECIFIED_FORMATS)
 
 
 def _format(part: Subschema, keyword: str) -> Pattern:
     """Return the texts of a format (JSON Schema validation §7.3)."""
     name = part.schema[keyword]
-    known = PYDANTIC_FORMATS if part.place.is_type else SPECIFIED_FORMATS
+    known = PYDANTIC_FORMATS if part.location.is_type else SPECIFIED_FORMATS
     if keyword != "format" and name not in EXACT_FORMATS:
-        raise part.place.refusal(
+        raise part.location.refusal(
             f"The format {name!r} cannot be denied exactly", keyword="format", remedy="Say it positively."
         )
     if name not in known:
-        raise part.place.refusal(
+        raise part.location.refusal(
             f"The format {name!r} is not supported yet",
             keyword="format",
             remedy="Use str, and check the format in a Pydantic validator: rejected answers are generated again.",
@@ -178,7 +180,7 @@ def _format(part: Subschema, keyword: str) -> Pattern:
     return known[name]
 
 
-def text_of(rules: Rules, place: Place) -> Pattern:
+def text_of(rules: Rules, location: Location) -> Pattern:
     """Return the pattern, of characters, of the texts that keep some rules."""
     if not rules.included and not rules.excluded:
         return ANY_TEXT if rules == NO_RULES else repeat(ANY_CHARACTER, rules.minimum, rules.maximum)
@@ -186,10 +188,10 @@ def text_of(rules: Rules, place: Place) -> Pattern:
     if alone and _has_length(rules.included[0], rules):
         return rules.included[0]
     if any(isinstance(node, Reference) for pattern in rules.included + rules.excluded for node in nodes_of(pattern)):
-        raise place.refusal(
+        raise location.refusal(
             "A format that contains itself cannot be combined with other rules", keyword="format", remedy="Drop one."
         )
-    return _scanned(rules, place)
+    return _scanned(rules, location)
 
 
 def _has_length(pattern: Pattern, rules: Rules) -> bool:
@@ -210,7 +212,7 @@ def _is_plain(pattern: Pattern) -> bool:
 _SCANS: dict[tuple[object, ...], tuple[Rules, Scan | None]] = {}
 
 
-def _scanned(rules: Rules, place: Place) -> Scan:
+def _scanned(rules: Rules, location: Location) -> Scan:
     """Return the automaton of the texts that keep some rules; the same for the same ones."""
     key = (*map(id, rules.included), None, *map(id, rules.excluded), rules.minimum, rules.maximum)
     if key not in _SCANS:
@@ -219,11 +221,11 @@ def _scanned(rules: Rules, place: Place) -> Scan:
         try:
             _SCANS[key] = rules, _scan(rules)
         except PatternError as error:
-            raise place.refusal(error.problem, keyword="pattern", remedy=error.remedy) from error
+            raise location.refusal(error.problem, keyword="pattern", remedy=error.remedy) from error
     found = _SCANS[key][1]
     if found is None:
         keyword = "pattern" if rules.included + rules.excluded else "minLength"
-        raise place.unsatisfiable("no text keeps all the rules", keyword=keyword)
+        raise location.unsatisfiable("no text keeps all the rules", keyword=keyword)
     return found
 
 

@@ -11,7 +11,7 @@ from functools import lru_cache, partial
 from typing import Any
 
 from structured.errors import PatternError, SchemaError
-from structured.json_schema.document.place import Subschema
+from structured.json_schema.document.location import Subschema
 from structured.json_schema.numbers import DECIMAL, decimal_text
 from structured.json_schema.strings.formats import PYDANTIC_FORMATS, base64_text, hex_text, multi_host_url, url
 from structured.json_schema.strings.formats.bounded import dates, datetimes, durations, times
@@ -52,7 +52,7 @@ def pydantic_rules(part: Subschema) -> Iterator[Pattern]:
     name = schema.get("format")
     for keyword in sorted(schema.keys() & PYDANTIC_RULES):
         if keyword in _MEANT_FOR and name not in _MEANT_FOR[keyword]:
-            raise part.place.refusal(
+            raise part.location.refusal(
                 f"{keyword!r} is not supported here yet", keyword=keyword, remedy="Check it in a Pydantic validator."
             )
     if schema.get("strip_whitespace"):
@@ -103,7 +103,7 @@ def _format(part: Subschema, name: str) -> Iterator[Pattern]:
     configured = part.schema.get("val_json_bytes")
     encoding = _ENCODINGS.get(name if configured is None else _READ_AS[configured])
     if name not in PYDANTIC_FORMATS:
-        raise part.place.refusal(
+        raise part.location.refusal(
             f"The format {name!r} is not supported yet",
             keyword="format",
             remedy=_REMEDIES.get(name, "Use str, and check the format in a Pydantic validator."),
@@ -129,9 +129,9 @@ def _locator(part: Subschema) -> Pattern:
         if schema["format"] == "uri":
             return _url(schemes, bool(schema.get("host_required")), schema.get("max_length"))
     except PatternError as error:
-        raise part.place.refusal(error.problem, keyword="max_length", remedy=error.remedy) from error
+        raise part.location.refusal(error.problem, keyword="max_length", remedy=error.remedy) from error
     if "max_length" in schema:
-        raise part.place.refusal(
+        raise part.location.refusal(
             "The length of a URL of several hosts is not supported", keyword="max_length", remedy="Remove it."
         )
     return _multi_host_url(schemes)
@@ -150,7 +150,7 @@ def _multi_host_url(schemes: tuple[str, ...] | None) -> Pattern:
 def _zoned(part: Subschema) -> Pattern:
     constraint = part.schema["tz_constraint"]
     if constraint not in ("aware", "naive"):
-        raise part.place.refusal(
+        raise part.location.refusal(
             f"The time zone {constraint!r} is not supported",
             keyword="tz_constraint",
             remedy="Use AwareDatetime, and convert the time zone in a Pydantic validator.",
@@ -173,7 +173,7 @@ def _encoded(part: Subschema, encode: Callable[..., Pattern]) -> Pattern:
     """Return what encodes bytes of some length, or texts of ASCII, where a byte is a character."""
     fewest, most = max(part.schema.get("decoded_min_length", 0), 0), part.schema.get("decoded_max_length")
     if most is not None and most < fewest:
-        raise part.place.unsatisfiable("nothing is of the length that is asked for", keyword="decoded_max_length")
+        raise part.location.unsatisfiable("nothing is of the length that is asked for", keyword="decoded_max_length")
     return encode(fewest, most, is_ascii="decodes_to" in part.schema)
 
 
@@ -189,7 +189,7 @@ def _bounded(part: Subschema, name: str) -> Pattern:
 
 
 def _beyond(part: Subschema) -> SchemaError:
-    return part.place.unsatisfiable("nothing lies between the bounds", keyword=min(part.schema.keys() & _BOUNDS))
+    return part.location.unsatisfiable("nothing lies between the bounds", keyword=min(part.schema.keys() & _BOUNDS))
 
 
 _BETWEEN: dict[str, Callable[..., Pattern | None]] = {

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from structured.json_schema.document.place import ANNOTATIONS
+from structured.json_schema.document.location import ANNOTATIONS
 from structured.json_schema.numbers import FLOAT_DIGITS, INTEGER_DIGITS, PLACES
 from structured.output_types.optional_fields import types_of
 

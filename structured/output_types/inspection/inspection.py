@@ -10,7 +10,7 @@ from typing import Any
 from structured.errors import SchemaError
 from structured.errors.recursion import deep
 from structured.json_schema.compile import compiled, part_to_pattern
-from structured.json_schema.document.place import UnsatisfiableError
+from structured.json_schema.document.location import UnsatisfiableError
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE
 from structured.output_types.inspection.lengths import text_lengths
 from structured.output_types.inspection.report import Cost, Report
@@ -81,7 +81,7 @@ class _Search:
         """Return why a part has no pattern, and why those below it have none; nothing if it has one."""
         if self.work > MAX_WORK:
             return {}
-        alone = part.schema.place.compilation.afresh()
+        alone = part.schema.location.compilation.afresh()
         try:
             part_to_pattern(part.schema, alone)
         except SchemaError as error:

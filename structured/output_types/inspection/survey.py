@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from structured.errors import SchemaError
 from structured.errors.recursion import deep
-from structured.json_schema.document.place import VALIDATORS, Schema, Subschema
+from structured.json_schema.document.location import VALIDATORS, Schema, Subschema
 from structured.json_schema.document.references import follow
 from structured.output_types.description import kinds
 from structured.output_types.inspection.hazards import HAZARDS, hazards_of
@@ -55,7 +55,7 @@ class Survey:
         self._open: dict[str, str] = {}  # those of the definitions that are being walked through, and where
         has_fields = isinstance(schema.schema, Mapping) and "properties" in schema.schema
         self.root = self._field(schema, path="", kind=name if has_fields else self._kind(schema))
-        if schema.place.whitespace.name == "any":
+        if schema.location.whitespace.name == "any":
             self._hazards["whitespace"][""] = self._fields[0]
 
     def fields(self) -> tuple[FieldReport, ...]:
@@ -97,7 +97,7 @@ class Survey:
     @deep
     def _part(self, part: Subschema, path: str, found: _Field) -> Part:
         """Walk through a schema, in which the value of a field at a path is described."""
-        pointer = part.place.pointer
+        pointer = part.location.pointer
         walked = Part(part)
         if pointer in found.pointers:
             return walked
@@ -145,7 +145,7 @@ class Survey:
             target = follow(part)
         except SchemaError:
             return
-        pointer = target.place.pointer
+        pointer = target.location.pointer
         if pointer in self._open:
             self._hazards["recursion"][path] = found
             found.same_as[self._open[pointer]] = None
@@ -157,7 +157,7 @@ class Survey:
 
     def _properties(self, part: Subschema, path: str, found: _Field) -> Iterator[Part]:
         """Walk through the fields of an object, where they are met first."""
-        pointer = part.place.pointer
+        pointer = part.location.pointer
         if pointer in self._told:
             found.same_as[self._told[pointer]] = None
             return

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic.types import Base64Encoder, Base64UrlEncoder
 
-from structured.json_schema.document.place import VALIDATORS
+from structured.json_schema.document.location import VALIDATORS
 
 FUNCTION = "function"
 """The keyword under which the name of a library's function stands of which no format says what it accepts."""

@@ -14,7 +14,7 @@ from pydantic_core import SchemaError as CoreSchemaError
 from pydantic_core import SchemaValidator, ValidationError, core_schema
 
 from structured.errors.recursion import deep
-from structured.json_schema.document.place import VALIDATORS
+from structured.json_schema.document.location import VALIDATORS
 from structured.output_types.pydantic.aliases import Spelling
 from structured.output_types.pydantic.core_schema import (
     CoreSchema,

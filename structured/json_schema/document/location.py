@@ -92,7 +92,7 @@ class Compilation:
     )
     namesakes: Counter[str] = field(default_factory=Counter)
     open_names: set[str] = field(default_factory=set)
-    references: list[tuple[Reference, "Place"]] = field(default_factory=list)
+    references: list[tuple[Reference, "Location"]] = field(default_factory=list)
     combinations: int = 0
     looked_at: int = 0
     complements: dict[Identity, Any] = field(default_factory=dict)
@@ -128,7 +128,7 @@ class Compilation:
         return fresh
 
 
-class Place(NamedTuple):
+class Location(NamedTuple):
     """A schema's position in its document, and the number of brackets open around its text.
 
     `entered` is the scope of the references there; None is that of the root.
@@ -139,19 +139,19 @@ class Place(NamedTuple):
     depth: int = 0
     entered: Scope | None = None
 
-    def at(self, *keys: str | int) -> "Place":
+    def at(self, *keys: str | int) -> "Location":
         """Return the place of a subschema whose text stands at the same depth."""
-        return Place(self.compilation, longer(self.path, keys), self.depth, self.entered)
+        return Location(self.compilation, longer(self.path, keys), self.depth, self.entered)
 
-    def inside(self, *keys: str | int) -> "Place":
+    def inside(self, *keys: str | int) -> "Location":
         """Return the place of a subschema whose text stands inside one more pair of brackets."""
-        return Place(self.compilation, longer(self.path, keys), self.depth + 1, self.entered)
+        return Location(self.compilation, longer(self.path, keys), self.depth + 1, self.entered)
 
-    def led_to(self, path: Path, resource: Resource) -> "Place":
+    def led_to(self, path: Path, resource: Resource) -> "Location":
         """Return the place of the schema that a path leads to in the document of a resource, its text standing here."""
         library = self.compilation.library
         scope = library.entered(self.scope, resource)
-        return Place(self.compilation, path, self.depth, None if scope == library.start else scope)
+        return Location(self.compilation, path, self.depth, None if scope == library.start else scope)
 
     @property
     def scope(self) -> Scope:
@@ -207,7 +207,7 @@ class Elsewhere(NamedTuple):
     """A schema that stands at another place than where it is used, or the complement of one: what it does not allow."""
 
     schema: Any
-    place: Place
+    location: Location
     is_denied: bool = False
 
 
@@ -219,33 +219,33 @@ class Subschema(NamedTuple):
     """
 
     schema: Any
-    place: Place
+    location: Location
     scopes: frozenset[Identity] = frozenset()
 
     @property
     def identity(self) -> Identity:
         """The same for two schemas only if they are the same and their references lead to the same."""
-        return id(self.schema), self.place.entered
+        return id(self.schema), self.location.entered
 
     def has(self, keyword: str) -> bool:
         """Tell whether a keyword is there and, in the draft that the schema is written for, more than an annotation."""
         schema = self.schema
-        return keyword in schema and (isinstance(schema, Complement) or self.place.draft.has(keyword))
+        return keyword in schema and (isinstance(schema, Complement) or self.location.draft.has(keyword))
 
     def below(self, *keys: str | int) -> "Subschema":
         """Return the subschema that some keys lead to, its text standing at the same depth."""
-        return _arrived(_followed(self.schema, keys), self.place.at(*keys))
+        return _arrived(_followed(self.schema, keys), self.location.at(*keys))
 
     def within(self, *keys: str | int) -> "Subschema":
         """Return the subschema that some keys lead to, its text standing inside one more pair of brackets."""
-        return _arrived(_followed(self.schema, keys), self.place.inside(*keys))
+        return _arrived(_followed(self.schema, keys), self.location.inside(*keys))
 
     def elsewhere(self, *keys: str | int, is_denied: bool = False) -> Elsewhere:
         """Return the subschema that some keys lead to, to be used at another place, or its complement."""
         target = self.below(*keys)
         if isinstance(target.schema, Elsewhere):
             return target.schema._replace(is_denied=target.schema.is_denied != is_denied)
-        return Elsewhere(target.schema, target.place, is_denied)
+        return Elsewhere(target.schema, target.location, is_denied)
 
     def length(self, keyword: str) -> int | None:
         """Return the length that a keyword sets; None is no limit."""
@@ -253,7 +253,7 @@ class Subschema(NamedTuple):
         if isinstance(count, float) and count.is_integer():
             count = int(count)
         if count is not None and (not isinstance(count, int) or isinstance(count, bool) or count < 0):
-            raise self.place.refusal(
+            raise self.location.refusal(
                 f"{count!r} is not a length", keyword=keyword, remedy="Use an integer that is at least 0."
             )
         return count
@@ -276,23 +276,23 @@ SHAPES: dict[str, tuple[type, str]] = {
 
 def check_shape(part: Subschema) -> None:
     """Refuse what is not a schema, and a keyword that does not hold what it should."""
-    schema, place = part.schema, part.place
-    if id(schema) in place.compilation.checked:
+    schema, location = part.schema, part.location
+    if id(schema) in location.compilation.checked:
         return
     if not isinstance(schema, Mapping):
-        raise place.refusal(f"{schema!r} is not a schema", remedy="Use an object, true or false.")
+        raise location.refusal(f"{schema!r} is not a schema", remedy="Use an object, true or false.")
     for keyword, value in schema.items():
         shape = SHAPES.get(keyword)
         if shape is not None and not isinstance(value, shape[0]):
-            raise place.refusal(f"{value!r} is not {shape[1]}", keyword=keyword, remedy="See the specification.")
+            raise location.refusal(f"{value!r} is not {shape[1]}", keyword=keyword, remedy="See the specification.")
     for keyword in ("required", "type"):
         names = schema.get(keyword, "")
         if isinstance(names, list) and not all(isinstance(name, str) for name in names):
-            raise place.refusal(f"{names!r} is not a list of names", keyword=keyword, remedy="List strings.")
+            raise location.refusal(f"{names!r} is not a list of names", keyword=keyword, remedy="List strings.")
     if not isinstance(schema.get("type", ""), (str, list)):
-        raise place.refusal(f"{schema['type']!r} is not a type", keyword="type", remedy="Name it by a string.")
+        raise location.refusal(f"{schema['type']!r} is not a type", keyword="type", remedy="Name it by a string.")
     if not isinstance(schema, Complement):  # one of which may be gone while its identity is still known
-        place.compilation.checked.add(id(schema))
+        location.compilation.checked.add(id(schema))
 
 
 Subschemas = list[Subschema]
@@ -302,41 +302,41 @@ PatternOf = Callable[[Subschemas], Pattern]
 """The compiler of schemas that hold together, which is handed to the keywords that hold schemas."""
 
 
-def counts(parts: Subschemas, at_least: str, at_most: str) -> tuple[int, int | None]:
+def counts(schemas: Subschemas, at_least: str, at_most: str) -> tuple[int, int | None]:
     """Return the limits of a length, as two keywords of some schemas set them together; None is no limit.
 
     `{"minLength": 2}`, `"minLength"`, `"maxLength"` → `(2, None)`
     """
     low, high = 0, None
-    for part in parts:
+    for part in schemas:
         if at_least in part.schema:
             low = max(low, part.length(at_least) or 0)
         if at_most in part.schema:
             most = part.length(at_most)
             high = high if most is None or most >= LONGEST else most if high is None else min(high, most)
     if low >= LONGEST:
-        part = next(part for part in parts if at_least in part.schema)
-        raise part.place.unsatisfiable(f"no text is {low:,} long", keyword=at_least)
+        part = next(part for part in schemas if at_least in part.schema)
+        raise part.location.unsatisfiable(f"no text is {low:,} long", keyword=at_least)
     if high is not None and low > high:
-        place = next(part.place for part in parts if at_least in part.schema)
-        raise place.unsatisfiable(f"no length is at least {low} and at most {high}", keyword=at_least)
+        location = next(part.location for part in schemas if at_least in part.schema)
+        raise location.unsatisfiable(f"no length is at least {low} and at most {high}", keyword=at_least)
     return low, high
 
 
-def _arrived(schema: Any, place: Place) -> Subschema:
+def _arrived(schema: Any, location: Location) -> Subschema:
     """Return a subschema, inside a resource of its own if it has an identifier.
 
     One from elsewhere keeps the path of its own, and has the depth of here.
     """
     if type(schema) is dict:
         if "$id" not in schema and "id" not in schema:
-            return Subschema(schema, place)
+            return Subschema(schema, location)
     elif isinstance(schema, Elsewhere) and not schema.is_denied:
-        return Subschema(schema.schema, schema.place._replace(depth=place.depth))
+        return Subschema(schema.schema, schema.location._replace(depth=location.depth))
     if isinstance(schema, Mapping) and ("$id" in schema or "id" in schema):
-        resource = place.compilation.library.resource_of(schema, place.scope.resource, place.path)
-        place = place.led_to(place.path, resource)
-    return Subschema(schema, place)
+        resource = location.compilation.library.resource_of(schema, location.scope.resource, location.path)
+        location = location.led_to(location.path, resource)
+    return Subschema(schema, location)
 
 
 def _followed(schema: Any, keys: tuple[str | int, ...]) -> Any:
