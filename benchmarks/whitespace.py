@@ -10,13 +10,14 @@ import json
 
 from transformers import AutoTokenizer
 
+from structured.json_schema.whitespace import WhitespaceName
 from structured.models import load_model
 from structured.models.protocol import LanguageModel
 from training.evaluate import evaluate
 from training.examples import answer_text
 from training.generate import samples
 
-STYLES = ("spaced", "compact", "indented", "flexible")
+STYLES: tuple[WhitespaceName, ...] = ("spaced", "compact", "indented", "flexible")
 SEED = 2_000_003
 
 
@@ -37,7 +38,7 @@ def main() -> None:
         print(counted(name, arguments.count))
 
 
-def answered(model: LanguageModel, style: str, count: int) -> str:
+def answered(model: LanguageModel, style: WhitespaceName, count: int) -> str:
     """Return the row of one kind of whitespace."""
     report = evaluate(model, "phrasings", count, SEED, whitespace=style)
     total = report.total

@@ -42,6 +42,15 @@ from structured.output_types.json_schema import JsonSchema
 from structured.output_types.regular_expression import to_regex
 from structured.results.partial import PartialReader
 
+
+def __getattr__(name: str) -> str:
+    if name != "__version__":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib.metadata import version
+
+    return version("structured-extraction")
+
+
 __all__ = [
     "BatchError",
     "BudgetError",

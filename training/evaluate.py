@@ -20,7 +20,7 @@ from structured.decoding.sampling import Sampler
 from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.json_schema.compile import schema_to_pattern
-from structured.json_schema.whitespace import DEFAULT_WHITESPACE
+from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName
 from structured.models import DEMONSTRATION, LanguageModel, load_model
 from training.examples import prompt_and_answer
 from training.generate import Sample, samples
@@ -105,7 +105,7 @@ RESULTS = "<!-- results -->"
 
 
 def evaluate(
-    model: LanguageModel, split: Split, count: int, seed: int, *, whitespace: str = DEFAULT_WHITESPACE
+    model: LanguageModel, split: Split, count: int, seed: int, *, whitespace: WhitespaceName = DEFAULT_WHITESPACE
 ) -> Report:
     """Return the scores of a model on `count` samples of a split."""
     report = Report()
@@ -130,7 +130,9 @@ def card(path: Path, results: str) -> None:
     path.write_text(f"{before}{RESULTS}\n{results}\n{RESULTS}{after}")
 
 
-def _answers(model: LanguageModel, chunk: list[Sample], rng: random.Random, whitespace: str) -> list[Generation]:
+def _answers(
+    model: LanguageModel, chunk: list[Sample], rng: random.Random, whitespace: WhitespaceName
+) -> list[Generation]:
     prompts = [model.encode(prompt_and_answer(sample, rng)[0]) for sample in chunk]
     patterns = [schema_to_pattern(sample.schema, whitespace) for sample in chunk]
     guides = [Guide(Index(RegularAutomaton(pattern), model.vocabulary), max_tokens=MAX_TOKENS) for pattern in patterns]

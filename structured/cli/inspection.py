@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 from rich import box
@@ -12,14 +12,14 @@ from rich.text import Text
 
 from structured.cli.targets import load_target
 from structured.errors import StructuredError
-from structured.json_schema.whitespace import DEFAULT_WHITESPACE, read_whitespace
+from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName, check_whitespace
 from structured.output_types.inspection import FieldReport, Report, inspect_type, report_to_dict
 from structured.output_types.regular_expression import to_regex
 
 
-def _known_whitespace(name: str) -> str:
+def _known_whitespace(name: str) -> WhitespaceName:
     try:
-        return read_whitespace(name).name
+        return cast("WhitespaceName", check_whitespace("whitespace", name))
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
 
@@ -43,9 +43,9 @@ def inspect_target(
     try:
         output_type = load_target(target)
         if regex:
-            typer.echo(to_regex(output_type, whitespace=whitespace))
+            typer.echo(to_regex(output_type, whitespace=cast("WhitespaceName", whitespace)))
             return
-        report = inspect_type(output_type, whitespace=whitespace)
+        report = inspect_type(output_type, whitespace=cast("WhitespaceName", whitespace))
     except StructuredError as error:
         Console(stderr=True).print(Text(f"{type(error).__name__}: {error}", style="red"))
         raise typer.Exit(1) from error

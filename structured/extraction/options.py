@@ -23,7 +23,7 @@ from structured.errors.arguments import (
 )
 from structured.errors.calling_line import warn
 from structured.json_schema.document.location import Optionals
-from structured.json_schema.whitespace import DEFAULT_WHITESPACE, check_whitespace
+from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName, check_whitespace
 from structured.models import ModelSource
 from structured.output_types.json_output import Layout
 
@@ -54,7 +54,7 @@ class Options(TypedDict, total=False):
     """What happens to fields that are not required. "written" (default): all are written, as null where the type
     allows it. "omittable": they may be left out. "schema": as "omittable", and a JsonSchema may get any additional
     properties that it allows."""
-    whitespace: str
+    whitespace: WhitespaceName
     """The layout of the JSON text: "spaced" (default), "compact", "indented", "flexible" or "any"; see `to_regex`."""
     temperature: float
     """0 (default) takes the likeliest token. Above 0, tokens are sampled from softmax(logits / temperature)."""

@@ -1,5 +1,6 @@
 """A run: documents go through the model together, and are attempted again where validators reject an answer."""
 
+import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ from structured.extraction.outcomes import Outcome
 from structured.extraction.progress import showing
 from structured.extraction.task import Item, Task, common_beginning
 from structured.index.compile import save_learned
+
+_LOGGER = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +121,7 @@ class Run:
                 valid.append((generation, item.task.output_type.parse(generation.text)))
             except Exception as error:  # noqa: BLE001  validators are the user's own code
                 item.attempts.append(Attempt(generation.text, error))
+                _LOGGER.info("document %d: an answer was rejected by %s", item.position, type(error).__name__)
             if valid and self.search.choose == "likeliest":
                 break
         if not valid:

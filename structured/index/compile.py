@@ -1,5 +1,6 @@
 """The index of an output type over a vocabulary, kept in memory and on disk."""
 
+import logging
 from functools import lru_cache
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -10,6 +11,8 @@ from structured.index.index import Index
 from structured.index.masks import MaskTable
 from structured.output_types.output_type import OutputType
 from structured.vocabulary import Vocabulary
+
+_LOGGER = logging.getLogger(__name__)
 
 KEPT_INDEXES = 64
 """Indexes kept in memory, the least recently used dropped first."""
@@ -49,6 +52,7 @@ def related_index(index: Index, automaton: Automaton) -> Index:
 
 def _load(disk: DiskCache, index: Index) -> None:
     load_index(disk, index)
+    _LOGGER.debug("%d states were read from the cache", index.states_learned)
     _STATES_SAVED[index] = 0  # what it has learned from the disk, it counts itself
 
 
@@ -59,6 +63,7 @@ def save_learned(index: Index) -> None:
     if disk is not None and index.states_known >= saved + saved // 4 + WORTH_SAVING:
         _STATES_SAVED[index] = index.states_known
         save_index(disk, index)
+        _LOGGER.debug("%d states were saved to the cache", index.states_known)
 
 
 _STATES_SAVED: WeakKeyDictionary[Index, int] = WeakKeyDictionary()

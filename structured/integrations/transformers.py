@@ -22,7 +22,7 @@ from structured.index.compile import compile_type, save_learned
 from structured.index.guide import Guide, WrongMaskError
 from structured.index.masks import Mask
 from structured.json_schema.document.location import Optionals
-from structured.json_schema.whitespace import DEFAULT_WHITESPACE, check_whitespace
+from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName, check_whitespace
 from structured.models import ModelSource, load_model
 from structured.output_types.json_output import Layout
 from structured.output_types.resolve import resolve_type
@@ -72,7 +72,7 @@ class GuidedLogitsProcessor(Generic[T]):
         source: TokenizerSource,
         *,
         max_tokens: int,
-        whitespace: str = ...,
+        whitespace: WhitespaceName = ...,
         optional: Optionals = ...,
         cache: bool = ...,
     ) -> None: ...
@@ -83,7 +83,7 @@ class GuidedLogitsProcessor(Generic[T]):
         source: TokenizerSource,
         *,
         max_tokens: int,
-        whitespace: str = ...,
+        whitespace: WhitespaceName = ...,
         optional: Optionals = ...,
         cache: bool = ...,
     ) -> None: ...
@@ -93,7 +93,7 @@ class GuidedLogitsProcessor(Generic[T]):
         source: TokenizerSource,
         *,
         max_tokens: int,
-        whitespace: str = DEFAULT_WHITESPACE,
+        whitespace: WhitespaceName = DEFAULT_WHITESPACE,
         optional: Optionals = "written",
         cache: bool = True,
     ) -> None:

@@ -41,7 +41,7 @@ from structured.json_schema.objects.objects import Compilers, object_
 from structured.json_schema.refusals import check_keywords
 from structured.json_schema.strings.formats import PYDANTIC_FORMATS, SPECIFIED_FORMATS
 from structured.json_schema.strings.strings import quoted, read_rules, string, text_of
-from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WHITESPACES, read_whitespace
+from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WHITESPACES, WhitespaceName, read_whitespace
 from structured.regex import Pattern, Reference, alternation, literal, words
 
 _GATHERED = frozenset({*CHOICES, *UNEVALUATED, *REFERENCES, "allOf"})
@@ -56,7 +56,7 @@ MANY = 100
 
 def schema_to_pattern(
     schema: Schema | bool,
-    whitespace: str = DEFAULT_WHITESPACE,
+    whitespace: WhitespaceName = DEFAULT_WHITESPACE,
     *,
     reading: Reading = Reading.TYPE,
     documents: Mapping[str, Schema | bool] | None = None,
@@ -247,7 +247,7 @@ ANY_VALUE = "any value"
 
 
 @cache
-def _any_value(whitespace: str, plain_numbers: bool) -> Pattern:
+def _any_value(whitespace: WhitespaceName, plain_numbers: bool) -> Pattern:
     """Return any value, the same node every time."""
     style = read_whitespace(whitespace)
     patterns: dict[str, Pattern] = {}

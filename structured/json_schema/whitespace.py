@@ -5,11 +5,15 @@ budget is spent, so the other styles are bounded: three write exactly what `json
 """
 
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 from structured.errors.arguments import one_of
 from structured.regex import EMPTY, Pattern, alternation, chars, concat, literal, optional, repeat
 
-DEFAULT_WHITESPACE = "spaced"
+WhitespaceName = Literal["compact", "spaced", "indented", "flexible", "any"]
+"""The names of the styles."""
+
+DEFAULT_WHITESPACE: WhitespaceName = "spaced"
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +24,7 @@ class Whitespace:
     0, each member is on a line of its own instead.
     """
 
-    name: str
+    name: WhitespaceName
     edge: Pattern = EMPTY
     before: Pattern = EMPTY
     after_comma: Pattern = EMPTY
@@ -56,7 +60,7 @@ _FREE = optional(
     )
 )
 
-WHITESPACES = {
+WHITESPACES: dict[WhitespaceName, Whitespace] = {
     "compact": Whitespace("compact"),
     "spaced": Whitespace("spaced", after_comma=literal(" "), after_colon=literal(" ")),
     "indented": Whitespace("indented", after_colon=literal(" "), indent=2),
@@ -66,10 +70,10 @@ WHITESPACES = {
 """`{"a":1,"b":[2]}`; `json.dumps(value)`; `json.dumps(value, indent=2)`; a few blanks where people put them; all blanks
 that RFC 8259 has."""
 
-check_whitespace = one_of(tuple(WHITESPACES))
+check_whitespace = one_of(get_args(WhitespaceName))
 """Takes the name of an argument, and that of a whitespace style. Raises TypeError or ValueError for any other."""
 
 
-def read_whitespace(name: str) -> Whitespace:
+def read_whitespace(name: WhitespaceName) -> Whitespace:
     """Return the whitespace style of this name."""
     return WHITESPACES[check_whitespace("whitespace", name)]

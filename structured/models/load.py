@@ -5,9 +5,11 @@ own, which is derived from `LanguageModel`. With none named, the environment var
 that the demonstration model of the package answers, and says so once.
 """
 
+import logging
 import os
 from functools import cache
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from structured.errors import DemonstrationWarning, ModelError
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
     from structured.vocabulary import Tokenizer
+
+_LOGGER = logging.getLogger(__name__)
 
 DEMONSTRATION = Path(__file__).parent / "demonstration"
 """The folder of the small model that ships with the package."""
@@ -164,5 +168,7 @@ def _load_by_name(
 
     if name == str(DEMONSTRATION) and dtype == "auto":
         dtype = "float32"  # sums of bfloat16 differ from processor to processor, and with them close answers
+    started = perf_counter()
     model, tokenizer = load_pretrained(name, folder, device_map=device_map, dtype=dtype)
+    _LOGGER.info("loaded %s in %.1f s", name, perf_counter() - started)
     return HuggingFaceModel(model, tokenizer, name=name, cuda_graphs=cuda_graphs)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 from structured.automata import RegularAutomaton
 from structured.json_schema.compile import compiled, foundation
 from structured.json_schema.document.location import Compilation, Location, Optionals, Schema, Subschema
-from structured.json_schema.whitespace import DEFAULT_WHITESPACE
+from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName
 from structured.output_types.description import describe
 from structured.output_types.output_type import Description, OutputType
 from structured.regex import Pattern
@@ -22,7 +22,7 @@ TASK = "Fill in the type from the text, as JSON. Where the text states no value,
 class Layout(NamedTuple):
     """How values are written: the whitespace between tokens, and which optional properties; see `Options`."""
 
-    whitespace: str = DEFAULT_WHITESPACE
+    whitespace: WhitespaceName = DEFAULT_WHITESPACE
     optional: Optionals = "written"
 
 

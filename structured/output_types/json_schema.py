@@ -27,7 +27,7 @@ from structured.json_schema.document.location import (
 )
 from structured.json_schema.document.resources import Path, pointer_of
 from structured.json_schema.logic.evaluation import check_well_formed, rejection
-from structured.json_schema.whitespace import DEFAULT_WHITESPACE, read_whitespace
+from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName, read_whitespace
 from structured.output_types.annotations import Annotation
 from structured.output_types.json_output import JsonOutput
 
@@ -104,7 +104,9 @@ class JsonSchema:
             f"{self!r} stands inside of a type", remedy="Use it as the output type itself, or write the part as a type."
         )
 
-    def compilation(self, whitespace: str = DEFAULT_WHITESPACE, optional: Optionals = "written") -> Compilation:
+    def compilation(
+        self, whitespace: WhitespaceName = DEFAULT_WHITESPACE, optional: Optionals = "written"
+    ) -> Compilation:
         """Return what compiles it: numbers are plain, so that no model may run on with digits."""
         assert not isinstance(self.schema, str), "it is read when it is made"
         return Compilation(

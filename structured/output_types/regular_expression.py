@@ -6,7 +6,7 @@ from structured.errors import SchemaError
 from structured.errors.recursion import deep
 from structured.json_schema.compile import ANY_VALUE, compiled
 from structured.json_schema.document.location import Location
-from structured.json_schema.whitespace import DEFAULT_WHITESPACE
+from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName
 from structured.output_types.json_output import Layout
 from structured.output_types.resolve import read_type
 from structured.regex import Pattern, Reference, Scan, nodes_of, printed
@@ -16,7 +16,7 @@ from structured.regex.syntax import Boundary
 
 
 @deep
-def to_regex(output_type: object, *, whitespace: str = DEFAULT_WHITESPACE) -> str:
+def to_regex(output_type: object, *, whitespace: WhitespaceName = DEFAULT_WHITESPACE) -> str:
     r"""Return the regular expression that every answer of a type matches.
 
     >>> from structured import to_regex

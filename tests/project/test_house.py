@@ -5,6 +5,7 @@ import graphlib
 import sys
 import tomllib
 from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as installed_version
 from pathlib import Path
 
 import pytest
@@ -160,6 +161,13 @@ def test_every_error_is_public() -> None:
 def test_the_package_says_that_it_is_typed() -> None:
     """Without the marker of PEP 561, type checkers take every result of an installed package for Any."""
     assert (HOUSE / "py.typed").is_file()
+
+
+def test_the_package_says_its_version() -> None:
+    """That of the distribution, looked up when it is asked for."""
+    assert structured.__version__ == installed_version("structured-extraction")
+    with pytest.raises(AttributeError, match="module 'structured' has no attribute 'versoin'"):
+        _ = structured.versoin
 
 
 def test_the_version_is_that_of_the_distribution(monkeypatch: pytest.MonkeyPatch) -> None:

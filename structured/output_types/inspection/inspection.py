@@ -11,7 +11,7 @@ from structured.errors import SchemaError
 from structured.errors.recursion import deep
 from structured.json_schema.compile import compiled, part_to_pattern
 from structured.json_schema.document.location import UnsatisfiableError
-from structured.json_schema.whitespace import DEFAULT_WHITESPACE
+from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName
 from structured.output_types.inspection.lengths import text_lengths
 from structured.output_types.inspection.report import Cost, Report
 from structured.output_types.inspection.survey import Part, Survey
@@ -20,7 +20,7 @@ from structured.output_types.resolve import read_type
 from structured.regex import Pattern, nodes_of
 
 
-def inspect_type(output_type: object, *, whitespace: str = DEFAULT_WHITESPACE) -> Report:
+def inspect_type(output_type: object, *, whitespace: WhitespaceName = DEFAULT_WHITESPACE) -> Report:
     """Report on a type before a model is loaded: what is enforced, what is refused, and what may go wrong.
 
     >>> from structured import inspect_type

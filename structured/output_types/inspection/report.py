@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 
 from structured.errors import SchemaError
+from structured.json_schema.whitespace import WhitespaceName
 from structured.output_types.html import Html, card, code, coloured, joined, listed, paragraph, table
 
 Status = Literal["enforced", "checked", "refused"]
@@ -72,7 +73,7 @@ class Report:
     """
 
     name: str
-    whitespace: str
+    whitespace: WhitespaceName
     fields: tuple[FieldReport, ...]
     hazards: tuple[Hazard, ...]
     choices: int
