@@ -305,7 +305,8 @@ class _Assembly:
         lengths = np.array([0, *map(len, encoded)], dtype=np.int32)
         starts = len(self.text) + np.cumsum(lengths, dtype=np.int32)
         self.text += b"".join(encoded)
-        shared = common_prefixes(starts, np.frombuffer(bytes(self.text), dtype=np.uint8))
+        shared = np.zeros(len(encoded), dtype=np.int32)
+        common_prefixes(starts, np.frombuffer(bytes(self.text), dtype=np.uint8), shared)
         return self._append(np.concatenate([starts, shared]).tolist()), int(lengths[1:].min())
 
     def _append(self, operands: Sequence[int]) -> int:

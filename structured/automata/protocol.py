@@ -86,10 +86,7 @@ class Automaton(Protocol):
         ...
 
     def walk(self, trie: Trie, state: int, mask: NDArray[np.uint32]) -> int:
-        """Set the bits of the tokens of a trie that may follow, and return the greatest distance of a state after one.
-
-        `walk_table` does it for any automaton.
-        """
+        """Set the bits of the tokens of a trie that may follow; return the greatest distance of a state after one."""
         ...
 
     def string_run(self, state: int, *, longest: int, special: int) -> StringRun | None:

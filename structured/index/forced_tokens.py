@@ -25,23 +25,18 @@ class ForcedRuns:
         self._tokens: dict[int, tuple[int, ...]] = {}
         self._likely: dict[int, tuple[int, ...]] = {}
 
-    def run(self, state: int) -> tuple[bytes, int]:
-        """Return the longest run of bytes that are each the only way on from a state, and the state after it."""
-        run, path = self._run(state)
-        return run, path[-1]
-
     def tokens(self, state: int) -> tuple[int, ...]:
         """Return the tokens that are known to follow a state."""
         known = self._tokens.get(state)
         if known is None:
-            known = self._tokens[state] = self._kept(self.likely(state), self._run(state)[1])
+            known = self._tokens[state] = self._kept(self.likely(state), self.run(state)[1])
         return known
 
     def likely(self, state: int) -> tuple[int, ...]:
         """Return the tokens of the whole run, in place of which longer ones might stand at its end."""
         known = self._likely.get(state)
         if known is None:
-            run, _ = self._run(state)
+            run, _ = self.run(state)
             known = self._likely[state] = self.spelled(run) if run else ()
         return known
 
@@ -106,7 +101,7 @@ class ForcedRuns:
                     open_ends.append((child, after))
         return False
 
-    def _run(self, state: int) -> tuple[bytes, list[int]]:
+    def run(self, state: int) -> tuple[bytes, list[int]]:
         """Return the run of a state and the states along it, one more than it has bytes."""
         from structured.index.loops import forced_run
 

@@ -26,7 +26,7 @@ MAX_STEPS = 1 << 18
 
 
 class Index:
-    """Masks, successors and shortest completions of the states of one automaton over one vocabulary.
+    """Masks, steps and shortest completions of the states of one automaton over one vocabulary.
 
     `table` holds the masks; by default the index has one of its own.
     """
@@ -57,10 +57,6 @@ class Index:
         mask = self._masks.get(state)
         return self._new_mask(state) if mask is None else mask
 
-    def mask_row(self, state: int) -> int:
-        """Return the number of a state's mask in `table`, NO_ROW if that is full."""
-        return self.table.row_of(self.mask(state))
-
     def mask_within(self, state: int, max_tokens: int) -> Mask:
         """Return the tokens that may follow a state when at most `max_tokens` are left, the next one among them.
 
@@ -78,10 +74,6 @@ class Index:
                 return self.mask_within(state, max_tokens)
             reduced = self._pass(state, max_tokens, mask if np.array_equal(reduced, mask) else reduced)
         return reduced
-
-    def successors(self, state: int) -> NDArray[np.int32]:
-        """Return the state after each token, DEAD where it is not allowed; shape (vocabulary.size,)."""
-        return self._walks.successors(state)
 
     def step(self, state: int, token_id: int) -> int:
         """Return the state after a token, or DEAD; end tokens lead nowhere."""
@@ -107,14 +99,6 @@ class Index:
                 final = bool((self.automaton.table[state] == DEAD).all())
             self._final[state] = final
         return final
-
-    def forced(self, state: int) -> tuple[bytes, int]:
-        """Return the longest run of bytes that are each the only way on from a state, and the state after it.
-
-        After `{"name": "Ana"` it may be `, "age": `. The run ends where the text may end or where two bytes may
-        follow; it is empty if that is here. Its end may lie within a character.
-        """
-        return self._forced.run(state)
 
     def forced_tokens(self, state: int) -> tuple[int, ...]:
         """Return the tokens that are known to follow a state, as the tokenizer spells them; see `forcing`.

@@ -1,6 +1,6 @@
-"""The loops over the trie of a vocabulary, as plain Python over arrays that Numba compiles.
+"""The compiled loops of an index: texts and tokens along the table of an automaton, and masks.
 
-Each function is its own reference: `walk_to.py_func` is the Python that `walk_to` was compiled from. Importing this
+Each function is its own reference: `after_any.py_func` is the Python that `after_any` was compiled from. Importing this
 module imports Numba; the machine code is cached on disk for later processes.
 """
 
@@ -11,123 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.automata import DEAD, UNKNOWN, WHOLE
-from structured.automata.loops.jit import Bytes, Ints, Rows, Words, compiled_loop
-from structured.automata.loops.table import END, LEVEL, NEXT, STATE
+from structured.automata.loops.jit import Bytes, Ints, Rows, compiled_loop
 
-Flags = Annotated[NDArray[np.bool_], numba.boolean[::1]]
 Text = Annotated[NDArray[np.uint8], numba.uint8[::1]]
 Masks = Annotated[NDArray[np.int32], numba.types.Array(numba.int32, 1, "C", readonly=True)]
 Sequences = Annotated[NDArray[np.int32], numba.int32[:, :, ::1]]
 
 DIFFERENT, UNEXPANDED = -2, -3
 """What `after_any` returns in place of a state, besides DEAD."""
-
-
-@compiled_loop
-def walk_successors(
-    byte: Bytes,
-    first: Ints,
-    token_start: Ints,
-    token_ids: Ints,
-    table: Rows,
-    path: Rows,
-    successors: Ints,
-    progress: Ints,
-) -> bool:
-    """Walk a trie as `automata.table.walk` does, writing down the state after each live token."""
-    level = int(progress[LEVEL])
-    state, node, end = int(path[level, STATE]), int(path[level, NEXT]), int(path[level, END])
-    while level > 0 or node < end:
-        if node == end:
-            level -= 1
-            state, node, end = int(path[level, STATE]), int(path[level, NEXT]), int(path[level, END])
-            continue
-        target = int(table[state, byte[node]])
-        if target == UNKNOWN:
-            path[level, NEXT] = node
-            progress[LEVEL] = level
-            return False
-        child = node
-        node += 1
-        if target == DEAD:
-            continue
-        for position in range(token_start[child], token_start[child + 1]):
-            successors[token_ids[position]] = target
-        if first[child] < first[child + 1]:
-            path[level, NEXT] = node
-            level += 1
-            state, node, end = target, int(first[child]), int(first[child + 1])
-            path[level, STATE] = state
-            path[level, END] = end
-    return True
-
-
-@compiled_loop
-def walk_targets(
-    byte: Bytes, first: Ints, token_start: Ints, table: Rows, path: Rows, reached: Flags, progress: Ints
-) -> bool:
-    """Walk a trie in the same way, marking the states after all live tokens; `reached` has a place for each row."""
-    level = int(progress[LEVEL])
-    state, node, end = int(path[level, STATE]), int(path[level, NEXT]), int(path[level, END])
-    while level > 0 or node < end:
-        if node == end:
-            level -= 1
-            state, node, end = int(path[level, STATE]), int(path[level, NEXT]), int(path[level, END])
-            continue
-        target = int(table[state, byte[node]])
-        if target == UNKNOWN:
-            path[level, NEXT] = node
-            progress[LEVEL] = level
-            return False
-        child = node
-        node += 1
-        if target == DEAD:
-            continue
-        if token_start[child] < token_start[child + 1]:
-            reached[target] = True
-        if first[child] < first[child + 1]:
-            path[level, NEXT] = node
-            level += 1
-            state, node, end = target, int(first[child]), int(first[child + 1])
-            path[level, STATE] = state
-            path[level, END] = end
-    return True
-
-
-@compiled_loop
-def walk_to(
-    byte: Bytes,
-    first: Ints,
-    token_start: Ints,
-    token_ids: Ints,
-    table: Rows,
-    path: Rows,
-    wanted: Flags,
-    mask: Words,
-) -> None:
-    """Walk a trie once more, setting the bits of the tokens that lead to wanted states; all that is needed is known."""
-    level = 0
-    state, node, end = int(path[level, STATE]), int(path[level, NEXT]), int(path[level, END])
-    while level > 0 or node < end:
-        if node == end:
-            level -= 1
-            state, node, end = int(path[level, STATE]), int(path[level, NEXT]), int(path[level, END])
-            continue
-        target = int(table[state, byte[node]])
-        child = node
-        node += 1
-        if target == DEAD:
-            continue
-        if wanted[target]:
-            for position in range(token_start[child], token_start[child + 1]):
-                token_id = token_ids[position]
-                mask[token_id >> 5] |= np.uint32(1) << np.uint32(token_id & 31)
-        if first[child] < first[child + 1]:
-            path[level, NEXT] = node
-            level += 1
-            state, node, end = target, int(first[child]), int(first[child + 1])
-            path[level, STATE] = state
-            path[level, END] = end
 
 
 @compiled_loop
@@ -141,14 +32,15 @@ def after_any(sequences: Sequences, table: Rows, state: int) -> int:
     for sequence in range(len(sequences)):
         here = state
         for position in range(4):
-            low, high = sequences[sequence, position]
+            low, high = int(sequences[sequence, position, 0]), int(sequences[sequence, position, 1])
             if low < 0 or here == DEAD:
                 break
             if table[here, WHOLE] == UNKNOWN:
                 return UNEXPANDED - here
             following = int(table[here, low])
-            if (table[here, low : high + 1] != following).any():
-                return DIFFERENT
+            for byte in range(low + 1, high + 1):
+                if table[here, byte] != following:
+                    return DIFFERENT
             here = following
         if common not in (UNKNOWN, here):
             return DIFFERENT

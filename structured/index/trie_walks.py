@@ -44,42 +44,41 @@ class Walks:
         return vocabulary.plain(run.characters) | special, max(run.farthest, farthest + nearer)
 
     def mask_to(self, state: int, wanted: NDArray[np.bool_]) -> NDArray[np.uint32]:
-        """Return those of them that lead to a wanted state; `wanted` has one entry for each row of the table."""
-        from structured.automata.loops.table import path_from
-        from structured.index.loops import walk_to
-
-        run = self._string_run(state)
+        """Return those of them that lead to a wanted state, told by its number in `wanted`."""
         mask = np.zeros(-(-self.vocabulary.size // 32), dtype=np.uint32)
-        trie = self.vocabulary.trie
-        if run is not None:
-            trie = self.vocabulary.special_trie
-            for count, successor in self._after_plain_tokens(*run):
-                if wanted[successor]:
-                    mask |= self.vocabulary.plain(count) & ~self.vocabulary.plain(count - 1)
-        path = path_from(trie, state)
-        walk_to(
-            trie.byte, trie.first, trie.token_start, trie.token_ids, self.automaton.table, path,
-            wanted, mask,
-        )  # fmt: skip
+        for count, successor in self._walk(state, wanted, mask)[1]:
+            if wanted[successor]:
+                mask |= self.vocabulary.plain(count) & ~self.vocabulary.plain(count - 1)
         return mask
 
     def targets(self, state: int) -> list[int]:
         """Return the states that one token may lead to, each once."""
-        from structured.automata.loops.table import LEVEL, STATE, path_from
-        from structured.index.loops import walk_targets
-
-        run = self._string_run(state)
-        trie = self.vocabulary.trie if run is None else self.vocabulary.special_trie
-        reached = np.zeros(len(self.automaton.table), dtype=np.bool_)
-        path = path_from(trie, state)
-        progress = np.zeros(2, dtype=np.int32)
-        while not walk_targets(trie.byte, trie.first, trie.token_start, self.automaton.table, path, reached, progress):
-            self.automaton.expand(int(path[progress[LEVEL], STATE]))
-            reached = np.pad(reached, (0, len(self.automaton.table) - len(reached)))
-        if run is not None:
-            reached[[successor for _, successor in self._after_plain_tokens(*run)]] = True
+        nothing = np.zeros(0, dtype=np.uint32)
+        reached, after_plain = self._walk(state, np.zeros(0, dtype=np.bool_), nothing)
+        reached[[successor for _, successor in after_plain]] = True
         found: list[int] = np.flatnonzero(reached).tolist()
         return found
+
+    def _walk(
+        self, state: int, wanted: NDArray[np.bool_], mask: NDArray[np.uint32]
+    ) -> tuple[NDArray[np.bool_], list[tuple[int, int]]]:
+        """Set the bits of the tokens that lead to a wanted state, but for the plain ones inside a string.
+
+        Returns the states that some of them lead to, as booleans, and of the plain ones the numbers of characters with
+        the states after them.
+        """
+        from structured.automata.loops.table import LEVEL, STATE, walk, walk_from
+
+        run = self._plain_states(state)
+        trie = self.vocabulary.trie if run is None else self.vocabulary.special_trie
+        reached = np.zeros(0, dtype=np.bool_)
+        arrays, path, progress = walk_from(trie, state)
+        while True:
+            table = self.automaton.table
+            wanted, reached = (np.pad(marked, (0, len(table) - len(marked))) for marked in (wanted, reached))
+            if walk(arrays, table, wanted, reached, path, mask, progress):
+                return reached, [] if run is None else self._after_plain_tokens(*run)
+            self.automaton.expand(int(path[progress[LEVEL], STATE]))
 
     def follow(
         self,
@@ -96,23 +95,7 @@ class Walks:
             length = loop(automaton.table, automaton.distances, path, text, length)
         return text[:length], path[: length + 1]
 
-    def successors(self, state: int) -> NDArray[np.int32]:
-        """Return the state after each token, DEAD where it is not allowed; shape (vocabulary.size,)."""
-        from structured.automata.loops.table import LEVEL, STATE, path_from
-        from structured.index.loops import walk_successors
-
-        trie = self.vocabulary.trie
-        successors = np.full(self.vocabulary.size, DEAD, dtype=np.int32)
-        path = path_from(trie, state)
-        progress = np.zeros(2, dtype=np.int32)
-        while not walk_successors(
-            trie.byte, trie.first, trie.token_start, trie.token_ids, self.automaton.table, path,
-            successors, progress,
-        ):  # fmt: skip
-            self.automaton.expand(int(path[progress[LEVEL], STATE]))
-        return successors
-
-    def _string_run(self, state: int) -> tuple[int, list[int]] | None:
+    def _plain_states(self, state: int) -> tuple[int, list[int]] | None:
         """Return how many plain characters may follow, up to the longest plain token, and the states that they lead to.
 
         The last of the states leads to itself if there are fewer. None if what may follow depends on which characters

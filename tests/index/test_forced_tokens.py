@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from brute_force import masked_distribution
+from brute_force import brute_successors, masked_distribution
 from doubles import ByteTokenizer, random_logits, real_tokenizer, spell, text_logits
 from effort import examples
 from hypothesis import given, settings
 from languages import DEPENDENT_CHOICES, MOOD, PERSON
 from random_patterns import patterns, randoms
-from walks import states_on_walks
+from walks import forced_run, states_on_walks
 
 from structured.automata import DEAD, RegularAutomaton
 from structured.decoding.generate import generate
@@ -42,12 +42,12 @@ def test_no_token_that_may_follow_goes_past_what_is_forced(
     """Whatever legal token could stand in the place of a forced one, it is a beginning of the same forced run."""
     index = Index(RegularAutomaton(pattern), vocabulary)
     for state in states_on_walks(index, rng, walks=2, tokens=4):
-        run, end = index.forced(state)
+        run, end = forced_run(index, state)
         forced = spell(vocabulary.tokens, index.forced_tokens(state))
         assert run.startswith(forced)
         read, here = 0, state
         for token_id in index.forced_tokens(state):
-            successors = index.successors(here)
+            successors = brute_successors(index, here)
             for other in np.flatnonzero(successors != DEAD).tolist():
                 assert run[read:].startswith(vocabulary.tokens[other] or b"")
             here = index.step(here, token_id)

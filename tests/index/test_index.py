@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from languages import PERSON
 from random_patterns import patterns, patterns_with_texts, randoms, sample
-from walks import read, states_on_walks
+from walks import forced_run, read, states_on_walks
 
 from structured.automata import DEAD, Automaton, RegularAutomaton
 from structured.index import index as index_module
@@ -28,7 +28,6 @@ def test_masks_equal_brute_force(vocabulary: Vocabulary, pattern: Pattern, rng: 
     index = Index(RegularAutomaton(pattern), vocabulary)
     for state in states_on_walks(index, rng):
         successors = brute_successors(index, state)
-        assert (index.successors(state) == successors).all()
         mask = unpack(index.mask(state), vocabulary.size)
         assert (mask == brute_mask(index, state, successors != DEAD)).all()
 
@@ -41,7 +40,6 @@ def test_masks_of_real_vocabularies_equal_brute_force(real: Vocabulary) -> None:
     whole = read(index.automaton, b'{"name": "", "age": 0, "mood": "glad", "tags": []}')
     for state in sorted({*read_states, *states_on_walks(index, rng, walks=1), whole}):
         successors = brute_successors(index, state)
-        assert (index.successors(state) == successors).all()
         mask = unpack(index.mask(state), real.size)
         assert (mask == brute_mask(index, state, successors != DEAD)).all()
 
@@ -61,12 +59,12 @@ def test_masks_inside_strings_equal_brute_force(real: Vocabulary, least: int, mo
 
 @pytest.mark.thorough
 @given(patterns(), randoms())
-def test_step_agrees_with_successors(vocabulary: Vocabulary, pattern: Pattern, rng: random.Random) -> None:
-    """Stepping over one token is looking it up among all successors; end tokens and empty ones lead nowhere."""
+def test_step_reads_the_bytes_of_a_token(vocabulary: Vocabulary, pattern: Pattern, rng: random.Random) -> None:
+    """Stepping over one token is stepping over its bytes; end tokens and empty ones lead nowhere."""
     index = Index(RegularAutomaton(pattern), vocabulary)
     for state in states_on_walks(index, rng, walks=1, tokens=2):
         stepped = [index.step(state, token_id) for token_id in range(vocabulary.size)]
-        assert stepped == index.successors(state).tolist()
+        assert stepped == brute_successors(index, state).tolist()
 
 
 def test_padding_of_a_mask_is_never_allowed(vocabulary: Vocabulary) -> None:
@@ -84,7 +82,7 @@ def answers(index: Index) -> list[object]:
     start = index.automaton.start
     fewest = index.shortest_completion(start)
     masks = [index.mask(start), index.mask_within(start, fewest)]
-    return [index.successors(start).tolist(), fewest, index.forced(start), *(mask.tolist() for mask in masks)]
+    return [index._walks.targets(start), fewest, forced_run(index, start), *(mask.tolist() for mask in masks)]
 
 
 @given(patterns_with_texts(max_leaves=5))
@@ -131,7 +129,7 @@ def test_equal_masks_are_one_row(vocabulary: Vocabulary, pattern: Pattern, rng: 
     states = states_on_walks(index, rng)
     masks = [index.mask(state) for state in states]
     assert len({mask.tobytes() for mask in masks}) == len({id(mask) for mask in masks}) == len(index.table)
-    assert all(index.table[index.mask_row(state)] is mask for state, mask in zip(states, masks, strict=True))
+    assert all(index.table[index.table.row_of(mask)] is mask for state, mask in zip(states, masks, strict=True))
     assert not any(mask.flags.writeable for mask in masks)
 
 
@@ -163,7 +161,8 @@ def test_masks_are_right_when_the_table_is_full(vocabulary: Vocabulary, pattern:
         for state in states_on_walks(ample, rng) * 2:
             assert np.array_equal(scarce.mask(state), ample.mask(state))
             assert np.array_equal(scarce.mask_within(state, 3), ample.mask_within(state, 3))
-            assert scarce.mask_row(state) == NO_ROW or scarce.mask(state) is table[scarce.mask_row(state)]
+            row = table.row_of(scarce.mask(state))
+            assert row == NO_ROW or scarce.mask(state) is table[row]
     assert len(table) <= 2
 
 
@@ -199,12 +198,12 @@ def test_forced_runs_equal_the_obvious_loop(
         state = index.automaton.start
         for byte in text.encode():
             if walked:
-                assert index.forced(state) == forced(index.automaton, state)
+                assert forced_run(index, state) == forced(index.automaton, state)
             state = index.automaton.step(state, byte)
             if state == DEAD:
                 break
         else:
-            assert index.forced(state) == index.forced(state) == forced(index.automaton, state)
+            assert forced_run(index, state) == forced_run(index, state) == forced(index.automaton, state)
 
 
 def test_forced_runs_go_up_to_the_first_choice(vocabulary: Vocabulary) -> None:
@@ -219,7 +218,7 @@ def test_forced_runs_go_up_to_the_first_choice(vocabulary: Vocabulary) -> None:
         ('{"name": "x", "age": 0, "mood": "glad", "tags": []}', ""),
     ):
         state = read(index.automaton, text.encode())
-        assert index.forced(state) == (run.encode(), read(index.automaton, (text + run).encode()))
+        assert forced_run(index, state) == (run.encode(), read(index.automaton, (text + run).encode()))
 
 
 @given(patterns_with_texts())

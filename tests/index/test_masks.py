@@ -119,7 +119,7 @@ def test_indexes_share_a_table(vocabulary: Vocabulary, several: list[Pattern]) -
     table = MaskTable(vocabulary.size)
     indexes = [Index(RegularAutomaton(pattern), vocabulary, table=table) for pattern in several]
     masks = [index.mask(index.automaton.start) for index in indexes]
-    rows = [index.mask_row(index.automaton.start) for index in indexes]
+    rows = [table.row_of(mask) for mask in masks]
     assert np.array_equal(table.rows[rows], masks)
     assert len(table) == len({mask.tobytes() for mask in masks})
 

@@ -5,6 +5,7 @@ from collections.abc import Collection
 
 import numpy as np
 import pytest
+from brute_force import brute_successors
 from hypothesis import given
 from hypothesis import strategies as st
 from languages import MOOD, NUMBER, PERSON
@@ -61,7 +62,9 @@ def brute_shortest_completion(index: Index, state: int) -> int:
     """Return the fewest tokens that complete a text, by trying all tokens, then all pairs, and so on."""
     level, seen, tokens = {state}, {state}, 0
     while not any(index.automaton.accepts(reached) for reached in level):
-        level = {int(target) for reached in level for target in np.unique(index.successors(reached))} - seen - {DEAD}
+        level = (
+            {int(target) for reached in level for target in np.unique(brute_successors(index, reached))} - seen - {DEAD}
+        )
         seen |= level
         tokens += 1
     return tokens
@@ -152,6 +155,6 @@ def test_shortest_completion_is_kept(vocabulary: Vocabulary, pattern: Pattern, r
         state = start
         for left in reversed(range(index.shortest_completion(start))):
             assert not index.automaton.accepts(state)
-            successors = {int(successor) for successor in index.successors(state)} - {DEAD}
+            successors = {int(successor) for successor in brute_successors(index, state)} - {DEAD}
             state = next(successor for successor in successors if index.shortest_completion(successor) == left)
         assert index.automaton.accepts(state)

@@ -464,12 +464,14 @@ def test_masks_of_real_vocabularies_equal_brute_force(
     state = index.automaton.start
     for _ in range(10):
         mask, farthest = Walks(index.automaton, real).mask(state)
-        successors = index.successors(state)
-        legal = np.flatnonzero(successors != DEAD)
-        assert (unpack(mask.view(np.int32), real.size) == (successors != DEAD)).all()
+        targets = index._walks.targets(state)
+        wanted = np.zeros(len(index.automaton.table), dtype=np.bool_)
+        wanted[targets] = True
+        legal = np.flatnonzero(unpack(index._walks.mask_to(state, wanted).view(np.int32), real.size))
+        assert (np.flatnonzero(unpack(mask.view(np.int32), real.size)) == legal).all()
         if not len(legal):
             break
-        assert index.automaton.distances[successors[legal]].max() <= farthest
+        assert index.automaton.distances[targets].max() <= farthest
         shortest = min(rng.choices(legal.tolist(), k=8), key=lambda token_id: len(real.tokens[token_id] or b""))
         state = index.step(state, rng.choice([shortest, rng.choice(legal.tolist())]))
 

@@ -33,12 +33,18 @@ def states_on_walks(index: Index, rng: random.Random, *, walks: int = 2, tokens:
     for _ in range(walks):
         state = index.automaton.start
         for _ in range(tokens):
-            legal = np.flatnonzero(index.successors(state) != DEAD)
+            legal = np.flatnonzero(unpack(index._walks.mask(state)[0].view(np.int32), index.vocabulary.size))
             if not len(legal):
                 break
             state = index.step(state, int(rng.choice(legal.tolist())))
             states.append(state)
     return list(dict.fromkeys(states))
+
+
+def forced_run(index: Index, state: int) -> tuple[bytes, int]:
+    """Return the bytes that the index knows to follow a state, and the state after them."""
+    run, path = index._forced.run(state)
+    return run, path[-1]
 
 
 def allowed(guide: Guide) -> list[int]:

@@ -1,7 +1,5 @@
 """The lengths of a program: of its words, of the shortest match of each of its nodes."""
 
-import numpy as np
-
 from structured.automata.loops.jit import Bytes, Ints, Rows, compiled_loop
 from structured.automata.opcodes import (
     CHOICE,
@@ -22,16 +20,14 @@ from structured.automata.opcodes import (
 
 
 @compiled_loop
-def common_prefixes(starts: Ints, text: Bytes) -> Ints:
-    """Return for each word how many bytes it has in common with the one before; `starts` has the end of the last."""
-    shared = np.zeros(len(starts) - 1, dtype=np.int32)
+def common_prefixes(starts: Ints, text: Bytes, shared: Ints) -> None:
+    """Fill in for each word how many bytes it has in common with the one before; `starts` has the end of the last."""
     for word in range(1, len(shared)):
         before, here, end = starts[word - 1], starts[word], starts[word + 1]
         while before < starts[word] and here < end and text[before] == text[here]:
             before += 1
             here += 1
         shared[word] = here - starts[word]
-    return shared
 
 
 @compiled_loop

@@ -1,13 +1,14 @@
 """The plain way to walk a trie along an automaton: by its table, asking it to expand a state whose row is missing.
 
-It works for every automaton, and is what faster ways are measured and tested against.
+It works for every automaton. `states.walk` is the same for the one question that is asked most, and makes the states.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.automata.loops.jit import Bytes, Ints, Rows, Words, compiled_loop
-from structured.automata.protocol import DEAD, UNKNOWN, Automaton
+from structured.automata.loops.jit import Flags, Ints, Rows, Words, compiled_entry
+from structured.automata.loops.machine import TrieArrays
+from structured.automata.protocol import DEAD, UNKNOWN
 from structured.vocabulary.trie import Trie
 
 STATE, NEXT, END = range(3)
@@ -18,41 +19,20 @@ LEVEL, FARTHEST = range(2)
 """What a walk writes down: the level that it stopped at, and the greatest distance of a state that a token led to."""
 
 
-def path_from(trie: Trie, state: int) -> NDArray[np.int32]:
-    """Return the path of a walk that begins, from a state; shape (height + 1, 3)."""
+def walk_from(trie: Trie, state: int) -> tuple[TrieArrays, NDArray[np.int32], NDArray[np.int32]]:
+    """Return the arrays of a trie, and the path and the progress of a walk that begins at its root, from a state."""
     path = np.empty((trie.height + 1, 3), dtype=np.int32)
     path[0] = state, trie.first[0], trie.first[1]
-    return path
+    return TrieArrays(trie.byte, trie.first, trie.token_start, trie.token_ids), path, np.zeros(2, dtype=np.int32)
 
 
-def walk_table(automaton: Automaton, trie: Trie, state: int, mask: NDArray[np.uint32]) -> int:
-    """Set the bits of the tokens of a trie that may follow; return the greatest distance of a state after one."""
-    path = path_from(trie, state)
-    progress = np.zeros(2, dtype=np.int32)
-    while not walk(
-        trie.byte, trie.first, trie.token_start, trie.token_ids, automaton.table, automaton.distances, path, mask,
-        progress,
-    ):  # fmt: skip
-        automaton.expand(int(path[progress[LEVEL], STATE]))
-    return int(progress[FARTHEST])
+@compiled_entry
+def walk(trie: TrieArrays, table: Rows, wanted: Flags, reached: Flags, path: Rows, mask: Words, progress: Ints) -> bool:
+    """Walk a trie, skipping dead subtrees; tell whether the end was reached.
 
-
-@compiled_loop
-def walk(
-    byte: Bytes,
-    first: Ints,
-    token_start: Ints,
-    token_ids: Ints,
-    table: Rows,
-    distances: Ints,
-    path: Rows,
-    mask: Words,
-    progress: Ints,
-) -> bool:
-    """Walk a trie, setting the bit of each live token and skipping dead subtrees; tell whether the end was reached.
-
-    The walk stops at a child whose transition the table does not know, so that the caller can expand the state of the
-    level and call again.
+    The states after all live tokens are marked in `reached`; the bits of those tokens that lead to a `wanted` state are
+    set. Both have a place for each row. The walk stops at a child whose transition the table does not know, so that the
+    caller can expand the state of the level and call again.
     """
     level = int(progress[LEVEL])
     state, node, end = int(path[level, STATE]), int(path[level, NEXT]), int(path[level, END])
@@ -61,7 +41,7 @@ def walk(
             level -= 1
             state, node, end = int(path[level, STATE]), int(path[level, NEXT]), int(path[level, END])
             continue
-        target = int(table[state, byte[node]])
+        target = int(table[state, trie.byte[node]])
         if target == UNKNOWN:
             path[level, NEXT] = node
             progress[LEVEL] = level
@@ -70,15 +50,16 @@ def walk(
         node += 1
         if target == DEAD:
             continue
-        if token_start[child] < token_start[child + 1]:
-            progress[FARTHEST] = max(progress[FARTHEST], distances[target])
-            for position in range(token_start[child], token_start[child + 1]):
-                token_id = token_ids[position]
-                mask[token_id >> 5] |= np.uint32(1) << np.uint32(token_id & 31)
-        if first[child] < first[child + 1]:
+        if trie.token_start[child] < trie.token_start[child + 1]:
+            reached[target] = True
+            if wanted[target]:
+                for position in range(trie.token_start[child], trie.token_start[child + 1]):
+                    token_id = trie.token_ids[position]
+                    mask[token_id >> 5] |= np.uint32(1) << np.uint32(token_id & 31)
+        if trie.first[child] < trie.first[child + 1]:
             path[level, NEXT] = node
             level += 1
-            state, node, end = target, int(first[child]), int(first[child + 1])
+            state, node, end = target, int(trie.first[child]), int(trie.first[child + 1])
             path[level, STATE] = state
             path[level, END] = end
     return True
