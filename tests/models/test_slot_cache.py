@@ -34,6 +34,7 @@ OTHERS = ("bloom", "mistral", "gemma2", "mamba", "roberta")
 """Models that have no positions, sliding windows, recurrences, or positions of their own."""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ARCHITECTURES)
 def test_texts_of_any_architecture_are_read_as_alone(name):
     """Uneven texts, some with tokens that are rolled back, some that leave: the logits are those of each text alone."""
@@ -70,6 +71,7 @@ def test_texts_of_any_architecture_are_read_as_alone(name):
     assert_right(batch.forward([[9], [9, 8]]), [[*first, 9], [*last, 9, 8]])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", [name for name in ARCHITECTURES if name != "lfm2"])
 def test_passes_of_any_architecture_can_be_recorded(name):
     """They read and write the same memory each time, wait for no number, and find what is found without."""

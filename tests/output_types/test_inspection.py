@@ -81,6 +81,7 @@ def paths_of(report, kind):
     return next((hazard.paths for hazard in report.hazards if hazard.kind == kind), ())
 
 
+@pytest.mark.thorough
 @RANDOM_TYPES
 @given(output_type=output_types(), whitespace=st.sampled_from(WHITESPACES))
 def test_random_types_are_refused_as_the_compiler_does(output_type, whitespace):
@@ -89,6 +90,7 @@ def test_random_types_are_refused_as_the_compiler_does(output_type, whitespace):
     assert report.cost.longest is None or report.cost.shortest <= report.cost.longest
 
 
+@pytest.mark.thorough
 @RANDOM_TYPES
 @given(
     drawn=st.lists(st.sampled_from(REFUSED) | output_types(), min_size=1, max_size=5),

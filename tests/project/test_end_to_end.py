@@ -54,6 +54,7 @@ def ours(folder: str) -> Ours:
     return engine
 
 
+@pytest.mark.thorough
 def test_what_we_report_adds_up(ours: Ours, tasks: dict[str, list[list[int]]]):
     """All answers are valid, the passes are part of the time, and guiding is part of what is left."""
     answer = asked(ours, tasks)
@@ -64,6 +65,7 @@ def test_what_we_report_adds_up(ours: Ours, tasks: dict[str, list[list[int]]]):
     assert max(answer["lengths"]) <= MAX_TOKENS
 
 
+@pytest.mark.thorough
 def test_nothing_forced_asks_for_every_token(ours: Ours, tasks: dict[str, list[list[int]]]):
     """Each token is sampled and takes a pass; with forced runs there are fewer of both."""
     plain, forced = asked(ours, tasks, force=False), asked(ours, tasks)
@@ -73,6 +75,7 @@ def test_nothing_forced_asks_for_every_token(ours: Ours, tasks: dict[str, list[l
     assert forced["passes"] < plain["passes"]
 
 
+@pytest.mark.thorough
 def test_shared_beginnings_change_no_text(ours: Ours, tasks: dict[str, list[list[int]]]):
     """They only save time."""
     assert count_shared(tasks["Person"]) > 0
@@ -116,6 +119,7 @@ def test_a_peer_is_a_logits_processor_that_is_timed(folder: str, tasks: dict[str
     assert 0 < answer["guiding"] < answer["seconds"] - answer["model"]
 
 
+@pytest.mark.thorough
 def test_an_error_is_an_answer(ours: Ours, tasks: dict[str, list[list[int]]]):
     """With what caused it, and the next request is served."""
     lines = ['{"compile": "Nothing"}', json.dumps({"write": "Person", "count": 1, "batch": 1, "max_tokens": 200})]

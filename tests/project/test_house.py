@@ -99,6 +99,7 @@ def test_the_tests_are_laid_out_like_the_packages() -> None:
     assert folders == {*PACKAGES, "laws", "project", "support"}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("module", [module for module in MODULES if package_of(module) in PACKAGES], ids=shown)
 def test_modules_import_from_packages_before(module: Path) -> None:
     """No module knows of a package after its own."""
@@ -106,6 +107,7 @@ def test_modules_import_from_packages_before(module: Path) -> None:
     assert Imports(module).inside("structured") <= set(PACKAGES[: place + 1])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("package", sorted({module.parent for module in MODULES}), ids=shown)
 def test_modules_of_a_package_import_in_one_direction(package: Path) -> None:
     """What a package holds can be put in an order in which each imports only from those before: there is no circle."""
@@ -117,6 +119,7 @@ def test_modules_of_a_package_import_in_one_direction(package: Path) -> None:
     order.prepare()  # raises CycleError, which names the circle
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("module", MODULES, ids=shown)
 def test_torch_stays_behind_its_door(module: Path) -> None:
     """torch and transformers appear from `models/` down, and are imported by calls, not by imports.
@@ -195,6 +198,7 @@ def test_import_loads_nothing_heavy() -> None:
     assert not {module.partition(".")[0] for module in loaded} & set(HEAVY)
 
 
+@pytest.mark.thorough
 def test_import_is_quick() -> None:
     """Importing takes less than half a second or, on a busy machine, four times as long as pydantic and NumPy."""
     seconds = seconds_to_import("structured")

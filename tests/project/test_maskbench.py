@@ -33,6 +33,7 @@ def tokenizer():
     return real_tokenizer("gpt2")
 
 
+@pytest.mark.thorough
 def test_the_engine_accepts_what_is_valid_and_nothing_else(tokenizer):
     """Token by token, in texts with quotes, accents and emoji; and it says where a text may end."""
     record = measure(Engine(tokenizer), tokenizer, {"schema": SCHEMA, "tests": TESTS})
@@ -41,6 +42,7 @@ def test_the_engine_accepts_what_is_valid_and_nothing_else(tokenizer):
     assert len(first) == len(second) > 20
 
 
+@pytest.mark.thorough
 def test_what_is_not_supported_is_refused_by_an_exception(tokenizer):
     """So that a harness can count it."""
     engine = Engine(tokenizer)

@@ -101,6 +101,7 @@ def types_of(text: str) -> list[str]:
 SUPPORTED, REFUSED = map(types_of, section().split("Refused, each"))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("code", SUPPORTED)
 def test_what_is_listed_as_written_is_written(code: str) -> None:
     """It is compiled, and what is drawn validates."""

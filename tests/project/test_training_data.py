@@ -44,6 +44,7 @@ def strings(schema: dict[str, Any], answer: Any) -> Iterator[str]:
         yield answer
 
 
+@pytest.mark.thorough
 def test_answers_are_valid(drawn: list[Sample]) -> None:
     """Every answer is an instance of its schema, and every schema is one."""
     for one in drawn:

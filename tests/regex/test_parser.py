@@ -76,6 +76,7 @@ def test_the_pattern_finds_what_python_finds(regex: str, texts: list[str]) -> No
     assert [text for text in texts if finds(regex, PYTHON, text) != (compiled.search(text) is not None)] == []
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(300))
 @given(regexes(ATOMS, RUST_WRAPS), st.lists(TEXTS, min_size=1, max_size=8))
 def test_the_pattern_finds_what_pydantic_finds(regex: str, texts: list[str]) -> None:
@@ -92,6 +93,7 @@ def is_accepted(adapter: TypeAdapter[str], text: str) -> bool:
     return True
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(150))
 @given(regexes(("a", "b", "[^a]", r"\n"), (*LINE_WRAPS, "^{}$")), st.lists(LINES, min_size=1, max_size=8))
 def test_anchors_at_each_line_are_where_python_and_rust_find_them(regex: str, texts: list[str]) -> None:
@@ -157,6 +159,7 @@ def test_backreferences_are_refused() -> None:
             regex_to_pattern(r"(a)\1", dialect)
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(300))
 @given(st.text(r"ab(|)*+?{}[]^$\.-,12dwsbBAzpux:=!<>P&", max_size=8))
 @example(r"1|\<")

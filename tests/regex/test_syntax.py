@@ -49,6 +49,7 @@ def probes(given_ranges: list[Range] | tuple[Range, ...]) -> list[int]:
     return sorted(point for point in ends | set(LANDMARKS) if is_character(point))
 
 
+@pytest.mark.thorough
 @given(patterns(), st.randoms(use_true_random=False))
 def test_printed_pattern_matches_sampled_texts(pattern: Pattern, rng: random.Random) -> None:
     """Every text spelled by a walk down the tree matches what the tree prints, in Python's `re`."""
@@ -98,6 +99,7 @@ def test_printing(pattern: Pattern, printed: str) -> None:
     assert str(pattern) == printed
 
 
+@pytest.mark.thorough
 @given(patterns(), patterns(), patterns())
 def test_concat_is_flat_and_associative(left: Pattern, middle: Pattern, right: Pattern) -> None:
     """However a concatenation is nested, the same flat node comes out, with neighbouring literals joined."""
@@ -117,6 +119,7 @@ def test_concat_of_literals_is_the_literal_of_both(left: str, right: str) -> Non
     assert concat(literal(left), literal(right)) == literal(left + right)
 
 
+@pytest.mark.thorough
 @given(patterns(), patterns(), patterns())
 def test_alternation_is_flat_and_without_repetitions(left: Pattern, middle: Pattern, right: Pattern) -> None:
     """However an alternation is nested, the same flat node comes out, each option once and in the order given."""
@@ -150,6 +153,7 @@ def test_alternation_of_shared_trees_is_quick() -> None:
     assert isinstance(pattern, Alternation)
 
 
+@pytest.mark.thorough
 @given(patterns())
 def test_repeat_normal_forms(item: Pattern) -> None:
     """Once is the item itself, never is nothing, and nothing repeated is nothing."""

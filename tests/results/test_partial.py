@@ -52,6 +52,7 @@ def paths(value: Any, steps: tuple[str | int, ...] = ()) -> list[tuple[tuple[str
     return [found for step, one in inside for found in paths(one, (*steps, step))] + [(steps, value)]
 
 
+@pytest.mark.thorough
 @given(st.data(), texts())
 def test_events_are_the_values_however_the_text_is_cut(data: st.DataObject, text: str) -> None:
     """Each value comes once, with its path, in the order of the text, and containers after their members."""
@@ -62,6 +63,7 @@ def test_events_are_the_values_however_the_text_is_cut(data: st.DataObject, text
         assert [event.path for event in events] == [steps_to_path(steps) for steps, _ in expected]
 
 
+@pytest.mark.thorough
 @given(texts())
 def test_each_beginning_says_a_part_of_the_whole(text: str) -> None:
     """What is there so far is a part of what will be; it only grows; at the end it is what `json.loads` reads."""
@@ -202,6 +204,7 @@ def test_an_open_model_has_what_is_there() -> None:
     assert nested[1].model_dump(warnings=False) == {"name": "Ben"}
 
 
+@pytest.mark.thorough
 @given(st.data())
 def test_any_type_is_read_as_pydantic_reads_it(data: st.DataObject) -> None:
     """Whatever the type, the last event is the instance, and every beginning of the text has a value."""
@@ -242,6 +245,7 @@ def test_a_json_schema_is_plain_data() -> None:
     assert events == [("a", "2020-01-01"), ("", {"a": "2020-01-01"})]
 
 
+@pytest.mark.thorough
 def test_the_time_is_linear_in_the_text() -> None:
     """Ten times as long a text in pieces of three characters takes some ten times as long, and not a hundred."""
 
