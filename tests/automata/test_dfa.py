@@ -145,6 +145,7 @@ def test_automata_are_as_small_as_may_be(regex: str, states: int) -> None:
     assert len(automaton.arcs) == states
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(200))
 @given(st.lists(st.sampled_from(REGEXES), min_size=1, max_size=3), st.sampled_from(REGEXES))
 def test_no_two_states_are_alike(included: list[str], excluded: str) -> None:

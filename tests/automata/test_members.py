@@ -39,6 +39,7 @@ def objects(draw: st.DrawFn) -> Pattern:
     return concat(literal("{"), optional(some), literal("}"))
 
 
+@pytest.mark.thorough
 @given(objects(), randoms())
 def test_members_agree_with_the_printed_pattern(pattern: Pattern, rng: random.Random) -> None:
     """The automaton accepts what `re` matches, and rejects what it does not."""
@@ -110,6 +111,7 @@ def test_what_is_written_is_a_set() -> None:
     assert read(automaton, b"{" + b",".join([b'"field000":1', b'"field000":1'])) == DEAD
 
 
+@pytest.mark.thorough
 @given(objects(), randoms())
 def test_distances_lead_to_the_end(pattern: Pattern, rng: random.Random) -> None:
     """From every state on the way, as many bytes as its distance says are enough, and no fewer."""
@@ -123,6 +125,7 @@ def test_distances_lead_to_the_end(pattern: Pattern, rng: random.Random) -> None
         state = automaton.step(state, byte) if byte is not None else state
 
 
+@pytest.mark.thorough
 @given(st.lists(KEYS, max_size=6), KEYS)
 def test_keys_unlike_the_known(known: list[str], key: str) -> None:
     """A key in the one spelling of `json.dumps` is accepted unless it is known; so says the printed pattern."""

@@ -99,6 +99,7 @@ def test_every_state_is_alive_and_knows_how_far_it_is(drawn: Texts) -> None:
         assert automaton.distances[state] == nearest_acceptance(automaton, state)
 
 
+@pytest.mark.thorough
 @given(patterns_with_texts())
 def test_states_are_reached_only_when_asked_for(drawn: Texts) -> None:
     """A new automaton has its start and nothing else; expanding a state twice changes nothing."""
@@ -137,6 +138,7 @@ def counted(item: Pattern, *most: int) -> Pattern:
     return item
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("pattern", "byte"),
     [
@@ -276,6 +278,7 @@ def encodings(given_ranges: tuple[Range, ...]) -> list[bytes]:
     ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("boundary", [*BOUNDARIES, 0xD800, 0xDFFF])
 @given(below=st.integers(0, 200), above=st.integers(0, 200))
 @settings(max_examples=20)
@@ -296,6 +299,7 @@ def test_byte_sequences_of_all_characters() -> None:
     assert set(spelled) == {chr(point).encode() for low, high in everything for point in range(low, high + 1)}
 
 
+@pytest.mark.thorough
 @given(ranges().map(normalise), st.lists(code_points(), max_size=30))
 def test_byte_sequences_of_wide_ranges(given_ranges: tuple[Range, ...], points: list[int]) -> None:
     """Each character is spelled by one sequence if it is in the ranges and by none otherwise."""

@@ -146,6 +146,7 @@ def test_refusals_are_told_and_fail():
     ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("columns", [40, 80, 140])
 @pytest.mark.parametrize("name", ["Bill", "Raw", "Node", "Wide"])
 def test_the_report_fits(name, columns):

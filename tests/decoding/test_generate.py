@@ -208,6 +208,7 @@ def test_a_type_with_one_empty_text_needs_no_model(vocabulary: Vocabulary) -> No
     assert run(never, [], [], Sampler()) == []
 
 
+@pytest.mark.thorough
 @given(st.integers(1, 9), st.integers(1, 9), st.integers(0, 100))
 @settings(max_examples=20)
 def test_too_little_memory_makes_the_batch_smaller(
@@ -250,6 +251,7 @@ def test_too_little_memory_makes_the_batch_smaller(
         write(Small, batch_size)
 
 
+@pytest.mark.thorough
 @given(st.integers(20, 200), st.integers(1, 8))
 @settings(max_examples=20)
 def test_no_more_tokens_than_allowed_are_in_memory(vocabulary: Vocabulary, most: int, batch_size: int) -> None:

@@ -58,6 +58,7 @@ def test_greedy_is_the_masked_argmax(allowed: set[int], seed: int) -> None:
     assert choice.token_id == max(allowed, key=lambda token_id: logits[token_id])
 
 
+@pytest.mark.thorough
 @given(masks, seeds, st.sampled_from([0.0, 0.3, 1.0, 5.0]))
 def test_log_probability_is_that_of_the_masked_softmax(allowed: set[int], seed: int, temperature: float) -> None:
     """The log-probability is that of the token among the allowed ones before temperature, whatever the temperature."""
@@ -67,6 +68,7 @@ def test_log_probability_is_that_of_the_masked_softmax(allowed: set[int], seed: 
     assert choice.log_probability == pytest.approx(math.log(masked_softmax(logits, allowed)[choice.token_id]), abs=1e-6)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("temperature", [0.5, 1.0, 3.0])
 def test_draws_follow_the_masked_softmax(temperature: float) -> None:
     """Ten thousand draws pass Pearson's chi-square test against the masked softmax at this temperature."""
@@ -82,6 +84,7 @@ def test_draws_follow_the_masked_softmax(temperature: float) -> None:
     assert statistic < 18.47  # 4 degrees of freedom, p = 0.001
 
 
+@pytest.mark.thorough
 @given(masks, seeds)
 def test_low_temperatures_are_greedy(allowed: set[int], seed: int) -> None:
     """As the temperature falls, draws become the argmax, without overflow on the way."""
@@ -164,6 +167,7 @@ def test_negative_seed_is_refused() -> None:
         Sampler(1.0, -1)
 
 
+@pytest.mark.thorough
 @given(st.integers(0, 2**16), st.sampled_from([0.0, 0.5, 1.0, 2.0]), st.sampled_from([1.0, 8.0]), st.integers(0, 50))
 @settings(max_examples=examples(40))
 def test_single_precision_draws_the_same(seed: int, temperature: float, scale: float, top_k: int) -> None:
@@ -182,6 +186,7 @@ def test_single_precision_draws_the_same(seed: int, temperature: float, scale: f
     assert many.legal_mass == pytest.approx(few.legal_mass, abs=1e-4)
 
 
+@pytest.mark.thorough
 @given(masks, seeds, st.floats(0.1, 3.0), st.tuples(st.integers(1, 8), st.floats(0.05, 1.0), st.floats(0.0, 1.0)))
 def test_only_what_is_likely_enough_is_drawn(
     allowed: set[int], seed: int, temperature: float, cuts: tuple[int, float, float]

@@ -155,6 +155,7 @@ def test_a_quotation_has_the_tokens_of_the_prompt(vocabulary: Vocabulary, text: 
     assert any(found[skipped:] == rest[: len(found) - skipped] for skipped in range(len(found) + 1))
 
 
+@pytest.mark.thorough
 @given(patterns(), st.text(max_size=30), st.integers(0, 8), st.data())
 @settings(max_examples=examples(60), suppress_health_check=list(HealthCheck))
 def test_only_what_is_legal_is_guessed(

@@ -247,6 +247,7 @@ def test_the_likeliest_valid_sample_is_the_answer() -> None:
     assert len(caught.value.attempts) == 5
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(40), suppress_health_check=list(HealthCheck))
 @given(output_type=output_types(), seed=st.integers(0, 2**32), choose=st.sampled_from(["likeliest", "vote"]))
 def test_whatever_is_chosen_validates(output_type: Any, seed: int, choose: Any) -> None:

@@ -22,6 +22,7 @@ from structured.vocabulary import Vocabulary
 TOKENIZER = ByteTokenizer()
 
 
+@pytest.mark.thorough
 @given(patterns(max_leaves=5), st.text('{"name: ab,', max_size=12), randoms())
 def test_the_end_of_a_prompt_is_taken_back_where_a_token_goes_on(
     vocabulary: Vocabulary, pattern: Pattern, text: str, rng: random.Random

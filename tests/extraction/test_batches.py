@@ -106,6 +106,7 @@ BAD: tuple[tuple[Any, type[StructuredError], str], ...] = (
 )
 
 
+@pytest.mark.thorough
 @given(
     st.lists(st.sampled_from([*((good, None, "") for good in GOOD), *BAD]), max_size=7),
     st.sampled_from(WAYS),
@@ -359,6 +360,7 @@ def test_nothing_is_warned_of_where_nothing_was_shortened() -> None:
         extract_batch([Digits, Note], ["x", "y"], model=FunctionModel(LOGITS, TOKENIZER))
 
 
+@pytest.mark.thorough
 @given(st.integers(1, 5), st.integers(1, 12))
 @settings(max_examples=20, deadline=None)
 def test_searches_too_large_for_the_device_are_tried_in_halves(most: int, batch_size: int) -> None:

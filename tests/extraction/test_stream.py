@@ -42,6 +42,7 @@ class Picky(BaseModel):
         raise ValueError("never right")
 
 
+@pytest.mark.thorough
 @given(st.integers(0, 200), st.booleans())
 @settings(max_examples=examples(30))
 def test_the_pieces_are_the_text(seed: int, jump_forward: bool) -> None:
@@ -109,6 +110,7 @@ def test_async_calls_answer_as_the_others_do() -> None:
     asyncio.run(main())
 
 
+@pytest.mark.thorough
 @given(st.integers(0, 200), st.sampled_from(["spaced", "indented"]))
 @settings(max_examples=20)
 def test_values_are_told_as_they_become_whole(seed: int, whitespace: str) -> None:

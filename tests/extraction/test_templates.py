@@ -75,6 +75,7 @@ def test_the_last_field_is_the_text_and_others_stand_in_the_docstring(docstring,
     assert template(docstring, *arguments).fill(arguments) == Question(*expected)
 
 
+@pytest.mark.thorough
 @given(
     literals=st.lists(st.text(max_size=9), min_size=1, max_size=5),
     values=st.lists(st.text(max_size=2 * MAX_INLINE), min_size=4, max_size=4),

@@ -77,6 +77,7 @@ def same(left: dict[str, NDArray[Any]], right: dict[str, NDArray[Any]]) -> bool:
     return kinds[0] == kinds[1] and all(np.array_equal(left[name], right[name]) for name in left)
 
 
+@pytest.mark.thorough
 @given(arrays())
 def test_arrays_come_back_as_they_were(given_arrays: dict[str, NDArray[Any]]) -> None:
     """With their names, types and shapes; and they can be written to."""
@@ -134,6 +135,7 @@ def test_forged_headers_are_refused(header: bytes) -> None:
         decode(sealed(struct.pack("<I", len(header)) + header + zlib.compress(b"\0")))
 
 
+@pytest.mark.thorough
 def test_a_file_that_swells_is_refused() -> None:
     """What is a gigabyte when unpacked is unpacked no further than the header says."""
     header = b'{"a": ["u1", [4]]}'

@@ -35,6 +35,7 @@ def write(index: Index, sampler: Sampler, *, item: int = 0, max_tokens: int = 60
     return generation
 
 
+@pytest.mark.thorough
 @given(patterns(), randoms())
 def test_no_token_that_may_follow_goes_past_what_is_forced(
     vocabulary: Vocabulary, pattern: Pattern, rng: random.Random

@@ -85,6 +85,7 @@ def answers(index: Index) -> list[object]:
     return [index._walks.targets(start), fewest, forced_run(index, start), *(mask.tolist() for mask in masks)]
 
 
+@pytest.mark.thorough
 @given(patterns_with_texts(max_leaves=5))
 @settings(max_examples=examples(30))
 def test_compiled_kernels_equal_the_plain_functions(vocabulary: Vocabulary, drawn: tuple[Pattern, list[str]]) -> None:
@@ -221,6 +222,7 @@ def test_forced_runs_go_up_to_the_first_choice(vocabulary: Vocabulary) -> None:
         assert forced_run(index, state) == (run.encode(), read(index.automaton, (text + run).encode()))
 
 
+@pytest.mark.thorough
 @given(patterns_with_texts())
 def test_final_states_have_no_way_on(vocabulary: Vocabulary, drawn: tuple[Pattern, list[str]]) -> None:
     """A state is final if its text is whole and no token may follow; its mask then holds end tokens alone."""

@@ -98,6 +98,7 @@ def test_masks_on_a_device_equal_the_plain_route(
     assert np.array_equal(wide.numpy(), plain)
 
 
+@pytest.mark.thorough
 @given(st.lists(st.integers(0, 40), min_size=1, max_size=12), seeds)
 def test_rows_on_another_device_follow_the_table(added: list[int], seed: int) -> None:
     """Where memory is not shared, only new rows are copied, and what is there always equals the table."""

@@ -126,6 +126,7 @@ def test_greedy_is_what_the_library_writes_itself(make: Any, output_type: Any, m
         assert processor.texts(written) == [own.text]
 
 
+@pytest.mark.thorough
 @given(st.data())
 @settings(max_examples=20)
 def test_masks_are_those_of_each_rows_guide(data: st.DataObject) -> None:
@@ -203,6 +204,7 @@ def test_a_text_that_was_cut_goes_on() -> None:
     assert processor.texts(resumed) == processor.texts(whole)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("output_type", TYPES, ids=str)
 def test_an_answer_that_the_loop_cut_is_called_incomplete(output_type: Any) -> None:
     """Wherever it was cut, and whatever pads it: no validator is blamed, and half of a number is no number."""

@@ -75,6 +75,7 @@ def test_a_leap_second_is_the_last_of_a_day_in_utc(shown, offset, fraction):
     assert matched == (is_last and offset % 15 == 0)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("offset", range(-23 * 60 - 45, 24 * 60, 15))
 def test_leap_seconds_of_every_quarter_of_an_hour(offset):
     """Each has one time of the day in which it may come."""

@@ -226,6 +226,7 @@ def test_patterns_are_small(table: dict[str, Pattern]) -> None:
     assert sizes["ipv6"] < 100
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "pattern",
     [*SPECIFIED_FORMATS.values(), *PYDANTIC_FORMATS.values()],
@@ -237,6 +238,7 @@ def test_automata_read_what_patterns_match(pattern: Pattern) -> None:
     assert [text for text in texts_of(pattern, count=20) if not accepted(automaton, text.encode())] == []
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", TYPES)
 def test_pydantic_reads_every_text(name: str) -> None:
     """Whatever the pattern matches is accepted."""
@@ -250,6 +252,7 @@ def test_every_format_of_pydantic_is_tested() -> None:
     assert set(PYDANTIC_FORMATS) - set(TYPES) == {"email", "name-email"}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", [*SINGLE_HOST, *MULTI_HOST])
 def test_locators_with_constraints(name: str) -> None:
     """Pydantic's own types accept what is written for their schemes, and it is short enough."""
@@ -351,6 +354,7 @@ def test_identifiers_in_canonical_spelling(value: uuid.UUID) -> None:
         assert matches(f"uuid{version}", str(value)) == (value.version == version)
 
 
+@pytest.mark.thorough
 @given(st.ip_addresses(v=4), st.integers(0, 32))
 def test_addresses_of_version_4_in_canonical_spelling(value: ipaddress.IPv4Address, length: int) -> None:
     """And their interfaces and networks; what has bits behind the prefix is no network."""

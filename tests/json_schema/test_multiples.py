@@ -173,6 +173,7 @@ def test_what_is_valid_can_be_written(schema, data):
             assert accepted(automaton, text.encode()), text
 
 
+@pytest.mark.thorough
 @SLOW
 @given(
     divisor=st.sampled_from([2, 5, 7, 11, 12, 2.5, 1.5, 0.75, 0.05, 3e-7, 3e-9]),
@@ -200,6 +201,7 @@ def test_what_is_not_excluded_can_be_written(schema, count, places):
             assert written == is_kept(schema, text) or (schema["type"] == "integer" and "." in text), text
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("schema", "valid", "invalid"),
     [
@@ -278,6 +280,7 @@ class Bill(BaseModel):
     share: Annotated[float, Field(multiple_of=0.05, ge=0, le=1)]
 
 
+@pytest.mark.thorough
 @settings(max_examples=15, deadline=None)
 @given(seed=st.integers(0, 2**32))
 def test_masks_are_those_of_all_tokens(vocabulary, seed):
@@ -306,6 +309,7 @@ def test_masks_are_those_of_all_tokens(vocabulary, seed):
     Bill.model_validate_json(data)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("divisor", [2, 3, 4, 5, 100, 0.05, 0.2])
 @pytest.mark.parametrize("limits", [{}, {"ge": 0}, {"ge": -20, "le": 500}])
 def test_small_automata_print_as_regular_expressions(divisor, limits):
@@ -398,6 +402,7 @@ def test_pydantic_accepts_the_decimals(limits, seed, strict):
         assert json.loads(text) == format(value, "f")
 
 
+@pytest.mark.thorough
 @SLOW
 @given(
     limits=decimal_rules(),

@@ -41,6 +41,7 @@ def plain_floats(low, high):
     return decimal_range(Fraction(low, 10**PLACES), Fraction(high, 10**PLACES), FLOATS)
 
 
+@pytest.mark.thorough
 def test_integer_ranges_hold_exactly_their_integers():
     """Every pair of ends in a small interval, against every integer around it."""
     source = random.Random(0)
@@ -67,6 +68,7 @@ def test_integers_have_one_spelling(text):
     assert not matches({"type": "integer", "minimum": -500, "maximum": 500}, text)
 
 
+@pytest.mark.thorough
 @given(st.lists(st.tuples(st.sampled_from(["minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"]), BOUNDS)))
 def test_integer_bounds_mean_what_arithmetic_says(bounds):
     """Integer, fractional and several bounds at once; or there is no such integer."""
@@ -96,6 +98,7 @@ def test_one_bound_leaves_room_beyond(bound, keyword):
     assert matches({"type": "integer", keyword: bound}, str(reach))
 
 
+@pytest.mark.thorough
 @given(ends=st.tuples(UNITS, UNITS), units=UNITS, shift=st.integers(-3, 3), digits=st.integers(0, PLACES))
 def test_decimal_ranges_agree_with_arithmetic(ends, units, shift, digits):
     """Decimals at random and next to the ends, written out or cut after any digit."""
@@ -119,6 +122,7 @@ def test_decimal_ranges_hold_nothing_else(ends, seed):
         assert float(text) == json.loads(text)
 
 
+@pytest.mark.thorough
 @given(low=BOUNDS, width=st.sampled_from([0, 5e-324, 1e-17, 1e-9, 1, 1e6]), strict=st.booleans(), data=st.data())
 def test_no_rounding_crosses_a_bound(low, width, strict, data):
     """Pydantic accepts whatever a bounded float writes, and every plain double within the bounds is written."""

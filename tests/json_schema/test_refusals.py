@@ -235,6 +235,7 @@ def refusal_cases():
                     yield case
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("output_type", list(refusal_cases()), ids=lambda case: str(case)[:80])
 def test_every_refusal_is_that_of_the_compiler(output_type):
     """With the same keyword, path and remedy; at the root and inside a model."""

@@ -201,6 +201,7 @@ def test_keys_in_any_order(schema: dict[str, Any], instances: list[Any]) -> None
             assert known == texts
 
 
+@pytest.mark.thorough
 @given(values(), st.integers(0, 4))
 def test_any_value_is_any_value(value: Any, indent: int) -> None:
     """The empty schema accepts every JSON value, with any whitespace."""
@@ -301,6 +302,7 @@ JUNK = st.recursive(
 )
 
 
+@pytest.mark.thorough
 @MANY
 @given(st.dictionaries(st.sampled_from(KEYWORDS), JUNK, max_size=4), st.sampled_from(Reading))
 def test_malformed_schemas_are_refused_as_such(schema: dict[str, Any], reading: Reading) -> None:
@@ -344,6 +346,7 @@ def test_keywords_that_forbid_nothing_are_no_concern(schema: Any) -> None:
     schema_to_pattern(schema, reading=Reading.SPECIFICATION)
 
 
+@pytest.mark.thorough
 def test_deep_nesting_is_no_crash() -> None:
     """However deep, a schema is compiled; one that comes from a user has a limit, which is named."""
     schema: Any = {}
@@ -402,6 +405,7 @@ def objects_of(count: int, *, required: bool) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": names if required else []}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "schema",
     [
@@ -422,6 +426,7 @@ def test_nothing_is_built_before_it_is_needed(vocabulary: Vocabulary, schema: di
     assert automaton.nbytes < 30_000_000
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("required", [False, True])
 def test_optional_properties_take_linear_space(required: bool) -> None:
     """In the printed pattern and in the states along a text."""
@@ -436,6 +441,7 @@ def test_optional_properties_take_linear_space(required: bool) -> None:
     assert sizes[1][1] < 2.1 * sizes[0][1]
 
 
+@pytest.mark.thorough
 @settings(MANY, max_examples=examples(60))
 @given(documents(), st.integers(0, 2**16), st.sampled_from(["spaced", "any"]))
 def test_masks_equal_brute_force(vocabulary: Vocabulary, schema: dict[str, Any], seed: int, whitespace: str) -> None:

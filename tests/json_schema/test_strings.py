@@ -21,6 +21,7 @@ def test_every_text_can_be_written(text, ensure_ascii):
     assert ANY_STRING.fullmatch(json.dumps(text, ensure_ascii=ensure_ascii))
 
 
+@pytest.mark.thorough
 @given(st.text(CHARACTERS, max_size=6), st.booleans(), st.integers(0, 5), st.integers(0, 5))
 def test_lengths_count_characters(text, ensure_ascii, minimum, more):
     """A character counts once, whether it takes one byte, four, or two escapes."""

@@ -125,6 +125,7 @@ def test_numbers_of_too_many_digits_are_refused_by_name(name: str) -> None:
     assert len(str(caught.value)) < 300
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["max_digits", "decimal_places"])
 def test_numbers_of_many_digits_are_compiled(name: str) -> None:
     """A thousand digits are as many as anybody writes."""

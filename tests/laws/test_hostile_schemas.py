@@ -249,6 +249,7 @@ def test_deep_texts_are_refused_by_name(text: str) -> None:
         JsonSchema(endless)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("length", [100, pytest.param(5_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("frames", [0, 900])
 def test_chains_of_references_are_followed(frames: int, length: int) -> None:

@@ -56,6 +56,7 @@ def pickled(value: Any, protocol: int | None = None) -> Any:
     return pickle.loads(pickle.dumps(value, protocol))  # noqa: S301  what was written here
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", OPTIONS)
 @pytest.mark.filterwarnings("ignore::structured.BudgetWarning")
 def test_an_extractor_is_pickled_as_its_type_and_options(name: str) -> None:

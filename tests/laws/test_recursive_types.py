@@ -97,6 +97,7 @@ def test_whatever_legal_tokens_are_taken_the_text_ends_in_time_and_is_valid(
     read_type(output_type).parse(spell(vocabulary.tokens, token_ids))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("output_type", RECURSIVE, ids=str)
 def test_masks_equal_brute_force_at_every_depth(vocabulary: Vocabulary, output_type: object) -> None:
     """The states along random texts, the deep ones among them."""

@@ -184,6 +184,7 @@ def test_name_with_a_mistake(no_network, monkeypatch, tmp_path, name, message):
 NAMES = st.text(st.characters(), max_size=12) | st.text("ab./\\~-_ \0é", max_size=12) | st.text("a/", min_size=90)
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(300))
 @given(NAMES | NAMES.map(Path))
 def test_no_name_ends_in_another_error(name: str | Path) -> None:

@@ -117,6 +117,7 @@ def test_padded_batch_equals_each_text_alone(model: "HuggingFaceModel") -> None:
         written = [[*token_ids, token_id] for token_ids, token_id in zip(written, appended, strict=True)]
 
 
+@pytest.mark.thorough
 def test_dropped_texts_leave_the_others_right(model: "HuggingFaceModel") -> None:
     """As texts finish one after the other, those that remain keep their own cache, mask and positions."""
     written = [model.encode(prompt) for prompt in PROMPTS]
@@ -182,6 +183,7 @@ def test_whatever_happens_to_a_batch_each_text_is_read_as_alone(model: "HuggingF
         found = [([*token_ids, *new], more) for token_ids, new, more in pairs]
 
 
+@pytest.mark.thorough
 def test_what_prompts_share_is_read_once(model: "HuggingFaceModel", monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the layers, and whatever the lengths; a sliding window aside, which keeps no beginning."""
     from structured.models.network import Network
@@ -243,6 +245,7 @@ def test_chat_template_is_used_where_there_is_one() -> None:
     assert not in_memory(tiny_llama).has_chat_template
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("offline")
 def test_model_saved_to_a_folder_is_the_same_model(model: "HuggingFaceModel", tmp_path: Path) -> None:
     """A model that is loaded from its folder gives the logits of the one that was saved, and is loaded once."""

@@ -92,6 +92,7 @@ def test_every_control_token_in_messages_stays_text(chat, encoder):
         assert decoded(chat, token_ids).count(text) >= 6
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("chat")
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
@@ -250,6 +251,7 @@ def test_no_schema_writes_labels_at_the_margin(separator):
     assert labels == ["Type:", "Text:", "JSON:"]
 
 
+@pytest.mark.thorough
 @given(text=st.one_of(LINES, st.text()))
 def test_framed_texts_lose_nothing(text):
     """Without the indentation, if there is one, the text is what it was."""

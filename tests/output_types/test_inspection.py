@@ -299,6 +299,7 @@ def layers(depth):
     return model
 
 
+@pytest.mark.thorough
 def test_a_definition_is_told_once():
     """Reports grow with the schema, not with the paths through it."""
     started = time.perf_counter()
@@ -308,6 +309,7 @@ def test_a_definition_is_told_once():
     assert time.perf_counter() - started < 5
 
 
+@pytest.mark.thorough
 def test_deep_types_are_reported():
     """As deep as the compiler goes."""
     deep = int
@@ -320,6 +322,7 @@ def test_deep_types_are_reported():
     assert [error.schema_path for error in check_agreement(deep).refusals] == ["/items" * 60]
 
 
+@pytest.mark.thorough
 def test_nothing_is_built():
     """Neither torch nor Numba is needed for a report."""
     code = (

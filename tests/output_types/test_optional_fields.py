@@ -145,6 +145,7 @@ def order(**changes):
     return json.dumps(whole | changes)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("path", "changes", "missing"),
     [

@@ -453,6 +453,7 @@ def test_every_example_is_documented() -> None:
         assert f'--8<-- "examples/{example.name}"' in (DOCS / "guides" / "examples.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("example", EXAMPLES, ids=_page_name)
 def test_examples_print_what_they_show(example: Path) -> None:
     """The docstring has the real output, whole."""

@@ -83,6 +83,7 @@ def test_shared_beginnings_change_no_text(ours: Ours, tasks: dict[str, list[list
     assert asked(ours, tasks, share=True)["texts"] == asked(ours, tasks, share=False)["texts"]
 
 
+@pytest.mark.thorough
 def test_unguided_generation_writes_what_it_is_told_to(folder: str, tasks: dict[str, list[list[int]]]):
     """As many tokens as the guided answers have, a batch as long as its longest."""
     engine = Generate(folder, "cpu", CLOCK, "unguided")
@@ -106,6 +107,7 @@ class Only:
         return scores
 
 
+@pytest.mark.thorough
 def test_a_peer_is_a_logits_processor_that_is_timed(folder: str, tasks: dict[str, list[list[int]]]):
     """It gets a new one for each batch, and what follows the end token is cut off."""
     engine = Generate(folder, "cpu", CLOCK, "unguided")

@@ -138,6 +138,7 @@ def test_torch_stays_behind_its_door(module: Path) -> None:
         assert not heavy(imports.later | imports.typing_only)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("module", MODULES, ids=shown)
 def test_names_of_modules_say_what_is_inside(module: Path) -> None:
     """No module is called like a drawer for odds and ends, and no package like a module of the standard library."""
@@ -192,6 +193,7 @@ def test_the_version_is_that_of_the_distribution(monkeypatch: pytest.MonkeyPatch
     assert told.stderr.startswith("structured-extraction is not installed: ")
 
 
+@pytest.mark.thorough
 def test_import_loads_nothing_heavy() -> None:
     """Importing the package brings in neither torch nor transformers nor Numba: they come with a model."""
     loaded = run("import sys, structured; print(*sys.modules)").split()

@@ -53,6 +53,7 @@ def test_what_is_not_supported_is_refused_by_an_exception(tokenizer):
     assert "refused" in measure(engine, tokenizer, {"schema": {"not": {}}, "tests": TESTS})
 
 
+@pytest.mark.thorough
 def test_the_engine_takes_an_end_token_where_the_text_may_end(tokenizer):
     """And only there, as its mask says; a number that is no token is not allowed."""
     engine = Engine(tokenizer)
@@ -89,6 +90,7 @@ class Liar:
         return True
 
 
+@pytest.mark.thorough
 def test_an_engine_that_allows_everything_is_caught(tokenizer):
     """Each invalid test that it accepts is counted."""
     record = measure(Liar(len(tokenizer)), tokenizer, {"schema": SCHEMA, "tests": TESTS})

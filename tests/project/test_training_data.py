@@ -99,6 +99,7 @@ def test_the_same_seed_gives_the_same_samples(split: Split) -> None:
     assert first != other
 
 
+@pytest.mark.thorough
 def test_samples_do_not_depend_on_the_process() -> None:
     """Python orders sets by chance in each process; the samples are the same all the same."""
     program = "from training.generate import samples as s; s = s(1, 'train'); print([next(s) for _ in range(60)])"
@@ -120,6 +121,7 @@ def test_sample_draws_from_the_source_it_is_given() -> None:
     assert sample(random.Random(7), "train") == sample(random.Random(7), "train")
 
 
+@pytest.mark.thorough
 def test_kept_kinds_are_kept() -> None:
     """Kinds of the split "kinds" occur there and nowhere else."""
     seen = {split: {one.kind for one in islice(samples(3, split), COUNT)} for split in SPLITS}
@@ -180,6 +182,7 @@ def test_stationery_is_disjoint() -> None:
         assert not train & kept, part.name
 
 
+@pytest.mark.thorough
 def test_documents_are_short_but_not_empty() -> None:
     """The mean length, which the time of training depends on, stays in bounds."""
     words = [len(one.document.split()) for one in islice(samples(5, "train"), 1500)]
@@ -187,6 +190,7 @@ def test_documents_are_short_but_not_empty() -> None:
     assert max(words) < 160
 
 
+@pytest.mark.thorough
 def test_proportions() -> None:
     """A fifth of the samples has invented fields; lists, classes and instructions have their share."""
     drawn = list(islice(samples(6, "train"), 2000))

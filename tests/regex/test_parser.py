@@ -64,6 +64,7 @@ def finds(regex: str, dialect: Dialect, text: str) -> bool:
     return PatternLanguage(regex_to_pattern(regex, dialect)).contains(text)
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(120))
 @given(regexes(ATOMS, PYTHON_WRAPS), st.lists(TEXTS, min_size=1, max_size=8))
 def test_the_pattern_finds_what_python_finds(regex: str, texts: list[str]) -> None:
@@ -103,6 +104,7 @@ def test_anchors_at_each_line_are_where_python_and_rust_find_them(regex: str, te
         assert finds(regex, RUST, text) == is_accepted(adapter, text)
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(150))
 @given(regexes(SAFE_ATOMS, ("({})",)), st.lists(TEXTS, min_size=1, max_size=8))
 def test_the_pattern_matches_what_interegular_matches(regex: str, texts: list[str]) -> None:

@@ -65,6 +65,7 @@ def test_literal_prints_as_exactly_itself(text: str, other: str) -> None:
     assert bool(re.fullmatch(printed, other)) == (text == other)
 
 
+@pytest.mark.thorough
 @given(char_sets())
 def test_char_set_prints_as_exactly_its_characters(node: CharSet) -> None:
     """A set of characters matches exactly those inside its ranges, special ones and ends of ranges included."""
@@ -163,6 +164,7 @@ def test_repeat_normal_forms(item: Pattern) -> None:
     assert optional(item) == repeat(item, 0, 1)
 
 
+@pytest.mark.thorough
 @given(ranges())
 def test_normalise_keeps_the_characters(given_ranges: list[Range]) -> None:
     """Normal ranges are sorted, neither overlap nor touch, and hold the given characters less the surrogates."""
@@ -175,6 +177,7 @@ def test_normalise_keeps_the_characters(given_ranges: list[Range]) -> None:
         assert within(normal, point) == within(given_ranges, point)
 
 
+@pytest.mark.thorough
 @given(ranges())
 def test_complement_is_an_involution(given_ranges: list[Range]) -> None:
     """A character is inside either a set or its complement; the complement of the complement is the set."""

@@ -46,6 +46,7 @@ def test_those_who_agree_get_what_they_say(answer: Any, count: int) -> None:
     assert set(outcome.agreement.values()) == {1.0}
 
 
+@pytest.mark.thorough
 @given(ballots(), values(2))
 def test_a_majority_has_its_way(cast: list[Candidate], answer: Any) -> None:
     """What more than half of the ballots say as a whole is the outcome, however unlikely."""
@@ -54,6 +55,7 @@ def test_a_majority_has_its_way(cast: list[Candidate], answer: Any) -> None:
     assert min(outcome.agreement.values()) > 0.5
 
 
+@pytest.mark.thorough
 @given(st.lists(st.fixed_dictionaries({"x": SCALARS, "y": SCALARS, "z": st.lists(SCALARS, max_size=1)}), min_size=1))
 def test_objects_of_one_shape_are_voted_on_member_by_member(answers: list[dict[str, Any]]) -> None:
     """Each member has as many votes as any value there could have had, and `shares` says how many."""
@@ -73,6 +75,7 @@ def as_json(value: Any) -> str:
     return json.dumps(value).replace("1.0", "1")
 
 
+@pytest.mark.thorough
 @given(ballots(), st.randoms(use_true_random=False))
 def test_the_order_of_ballots_does_not_matter(cast: list[Candidate], rng: Any) -> None:
     """Ballots are not told apart by when they come, as long as no two are equally likely."""
@@ -80,6 +83,7 @@ def test_the_order_of_ballots_does_not_matter(cast: list[Candidate], rng: Any) -
     assert as_json(vote(shuffled, always).data) == as_json(vote(cast, always).data)
 
 
+@pytest.mark.thorough
 @given(ballots())
 def test_every_part_of_the_outcome_is_somebody_s(cast: list[Candidate]) -> None:
     """Nothing is made up: at each path some ballot says the same, and the agreement is how many do."""
@@ -88,6 +92,7 @@ def test_every_part_of_the_outcome_is_somebody_s(cast: list[Candidate]) -> None:
     assert outcome.position is None
 
 
+@pytest.mark.thorough
 @example([Candidate({"x": None, "y": None}, -0.0), Candidate({"x": None}, -1.0), Candidate({"x": None}, -2.0)])
 @given(ballots())
 def test_what_is_not_valid_is_not_returned(cast: list[Candidate]) -> None:

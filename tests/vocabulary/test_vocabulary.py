@@ -28,6 +28,7 @@ FEW_BYTES = st.lists(st.sampled_from(b"abc"), max_size=6).map(bytes)
 BYTES = tuple(bytes([byte]) for byte in range(256))
 
 
+@pytest.mark.thorough
 @given(text=TEXTS)
 @example(text='  {"name": "Ana",\n\t"äöü": [1.5e-3, null]} 日本🙂\u200d\x00\x85\u3000')
 @settings(max_examples=examples(60))
@@ -57,6 +58,7 @@ def test_several_end_tokens(tokenizer: Any) -> None:
     assert all(vocabulary.tokens[token_id] is None for token_id in ends)
 
 
+@pytest.mark.thorough
 @given(text=TEXTS)
 def test_byte_level_tokenizer_made_in_memory(text: str) -> None:
     """A tokenizer of merges that cut characters is read as exactly as the published ones."""
@@ -129,6 +131,7 @@ def test_tokens_are_bytes() -> None:
         Vocabulary((None, *BYTES, 3, "a"), frozenset({0}))  # type: ignore[arg-type]
 
 
+@pytest.mark.thorough
 def test_bytes_outside_utf8_may_be_missing() -> None:
     """Only bytes that occur in UTF-8 are needed; what never occurs need not be spelled."""
     assert {
@@ -186,6 +189,7 @@ def tokens_by_bytes(trie: Trie) -> dict[bytes, list[int]]:
     return found
 
 
+@pytest.mark.thorough
 @given(st.lists(st.none() | st.binary(max_size=4) | FEW_BYTES, max_size=40))
 def test_trie_lists_exactly_the_tokens(tokens: list[bytes | None]) -> None:
     """Walking the trie finds each token at its bytes: duplicates side by side, tokens without bytes nowhere."""
@@ -196,6 +200,7 @@ def test_trie_lists_exactly_the_tokens(tokens: list[bytes | None]) -> None:
     assert tokens_by_bytes(Trie.from_tokens(tokens)) == expected
 
 
+@pytest.mark.thorough
 @given(st.lists(FEW_BYTES, max_size=40))
 def test_children_lie_side_by_side(tokens: list[bytes]) -> None:
     """Each node but the root is the child of one, children are sorted by byte, and leaves are tokens."""
