@@ -120,8 +120,11 @@ _SPELLED = re.compile(r"\\u....|\\.|.", re.DOTALL)
 
 
 def _covers_plain(ranges: tuple[Range, ...]) -> bool:
+    """Tell whether a set has every plain character, and no control character, which JSON escapes."""
     if ranges == UNESCAPED_RANGES:
         return True
+    if ranges[0][0] < 0x20:
+        return False
     missing = complement(ranges)
     return not any(low <= end and start <= high for low, high in missing for start, end in UNESCAPED_RANGES)
 

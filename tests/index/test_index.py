@@ -57,6 +57,16 @@ def test_masks_inside_strings_equal_brute_force(real: Vocabulary, least: int, mo
         assert (mask == brute_mask(index, state, brute_successors(index, state) != DEAD)).all(), state
 
 
+@pytest.mark.parametrize("excluded", ["\\", '"', "\n"])
+def test_masks_inside_text_that_is_no_json_equal_brute_force(vocabulary: Vocabulary, excluded: str) -> None:
+    """Up to a quote, a text may hold control characters, which no JSON string does."""
+    character = char_set((ord(excluded), ord(excluded)), negated=True)
+    index = Index(RegularAutomaton(concat(repeat(character, 0, None), literal('"'))), vocabulary)
+    start = index.automaton.start
+    mask = unpack(index.mask(start), vocabulary.size)
+    assert (mask == brute_mask(index, start, brute_successors(index, start) != DEAD)).all()
+
+
 @pytest.mark.thorough
 @given(patterns(), randoms())
 def test_step_reads_the_bytes_of_a_token(vocabulary: Vocabulary, pattern: Pattern, rng: random.Random) -> None:
