@@ -10,18 +10,23 @@ _SHORT.maxstring = _SHORT.maxlong = _SHORT.maxother = 80
 
 def shown(value: object) -> str:
     """Return a value as a message shows it: short, and on one line."""
+    return _written(value) or f"of type {type(value).__name__}"
+
+
+def described(value: object) -> str:
+    """Return the type of a value and, shortened, its repr."""
+    return "None" if value is None else f"{type(value).__name__} {_written(value) or '…'}"
+
+
+def _written(value: object) -> str:
+    """Return the repr of a value, shortened; an empty text if there is none."""
     try:
         return " ".join(_SHORT.repr(value).split())
     except Exception:  # noqa: BLE001  the value's own code, or an integer of too many digits
-        return f"of type {type(value).__name__}"
+        return ""
 
 
 def nearest(name: object, names: Iterable[str]) -> str:
     """Return a question whether one of some names was meant, after a blank; an empty text if none is similar."""
     near = get_close_matches(str(name)[:80].lower(), list(names), n=1)
     return f" Did you mean {near[0]!r}?" if near else ""
-
-
-def described(value: object) -> str:
-    """Return the kind of a value and, shortened, how it is written."""
-    return shown(value) if value is None else f"{type(value).__name__} {shown(value)}"

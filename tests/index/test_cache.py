@@ -457,7 +457,7 @@ def test_what_healed_prompts_have_taught_is_kept(tmp_path: Path, monkeypatch: py
         extractor = Extractor[Any](date, model=model, max_tokens=40, cache=cache, jump_forward=False)
         item = extractor.task.item(0, "On 2024-12-03.")
         begun_index.cache_clear()
-        assert item.index.states_known == 0 or cache
+        assert item.healed_index.states_known == 0 or cache
         match how:
             case "call":
                 extractor("On 2024-12-03.")
@@ -466,7 +466,7 @@ def test_what_healed_prompts_have_taught_is_kept(tmp_path: Path, monkeypatch: py
             case "stream":
                 extractor.stream("On 2024-12-03.").result()
         assert item.healed.begun == b"\n"
-        assert item.index.states_known >= WORTH_SAVING
+        assert item.healed_index.states_known >= WORTH_SAVING
         return extractor.task.index(""), item.healed.begun
 
     learned(cache=False)

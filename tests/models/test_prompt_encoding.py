@@ -20,6 +20,7 @@ from structured import Extractor, JsonSchema, ModelError, PromptError, extract_b
 from structured.extraction.prompts import chat_messages, completion_prompt, framed
 from structured.models.prompt_encoding import PromptEncoder
 from structured.models.protocol import Messages
+from structured.output_types.json_output import type_description
 
 LARGE = ("llama3", "tekken", "deepseek-v3", "gemma3")
 """Those that take seconds to read and to copy."""
@@ -66,7 +67,9 @@ def decoded(tokenizer, token_ids):
 
 def messages(text: str) -> Messages:
     """Return messages in which a text stands wherever a user's may: documents, instructions, examples, descriptions."""
-    return chat_messages(f"{{ name: string }}  // {text}", text, instructions=text, examples=[(text, json.dumps(text))])
+    return chat_messages(
+        type_description(f"{{ name: string }}  // {text}"), text, instructions=text, examples=[(text, json.dumps(text))]
+    )
 
 
 @pytest.mark.thorough
@@ -228,7 +231,7 @@ def test_no_document_writes_labels_at_the_margin(document):
     """The labels of a prompt are its own, however a document spells and separates lines."""
 
     def labels(text: str) -> list[str]:
-        prompt = completion_prompt("T", text, examples=[(text, "{}")])
+        prompt = completion_prompt(type_description("T"), text, examples=[(text, "{}")])
         return [line for line in prompt.splitlines() if line.startswith(("Text:", "JSON:", "Type:")) and line[5:] == ""]
 
     assert labels(document) == labels("a")
@@ -255,13 +258,13 @@ def test_no_schema_writes_labels_at_the_margin(separator):
 @given(text=st.one_of(LINES, st.text()))
 def test_framed_texts_lose_nothing(text):
     """Without the indentation, if there is one, the text is what it was."""
-    shown = framed(text)
+    shown = framed(text, type_description("T"))
     assert shown == text or "".join(line[4:] for line in shown.splitlines(keepends=True)) == text
 
 
 def test_texts_without_labels_stand_as_they_are():
     for text in ("Jason is 25.", "Type: apartment\nText: to let", "a\n\nb", "Subject: JSON: why"):
-        assert framed(text) == text
+        assert framed(text, type_description("T")) == text
 
 
 SURROGATES = st.tuples(st.text(max_size=5), st.characters(categories=["Cs"]), st.text(max_size=5))

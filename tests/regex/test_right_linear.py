@@ -2,9 +2,9 @@
 
 from itertools import product
 
-from doubles import accepted
 from hypothesis import given
 from hypothesis import strategies as st
+from walks import accepted
 
 from structured.automata import RegularAutomaton
 from structured.regex import EMPTY, CharSet, Pattern, char_set, literal, nodes_of, productive_nodes, right_linear
