@@ -28,6 +28,7 @@ def test_masks_equal_brute_force(vocabulary: Vocabulary, pattern: Pattern, rng: 
     index = Index(RegularAutomaton(pattern), vocabulary)
     for state in states_on_walks(index, rng):
         successors = brute_successors(index, state)
+        assert index._walks.targets(state) == sorted(set(successors.tolist()) - {DEAD})
         mask = unpack(index.mask(state), vocabulary.size)
         assert (mask == brute_mask(index, state, successors != DEAD)).all()
 

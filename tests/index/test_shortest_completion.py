@@ -5,14 +5,13 @@ from collections.abc import Collection
 
 import numpy as np
 import pytest
-from brute_force import brute_successors
 from hypothesis import given
 from hypothesis import strategies as st
 from languages import MOOD, NUMBER, PERSON
 from random_patterns import patterns, randoms
 from walks import states_on_walks, write
 
-from structured.automata import DEAD, RegularAutomaton
+from structured.automata import RegularAutomaton
 from structured.errors import BudgetError
 from structured.index import loops
 from structured.index.guide import Guide
@@ -62,9 +61,7 @@ def brute_shortest_completion(index: Index, state: int) -> int:
     """Return the fewest tokens that complete a text, by trying all tokens, then all pairs, and so on."""
     level, seen, tokens = {state}, {state}, 0
     while not any(index.automaton.accepts(reached) for reached in level):
-        level = (
-            {int(target) for reached in level for target in np.unique(brute_successors(index, reached))} - seen - {DEAD}
-        )
+        level = {target for reached in level for target in index._walks.targets(reached)} - seen
         seen |= level
         tokens += 1
     return tokens
@@ -155,6 +152,6 @@ def test_shortest_completion_is_kept(vocabulary: Vocabulary, pattern: Pattern, r
         state = start
         for left in reversed(range(index.shortest_completion(start))):
             assert not index.automaton.accepts(state)
-            successors = {int(successor) for successor in brute_successors(index, state)} - {DEAD}
+            successors = index._walks.targets(state)
             state = next(successor for successor in successors if index.shortest_completion(successor) == left)
         assert index.automaton.accepts(state)
