@@ -86,8 +86,9 @@ class Foundation:
     """Patterns that many programs have in common, assembled once; each such program begins with them."""
 
     def __init__(self, patterns: Iterable[Pattern] = ()) -> None:
+        self._patterns = tuple(patterns)  # nodes are known by their identity, which another one must not get
         self._assembly = _Assembly()
-        for pattern in patterns:
+        for pattern in self._patterns:
             self._assembly.node(pattern)
         self._assembly.follow_references()
         self.rows = len(self._assembly.nodes) // COLUMNS

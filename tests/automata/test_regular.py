@@ -16,7 +16,7 @@ from random_patterns import BOUNDARIES, code_points, patterns_with_texts, ranges
 from walks import accepted, read
 from ways import matches
 
-from structured.automata import DEAD, Limits, RegularAutomaton
+from structured.automata import DEAD, Foundation, Limits, RegularAutomaton
 from structured.errors import PatternError
 from structured.regex import Pattern, alternation, char_set, chars, concat, literal, optional, repeat, words
 from structured.regex.character_sets import Range, normalise
@@ -186,7 +186,7 @@ def test_each_limit_is_kept(limits: Limits, message: str) -> None:
 
 
 ONE_STEP = """
-from structured.automata import Limits, RegularAutomaton
+from structured.automata import Foundation, Limits, RegularAutomaton
 from structured.regex import literal
 automaton = RegularAutomaton(literal("a"), limits=Limits(seconds=0.5))
 print(automaton.step(automaton.start, ord("a")) >= 0)
@@ -215,7 +215,7 @@ def test_compiling_the_loops_is_not_the_patterns_fault(tmp_path: Path, compiler:
 
 
 WALK = """
-from structured.automata import RegularAutomaton
+from structured.automata import Foundation, RegularAutomaton
 from structured.regex import alternation, char_set, chars, concat, literal, optional, repeat, words
 item = alternation(words(["a", "ab", "b"]), concat(literal("x"), repeat(chars("yz"), 1, 3)), char_set((233, 0x10FFFF)))
 automaton = RegularAutomaton(concat(repeat(optional(item), 0, 5), literal("end"), optional(repeat(item, 2, None))))
@@ -236,6 +236,16 @@ def test_without_compilation_the_same_automaton_comes_out() -> None:
     ]
     assert printed[0].stdout == printed[1].stdout
     assert len(printed[0].stdout.splitlines()) > 20
+
+
+def test_a_foundation_is_no_other_pattern() -> None:
+    """Patterns that are assembled once keep their identity: no later pattern is taken for one of them."""
+    digits = [char_set((0x30 + low, 0x39)) for low in range(10)]
+    foundation = Foundation([concat(digit, literal("x")) for digit in digits * 50])
+    for number in range(2000):
+        automaton = RegularAutomaton(concat(char_set((0x61, 0x7A)), literal(f"{number}")), foundation=foundation)
+        assert accepted(automaton, f"k{number}".encode())
+        assert not accepted(automaton, f"{number % 10}x".encode())
 
 
 def test_exact_count_in_a_long_repeat() -> None:

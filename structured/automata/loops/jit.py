@@ -63,15 +63,15 @@ def compiled_entry(function: Callable[P, T]) -> Callable[P, T]:
     exec(compile(source, function.__code__.co_filename, "exec"), scope)  # noqa: S102  two lines, made of names above
     enter = scope[function.__name__]
     enter.__annotations__ = flat
-    scope["enter"] = _compiled(enter, reassociates=False)
+    scope["enter"] = _compiled(enter, reassociates=False, digest=_sources_digest(function))
     return cast("Callable[P, T]", functools.update_wrapper(scope["call"], function))
 
 
-def _compiled(function: Callable[P, T], *, reassociates: bool) -> Callable[P, T]:
+def _compiled(function: Callable[P, T], *, reassociates: bool, digest: str = "") -> Callable[P, T]:
     hints = get_type_hints(function, include_extras=True)
     returned, *parameters = map(_machine_type, _result_first(hints))
     signature = returned(*parameters)
-    function.__qualname__ += f"_{_sources_digest(function)}"
+    function.__qualname__ += f"_{digest or _sources_digest(function)}"
     fast: dict[str, Any] = {"fastmath": {"reassoc", "nsz", "contract"}, "error_model": "numpy"} if reassociates else {}
     is_inner = any(isinstance(parameter, numba.types.NamedTuple) for parameter in parameters)
     compiler = functools.partial(numba.njit, signature, _nrt=False, no_cpython_wrapper=is_inner, **fast)
