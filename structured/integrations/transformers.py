@@ -1,7 +1,7 @@
 """A logits processor for the loops of transformers: it guides what they write by a type.
 
 `model.generate` of transformers, pipelines and loops like them call it before each token with all that is written and
-the scores of what may follow. They sort rows as they like: beams fork and end, guesses are taken back. So nothing is
+the scores of what may follow. They sort rows as they like: beams fork and end, rejected guesses are undone. So nothing is
 kept by the number of a row: where a text stands is found by the tokens of its answer, one step behind a text that was
 there before. A call in which some row is no such step is the first of another loop.
 """
@@ -16,7 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.decoding.device_masks import DeviceMasks, apply_masks
-from structured.errors import Attempt, BatchError, GenerationError, IncompleteError, ModelError, StructuredError
+from structured.errors import (
+    Attempt,
+    BatchError,
+    GenerationError,
+    IncompleteError,
+    ModelError,
+    SchemaError,
+    StructuredError,
+)
 from structured.errors.arguments import check_picklable, count, flag, one_of
 from structured.index.compile import compile_type, save_learned
 from structured.index.guide import Guide, WrongMaskError
@@ -100,6 +108,11 @@ class GuidedLogitsProcessor(Generic[T]):
         check_whitespace("whitespace", whitespace)
         one_of(get_args(Optionals))("optional", optional)
         self.output_type = resolve_type(output_type, layout=Layout(whitespace, optional))
+        if self.output_type.depends_on_document:
+            raise SchemaError(
+                f"{self.output_type.name} depends on the document, and a logits processor knows only tokens",
+                remedy="Use extract or extract_batch.",
+            )
         self.max_tokens = count(1)("max_tokens", max_tokens)
         self.cache = flag("cache", cache)
         self._given = {

@@ -8,7 +8,17 @@ from doubles import ByteTokenizer, random_logits
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from structured import Extractor, GenerationError, JsonSchema, PromptError, SchemaError, extract, extract_batch
+from structured import (
+    Extractor,
+    GenerationError,
+    GuidedLogitsProcessor,
+    JsonSchema,
+    PromptError,
+    SchemaError,
+    extract,
+    extract_batch,
+    load_model,
+)
 from structured.automata import Automaton, RegularAutomaton
 from structured.output_types.output_type import Description, OutputType
 from structured.regex import alternation, char_set, concat, literal, repeat, words
@@ -121,3 +131,9 @@ def test_options_of_json_are_refused_for_other_types() -> None:
         Extractor(Year(), model=model(0), absent=True)
     with pytest.raises(SchemaError, match="says itself what may be missing"):
         Extractor(JsonSchema(True), model=model(0), absent=True)
+
+
+def test_a_logits_processor_refuses_types_that_depend_on_the_document() -> None:
+    """It sees no document, and would have to guess one."""
+    with pytest.raises(SchemaError, match=r"Word depends on the document.* Use extract or extract_batch\."):
+        GuidedLogitsProcessor(Word(), load_model(model(0)), max_tokens=9)
