@@ -1,7 +1,7 @@
 """A logits processor for the loops of transformers: it guides what they write by a type.
 
 `model.generate` of transformers, pipelines and loops like them call it before each token with all that is written and
-the scores of what may follow. They sort rows as they like: beams fork and end, rejected guesses are undone. So nothing is
+the scores of what may follow. They sort rows as they like: beams fork and end, speculation rolls back. So nothing is
 kept by the number of a row: where a text stands is found by the tokens of its answer, one step behind a text that was
 there before. A call in which some row is no such step is the first of another loop.
 """
