@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from structured.automata import DEAD, RegularAutomaton
 from structured.index.index import Index
 from structured.index.masks import MaskTable
-from structured.json_schema.compile import compiled
+from structured.json_schema.compile import compiled, foundation
 from structured.json_schema.document.location import Compilation, KeyOrder, Reading
 from structured.json_schema.whitespace import read_whitespace
 from structured.vocabulary import TransformersTokenizer, Vocabulary
@@ -37,7 +37,8 @@ class Engine:
         if self._table.is_full:
             self._table = MaskTable(self.vocabulary.size, most_bytes=MAX_MASK_BYTES)
         compilation = Compilation(schema, read_whitespace("any"), Reading.SPECIFICATION, key_order=self.key_order)
-        self._index = Index(RegularAutomaton(compiled(compilation)), self.vocabulary, table=self._table)
+        automaton = RegularAutomaton(compiled(compilation), foundation=foundation())
+        self._index = Index(automaton, self.vocabulary, table=self._table)
         self.reset()
 
     def reset(self) -> None:
