@@ -57,6 +57,13 @@ class Automaton(Protocol):
         """Return the automaton of the same texts, each with some text in front."""
         ...
 
+    def without_bytes(self, absent: frozenset[int]) -> "Automaton | None":
+        """Return the automaton of the same texts but for those in which some bytes occur; None if there are no others.
+
+        The bytes may still have successors, which nobody asks for: all that holds of a state holds without them.
+        """
+        ...
+
     @property
     def table(self) -> NDArray[np.int32]:
         """Successors, shape (states, 256): a state, DEAD, or UNKNOWN. See `WHOLE`.

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from structured.automata.program import Foundation, assemble
 from structured.automata.protocol import DEAD, UNKNOWN, WHOLE, StringRun
 from structured.errors import PatternError
-from structured.regex import Pattern, concat, excerpt, literal
+from structured.regex import Pattern, concat, excerpt, literal, without_bytes
 from structured.vocabulary.trie import Trie
 
 if TYPE_CHECKING:
@@ -94,6 +94,13 @@ class RegularAutomaton:
     def with_prefix(self, text: str) -> "RegularAutomaton":
         """Return the automaton of the same texts, each with some text in front."""
         pattern = concat(literal(text), self.pattern)
+        return RegularAutomaton(pattern, foundation=self.foundation, limits=self.limits)
+
+    def without_bytes(self, absent: frozenset[int]) -> "RegularAutomaton | None":
+        """Return the automaton of the same texts but for those in which some bytes occur; see the protocol."""
+        pattern = without_bytes(self.pattern, absent)
+        if pattern is None or pattern is self.pattern:
+            return None if pattern is None else self
         return RegularAutomaton(pattern, foundation=self.foundation, limits=self.limits)
 
     @property

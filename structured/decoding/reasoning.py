@@ -36,7 +36,8 @@ class Thinking:
 @lru_cache(maxsize=8)
 def thinking_index(marker: str, vocabulary: Vocabulary) -> Index:
     """Return the index of all texts that end with a marker, which is in them nowhere else."""
-    return Index(RegularAutomaton(ending_with(marker)), vocabulary)
+    name = f"The marker {marker!r} of the thinking"
+    return Index(RegularAutomaton(ending_with(marker)), vocabulary, name=name)
 
 
 def ending_with(marker: str) -> Pattern:

@@ -30,7 +30,8 @@ def compile_type(
     `document` is for types that depend on it. With `cache`, the index also starts with what other processes have
     learned.
     """
-    index = Index(output_type.automaton(document), vocabulary, table=_mask_table(vocabulary))
+    table = _mask_table(vocabulary)
+    index = Index(output_type.automaton(document), vocabulary, table=table, name=output_type.name)
     disk = default_cache() if cache else None
     if disk is not None:
         load_layout(disk, vocabulary)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from structured.automata import DEAD
+from structured.automata.opcodes import FAR
 from structured.index.trie_walks import Walks
 
 ANCHORS = ('"', "\n", "")
@@ -65,7 +66,7 @@ class ForcedRuns:
         text = np.frombuffer(run, dtype=np.uint8)
         counts = np.full(len(run) + 1, -1, dtype=np.int32)
         fewest_tokens(trie.byte, trie.first, trie.token_start, text, counts)
-        if counts[0] < 0:
+        if counts[0] == FAR:
             return ()
         found: list[int] = []
         start = 0

@@ -10,11 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.automata import DEAD, Automaton
+from structured.automata.opcodes import FAR
 from structured.errors import CacheWarning
 from structured.errors.calling_line import warn
 from structured.index.forced_tokens import ForcedRuns
 from structured.index.masks import NO_ROW, Mask, MaskTable, allows
-from structured.index.shortest_completion import Completions
+from structured.index.shortest_completion import MAX_TOKENS, Completions
+from structured.index.spelling import spelled_automaton, unwritable
 from structured.index.trie_walks import Walks
 from structured.vocabulary import Vocabulary
 
@@ -28,11 +30,19 @@ MAX_STEPS = 1 << 18
 class Index:
     """Masks, steps and shortest completions of the states of one automaton over one vocabulary.
 
-    `table` holds the masks; by default the index has one of its own.
+    `table` holds the masks; by default the index has one of its own. Texts that the vocabulary cannot spell are left
+    out of `automaton`. Raises VocabularyError, which calls the texts by `name`, if there are no others.
     """
 
-    def __init__(self, automaton: Automaton, vocabulary: Vocabulary, *, table: MaskTable | None = None) -> None:
-        self.automaton = automaton
+    def __init__(
+        self,
+        automaton: Automaton,
+        vocabulary: Vocabulary,
+        *,
+        table: MaskTable | None = None,
+        name: str = "The answer",
+    ) -> None:
+        self.automaton = spelled_automaton(automaton, vocabulary, name)
         self.vocabulary = vocabulary
         self.table = MaskTable(vocabulary.size) if table is None else table
         self._masks: dict[int, Mask] = {}
@@ -42,9 +52,13 @@ class Index:
         self._unlearned: frozenset[int] = frozenset()
         self._steps: dict[tuple[int, int], int] = {}
         self._final: dict[int, bool] = {}
-        self._walks = Walks(automaton, vocabulary)
+        self._walks = Walks(self.automaton, vocabulary)
         self._forced = ForcedRuns(self._walks)
         self._completions = Completions(self._walks)
+        if not vocabulary.is_closed and not self.fits(self.automaton.start, MAX_TOKENS):
+            raise unwritable(
+                self.automaton, vocabulary, name, is_certain=self._completions.is_dead(self.automaton.start)
+            )
 
     def __repr__(self) -> str:
         return f"Index({self.automaton!r}, {self.vocabulary!r}, states={len(self._farthest)})"
@@ -64,7 +78,7 @@ class Index:
         the very mask of the state.
         """
         mask = self.mask(state)
-        if self._farthest[state] < max_tokens:  # even if every byte took a token
+        if self._farthest[state] < max_tokens:  # in the worst case
             return mask
         reduced = self._passing.get((state, max_tokens))
         if reduced is None:
@@ -96,7 +110,7 @@ class Index:
             final = self.automaton.accepts(state)
             if final:
                 self.automaton.expand(state)
-                final = bool((self.automaton.table[state] == DEAD).all())
+                final = bool((self.automaton.table[state][self.vocabulary.present] == DEAD).all())
             self._final[state] = final
         return final
 
@@ -135,6 +149,14 @@ class Index:
     def states_known(self) -> int:
         """The number of states whose masks are kept."""
         return len(self._masks)
+
+    @property
+    def fingerprint(self) -> bytes | None:
+        """What the cache keeps the masks under, beside the vocabulary; None if it cannot.
+
+        Masks that depend on what a search finds in time are not kept: elsewhere it may find more, or less.
+        """
+        return self.automaton.fingerprint if self.vocabulary.is_closed else None
 
     def known(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
         """Return the states whose masks are rows of `table`, those rows, and a distance that no state after exceeds.
@@ -196,13 +218,22 @@ class Index:
         wanted[fitting] = True
         return self._with_ends(state, self._walks.mask_to(state, wanted))
 
+    def _farthest_after(self, state: int) -> int:
+        """Return a number of tokens that is enough after each token that may follow."""
+        enough = map(self._completions.enough, self._walks.targets(state))
+        return max((tokens for tokens in enough if tokens < FAR), default=0)
+
     def _new_mask(self, state: int) -> Mask:
         """Return the mask of a state that was never asked for before, and note the farthest state that it leads to."""
         passing = self._passing.get((state, None))
         if passing is not None:
             return passing
-        mask, self._farthest[state] = self._walks.mask(state)
-        new = self._with_ends(state, mask)
+        if self.vocabulary.is_closed:
+            mask, self._farthest[state] = self._walks.mask(state)
+            new = self._with_ends(state, mask)
+        else:
+            new = self._reduced(state, FAR)
+            self._farthest[state] = self._farthest_after(state)
         kept = self.table.intern(new)
         if kept is new:
             return self._pass(state, None, new)

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.automata import DEAD, UNKNOWN, WHOLE
-from structured.automata.loops.jit import Bytes, Ints, Rows, compiled_loop
+from structured.automata.loops.jit import Bytes, Flags, Ints, Rows, compiled_loop
+from structured.automata.opcodes import FAR
 
 Text = Annotated[NDArray[np.uint8], numba.uint8[::1]]
 Masks = Annotated[NDArray[np.int32], numba.types.Array(numba.int32, 1, "C", readonly=True)]
@@ -49,18 +50,19 @@ def after_any(sequences: Sequences, table: Rows, state: int) -> int:
 
 
 @compiled_loop
-def forced_run(table: Rows, distances: Ints, path: Ints, run: Text, length: int) -> int:
+def forced_run(table: Rows, distances: Ints, present: Flags, path: Ints, run: Text, length: int) -> int:
     """Go on writing down the bytes that are each the only way on, and the states after them; return how many there are.
 
-    `path[length]` is the state where `length` bytes have been written. The run ends where the text may end or where two
-    bytes may follow; it stops as well at a state whose row the table does not know. `run` has as many places as the
-    shortest completion has bytes, since each byte brings it nearer by one, and `path` one more.
+    Only bytes that are `present` count, shape (256,). `path[length]` is the state where `length` bytes have been
+    written. The run ends where the text may end or where two bytes may follow; it stops as well at a state whose row
+    the table does not know. `run` has as many places as the shortest completion has bytes, since each byte brings it
+    nearer by one, and `path` one more.
     """
     state = int(path[length])
     while distances[state] > 0 and table[state, WHOLE] != UNKNOWN:
         only = -1
         for byte in range(256):
-            if table[state, byte] != DEAD:
+            if present[byte] and table[state, byte] != DEAD:
                 if only >= 0:
                     return length
                 only = byte
@@ -72,12 +74,12 @@ def forced_run(table: Rows, distances: Ints, path: Ints, run: Text, length: int)
 
 
 @compiled_loop
-def shortest_text(table: Rows, distances: Ints, path: Ints, text: Text, length: int) -> int:
+def shortest_text(table: Rows, distances: Ints, present: Flags, path: Ints, text: Text, length: int) -> int:
     """Go on writing down the shortest completion (of several, the first in byte order); as `forced_run`."""
     state = int(path[length])
     while distances[state] > 0 and table[state, WHOLE] != UNKNOWN:
         byte = 0
-        while table[state, byte] == DEAD or distances[table[state, byte]] != distances[state] - 1:
+        while not present[byte] or table[state, byte] == DEAD or distances[table[state, byte]] != distances[state] - 1:
             byte += 1
         text[length] = byte
         length += 1
@@ -88,12 +90,15 @@ def shortest_text(table: Rows, distances: Ints, path: Ints, text: Text, length: 
 
 @compiled_loop
 def fewest_tokens(byte: Bytes, first: Ints, token_start: Ints, text: Bytes, counts: Ints) -> None:
-    """Fill in how few tokens of a trie spell each suffix of a text, where that is -1; shape (len(text) + 1,)."""
+    """Fill in how few tokens of a trie spell each suffix of a text, where that is -1; shape (len(text) + 1,).
+
+    That is FAR where no tokens do.
+    """
     counts[len(text)] = 0
     for start in range(len(text) - 1, -1, -1):
         if counts[start] >= 0:
             continue
-        best = len(text) + 1
+        best = FAR
         node = 0
         for position in range(start, len(text)):
             child, end = int(first[node]), int(first[node + 1])

@@ -3,6 +3,9 @@
 Most questions are answered without a search. The shortest text, spelled in as few tokens as can be, is certain to be
 enough; only where a budget is less than that does it matter whether some longer text takes fewer tokens. Then the
 states ahead are searched breadth first, a whole token at a time.
+
+Where a vocabulary is not closed, the shortest text may be one that no tokens spell. Then the same search looks for
+any other; a state from which none is found is dead.
 """
 
 import heapq
@@ -12,6 +15,7 @@ from time import perf_counter
 
 import numpy as np
 
+from structured.automata.opcodes import FAR
 from structured.index.trie_walks import Walks
 
 
@@ -28,8 +32,8 @@ class SearchLimits:
 
 SEARCH_LIMITS = SearchLimits()
 
-FAR = 1 << 30
-"""More tokens than any text has."""
+MAX_TOKENS = FAR - 1
+"""As many tokens as a text may have; what takes `FAR` cannot be written."""
 
 MAX_SPELLED = 200_000
 """Bytes of a shortest text that is spelled; no automaton has the states that a longer one passes through."""
@@ -39,13 +43,14 @@ class Completions:
     """How many tokens complete the text from each state, end token not counted.
 
     `fewest(state)` always has a way to go: some token leads to a state that has one less. This holds past the limits
-    as well, where a number may be too high but never too low.
+    as well, where a number may be too high but never too low. It is `FAR` where no tokens complete the text.
     """
 
     def __init__(self, walks: Walks, *, limits: SearchLimits = SEARCH_LIMITS) -> None:
         self.walks = walks
         self.limits = limits
         self.seconds = 0.0
+        self._is_closed = walks.vocabulary.is_closed
         self._began = 0.0
         self._spelled: dict[int, int] = {}
         self._found: dict[int, int] = {}
@@ -54,7 +59,7 @@ class Completions:
 
     def fits(self, state: int, tokens: int) -> bool:
         """Tell whether some completion takes at most so many tokens."""
-        if self.walks.automaton.distances[state] <= tokens:  # even if every byte took a token
+        if self._is_closed and self.walks.automaton.distances[state] <= tokens:  # even if every byte took a token
             return True
         if self._at_least(state) <= tokens < self._at_most(state):
             self._search(state, tokens)
@@ -65,6 +70,14 @@ class Completions:
         if self._at_least(state) < self._at_most(state):
             self._search(state, self._at_most(state) - 1)
         return self._at_most(state)
+
+    def enough(self, state: int) -> int:
+        """Return a number of tokens that is enough, without a search; with one, fewer may be."""
+        return int(self.walks.automaton.distances[state]) if self._is_closed else self._at_most(state)
+
+    def is_dead(self, state: int) -> bool:
+        """Tell whether it is certain that no tokens complete the text."""
+        return not self.fits(state, MAX_TOKENS) and self._at_least(state) == FAR
 
     def _at_most(self, state: int) -> int:
         """Return a number of tokens that is enough."""
@@ -80,13 +93,13 @@ class Completions:
     def _spell(self, state: int) -> int:
         """Return the fewest tokens for the text of fewest bytes; of several, the first in byte order.
 
-        Of one that is too long, that is as many as it has bytes: each is a token.
+        Of one that is too long, that is as many as it has bytes, if each is a token.
         """
         from structured.index.loops import fewest_tokens, shortest_text
 
         distance = int(self.walks.automaton.distances[state])
         if distance > MAX_SPELLED:
-            return distance
+            return distance if self._is_closed else FAR
         trie = self.walks.vocabulary.trie
         text, path = self.walks.follow(shortest_text, state)
         counts = np.array([self._spelled.get(place, -1) for place in path.tolist()], dtype=np.int32)
@@ -105,7 +118,7 @@ class Completions:
         depths, beyond = self._explore(start, tokens)
         found = self._backward(depths)
         for state, depth in depths.items():
-            least = beyond - depth
+            least = FAR if beyond == FAR else beyond - depth
             if state in found:
                 self._found[state] = min(found[state], self._found.get(state, found[state]))
                 least = min(least, found[state])
@@ -126,6 +139,8 @@ class Completions:
             if known is not None:
                 best = min(best, depth + known)
                 continue
+            if not self._is_closed:  # anything that can be written is good news
+                best = min(best, depth + self._at_most(state))
             needed = depth + self._at_least(state)
             targets = None if needed >= best else self._after_a_token(state)
             if targets is None:
@@ -146,6 +161,8 @@ class Completions:
             if known is not None:
                 waiting.append((known, state))
                 continue
+            if not self._is_closed and self._at_most(state) < FAR:
+                waiting.append((self._at_most(state), state))
             for target in self._targets.get(state, ()):
                 if target in depths:
                     before[target].append(state)

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from structured.automata import DEAD, UNKNOWN, WHOLE, Automaton
 from structured.vocabulary import PLAIN_SEQUENCES, Vocabulary
 
+_Numbers = NDArray[np.int32]
+
 
 class Walks:
     """The walks over one vocabulary along one automaton."""
@@ -82,17 +84,17 @@ class Walks:
 
     def follow(
         self,
-        loop: Callable[[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.uint8], int], int],
+        loop: Callable[[_Numbers, _Numbers, NDArray[np.bool_], _Numbers, NDArray[np.uint8], int], int],
         state: int,
     ) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
         """Return the bytes that a compiled loop writes from a state on, and the states along them, one more."""
-        automaton = self.automaton
+        automaton, present = self.automaton, self.vocabulary.present
         text = np.empty(automaton.distances[state], dtype=np.uint8)
         path = np.full(len(text) + 1, state, dtype=np.int32)
-        length = loop(automaton.table, automaton.distances, path, text, 0)
+        length = loop(automaton.table, automaton.distances, present, path, text, 0)
         while automaton.distances[path[length]] and automaton.table[path[length], WHOLE] == UNKNOWN:
             automaton.expand(int(path[length]))
-            length = loop(automaton.table, automaton.distances, path, text, length)
+            length = loop(automaton.table, automaton.distances, present, path, text, length)
         return text[:length], path[: length + 1]
 
     def _plain_states(self, state: int) -> tuple[int, list[int]] | None:

@@ -1,6 +1,7 @@
 """Regular expressions as syntax trees: built by `json_schema/`, printed for people, read by `automata/`."""
 
 from structured.regex.printing import excerpt, printed
+from structured.regex.restriction import without_bytes
 from structured.regex.right_linear import right_linear
 from structured.regex.syntax import (
     EMPTY,
@@ -51,5 +52,6 @@ __all__ = [
     "productive_nodes",
     "repeat",
     "right_linear",
+    "without_bytes",
     "words",
 ]

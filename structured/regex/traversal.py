@@ -1,5 +1,7 @@
 """What a pattern consists of, and which of its nodes some text matches."""
 
+from collections.abc import Set as AbstractSet
+
 from structured.errors.recursion import deep
 from structured.regex.syntax import Alternation, Concat, Lookahead, Members, Pattern, Reference, Repeat
 
@@ -16,15 +18,18 @@ def nodes_of(pattern: Pattern) -> list[Pattern]:
     return list(found.values())
 
 
-def productive_nodes(pattern: Pattern) -> set[int]:
-    """Return the identities of the nodes that some text matches: none does where a pattern has to contain itself."""
+def productive_nodes(pattern: Pattern, barren: AbstractSet[int] = frozenset()) -> set[int]:
+    """Return the identities of the nodes that some text matches: none does where a pattern has to contain itself.
+
+    `barren` are the identities of nodes that no text matches, whatever they are.
+    """
     nodes = nodes_of(pattern)[::-1]  # those below a node before it, except where a reference leads back
     productive: set[int] = set()
     found = -1
     while found < len(productive):
         found = len(productive)
         for node in nodes:
-            if id(node) not in productive and _ends(node, productive):
+            if id(node) not in productive and id(node) not in barren and _ends(node, productive):
                 productive.add(id(node))
     return productive
 
@@ -51,7 +56,10 @@ def _ends(node: Pattern, productive: set[int]) -> bool:
         written = [member for member, required in node.members if required]
         written = written or [member for member, _ in node.members] + ([node.rest] if node.rest else [])
         ended = [id(member) in productive for member in written]
-        return all(ended) if any(required for _, required in node.members) else any(ended)
+        needed = sum(required for _, required in node.members)
+        if needed > 1 and id(node.separator) not in productive:
+            return False
+        return all(ended) if needed else any(ended)
     ended = [id(part) in productive for part in parts_of(node)]
     return any(ended) if isinstance(node, Alternation) else all(ended)
 

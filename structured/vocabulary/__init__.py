@@ -1,5 +1,12 @@
 """A tokenizer's vocabulary: the exact bytes of its tokens, and tries of them."""
 
-from structured.vocabulary.vocabulary import PLAIN_SEQUENCES, Layout, Tokenizer, TransformersTokenizer, Vocabulary
+from structured.vocabulary.vocabulary import (
+    PLAIN_SEQUENCES,
+    Layout,
+    Tokenizer,
+    TransformersTokenizer,
+    Vocabulary,
+    bytes_text,
+)
 
-__all__ = ["PLAIN_SEQUENCES", "Layout", "Tokenizer", "TransformersTokenizer", "Vocabulary"]
+__all__ = ["PLAIN_SEQUENCES", "Layout", "Tokenizer", "TransformersTokenizer", "Vocabulary", "bytes_text"]

@@ -30,6 +30,12 @@ UTF8_BYTES = frozenset((*range(0xC0), *range(0xC2, 0xF5)))
 """Every byte that occurs in UTF-8 text (RFC 3629)."""
 
 
+def bytes_text(some: Iterable[int]) -> str:
+    """Return bytes as messages show them: `0x04, 0xF1`, and `…` after eight."""
+    shown = sorted(some)
+    return ", ".join(f"0x{byte:02X}" for byte in shown[:8]) + (", …" if len(shown) > 8 else "")
+
+
 def _plain_sequences() -> NDArray[np.int32]:
     sequences = byte_sequences(UNESCAPED_RANGES)
     padded = [[*sequence, *[(-1, -1)] * (4 - len(sequence))] for sequence in sequences]
@@ -126,9 +132,10 @@ class Layout:
 class Vocabulary:
     """The bytes of every token of a model.
 
-    `tokens[i]` are the bytes of token `i`, None where it may not occur inside an answer. Every byte of UTF-8 must be a
-    token by itself, so that whatever text is legal can be spelled. `encode` is how the tokenizer itself spells a text,
-    without a beginning-of-text token; a beginning of its own, such as a space, is no matter.
+    `tokens[i]` are the bytes of token `i`, None where it may not occur inside an answer. Mostly every byte of UTF-8 is
+    a token by itself, so that whatever text is legal can be spelled; of others, see `absent_bytes` and `is_closed`.
+    `encode` is how the tokenizer itself spells a text, without a beginning-of-text token; a beginning of its own, such
+    as a space, is no matter.
     """
 
     tokens: tuple[bytes | None, ...]
@@ -140,13 +147,6 @@ class Vocabulary:
         others = sorted(kind.__name__ for kind in kinds if not issubclass(kind, bytes | type(None)))
         if others:
             raise VocabularyError(f"The tokens of a vocabulary are bytes or None, and some are of {', '.join(others)}.")
-        missing = UTF8_BYTES - {token[0] for token in self.tokens if token and len(token) == 1}
-        if missing:
-            shown = ", ".join(f"0x{byte:02X}" for byte in sorted(missing)[:8]) + (", …" if len(missing) > 8 else "")
-            raise VocabularyError(
-                f"The vocabulary has no single-byte token for {len(missing)} of the bytes of UTF-8 ({shown}), so it "
-                "cannot spell every text. Use a tokenizer with a byte-level alphabet or with byte fallback."
-            )
         ends = sorted(self.end_token_ids)
         wrong = [i for i in ends if not 0 <= i < len(self.tokens) or self.tokens[i] is not None]
         if wrong or not ends:
@@ -157,12 +157,38 @@ class Vocabulary:
             )
 
     def __repr__(self) -> str:
-        return f"Vocabulary({len(self.tokens):,} tokens, end={sorted(self.end_token_ids)})"
+        absent = f", without {bytes_text(self.absent_bytes)}" if self.absent_bytes else ""
+        return f"Vocabulary({len(self.tokens):,} tokens, end={sorted(self.end_token_ids)}{absent})"
 
     @property
     def size(self) -> int:
         """The number of token ids."""
         return len(self.tokens)
+
+    @cached_property
+    def absent_bytes(self) -> frozenset[int]:
+        """The bytes of UTF-8 that are in no token: texts that need one cannot be written."""
+        others = UTF8_BYTES - self._bytes_alone
+        return others.difference(b"".join(token for token in self.tokens if token)) if others else others
+
+    @cached_property
+    def is_closed(self) -> bool:
+        """Whether each byte that is in some token is a token by itself, so that a text takes no more tokens than bytes.
+
+        If not, there are texts of which no tokens consist although each of their bytes is in one.
+        """
+        return UTF8_BYTES - self._bytes_alone == self.absent_bytes
+
+    @cached_property
+    def present(self) -> NDArray[np.bool_]:
+        """Whether each byte of UTF-8 is in some token, shape (256,)."""
+        flags = np.zeros(256, dtype=np.bool_)
+        flags[list(UTF8_BYTES - self.absent_bytes)] = True
+        return flags
+
+    @cached_property
+    def _bytes_alone(self) -> frozenset[int]:
+        return frozenset(token[0] for token in self.tokens if token and len(token) == 1)
 
     @cached_property
     def fingerprint(self) -> bytes:

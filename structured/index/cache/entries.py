@@ -34,7 +34,7 @@ LEAST_TOKENS = 4096
 
 def save_index(cache: DiskCache, index: Index) -> None:
     """Save the masks that are known, and how their states are reached, if the automaton has a fingerprint."""
-    key = _index_key(index.vocabulary, index.automaton)
+    key = _index_key(index)
     if key is None:
         return
     states, rows, farthest = index.known()
@@ -61,7 +61,7 @@ def save_index(cache: DiskCache, index: Index) -> None:
 def load_index(cache: DiskCache, index: Index) -> None:
     """Teach a new index what another process has saved, if it has."""
     automaton = index.automaton
-    key = _index_key(index.vocabulary, automaton)
+    key = _index_key(index)
     if key is None or (arrays := cache.load(key)) is None:
         return
     if not _is_index(arrays, index.vocabulary):
@@ -91,10 +91,9 @@ def load_layout(cache: DiskCache, vocabulary: Vocabulary) -> None:
     cache.save(key, arrays)
 
 
-def _index_key(vocabulary: Vocabulary, automaton: Automaton) -> str | None:
-    """Return the name that an index is kept by, None if nothing of its automaton shall be kept."""
-    fingerprint = automaton.fingerprint
-    return None if fingerprint is None else key_of("index", vocabulary.fingerprint, fingerprint)
+def _index_key(index: Index) -> str | None:
+    """Return the name that an index is kept by, None if nothing of it shall be kept."""
+    return None if index.fingerprint is None else key_of("index", index.vocabulary.fingerprint, index.fingerprint)
 
 
 def _spanning_tree(

@@ -1,0 +1,303 @@
+"""Patterns without some bytes: the same texts, less those in which the bytes occur.
+
+Not every tokenizer can spell every byte. What it cannot spell is taken out of the pattern, and not out of the automaton
+byte by byte, so that the states that are left are alive and know their shortest completion. A node stays what it is
+wherever that does no harm: where whatever is begun without the bytes can be completed without them, and no longer than
+before. So a pattern that merely allows such a byte, as every string does, is the same one afterwards, with all that is
+known of it.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+
+from structured.errors.recursion import deep
+from structured.regex.character_sets import MAX_CODE_POINT, Range, normalise
+from structured.regex.json_strings import escaped_set, spelled_ranges
+from structured.regex.syntax import (
+    EMPTY,
+    Alternation,
+    Arcs,
+    CharSet,
+    Concat,
+    Literal,
+    Members,
+    Pattern,
+    Reference,
+    Repeat,
+    Scan,
+    Unlike,
+    Words,
+    alternation,
+    concat,
+    repeat,
+    words,
+)
+from structured.regex.traversal import nodes_of, parts_of, productive_nodes
+from structured.regex.utf8 import ByteRange, byte_sequences
+
+Sequences = Sequence[tuple[ByteRange, ...]]
+
+
+def without_bytes(pattern: Pattern, absent: frozenset[int]) -> Pattern | None:
+    """Return the texts of a pattern in which some bytes do not occur, None if there are none.
+
+    >>> print(without_bytes(words(["tea", "café"]), frozenset({0xC3})))
+    tea
+    """
+    return _Restriction(pattern, absent).pattern()
+
+
+class _Restriction:
+    """One pattern on its way to the texts without some bytes. Nodes are told by their identity."""
+
+    def __init__(self, pattern: Pattern, absent: frozenset[int]) -> None:
+        self.root = pattern
+        self.absent = absent
+        self._present = [byte not in absent for byte in range(256)]
+        self._harmless: dict[tuple[Range, ...], bool] = {}
+        nodes = nodes_of(pattern)
+        leaves = {id(node): (node, self._leaf(node)) for node in nodes if not parts_of(node)}
+        self._done: dict[int, Pattern] = {place: left for place, (_, left) in leaves.items() if left is not None}
+        self._changed = {place for place, (node, left) in leaves.items() if left is not node}
+        self._productive: set[int] = set()
+        if self._changed:
+            barren = leaves.keys() - self._done.keys()
+            self._productive = productive_nodes(pattern, barren)
+            self._spread(nodes)
+        self._references: dict[int, Reference] = {}
+        self._undefined: list[tuple[dict[str, Pattern], str, Pattern]] = []
+
+    def pattern(self) -> Pattern | None:
+        """Return what is left of the pattern."""
+        if not self._changed:
+            return self.root
+        if id(self.root) not in self._productive:
+            return None
+        found = self._node(self.root)
+        while self._undefined:
+            definitions, name, target = self._undefined.pop()
+            definitions[name] = self._node(target)
+        return found
+
+    def _spread(self, nodes: Iterable[Pattern]) -> None:
+        """Count as changed whatever a changed node is below."""
+        above = defaultdict[int, list[int]](list)
+        for node in nodes:
+            for part in parts_of(node):
+                above[id(part)].append(id(node))
+        border = list(self._changed)
+        while border:
+            border = [place for below in border for place in above.pop(below, ())]
+            self._changed.update(border)
+
+    @deep
+    def _node(self, node: Pattern) -> Pattern:
+        """Return what is left of a node, of which something is."""
+        if id(node) not in self._changed:
+            return node
+        if id(node) not in self._done:
+            self._done[id(node)] = self._new_node(node)
+        return self._done[id(node)]
+
+    def _new_node(self, node: Pattern) -> Pattern:
+        match node:
+            case Concat(parts):
+                return concat(*map(self._node, parts))
+            case Alternation(options):
+                return alternation(*(self._node(option) for option in options if id(option) in self._productive))
+            case Repeat(item, minimum, maximum):
+                return repeat(self._node(item), minimum, maximum) if id(item) in self._productive else EMPTY
+            case Members():
+                return self._members(node)
+            case Reference():
+                return self._reference(node)
+        raise TypeError(f"{type(node).__name__} is no node of a pattern that an automaton reads")
+
+    def _members(self, node: Members) -> Pattern:
+        members = tuple(
+            (self._node(member), required) for member, required in node.members if id(member) in self._productive
+        )
+        rest = None if node.rest is None or id(node.rest) not in self._productive else self._node(node.rest)
+        if id(node.separator) in self._productive:
+            is_choice = len(members) + (rest is not None) > 1
+            return Members(members, self._node(node.separator), rest, in_order=node.in_order or not is_choice)
+        needed = [member for member, required in members if required]
+        return alternation(*(needed or [*(member for member, _ in members), *([] if rest is None else [rest])]))
+
+    def _reference(self, node: Reference) -> Reference:
+        target = node.target
+        if id(target) not in self._references:
+            definitions: dict[str, Pattern] = {}
+            self._references[id(target)] = Reference(node.name, definitions)
+            self._undefined.append((definitions, node.name, target))
+        return self._references[id(target)]
+
+    def _leaf(self, node: Pattern) -> Pattern | None:
+        """Return what is left of a node that has no others below it."""
+        match node:
+            case Literal(text):
+                return node if self._spells(text) else None
+            case Words(texts):
+                kept = texts if self._spells("".join(texts)) else [text for text in texts if self._spells(text)]
+                return node if len(kept) == len(texts) else words(kept) if kept else None
+            case CharSet(ranges):
+                if self._is_harmless(byte_sequences(ranges)):
+                    return node
+                characters = self._characters(ranges)
+                return CharSet(characters) if characters else None
+            case Unlike():
+                return node if self.absent.isdisjoint(_UNLIKE_NEEDS) else self._unlike(node)
+            case Scan():
+                return self._scan(node)
+        return node
+
+    def _spells(self, text: str) -> bool:
+        return self.absent.isdisjoint(text.encode())
+
+    def _is_harmless(self, sequences: Sequences) -> bool:
+        """Tell whether a character of some sequences can be read as before: what is begun ends, and none is longer."""
+        kept = [sequence for sequence in sequences if all(map(self._has, sequence))]
+        return (
+            bool(kept)
+            and min(map(len, kept)) == min(map(len, sequences))
+            and (len(kept) == len(sequences) or not any(self._has(one[0]) for one in sequences if one not in kept))
+        )
+
+    def _has(self, byte_range: ByteRange) -> bool:
+        low, high = byte_range
+        return any(self._present[low : high + 1])
+
+    def _characters(self, ranges: tuple[Range, ...]) -> tuple[Range, ...]:
+        """Return the characters of some ranges that are left."""
+        return normalise(span for sequence in byte_sequences(ranges) for span in self._spans(sequence))
+
+    def _spans(self, sequence: tuple[ByteRange, ...]) -> list[Range]:
+        """Return the code points that some ranges of bytes encode, less those that have an absent byte."""
+        spans, width = [(0, 0)], 1
+        for place, (low, high) in reversed(list(enumerate(sequence))):
+            bits = 0x3F if place else 0x7F >> (len(sequence) if len(sequence) > 1 else 0)
+            present = [(byte & bits) * width for byte in range(low, high + 1) if self._present[byte]]
+            spans = list(_joined((start + first, start + last) for start in present for first, last in spans))
+            width *= 64
+        return spans
+
+    def _scan(self, node: Scan) -> Pattern | None:
+        """Return an automaton over characters without those that are spelled with an absent byte."""
+        arcs = [self._arcs(state) for state in node.arcs]
+        if all(left is before for left, before in zip(arcs, node.arcs, strict=True)):
+            return node
+        included = (*node.included, self._text()) if node.included or node.excluded else ()
+        return _trimmed(Scan(tuple(arcs), node.accepting, node.most, included, node.excluded, node.eliminate))
+
+    def _arcs(self, arcs: tuple[tuple[int, int, int], ...]) -> tuple[tuple[int, int, int], ...]:
+        """Return what is left of the arcs of one state, the same ones if none does harm."""
+        targets = defaultdict[int, list[Range]](list)
+        for low, high, target in arcs:
+            targets[target].append((low, high))
+        harmful = {target for target, ranges in targets.items() if not self._is_spelled_as_before(tuple(ranges))}
+        if not harmful:
+            return arcs
+        return tuple(
+            (low, high, target)
+            for first, last, target in arcs
+            for low, high in (self._spelled_characters(((first, last),)) if target in harmful else ((first, last),))
+        )
+
+    def _is_spelled_as_before(self, ranges: tuple[Range, ...]) -> bool:
+        """Tell whether it does no harm to keep a character of some ranges as JSON spells it."""
+        known = self._harmless.get(ranges)
+        if known is None:
+            plain, spelled = spelled_ranges(ranges)
+            escapes = [tuple((byte, byte) for byte in escape.encode()) for escape in spelled]
+            known = self._harmless[ranges] = self._is_harmless([*byte_sequences(plain), *escapes])
+        return known
+
+    def _spelled_characters(self, ranges: tuple[Range, ...]) -> tuple[Range, ...]:
+        """Return the characters of some ranges whose spelling in JSON is left."""
+        plain, spelled = spelled_ranges(ranges)
+        escaped = [ord(json.loads(f'"{escape}"')) for escape in spelled if self._spells(escape)]
+        return normalise([*self._characters(plain), *((point, point) for point in escaped)])
+
+    def _unlike(self, node: Unlike) -> Pattern | None:
+        """Return a string that is none of some texts, as an automaton over the characters that are left."""
+        free = self._spelled_characters(_ANY)
+        after: list[dict[int, int]] = [{}]  # a trie of the texts
+        ends = set[int]()
+        for text in node.texts:
+            state = 0
+            for character in json.loads(f'"{text}"'):
+                if ord(character) not in after[state]:
+                    after[state][ord(character)] = len(after)
+                    after.append({})
+                state = after[state][ord(character)]
+            ends.add(state)
+        off = len(after)
+        arcs: Arcs = tuple(
+            tuple(
+                (low, high, children.get(low, off)) for first, last in free for low, high in _cut(first, last, children)
+            )
+            for children in [*after, {}]
+        )
+        accepting = frozenset(range(off + 1)) - ends
+        return _trimmed(Scan(arcs, accepting, None, (self._text(),), tuple(map(Literal, node.texts))))
+
+    def _text(self) -> Pattern:
+        """Return any text inside a JSON string."""
+        characters = self._spelled_characters(_ANY)
+        return repeat(escaped_set(characters), 0, None) if characters else EMPTY
+
+
+_ANY: tuple[Range, ...] = normalise([(0, MAX_CODE_POINT)])
+
+_UNLIKE_NEEDS = frozenset((*range(0x20, 0x7F), *range(0x80, 0xC0)))
+"""The bytes with which any character begun can be ended that is not one of an excluded text, and any escape."""
+
+
+def _joined(spans: Iterable[Range]) -> Iterator[Range]:
+    """Yield spans that are in order, those that touch as one."""
+    first, last = -1, -2
+    for low, high in spans:
+        if low != last + 1:
+            if first >= 0:
+                yield first, last
+            first = low
+        last = high
+    if first >= 0:
+        yield first, last
+
+
+def _cut(first: int, last: int, points: Iterable[int]) -> Iterator[Range]:
+    """Yield a range in pieces, each of some points by itself."""
+    for point in sorted(points):
+        if first <= point <= last:
+            if first < point:
+                yield first, point - 1
+            yield point, point
+            first = point + 1
+    if first <= last:
+        yield first, last
+
+
+def _trimmed(node: Scan) -> Scan | None:
+    """Return an automaton over characters with those of its states alone from which the text may end, None if none."""
+    before = defaultdict[int, set[int]](set)
+    for state, arcs in enumerate(node.arcs):
+        for _, _, target in arcs:
+            before[target].add(state)
+    fewest = dict.fromkeys(node.accepting, 0)
+    order = list(fewest)
+    for state in order:  # which grows on the way
+        for source in before[state]:
+            if source not in fewest:
+                fewest[source] = fewest[state] + 1
+                order.append(source)
+    if 0 not in fewest or (node.most is not None and fewest[0] > node.most):
+        return None
+    numbers = {state: number for number, state in enumerate(sorted(fewest))}
+    kept: Arcs = tuple(
+        tuple((low, high, numbers[target]) for low, high, target in node.arcs[state] if target in fewest)
+        for state in sorted(fewest)
+    )
+    accepting = frozenset(numbers[state] for state in node.accepting)
+    return Scan(kept, accepting, node.most, node.included, node.excluded, node.eliminate)
