@@ -47,12 +47,11 @@ def vocabularies(draw: st.DrawFn) -> Vocabulary:
     missing = draw(missing_bytes())
     alphabet = draw(st.sampled_from([FEW_CHARACTERS, CHARACTERS]))
     pieces = st.text(alphabet, min_size=1, max_size=4).map(str.encode)
-    cut = st.builds(
-        lambda data, first, last: data[first : len(data) - last], pieces, st.integers(0, 2), st.integers(0, 2)
-    )
-    longer = draw(st.lists(cut.filter(lambda data: len(data) > 1), max_size=12))
+    drawn = draw(st.lists(st.tuples(pieces, st.integers(0, 2), st.integers(0, 2)), max_size=12))
+    longer = [piece[first : len(piece) - last] for piece, first, last in drawn]
     if draw(st.booleans()):
         longer = [token for token in longer if missing.isdisjoint(token)]
+    longer = [token for token in longer if len(token) > 1]
     return Vocabulary((None, *(bytes([byte]) for byte in _BYTES if byte not in missing), *longer), frozenset({END}))
 
 
