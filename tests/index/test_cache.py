@@ -292,7 +292,7 @@ def test_keys_tell_types_and_vocabularies_apart(vocabulary: Vocabulary) -> None:
     assert len({given.fingerprint for given in vocabularies}) == len(vocabularies)
     assert Vocabulary(tokens, ends).fingerprint == vocabulary.fingerprint
     automata = [RegularAutomaton(pattern) for pattern in (literal("ab"), literal("ac"), alternation(PERSON, PERSON))]
-    keys = {entries._index_key(given, automaton) for given in vocabularies for automaton in automata}
+    keys = {entries._index_key(Index(automaton, given)) for given in vocabularies for automaton in automata}
     assert len(keys) == len(vocabularies) * len(automata)
     assert key_of("a", b"bc") != key_of("a", b"b", b"c")
 

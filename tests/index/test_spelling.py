@@ -1,18 +1,27 @@
 """Vocabularies that cannot spell every text: masks, budgets and refusals against trying all tokens."""
 
 import random
+from datetime import date
+from decimal import Decimal
+from typing import Annotated, Any, Literal
 
 import pytest
+from doubles import real_vocabulary
 from hypothesis import assume, event, given
 from hypothesis import strategies as st
+from pydantic import BaseModel, Field
 from random_patterns import randoms, sample
 from restricted import MAX_EXPLORED, Tokenwise, bits, missing_bytes, recursive_patterns, small_patterns, vocabularies
-from walks import accepted, allowed
+from walks import accepted, allowed, write
 
 from structured.automata import DEAD, RegularAutomaton
+from structured.decoding.reasoning import thinking_index
+from structured.decoding.token_healing import begun_index
 from structured.errors import VocabularyError
+from structured.index.compile import compile_type
 from structured.index.guide import Guide
 from structured.index.index import Index
+from structured.output_types.resolve import resolve_type
 from structured.regex import Pattern
 from structured.regex.restriction import without_bytes
 from structured.vocabulary import Vocabulary
@@ -104,3 +113,88 @@ def test_patterns_without_bytes(absent: frozenset[int], pattern: Pattern, rng: r
             if pair not in pairs and len(pairs) < MAX_EXPLORED:
                 pairs.add(pair)
                 order.append(pair)
+
+
+class Person(BaseModel):
+    name: str
+    born: date | None
+    tags: Annotated[list[str], Field(max_length=3)]
+
+
+class Coded(BaseModel):
+    code: Literal["\U00040000", "a", "b\U00080000"] | None
+
+
+class Node(BaseModel):
+    mark: Annotated[str, Field(pattern="^[x\U00050000-\U00060000]*$", max_length=3)]
+    inner: "Node | None"
+
+
+class Unwritable(BaseModel):
+    code: Literal["\U00040000", "\U00050000x"]
+
+
+WRITABLE: dict[str, Any] = {
+    "model": Person,
+    "some words": Coded,
+    "one word": Literal["\U00040000", "b"],
+    "escapes": Literal["\x04\x1d", "\x13"],
+    "recursive": Node,
+    "set of characters": Annotated[str, Field(pattern="^[\U00040000-\U000fffffé]{2,3}$")],
+    "excluded": Annotated[str, Field(pattern="^[^a-z\U00090000]+$", max_length=8)],
+    "lengths": Annotated[str, Field(min_length=3, max_length=5)],
+    "no items": list[Literal["\U00040000"]],
+    "no keys": dict[Literal["\U00040000"], int],
+    "union": Unwritable | bool,
+    "number": Annotated[Decimal, Field(ge=0, max_digits=6, decimal_places=2)],
+    "anything": Any,
+}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("output_type", WRITABLE.values(), ids=WRITABLE)
+def test_types_on_a_real_vocabulary_that_lacks_bytes(output_type: Any) -> None:
+    """SmolLM2 lacks 0xF1 and 0xF2, and so the planes from U+40000: all else of a type is written, and validates."""
+    vocabulary = real_vocabulary("smollm2")
+    known = resolve_type(output_type)
+    index = compile_type(known, vocabulary)
+    shortest = index.shortest_completion(index.automaton.start)
+    for seed in range(6):
+        text = write(Guide(index, max_tokens=shortest + 3 * seed), random.Random(seed), limit=1 + shortest + 3 * seed)
+        known.parse(text.decode())
+
+
+@pytest.mark.thorough
+def test_what_cannot_be_spelled_is_left_out() -> None:
+    """Of listed words, those are left that the vocabulary can spell; where one is left, it is forced."""
+    index = compile_type(resolve_type(Literal["\U00040000", "b"]), real_vocabulary("smollm2"))
+    assert index.forced_tokens(index.automaton.start) == index.fewest_tokens(b'"b"')
+
+
+REFUSED: dict[str, tuple[Any, str]] = {
+    "word": (Literal["\U00040000"], r"""needs 0xF1\. Allow"""),
+    "words": (Unwritable, r"""^Unwritable cannot be written with this tokenizer: each of its texts needs bytes that"""),
+    "characters": (Annotated[str, Field(pattern="^[\U00080000-\U00090000]+$")], r"needs 0xF2\. Allow"),
+    "items": (Annotated[list[Unwritable], Field(min_length=1)], r"^list\[Unwritable\].* cannot be written"),
+}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("output_type", "message"), REFUSED.values(), ids=REFUSED)
+def test_types_that_cannot_be_written_are_refused(output_type: Any, message: str) -> None:
+    """A type of which no text can be spelled is refused by its name, with a text and the bytes that are absent."""
+    with pytest.raises(VocabularyError, match=message):
+        compile_type(resolve_type(output_type), real_vocabulary("smollm2"))
+
+
+@pytest.mark.thorough
+def test_prefixes_and_thinking_without_some_bytes() -> None:
+    """What is healed begins with the text taken back; a marker that cannot be spelled is refused by name."""
+    vocabulary = real_vocabulary("smollm2")
+    index = begun_index(compile_type(resolve_type(Coded), vocabulary), b"so: ")
+    text = write(Guide(index, max_tokens=40), random.Random(0))
+    Coded.model_validate_json(text.removeprefix(b"so: "))
+    thinking = thinking_index("</think>", vocabulary)
+    assert write(Guide(thinking, max_tokens=9), random.Random(0)).endswith(b"</think>")
+    with pytest.raises(VocabularyError, match=r"^The marker '\\x04' of the thinking cannot be written"):
+        thinking_index("\x04", vocabulary)

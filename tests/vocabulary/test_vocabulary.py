@@ -4,6 +4,7 @@ from collections import defaultdict
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from doubles import (
     BOS,
@@ -114,15 +115,22 @@ def test_token_added_to_byte_level_bpe_is_its_own_text(text: str) -> None:
     assert vocabulary.tokens[tokenizer.convert_tokens_to_ids(text)] == text.encode()
 
 
-def test_tokenizer_that_cannot_spell_every_text() -> None:
-    """A vocabulary without a token for some byte is refused, with the bytes that are missing."""
-    tokens = [None, *(byte for byte in BYTES if byte not in (b"\n", b"\xe2"))]
-    with pytest.raises(VocabularyError) as caught:
-        Vocabulary(tuple(tokens), frozenset({0}))
-    assert str(caught.value) == (
-        "The vocabulary has no single-byte token for 2 of the bytes of UTF-8 (0x0A, 0xE2), so it cannot spell every "
-        "text. Use a tokenizer with a byte-level alphabet or with byte fallback."
-    )
+@pytest.mark.parametrize(
+    ("longer", "absent", "is_closed"),
+    [
+        ([], {0x0A, 0xE2}, True),
+        ([b"a\n"], {0xE2}, False),
+        (["\n€".encode()], set(), False),
+        ([b"ab"], {0x0A, 0xE2}, True),
+    ],
+)
+def test_vocabulary_states_what_it_lacks(longer: list[bytes], absent: set[int], is_closed: bool) -> None:
+    """Bytes are absent that are in no token; those that are in longer tokens alone make a vocabulary not closed."""
+    tokens = [None, *(byte for byte in BYTES if byte not in (b"\n", b"\xe2")), *longer]
+    vocabulary = Vocabulary(tuple(tokens), frozenset({0}))
+    assert (vocabulary.absent_bytes, vocabulary.is_closed) == (absent, is_closed)
+    assert set(np.flatnonzero(vocabulary.present)) == UTF8_BYTES - absent
+    assert (", without 0x" in repr(vocabulary)) == bool(absent)
 
 
 def test_tokens_are_bytes() -> None:
@@ -139,7 +147,8 @@ def test_bytes_outside_utf8_may_be_missing() -> None:
         *"".join(map(chr, (*range(0x80, 0xD800), *range(0xE000, 0x110000)))).encode(),
     } == UTF8_BYTES
     vocabulary = Vocabulary((None, *(BYTES[byte] for byte in sorted(UTF8_BYTES))), frozenset({0}))
-    assert vocabulary.size == 1 + len(UTF8_BYTES)
+    assert not vocabulary.absent_bytes
+    assert vocabulary.is_closed
 
 
 @pytest.mark.parametrize("ends", [set(), {-1}, {257}, {0, 1}], ids=["none", "negative", "outside", "with bytes"])
