@@ -79,7 +79,7 @@ def shortest_text(table: Rows, distances: Ints, present: Flags, path: Ints, text
     state = int(path[length])
     while distances[state] > 0 and table[state, WHOLE] != UNKNOWN:
         byte = 0
-        while not present[byte] or table[state, byte] == DEAD or distances[table[state, byte]] != distances[state] - 1:
+        while not present[byte] or table[state, byte] == DEAD or distances[table[state, byte]] >= distances[state]:
             byte += 1
         text[length] = byte
         length += 1

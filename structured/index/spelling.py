@@ -49,7 +49,7 @@ def _shortest_text(automaton: Automaton, absent: frozenset[int]) -> bytes:
             automaton.expand(state)
         row, distances = automaton.table[state], automaton.distances
         left = int(distances[state])
-        byte = next(byte for byte in order if row[byte] != DEAD and distances[row[byte]] == left - 1)
+        byte = next(byte for byte in order if row[byte] != DEAD and distances[row[byte]] < left)
         text.append(byte)
         state = int(row[byte])
     return bytes(text)
