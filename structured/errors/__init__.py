@@ -3,7 +3,7 @@
     StructuredError
     ├── SchemaError        a type or a schema keyword that cannot be enforced exactly
     ├── PatternError       a regular expression that cannot be compiled
-    ├── VocabularyError    a tokenizer whose tokens cannot be read as bytes, or cannot spell every text
+    ├── VocabularyError    a tokenizer whose tokens cannot be read as bytes, or cannot spell a type
     ├── PromptError        an empty prompt, or one that does not fit in the model's context
     ├── ModelError         a model that cannot be found, loaded or called
     │   └── OutOfMemoryError   not even one text fits on the model's device
@@ -95,7 +95,7 @@ class PatternError(StructuredError):
 
 
 class VocabularyError(StructuredError):
-    """A tokenizer whose tokens cannot be read as bytes, or cannot spell every text."""
+    """A tokenizer whose tokens cannot be read as bytes, or cannot spell any answer of a type."""
 
 
 class PromptError(StructuredError):

@@ -50,7 +50,7 @@ def extract(output_type: object, prompt: str, *, absent: Absent | None = None, *
         PromptError: The text is empty, or too long for the model's context.
         BudgetError: `max_tokens` is less than the shortest answer takes.
         ModelError: The model cannot be loaded or called.
-        VocabularyError: The tokenizer cannot be used.
+        VocabularyError: The tokenizer cannot be used, or cannot spell any answer of the type.
         GenerationError: Validators of the type rejected every attempt.
     """
     _check_order("extract", output_type, prompt)

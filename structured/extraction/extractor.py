@@ -48,7 +48,7 @@ class Extractor(Generic[T]):
         ValueError: An option has a value that is not allowed.
         SchemaError: A part of the type cannot be enforced exactly.
         ModelError: The model cannot be loaded.
-        VocabularyError: The tokenizer cannot be used.
+        VocabularyError: The tokenizer cannot be used, or cannot spell any answer of the type.
     """
 
     @overload

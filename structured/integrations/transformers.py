@@ -68,7 +68,7 @@ class GuidedLogitsProcessor(Generic[T]):
 
     Raises:
         SchemaError: A part of the type cannot be enforced exactly.
-        VocabularyError: The tokenizer cannot be used.
+        VocabularyError: The tokenizer cannot be used, or cannot spell any answer of the type.
         ModelError: The model cannot be loaded. Later: the loop wrote a token that was masked out.
         BudgetError: The shortest answer takes more tokens than `max_tokens`.
     """
