@@ -200,10 +200,15 @@ def _followers(row: int, parent: Sequence, logits: NDArray[np.float32], beams: i
     """
     guide = parent.guide
     count = beams + len(guide.index.vocabulary.end_token_ids) - 1
-    logits = logits[: guide.index.vocabulary.size]  # models have more, to round their width up
+    logits = np.asarray(parent.penalised(logits[: guide.index.vocabulary.size]))  # models have more, rounded up
     ample, within = guide.index.mask(guide.state), guide.mask()
     allowed = np.flatnonzero(unpack(ample, len(logits)))
     log_probabilities, log_total = log_softmax(logits[allowed])
+    best = int(np.argmax(log_probabilities))
+    if parent.repeats(int(allowed[best])):
+        out = unpack(guide.way_out(), len(logits))[allowed]
+        parent.repetitions += not out[best]
+        allowed, log_probabilities, within = allowed[out], log_probabilities[out], ample
     chosen = _likeliest(log_probabilities, count)
     fits = np.ones(len(allowed), dtype=np.bool_)
     if within is not ample:

@@ -16,7 +16,7 @@ import numpy as np
 
 from structured.decoding.device_masks import draw, stacked, to_host
 from structured.decoding.requests import Generation, Request
-from structured.decoding.sampling import Sampler
+from structured.decoding.sampling import Choice, Sampler
 from structured.decoding.sequence import Sequence, in_guide, in_model
 from structured.decoding.speculation import Speculation, columns
 from structured.errors import OutOfMemoryError
@@ -213,11 +213,12 @@ class _Scheduler:
         """Sample a token for some texts, in front of what is proposed of them."""
         size = self.model.vocabulary.size  # models have more logits, to round their width up
         sequences = [self.live[row] for row in rows]
-        logits = [self._next(row)[:size] for row in rows]
+        logits = [self.live[row].penalised(self._next(row)[:size]) for row in rows]
         on_host = [one for one in logits if isinstance(one, np.ndarray)]
         if on_host:
             for one, scores in zip(sequences, on_host, strict=True):
-                one.extend(self.sampler.choose(scores, one.mask, one.request.generator, within=one.guide.mask()))
+                choice = self.sampler.choose(scores, one.mask, one.request.generator, within=one.guide.mask())
+                self._extend(one, choice, scores)
         else:
             self._sample_on_device(sequences, stacked(logits))
 
@@ -227,11 +228,18 @@ class _Scheduler:
         masks, table = [one.mask for one in sequences], sequences[0].guide.index.table
         choices = draw(scores, masks, table, generators, self.sampler)
         for row, (one, choice) in enumerate(zip(sequences, choices, strict=True)):
-            within = one.guide.mask()
-            if allows(within, choice.token_id):
-                one.extend(choice)
-            else:
-                one.extend(self.sampler.confined(choice, to_host(scores[row]), within, generators[row]))
+            within, drawn = one.guide.mask(), choice
+            if not allows(within, choice.token_id):
+                drawn = self.sampler.confined(choice, to_host(scores[row]), within, generators[row])
+            self._extend(one, drawn, scores[row])
+
+    def _extend(self, one: Sequence, choice: Choice, scores: Logits) -> None:
+        """Append a token that was sampled or, where it repeats the text, one on the way out of the string or list."""
+        if one.repeats(choice.token_id):
+            within = one.guide.way_out()
+            one.leave(choice, self.sampler.confined(choice, to_host(scores), within, one.request.generator))
+        else:
+            one.extend(choice)
 
     def _next(self, row: int) -> Logits:
         """Return the logits of the token that comes next, in front of what is proposed; shape (width,)."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from structured.decoding.repetition import Repetition
 from structured.index.guide import Guide
 
 
@@ -23,6 +24,8 @@ class Request:
     shared: int = 0
     thinking: Guide | None = None
     begun: int = 0
+    repetition: Repetition | None = None
+    """What is done about repetition; None for nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,8 @@ class Diagnostics:
     """How many of its tokens were appended without asking the model."""
     passes: int = 0
     """How many forward passes it took part in."""
+    repetitions: int = 0
+    """How often a string or a list that repeated itself was closed."""
     legal_masses: tuple[float, ...] = field(default=(), repr=False)
     """For each sampled token, the probability that the model had put on allowed tokens. Where it is small, the model
     would have written something else."""

@@ -9,12 +9,15 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TypeVar
 
+from structured.automata import DEAD
 from structured.decoding.prompt_lookup import LENGTHS, Source, Window, propose
+from structured.decoding.repetition import BREAK, MAX_LOOKED_AT, repeated_end
 from structured.decoding.requests import Diagnostics, Generation, Request
 from structured.decoding.sampling import Choice
 from structured.errors import OutOfMemoryError
 from structured.index.guide import Guide, WrongMaskError
 from structured.index.masks import Mask
+from structured.models import Logits
 
 T = TypeVar("T")
 
@@ -41,6 +44,11 @@ class Sequence:
     log_probability: float = 0.0
     shortened: bool = False
     forced: int = 0
+    repetitions: int = 0
+    is_leaving: bool = False
+    """Whether the thinking repeated itself, and is led to its end."""
+    free_tokens: list[int] = field(default_factory=list)
+    """Those written in free text, if they are penalised, with BREAK behind each string."""
     legal_masses: list[float] = field(default_factory=list)
     passes: int = 0
     started: float = 0.0
@@ -64,6 +72,7 @@ class Sequence:
         twin.next_guide = None if self.next_guide is None else self.next_guide.copy()
         twin.token_ids, twin.text, twin.pending = self.token_ids.copy(), self.text.copy(), self.pending.copy()
         twin.legal_masses, twin.window = self.legal_masses.copy(), Window()
+        twin.free_tokens = self.free_tokens.copy()
         return twin
 
     @property
@@ -92,15 +101,51 @@ class Sequence:
         """The tokens that may come next, whatever the budget."""
         return self.guide.index.mask(self.guide.state)
 
+    def repeats(self, token_id: int) -> bool:
+        """Tell whether a token, with what is known to follow it, repeats the end of the text once too often.
+
+        What was known before the token is not to be had otherwise, and what the prompt has as well is no repetition.
+        """
+        if self.is_leaving:
+            return True
+        control, index, state = self.request.repetition, self.guide.index, self.guide.state
+        token = index.vocabulary.tokens[token_id]
+        if control is None or not control.stop_repetition or not token or len(token) <= len(index.forced_bytes(state)):
+            return False
+        successor = index.step(state, token_id)
+        if successor == DEAD:
+            return False
+        written = self.text[max(self.answer_start, len(self.text) - MAX_LOOKED_AT) :]
+        repeated = repeated_end(bytes(written + token + index.forced_bytes(successor)[:MAX_LOOKED_AT]))
+        return repeated is not None and repeated not in self._prompt().text
+
+    def leave(self, choice: Choice, out: Choice) -> None:
+        """Append a token on the way out, in place of one that was sampled first and repeats the text.
+
+        A string or a list is closed by it; the thinking, only by the whole of its marker.
+        """
+        self.repetitions += out.token_id != choice.token_id
+        self.is_leaving = self.next_guide is not None
+        self.extend(out._replace(steered=choice.steered))
+
+    def penalised(self, logits: Logits) -> Logits:
+        """Return the logits of the next token, shape (width,), less what repeats free text."""
+        control, guide = self.request.repetition, self.guide
+        if control is None or not self.free_tokens or not guide.index.is_free_text(guide.state):
+            return logits
+        return control.penalised(logits, self.free_tokens)
+
     def extend(self, choice: Choice) -> None:
         """Append a token that was sampled, and those that are known to follow it.
 
         If a wrong mask allowed it, it is not appended: another one will be sampled.
         """
+        state = self.guide.state
         try:
             self.guide.advance(choice.token_id)
         except WrongMaskError:
             return
+        self._note_free_text(state, choice.token_id)
         self.log_probability += choice.log_probability
         self.shortened |= choice.steered and self.next_guide is None
         self.legal_masses.append(choice.legal_mass)
@@ -123,9 +168,8 @@ class Sequence:
         """Propose at most so many tokens, if all that is sure is to be read, and return how many."""
         proposed: list[int] = []
         if self.jump_forward and self.is_ready and most > 0:
-            if self.source is None:
-                self.source = Source.of(self.request.prompt, self.guide.index.vocabulary)
-            proposed = propose(self.guide, bytes(self.text[-LENGTHS[0] :]), self.source, min(most, self.window.size))
+            most = min(most, self.window.size)
+            proposed = propose(self.guide, bytes(self.text[-LENGTHS[0] :]), self._prompt(), most)
         self.window.open(proposed)
         return len(proposed)
 
@@ -144,12 +188,29 @@ class Sequence:
             Diagnostics(
                 self.forced,
                 self.passes,
+                self.repetitions,
                 tuple(self.legal_masses),
                 max(self.ended - self.started, 0.0) if self.started else 0.0,
                 self.seconds_in_model,
                 self.seconds_in_guide,
             ),
         )
+
+    def _prompt(self) -> Source:
+        """Return the prompt, for looking something up."""
+        if self.source is None:
+            self.source = Source.of(self.request.prompt, self.guide.index.vocabulary)
+        return self.source
+
+    def _note_free_text(self, state: int, token_id: int) -> None:
+        """Note a token that was written in a state, if what is written in free text is penalised later."""
+        control, index = self.request.repetition, self.guide.index
+        if control is None or not control.changes_logits:
+            return
+        if index.vocabulary.plain_lengths[token_id] and index.is_free_text(state):
+            self.free_tokens.append(token_id)
+        elif self.free_tokens and self.free_tokens[-1] != BREAK:
+            self.free_tokens.append(BREAK)
 
     def _append(self, token_ids: tuple[int, ...]) -> None:
         tokens = self.guide.index.vocabulary.tokens
@@ -166,6 +227,7 @@ class Sequence:
             self.forced += len(known)
         if self.guide.finished and self.next_guide is not None:
             self.guide, self.next_guide, self.answer_start = self.next_guide, None, len(self.text)
+            self.is_leaving = False
             self._append_forced()
 
 

@@ -16,6 +16,7 @@
     ├── DemonstrationWarning    no model was named; the packaged one answers
     ├── OptionWarning           an option has no effect beside the others
     ├── BudgetWarning           max_tokens, or the context of the model, shortened answers
+    ├── RepetitionWarning       answers repeated themselves, and were led out of a string or a list
     └── CacheWarning            a file of the cache is not what the library writes, and is ignored
 
 Each message says what is wrong, where, and what to do. The facts are fields as well, so that a program can act on them.
@@ -43,6 +44,7 @@ __all__ = [
     "OutOfMemoryError",
     "PatternError",
     "PromptError",
+    "RepetitionWarning",
     "SchemaError",
     "StandIn",
     "StandInError",
@@ -232,6 +234,18 @@ class OptionWarning(StructuredWarning):
 
 class BudgetWarning(StructuredWarning):
     """`max_tokens` or the model's context shortened some answers. They are valid, but may be incomplete.
+
+    Attributes:
+        documents: The positions of their documents in the batch.
+    """
+
+    def __init__(self, message: str, *, documents: Sequence[int] = ()) -> None:
+        self.documents = tuple(documents)
+        super().__init__(message)
+
+
+class RepetitionWarning(StructuredWarning):
+    """Answers repeated the same text, and the string or the list was closed. They are valid, but may be incomplete.
 
     Attributes:
         documents: The positions of their documents in the batch.

@@ -17,6 +17,7 @@ from structured.extraction.options import (
     check_batch,
     checked_options,
     layout_of,
+    repetition_of,
 )
 from structured.extraction.outcomes import Outcome
 from structured.extraction.run import Run, listed_documents
@@ -78,6 +79,7 @@ class Extractor(Generic[T]):
             options.get("thinking"),
             options.get("max_tokens", MAX_TOKENS),
             self.run.cache,
+            repetition_of(options),
         )
         if not wanted.depends_on_document:
             self.task.index("")

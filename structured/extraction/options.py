@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypedDict, cast, get_args
 
 from structured.decoding.reasoning import Thinking
+from structured.decoding.repetition import REPETITION, Repetition
 from structured.decoding.requests import Generation
 from structured.decoding.sampling import SAMPLING, Sampler
 from structured.decoding.strategy import SEARCH, Choose, Search
@@ -64,6 +65,15 @@ class Options(TypedDict, total=False):
     """Samples from the likeliest tokens that together have this probability. Default: 1."""
     min_p: float
     """Samples from tokens that are at least this fraction as likely as the likeliest. Default: 0."""
+    stop_repetition: bool
+    """Whether a string or a list is closed when its end repeats itself: more than three times the same, in a row, 24
+    bytes or more. What stands in the prompt like that may be copied. A RepetitionWarning says so. Default: True."""
+    repetition_penalty: float
+    """Makes tokens less likely that were written before, as in transformers; in free text only, and counting only what
+    the answer has in free text, so that neither field names nor quotations of the prompt are penalised. Default: 1.0,
+    off."""
+    no_repeat_ngram_size: int
+    """Rules out that this many tokens in a row are written twice in free text of one answer. Default: 0, off."""
     jump_forward: bool
     """Jump-forward decoding: tokens that the type determines, such as field names, are appended without asking the
     model, and probable ones are proposed ahead (speculation). Default: True. No answer becomes impossible by
@@ -105,6 +115,7 @@ _CHECKS = {
     "optional": one_of(get_args(Optionals)),
     "whitespace": check_whitespace,
     **SAMPLING,
+    **REPETITION,
     "jump_forward": flag,
     "thinking": or_none(instance(Thinking, "Thinking('</think>')")),
     **SEARCH,
@@ -135,6 +146,12 @@ def checked_options(options: Options) -> Options:
 def layout_of(options: Options) -> Layout:
     """Return how the values of types and JSON Schemas are written."""
     return Layout(options.get("whitespace", DEFAULT_WHITESPACE), options.get("optional", "written"))
+
+
+def repetition_of(options: Options) -> Repetition:
+    """Return what is done about repetition."""
+    given: Mapping[str, Any] = options
+    return Repetition(**{name: given[name] for name in REPETITION if name in given})
 
 
 def search_of(options: Options) -> Search:

@@ -3,7 +3,14 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from structured.errors import BatchError, BudgetWarning, GenerationError, ModelError, StructuredError
+from structured.errors import (
+    BatchError,
+    BudgetWarning,
+    GenerationError,
+    ModelError,
+    RepetitionWarning,
+    StructuredError,
+)
 from structured.errors.calling_line import warn
 from structured.extraction.options import Errors
 from structured.extraction.task import Item
@@ -23,6 +30,7 @@ class Outcome:
         """What the model raised, if it could not go on."""
         self._waiting = set(range(total))
         self._shortened: list[Item] = []
+        self._repetitive: list[Item] = []
 
     def __repr__(self) -> str:
         return f"Outcome({self.done} of {self.total} done, {len(self.errors)} failed)"
@@ -37,12 +45,14 @@ class Outcome:
         """The number of documents that have a result or an error."""
         return self.total - len(self._waiting)
 
-    def accept(self, item: Item, result: Any, *, shortened: bool) -> None:
-        """Take the result of a document."""
+    def accept(self, item: Item, result: Any, *, shortened: bool = False, repetitive: bool = False) -> None:
+        """Take the result of a document; it may have been shortened, or led out of a repetition."""
         self.results[item.position] = result
         self._waiting.discard(item.position)
         if shortened:
             self._shortened.append(item)
+        if repetitive:
+            self._repetitive.append(item)
 
     def fail(self, position: int, error: StructuredError) -> None:
         """Take the error of a document."""
@@ -106,9 +116,22 @@ class Outcome:
         return error
 
     def _warn(self) -> None:
-        """Warn once of all answers that a limit brought to an end."""
-        if not self._shortened:
-            return
+        """Warn once of all answers that a limit brought to an end, and once of all that repeated themselves."""
+        if self._shortened:
+            self._warn_of_limits()
+        if self._repetitive:
+            items = sorted(self._repetitive, key=lambda item: item.position)
+            what, _, it_is = self._subject(items)
+            warn(
+                RepetitionWarning(
+                    f"{what} repeated the same text in a string or a list, which was closed; {it_is} valid but may "
+                    "be incomplete. Limit the field, with Field(max_length=…), or describe what it is to hold; "
+                    "stop_repetition=False allows repetition.",
+                    documents=[item.position for item in items],
+                )
+            )
+
+    def _warn_of_limits(self) -> None:
         items = sorted(self._shortened, key=lambda item: item.position)
         task = items[0].task
         by_limit = [item for item in items if not item.is_limited_by_context]
@@ -123,11 +146,13 @@ class Outcome:
         warn(BudgetWarning(" ".join(told), documents=[item.position for item in items]))
 
     def _told(self, items: Sequence[Item], limit: str, remedy: str) -> str:
-        if self.total == 1:
-            what, verb, it_is = "The answer", "was", "it is"
-        else:
-            named = ", ".join(str(item.position) for item in items[:MAX_NAMED])
-            more = ", …" if len(items) > MAX_NAMED else ""
-            what = f"The answers for {len(items):,} of {self.total:,} documents ({named}{more})"
-            verb, it_is = "were", "they are"
+        what, verb, it_is = self._subject(items)
         return f"{what} {verb} brought to an end by {limit}; {it_is} valid but may be incomplete. {remedy}"
+
+    def _subject(self, items: Sequence[Item]) -> tuple[str, str, str]:
+        """Return the answers for some documents as the subject of a sentence, with the verb and a pronoun."""
+        if self.total == 1:
+            return "The answer", "was", "it is"
+        named = ", ".join(str(item.position) for item in items[:MAX_NAMED])
+        more = ", …" if len(items) > MAX_NAMED else ""
+        return f"The answers for {len(items):,} of {self.total:,} documents ({named}{more})", "were", "they are"

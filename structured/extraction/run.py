@@ -127,7 +127,13 @@ class Run:
         if not valid:
             return False
         result = item.task.read_vote(valid) if len(valid) > 1 else valid[0][1]
-        outcome.accept(item, result, shortened=any(generation.shortened for generation, _ in valid))
+        texts = [generation for generation, _ in valid]
+        outcome.accept(
+            item,
+            result,
+            shortened=any(text.shortened for text in texts),
+            repetitive=any(text.diagnostics.repetitions for text in texts),
+        )
         return True
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from structured.decoding.reasoning import Thinking, thinking_index
+from structured.decoding.repetition import Repetition
 from structured.decoding.requests import Generation, Request
 from structured.decoding.sampling import Sampler
 from structured.decoding.token_healing import Healed, begun_index, heal
@@ -36,6 +37,7 @@ class Task:
     max_tokens: int
     cache: bool = True
     """Whether what is learned about the type is kept on disk."""
+    repetition: Repetition = field(default_factory=Repetition)
 
     def __post_init__(self) -> None:
         if self.instructions is not None:
@@ -98,6 +100,7 @@ class Task:
             len(common_beginning([shared, item.healed.prompt])),
             None if self.thinking is None else self._thinking_guide(self.thinking),
             len(item.healed.begun),
+            self.repetition,
         )
 
     @functools.cached_property

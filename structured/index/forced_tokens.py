@@ -83,6 +83,18 @@ class ForcedRuns:
             start = end
         return tuple(found)
 
+    def beginnings(self, text: bytes) -> tuple[int, ...]:
+        """Return the tokens that a text begins with, the shortest first."""
+        trie = self.walks.vocabulary.trie
+        found: list[int] = []
+        node = 0
+        for byte in text:
+            node = self._child(node, byte)
+            if node < 0:
+                break
+            found += trie.token_ids[trie.token_start[node] : trie.token_start[node + 1]].tolist()
+        return tuple(found)
+
     def goes_on(self, beginning: bytes, state: int) -> bool:
         """Tell whether some token begins with some bytes and goes on with what a state allows."""
         trie, automaton = self.walks.vocabulary.trie, self.walks.automaton

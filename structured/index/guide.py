@@ -42,6 +42,17 @@ class Guide:
         """
         return self.index.mask_within(self.state, self.tokens_left)
 
+    def way_out(self) -> Mask:
+        """Return the tokens that the shortest text to the end begins with; the end itself where the text may end.
+
+        Where the tokens left are too few for that text, and another one is shorter in tokens, all that may come next.
+        """
+        beginning = self.index.shortest_beginnings(self.state)
+        fitting = [one for one in beginning if self.index.fits(self.index.step(self.state, one), self.tokens_left - 1)]
+        if not fitting and not self.index.automaton.accepts(self.state):
+            return self.mask()
+        return self.index.mask_of(self.state, fitting)
+
     def advance(self, token_id: int) -> None:
         """Take a token that the mask allows. Raises ValueError on any other.
 

@@ -6,6 +6,8 @@ and a look-up ever after. Which state follows a token is not stored for every pa
 the token's few bytes costs less than keeping 128,256 numbers for each state.
 """
 
+from collections.abc import Iterable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -120,6 +122,26 @@ class Index:
         They are a beginning of the forced run: of its end, as much is left to be chosen as a longer token might change.
         """
         return self._forced.tokens(state)
+
+    def forced_bytes(self, state: int) -> bytes:
+        """Return the bytes that must follow a state."""
+        return self._forced.run(state)[0]
+
+    def shortest_beginnings(self, state: int) -> tuple[int, ...]:
+        """Return the tokens that the shortest text from a state to the end begins with."""
+        return self._forced.beginnings(self._completions.shortest_text(state))
+
+    def mask_of(self, state: int, token_ids: Iterable[int]) -> Mask:
+        """Return the mask of some tokens and, where the text may end in a state, of the end tokens."""
+        mask = np.zeros(-(-self.vocabulary.size // 32), dtype=np.uint32)
+        for token_id in token_ids:
+            mask[token_id >> 5] |= np.uint32(1 << (token_id & 31))
+        return self._with_ends(state, mask)
+
+    def is_free_text(self, state: int) -> bool:
+        """Tell whether any character may follow a state that a JSON string holds as itself."""
+        plain = self.vocabulary.plain(1).view(np.int32)
+        return bool((self.mask(state) & plain == plain).all())
 
     def likely_tokens(self, state: int) -> tuple[int, ...]:
         """Return tokens of the whole forced run, those that are known and those that very probably follow them."""

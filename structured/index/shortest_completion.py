@@ -79,6 +79,14 @@ class Completions:
         """Tell whether it is certain that no tokens complete the text."""
         return not self.fits(state, MAX_TOKENS) and self._at_least(state) == FAR
 
+    def shortest_text(self, state: int) -> bytes:
+        """Return the text of fewest bytes that completes a state; of several, the first in byte order."""
+        from structured.index.loops import shortest_text
+
+        if self.walks.automaton.distances[state] > MAX_SPELLED:
+            return b""
+        return self.walks.follow(shortest_text, state)[0].tobytes()
+
     def _at_most(self, state: int) -> int:
         """Return a number of tokens that is enough."""
         spelled = self._spelled.get(state)

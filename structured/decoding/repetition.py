@@ -1,0 +1,112 @@
+"""Repetition control: a text that repeats itself is led out of the string or list in which it does.
+
+A small model that is asked for an open string or list may go on until its budget ends. Sampling penalties only make
+that less likely. A mask can do more: the tokens on the shortest way to the end of the answer close the string or the
+list, and the rest of the answer is written as usual. Penalties are there as well, for free text.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from structured.errors.arguments import check_fields, count, flag, number
+from structured.models import Logits
+
+MAX_PERIOD = 512
+"""Bytes that may be repeated, some 64 tokens or more."""
+
+MIN_REPEATED = 24
+"""Bytes that all repetitions have together at least: nobody minds `www` and `1000000`."""
+
+COPIES = 3
+"""So often may the same bytes stand one behind the other."""
+
+MAX_LOOKED_AT = (COPIES + 1) * MAX_PERIOD
+"""Bytes at the end of a text that are looked at."""
+
+_TAIL = 8
+"""Bytes by which an earlier occurrence is found."""
+
+REPETITION = {
+    "stop_repetition": flag,
+    "repetition_penalty": number(lambda value: 0 < value <= 1e6, "greater than 0, such as 1.2"),
+    "no_repeat_ngram_size": count(0, "0 (off) or greater"),
+}
+"""What each field of a `Repetition` must be."""
+
+BREAK = -1
+"""Stands between the tokens of two strings."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repetition:
+    """What is done about repetition.
+
+    With `stop_repetition`, no token is sampled by which the end of the text would consist of more than three times the
+    same bytes, unless the prompt has these as well; the sampled one is on the shortest way to the end. The others are
+    those of transformers (Keskar et al., "CTRL", 2019, section 4.1), applied to free text alone: inside of strings that
+    may hold any characters, and to what was written in such.
+    """
+
+    stop_repetition: bool = True
+    repetition_penalty: float = 1.0
+    no_repeat_ngram_size: int = 0
+
+    def __post_init__(self) -> None:
+        check_fields(self, REPETITION)
+
+    @property
+    def changes_logits(self) -> bool:
+        """Whether logits have to be changed at all."""
+        return self.repetition_penalty != 1.0 or self.no_repeat_ngram_size > 0
+
+    def penalised(self, logits: Logits, written: Sequence[int]) -> Logits:
+        """Return the logits of the next token, shape (width,), given the tokens written in free text, BREAK between.
+
+        Logits above 0 are divided by the penalty, those below multiplied; what would repeat an n-gram gets -inf.
+        """
+        seen = sorted({token_id for token_id in written if token_id != BREAK})
+        banned = _next_of_ngrams(written, self.no_repeat_ngram_size)
+        if isinstance(logits, np.ndarray):
+            scores = logits.copy()
+            chosen = scores[seen]
+            scores[seen] = np.where(chosen > 0, chosen / self.repetition_penalty, chosen * self.repetition_penalty)
+            scores[banned] = -np.inf
+            return scores
+        import torch
+
+        changed = logits.clone()
+        at = torch.tensor(seen, dtype=torch.int64, device=changed.device)
+        found = changed[at]
+        changed[at] = torch.where(found > 0, found / self.repetition_penalty, found * self.repetition_penalty)
+        changed[torch.tensor(banned, dtype=torch.int64, device=changed.device)] = float("-inf")
+        return changed
+
+
+def repeated_end(text: bytes) -> bytes | None:
+    """Return the end of a text that consists of more than three times the same bytes; None if it does not.
+
+    `b'["a b", "cheese", "cheese", "cheese", "'` → `b'"cheese", "cheese", "cheese", "'`
+    """
+    if len(text) < MIN_REPEATED:
+        return None
+    tail = text[-_TAIL:]
+    first = max(len(text) - MAX_PERIOD - _TAIL, 0)
+    place = text.rfind(tail, first, -1)
+    while place >= 0:
+        period = len(text) - len(tail) - place
+        start = len(text) - max(COPIES * period + 1, MIN_REPEATED)
+        if start >= 0 and text[start:-period] == text[start + period :]:
+            return text[start:]
+        place = text.rfind(tail, first, place + len(tail) - 1)
+    return None
+
+
+def _next_of_ngrams(written: Sequence[int], size: int) -> list[int]:
+    """Return the tokens that followed before what the last `size - 1` tokens are."""
+    if size < 1 or len(written) < size:
+        return []
+    last = tuple(written[len(written) - size + 1 :])
+    ngrams = (tuple(written[at : at + size]) for at in range(len(written) - size + 1))
+    return sorted({ngram[-1] for ngram in ngrams if ngram[:-1] == last and BREAK not in ngram})
