@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from structured.errors.values import counted
 from structured.index.cache import DiskCache, default_cache
 
 MAX_FAILURES = 10
@@ -35,7 +36,7 @@ def cache_info() -> None:
 def cache_clear() -> None:
     """Remove every file of the cache. Exits with 1 if some could not be removed."""
     cleared = _cache().clear()
-    Console().print(f"{_files(len(cleared.removed))} removed.")
+    Console().print(f"{counted(len(cleared.removed), 'file')} removed.")
     if not cleared.failed:
         return
     console = Console(stderr=True, soft_wrap=True)
@@ -53,7 +54,3 @@ def _cache() -> DiskCache:
         Console().print("The cache is off: STRUCTURED_CACHE is off, or there is no home folder for it.")
         raise typer.Exit(1)
     return disk
-
-
-def _files(number: int) -> str:
-    return f"{number:,} file" if number == 1 else f"{number:,} files"

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from structured.cli.targets import load_target
 from structured.errors import StructuredError
+from structured.errors.values import counted
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName, check_whitespace
 from structured.output_types.inspection import FieldReport, Report, inspect_type, report_to_dict
 from structured.output_types.regular_expression import to_regex
@@ -67,7 +68,7 @@ def _shown_report(report: Report) -> Iterator[RenderableType]:
     """Yield the pieces of a report: the fields, what is refused, the hazards, and the cost."""
     statuses = [field.status for field in report.fields]
     counts = [f"{statuses.count(status)} {status}" for status in _STATUS_STYLES if status in statuses]
-    title = Text.assemble((report.name, "bold"), (f"  {_count(len(statuses), 'field')}: {', '.join(counts)}", "dim"))
+    title = Text.assemble((report.name, "bold"), (f"  {counted(len(statuses), 'field')}: {', '.join(counts)}", "dim"))
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 2, 0, 0), show_edge=False, pad_edge=False, header_style="dim")
     for heading in ("field", "kind", "status"):
         table.add_column(heading, overflow="fold")
@@ -112,21 +113,17 @@ def _shown_cost(report: Report) -> Text:
     if report.cost is None:
         refused = sum(field.status == "refused" for field in report.fields)
         return Text(
-            f"{_count(refused, 'field')} of {len(report.fields)} refused: nothing can be extracted.", style="red"
+            f"{counted(refused, 'field')} of {len(report.fields)} refused: nothing can be extracted.", style="red"
         )
     cost = report.cost
     if cost.longest is None:
-        lengths = f"{_count(cost.shortest, 'byte')} or more, without a limit"
+        lengths = f"{counted(cost.shortest, 'byte')} or more, without a limit"
     else:
-        lengths = f"{cost.shortest:,} to {_count(cost.longest, 'byte')}"
+        lengths = f"{cost.shortest:,} to {counted(cost.longest, 'byte')}"
     return Text.assemble(
-        ("Cost  ", "bold"), f"An answer takes {lengths}. The pattern has {_count(cost.nodes, 'node')}, ",
-        f"with {_count(report.choices, 'choice')} in the type.",
+        ("Cost  ", "bold"), f"An answer takes {lengths}. The pattern has {counted(cost.nodes, 'node')}, ",
+        f"with {counted(report.choices, 'choice')} in the type.",
     )  # fmt: skip
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def _printable(kind: str) -> Text:

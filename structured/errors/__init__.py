@@ -4,7 +4,7 @@
     ├── SchemaError        a type or a schema keyword that cannot be enforced exactly
     ├── PatternError       a regular expression that cannot be compiled
     ├── VocabularyError    a tokenizer whose tokens cannot be read as bytes, or cannot spell a type
-    ├── PromptError        an empty prompt, or one that does not fit in the model's context
+    ├── PromptError        an empty text, or a prompt that does not fit in the model's context
     ├── ModelError         a model that cannot be found, loaded or called
     │   └── OutOfMemoryError   not even one text fits on the model's device
     ├── BudgetError        max_tokens too small for even the shortest answer
@@ -101,7 +101,7 @@ class VocabularyError(StructuredError):
 
 
 class PromptError(StructuredError):
-    """A prompt that is empty or longer than the model's context, or a docstring that is not a template."""
+    """A text that is empty, a prompt longer than the model's context, or a docstring that is not a template."""
 
 
 class ModelError(StructuredError):
@@ -155,10 +155,10 @@ class GenerationError(StructuredError):
 
     Attributes:
         attempts: Each `text` with its `error`.
-        document: The position of the document in the batch.
+        document: The position of the document in the batch; None for a single text.
     """
 
-    def __init__(self, attempts: Sequence[Attempt], *, document: int = 0) -> None:
+    def __init__(self, attempts: Sequence[Attempt], *, document: int | None = None) -> None:
         self.attempts = tuple(attempts)
         self.document = document
         shown = "\n".join(
@@ -166,7 +166,8 @@ class GenerationError(StructuredError):
         )
         tried = f"All {len(self.attempts)} attempts" if len(self.attempts) > 1 else "The only attempt"
         super().__init__(
-            f"{tried} at document {document} failed validators that the mask cannot enforce:\n{shown}\n"
+            f"{tried}{'' if document is None else f' at document {document}'} failed validators that the mask cannot "
+            f"enforce:\n{shown}\n"
             "Allow more retries, raise the temperature, or state the rule in the prompt."
         )
 
@@ -202,17 +203,19 @@ class BatchError(StructuredError):
         errors: The error of each document that failed, by its position.
     """
 
-    def __init__(self, results: Sequence[object], errors: Mapping[int, StructuredError]) -> None:
-        self.results = tuple(results)
+    def __init__(self, results: Sequence[Any], errors: Mapping[int, StructuredError]) -> None:
+        self.results: tuple[Any, ...] = tuple(results)
         self.errors = dict(errors)
         first = next(iter(self.errors.values()))
         failed, total = len(self.errors), len(self.results)
         found = (
-            f"{failed} of {total} documents failed; the others are in `results`"
+            f"{failed} of {total} documents failed; see `errors`, and `results` for the others"
             if failed < total
-            else (f"All {total} documents failed" if total > 1 else "The only document failed")
+            else (
+                f"All {total} documents failed; see `errors`" if total > 1 else "The only document failed; see `errors`"
+            )
         )
-        super().__init__(f"{found}, the reasons in `errors`. The first: {first}")
+        super().__init__(f"{found}. The first: {first}")
 
 
 def _one_line(error: Exception) -> str:

@@ -26,6 +26,11 @@ def _written(value: object) -> str:
         return ""
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number of things: `1 file`, `2,000 files`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 def nearest(name: object, names: Iterable[str]) -> str:
     """Return a question whether one of some names was meant, after a blank; an empty text if none is similar."""
     near = get_close_matches(str(name)[:80].lower(), list(names), n=1)

@@ -22,10 +22,10 @@ P = ParamSpec("P")
 
 
 @overload
-def extract(output_type: type[T], prompt: str, **options: Unpack[Options]) -> T: ...
+def extract(output_type: type[T], text: str, **options: Unpack[Options]) -> T: ...
 @overload
-def extract(output_type: object, prompt: str, *, absent: Absent | None = ..., **options: Unpack[Options]) -> Any: ...
-def extract(output_type: object, prompt: str, *, absent: Absent | None = None, **options: Unpack[Options]) -> Any:
+def extract(output_type: object, text: str, *, absent: Absent | None = ..., **options: Unpack[Options]) -> Any: ...
+def extract(output_type: object, text: str, *, absent: Absent | None = None, **options: Unpack[Options]) -> Any:
     """Extract one validated instance of a type from a text.
 
     `extract(Person, "Jason is 25 years old.")` → `Person(name='Jason', age=25)`
@@ -33,7 +33,7 @@ def extract(output_type: object, prompt: str, *, absent: Absent | None = None, *
     Parameters:
         output_type: A Pydantic model, dataclass, `TypedDict`, `Literal`, `int`, `list[Model]`, a union …, or a
             `JsonSchema`.
-        prompt: The text.
+        text: The text.
         absent: The fields that the text may not state: True for every field that cannot say so itself (as null, or as
             an empty list), or a list of paths, as `inspect_type` shows them: `["age", "lines[].price"]`.
         options: See `Options`.
@@ -53,8 +53,8 @@ def extract(output_type: object, prompt: str, *, absent: Absent | None = None, *
         VocabularyError: The tokenizer cannot be used, or cannot spell any answer of the type.
         GenerationError: Validators of the type rejected every attempt.
     """
-    _check_order("extract", output_type, prompt)
-    return make_extractor(output_type, absent, options)(prompt)
+    _check_order("extract", output_type, text)
+    return make_extractor(output_type, absent, options)(text)
 
 
 @overload
@@ -121,17 +121,15 @@ def extract_batch(
 
 
 @overload
-async def aextract(output_type: type[T], prompt: str, **options: Unpack[Options]) -> T: ...
+async def aextract(output_type: type[T], text: str, **options: Unpack[Options]) -> T: ...
 @overload
 async def aextract(
-    output_type: object, prompt: str, *, absent: Absent | None = ..., **options: Unpack[Options]
+    output_type: object, text: str, *, absent: Absent | None = ..., **options: Unpack[Options]
 ) -> Any: ...
-async def aextract(
-    output_type: object, prompt: str, *, absent: Absent | None = None, **options: Unpack[Options]
-) -> Any:
+async def aextract(output_type: object, text: str, *, absent: Absent | None = None, **options: Unpack[Options]) -> Any:
     """Do what `extract` does in a thread, so that the event loop is not blocked."""
-    _check_order("aextract", output_type, prompt)
-    return await _in_thread(lambda: make_extractor(output_type, absent, options)(prompt))
+    _check_order("aextract", output_type, text)
+    return await _in_thread(lambda: make_extractor(output_type, absent, options)(text))
 
 
 @overload
@@ -236,7 +234,7 @@ def structured(function: Callable[..., Any] | None = None, /, **options: Unpack[
 
     Raises:
         TypeError: The decorated object is not a plain function.
-        PromptError: The docstring is missing, or its fields are not the parameters.
+        PromptError: The docstring is missing, its fields are not the parameters, or there is no parameter.
         SchemaError: The return annotation is missing.
     """
     options = checked_options(options)
@@ -264,7 +262,9 @@ def _decorate(function: Callable[..., Any], *, options: Options) -> Any:
             raise TypeError(f"{function.__name__}() {error}") from None
         bound.apply_defaults()
         question = template.fill(bound.arguments)
-        return extractor()(question.document, instructions=question.instructions)
+        made = extractor()
+        task = made.task.asking(question.instructions)
+        return made.run.outcome([task], [question.document], named=template.named).only()
 
     if inspect.iscoroutinefunction(function):
 
@@ -280,7 +280,7 @@ def _check_decorated(function: Any, options: Options) -> None:
     """Refuse what is no plain function with a type to return, and options that a function says by its annotation."""
     if not inspect.isfunction(function):
         raise TypeError(
-            f"@structured takes a function, and {shown(function)} is none. Put it above a function, below other "
+            f"@structured takes a function, and {shown(function)} is not a function. Put it above one, below other "
             "decorators, and pass options by name: @structured(model='…')."
         )
     if "absent" in options:

@@ -8,7 +8,7 @@ from structured.decoding.generate import stream
 from structured.decoding.requests import Generation
 from structured.errors import PromptError, StructuredError
 from structured.errors.arguments import check_picklable
-from structured.errors.values import shown
+from structured.errors.values import counted, shown
 from structured.extraction.options import (
     MAX_TOKENS,
     Errors,
@@ -120,13 +120,13 @@ class Extractor(Generic[T]):
         """The type, as the prompt describes it."""
         return self.task.description.text
 
-    def __call__(self, prompt: str, *, instructions: str | None = None) -> T:
-        """Extract one instance from a prompt.
+    def __call__(self, text: str, *, instructions: str | None = None) -> T:
+        """Extract one instance from a text.
 
         `instructions` apply to this call alone, and follow those of the extractor. Raises PromptError, BudgetError or
         GenerationError.
         """
-        return cast("T", self.run.outcome([self.task.asking(instructions)], [prompt]).only())
+        return cast("T", self.run.outcome([self.task.asking(instructions)], [text], named="the text").only())
 
     @overload
     def batch(
@@ -154,11 +154,11 @@ class Extractor(Generic[T]):
         listed = listed_documents(documents)
         return self.run.outcome([self.task] * len(listed), listed, progress=progress).all(errors)
 
-    def stream(self, prompt: str) -> Stream[T]:
-        """Return the answer to a prompt as a `Stream`. Raises PromptError, BudgetError."""
+    def stream(self, text: str) -> Stream[T]:
+        """Return the answer to a text as a `Stream`. Raises PromptError, BudgetError."""
         if self.run.search.is_of_several:
             raise ValueError("An answer can be streamed if it is the only one. Leave out beams and samples.")
-        item = self.task.item(0, prompt)
+        item = self.task.item(0, text, named="the text")
         request = self.task.request(item, self.run.search.sampler, 0, self.task.beginning)
 
         def read(generation: Generation) -> T:
@@ -191,7 +191,10 @@ def outcome_of_each(
     """
     listed = listed_documents(documents)
     if len(output_types) != len(listed):
-        raise ValueError(f"There are {len(output_types)} types for {len(listed)} documents. Pass one for each.")
+        raise ValueError(
+            f"Pass one type for each document: these are {counted(len(output_types), 'type')} for "
+            f"{counted(len(listed), 'document')}."
+        )
     for name, given in (("examples", options.get("examples")), ("absent", absent)):
         if given and given is not True and len(set(map(id, output_types))) > 1:
             raise ValueError(f"{name} is {shown(given)}, and there are several types. Pass it with one type at a time.")

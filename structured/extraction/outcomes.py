@@ -62,7 +62,7 @@ class Outcome:
     def reject(self, items: Iterable[Item]) -> None:
         """Give up documents every answer of which was rejected."""
         for item in items:
-            error = GenerationError(item.attempts, document=item.position)
+            error = GenerationError(item.attempts, document=None if item.is_single else item.position)
             error.__cause__ = item.attempts[-1].error
             self.fail(item.position, error)
 

@@ -46,24 +46,31 @@ class Run:
             options.get("cache", True),
         )
 
-    def outcome(self, tasks: Sequence[Task], documents: Sequence[str], *, progress: bool | None = False) -> Outcome:
-        """Return what becomes of documents, each of its own task."""
+    def outcome(
+        self,
+        tasks: Sequence[Task],
+        documents: Sequence[str],
+        *,
+        progress: bool | None = False,
+        named: str | None = None,
+    ) -> Outcome:
+        """Return what becomes of documents, each of its own task; a single one may have a name for errors."""
         outcome = Outcome(len(documents))
         try:
             with showing(outcome, progress):
-                self._answer(self._items(tasks, documents, outcome), outcome)
+                self._answer(self._items(tasks, documents, outcome, named), outcome)
         except BaseException as error:
             outcome.note_loss(error)
             raise
         return outcome
 
     @staticmethod
-    def _items(tasks: Sequence[Task], documents: Sequence[str], outcome: Outcome) -> list[Item]:
+    def _items(tasks: Sequence[Task], documents: Sequence[str], outcome: Outcome, named: str | None) -> list[Item]:
         """Return the documents made ready; of some there can be no answer, and they fail."""
         items: list[Item] = []
         for position, (task, document) in enumerate(zip(tasks, documents, strict=True)):
             try:
-                items.append(task.item(position, document))
+                items.append(task.item(position, document, named=named))
             except (PromptError, BudgetError) as error:
                 outcome.fail(position, error)
         return items

@@ -57,26 +57,34 @@ class Task:
         build = chat_messages if self.model.has_chat_template else completion_prompt
         return build(self.description, document, instructions=self.instructions, examples=self.examples)
 
-    def item(self, position: int, document: str) -> "Item":
-        """Return a document made ready. Raises PromptError or BudgetError if there can be no answer for it."""
+    def item(self, position: int, document: str, *, named: str | None = None) -> "Item":
+        """Return a document made ready. Raises PromptError or BudgetError if there can be no answer for it.
+
+        Errors call it by its name, such as "the text", or else by its position in the batch.
+        """
+        is_single = named is not None
+        named = named or f"document {position}"
+        title = f"{named[0].upper()}{named[1:]}"
         if not isinstance(document, str):
-            raise PromptError(f"Document {position} is {_not_text(document)}")
+            raise PromptError(f"{title} is {_not_text(document, is_single=is_single)}")
         if not document.strip():
-            raise PromptError(f"Document {position} is empty. There is nothing to extract from; leave it out.")
-        check_characters(document, f"Document {position}")
+            raise PromptError(
+                f"{title} is empty. There is nothing to extract from{'' if is_single else '; leave it out'}."
+            )
+        check_characters(document, title)
         try:
             token_ids = self.model.encode(self.prompt(document))
         except PromptError as error:
-            raise PromptError(f"Document {position}: {error}") from error
+            raise PromptError(f"{title}: {error}") from error
         max_tokens, context = self.max_tokens, self.model.context_length
         if context is not None:
             thinking = 0 if self.thinking is None else self.thinking.max_tokens
             max_tokens = min(max_tokens, context - len(token_ids) - thinking)
             if max_tokens <= 0:
                 raise PromptError(
-                    f"The prompt for document {position} takes {len(token_ids)} tokens"
+                    f"The prompt for {named} takes {len(token_ids)} tokens"
                     f"{f', thinking up to {thinking}' if thinking else ''}, and the context of {self.model.name} has "
-                    f"{context}. Shorten or split the document, or use a model with a longer one."
+                    f"{context}. Shorten or split the text, or use a model with a longer context."
                 )
         index = self.index(document)
         Guide(index, max_tokens=max_tokens)  # raises BudgetError before the model runs
@@ -86,7 +94,7 @@ class Task:
         if self.thinking is None and not self.model.has_chat_template:
             healed = heal(token_ids, index)
         taken_back = len(token_ids) - len(healed.prompt)
-        return Item(self, position, index, healed, max_tokens + taken_back, max_tokens < self.max_tokens)
+        return Item(self, position, index, healed, max_tokens + taken_back, max_tokens < self.max_tokens, is_single)
 
     def request(self, item: "Item", sampler: Sampler, attempt: int, shared: Sequence[int]) -> Request:
         """Return what is to be written for a document; the prompts of the batch mostly begin with `shared` tokens.
@@ -143,6 +151,8 @@ class Item:
     max_tokens: int
     is_limited_by_context: bool
     """Whether the context of the model leaves fewer tokens than the caller allows."""
+    is_single: bool
+    """Whether it is the text of a call for one, in no batch."""
     attempts: list[Attempt] = field(default_factory=list)
     """The answers that the type's validators rejected."""
 
@@ -152,15 +162,17 @@ class Item:
         return begun_index(self.index, self.healed.begun)
 
 
-def _not_text(document: object) -> str:
+def _not_text(document: object, *, is_single: bool) -> str:
     """Return what a document is in place of text, and what to do about it."""
     match document:
         case None:
-            return "None, not text. Leave it out."
+            return "None. Pass a str." if is_single else "None, not text. Leave it out."
         case bytes() | bytearray():
-            return f"{type(document).__name__}, not text. Decode it: document.decode()."
+            return f"{type(document).__name__}, not text. Decode it: {'text' if is_single else 'document'}.decode()."
         case Path():
             return "a path, not text. Pass what is in the file: path.read_text()."
+        case list() | tuple() if is_single:
+            return f"a {type(document).__name__}, not text. Use extract_batch for several texts."
     return f"{type(document).__name__}, not text. Pass a str."
 
 

@@ -61,7 +61,8 @@ class Template:
             pieces, used = tuple(_pieces(text)), set(_names(text))
         except ValueError as error:
             raise PromptError(
-                f"The docstring of {name} is not a template: {error}. Double every literal brace."
+                f"The docstring of {name} is not a template: {error}. To write a literal brace, double it: "
+                "{{ or }}."
             ) from error
         parameters = list(inspect.signature(function).parameters)
         if parameters and parameters[0] in _RECEIVERS and parameters[0] not in used:
@@ -69,18 +70,30 @@ class Template:
         extra, missing = sorted(used - set(parameters)), sorted(set(parameters) - used)
         if extra:
             raise PromptError(
-                f"The docstring of {name} has fields that are no parameters: {', '.join(map(_braced, extra))}. Double "
-                "a brace that is meant: {{ and }}."
+                f"The docstring of {name} has fields that are no parameters: {', '.join(map(_braced, extra))}. To "
+                "write a literal brace, double it: {{ or }}."
             )
         if missing:
+            fields = ", ".join(map(_braced, missing))
             raise PromptError(
-                f"The docstring of {name} does not use {', '.join(map(_braced, missing))}. Put each parameter where "
-                "the docstring speaks of it."
+                f"The docstring of {name} does not use {fields}. Write {fields} somewhere in the docstring, or remove "
+                f"the {'parameter' if len(missing) == 1 else 'parameters'}."
             )
+        if not parameters:
+            raise PromptError(f"{name} has no parameter for the text. Add one, and write {{text}} in the docstring.")
         return cls(name, pieces, {field: _FORMAT.split(field.strip("{}"))[0] for _, field in pieces if field})
 
+    @property
+    def named(self) -> str:
+        """What errors call the text: the argument that becomes it."""
+        return f"the argument {self.names[self._last]!r} of {self.function}"
+
+    @property
+    def _last(self) -> str:
+        return next(field for _, field in reversed(self.pieces) if field)
+
     def fill(self, arguments: Mapping[str, Any]) -> Question:
-        """Return what the docstring asks of some arguments; a docstring without fields is the text itself.
+        """Return what the docstring asks of some arguments.
 
         `"Who wrote {text}?"`, `{"text": "See you. Ana"}` → `"Who wrote the text?"`, `"See you. Ana"`
 
@@ -91,9 +104,7 @@ class Template:
             filled = {field: field.format_map(arguments) for _, field in self.pieces if field}
         except (ValueError, TypeError, LookupError, AttributeError) as error:
             raise PromptError(f"The docstring of {self.function} cannot be filled in: {error}.") from error
-        if not filled:
-            return Question(None, "".join(literal for literal, _ in self.pieces))
-        last = next(field for _, field in reversed(self.pieces) if field)
+        last = self._last
         given = arguments.get(last.strip("{}"), "")
         if isinstance(given, _NO_TEXTS):
             return Question(None, given)

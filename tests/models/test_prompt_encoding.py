@@ -279,7 +279,7 @@ def test_half_characters_are_refused_with_their_place(parts):
     where = f"has half of a character, the lone surrogate {half!r}, at position {len(before) + 1}."
     options: Any
     for options, prompt, what in (
-        ({}, text, "Document 0"),
+        ({}, text, "The text"),
         ({"instructions": text}, "a", "The text of instructions"),
         ({"examples": [(text, "b")]}, "a", "The document of example 0"),
     ):
