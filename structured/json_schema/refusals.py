@@ -34,6 +34,7 @@ PROBLEMS = {
     "format": "The format {value!r} is not supported here yet",
     "function": "No format says what {value} accepts",
     "length": "The length is that of a value that is no longer the text",
+    "no_json": "No JSON value is {value}",
     "unhashable": "An item of the kind {value!r} may be what no set can hold",
     "unreadable_values": "Pydantic does not find these values in JSON: {value}",
 }
@@ -50,6 +51,7 @@ REMEDIES = {
     "format": "Use str or float, and convert it in a Pydantic validator.",
     "function": "Use str or a type without that check: whether it holds is known only when it is run.",
     "length": "Use str, bytes or a collection, or check the length in a Pydantic validator.",
+    "no_json": "Remove it, or use a type of JSON, such as str, and convert it in a Pydantic validator.",
     "prefixItems": "Use a model with named fields in place of the tuple.",
     "unhashable": "Use list in place of set, or items that have a hash: frozen models, tuples, plain values.",
     "uniqueItems": "Use list in place of set, and remove what is repeated in a Pydantic validator.",

@@ -33,6 +33,16 @@ def stated(root: Subschema, text: str) -> tuple[str, tuple[Steps, ...]]:
     return _written(value), tuple(missing)
 
 
+def without(data: Any, missing: Sequence[Steps]) -> Any:
+    """Return what an answer states, by removing the nulls that the type reads in the place of what is missing."""
+    for *above, name in filter(None, missing):
+        inside = data
+        for step in above:
+            inside = inside[step]
+        inside.pop(name, None)
+    return data
+
+
 def _drop(part: Subschema, value: Any, steps: Steps, missing: dict[Steps, None]) -> None:
     """Collect what is missing in a value, and remove it unless the type reads it."""
     schema = part.schema

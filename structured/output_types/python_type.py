@@ -19,7 +19,7 @@ from structured.output_types.annotations import Annotation
 from structured.output_types.extraction import Extraction
 from structured.output_types.json_output import JsonOutput, Layout
 from structured.output_types.json_schema import check_document
-from structured.output_types.missing import is_all_missing, stated
+from structured.output_types.missing import is_all_missing, stated, without
 from structured.output_types.optional_fields import Absent, with_absence
 from structured.output_types.paths import steps_to_path
 from structured.output_types.pydantic import CompleteJsonSchema
@@ -86,7 +86,7 @@ class PartlyStated(JsonOutput[Extraction[T]]):
         except ValidationError as error:
             if () not in missing and not is_all_missing(error.errors(), data, missing):
                 raise
-        return Extraction(value, data, tuple(map(steps_to_path, missing)))
+        return Extraction(value, without(data, missing), tuple(map(steps_to_path, missing)))
 
     def plain(self, value: Any) -> Any:
         """Return an instance as plain JSON data."""

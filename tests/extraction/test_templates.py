@@ -230,5 +230,5 @@ def test_empty_arguments_are_empty_documents():
         """Is {text} an adult?"""
         raise NotImplementedError
 
-    with pytest.raises(PromptError, match="^The argument 'text' of adult is empty"):
+    with pytest.raises(PromptError, match=r"^The argument 'text' of adult is empty\."):
         adult("")

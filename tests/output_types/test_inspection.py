@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 import pytest
@@ -18,7 +19,7 @@ from pydantic import AfterValidator, BaseModel, Field, create_model, field_valid
 from pydantic_types import Chosen
 from strategies import WHITESPACES, output_types
 
-from structured import SchemaError, inspect_type
+from structured import SchemaError, inspect_type, to_regex
 from structured.output_types.inspection import Cost
 
 RANDOM_TYPES = settings(
@@ -30,6 +31,19 @@ Distinct = Annotated[set[str], Field(min_length=2)]
 NotANumber = Annotated[float, Field(gt=math.nan)]
 Nothing = Annotated[int, Field(ge=3, le=2)]
 REFUSED = (Distinct, dict[str, Distinct], NotANumber, tuple[int, Distinct], Nothing)
+
+
+class Engine:
+    pass
+
+
+class Car(BaseModel, arbitrary_types_allowed=True):
+    wheels: int
+    start: Callable[[int], int]
+    engines: list[Engine]
+    kind: type[Engine]
+    spare: Engine | int
+    parts: "list[Car]"
 
 
 class Address(BaseModel):
@@ -344,3 +358,18 @@ def test_a_function_that_chooses_the_branch_is_checked_and_not_enforced() -> Non
     """Its branches are enforced, and which of them is right is known when it is run on the answer."""
     (whole, *_) = inspect_type(Chosen).fields
     assert (whole.status, whole.validators) == ("checked", ("kind_of",))
+
+
+def test_fields_that_json_has_no_values_for_are_refused_by_name() -> None:
+    """Also where the type contains itself; a branch of a union is left out."""
+    refused = {field.path: field.refusals for field in inspect_type(Car).fields if field.refusals}
+    assert {path: error.problem for path, (error,) in refused.items()} == {
+        "start": "No JSON value is a function",
+        "engines": "No JSON value is an instance of Engine",
+        "kind": "No JSON value is a class",
+    }
+    (error,) = refused["start"]
+    assert error.schema_path == "/$defs/Car/properties/start"
+    with pytest.raises(SchemaError, match=re.escape(str(error))):
+        to_regex(Car)
+    assert to_regex(create_model("Spare", spare=(Car.__annotations__["spare"], ...), __config__=Car.model_config))

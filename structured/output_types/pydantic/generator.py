@@ -5,7 +5,8 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 from zoneinfo import available_timezones
 
@@ -36,6 +37,9 @@ from structured.output_types.pydantic.overrides import contradicts, has_claims, 
 
 Field = core_schema.ModelField | core_schema.DataclassField | core_schema.TypedDictField
 
+_NO_JSON = {"callable": "a function", "is-subclass": "a class"}
+"""By the kind of a core schema, what no JSON value is."""
+
 SCALAR_TYPES = ["boolean", "null", "number", "string"]
 
 
@@ -50,6 +54,7 @@ class CompleteJsonSchema(GenerateJsonSchema):
         self._unconfigured: list[str] = []
         self._is_restricted = False
         self._written: dict[int, str] = {}
+        self._choices = 0
 
     @property
     def mode(self) -> JsonSchemaMode:
@@ -78,6 +83,28 @@ class CompleteJsonSchema(GenerateJsonSchema):
             return {"type": "string", "enum": sorted(available_timezones())}
         said = said_of(function)
         return noted(shown, said) if said.keys() - {VALIDATORS} else shown
+
+    def handle_invalid_for_json_schema(self, schema: Any, error_info: str) -> JsonSchemaValue:
+        """Add `no_json` for what no JSON value is; a union leaves it out."""
+        if self._choices:
+            return super().handle_invalid_for_json_schema(schema, error_info)
+        if schema["type"] == "is-instance":
+            return {"no_json": f"an instance of {getattr(schema['cls'], '__name__', schema['cls'])}"}
+        return {"no_json": _NO_JSON.get(schema["type"], error_info)}
+
+    @contextmanager
+    def _choosing(self) -> Iterator[None]:
+        """Have Pydantic raise its own exception for what no JSON value is, and leave it out of unions."""
+        self._choices += 1
+        try:
+            yield
+        finally:
+            self._choices -= 1
+
+    def union_schema(self, schema: core_schema.UnionSchema) -> JsonSchemaValue:
+        """Leave out the branches that no JSON value is."""
+        with self._choosing():
+            return super().union_schema(schema)
 
     @staticmethod
     def _check_claim(truth: JsonSchemaValue, shown: JsonSchemaValue) -> None:
@@ -194,7 +221,7 @@ class CompleteJsonSchema(GenerateJsonSchema):
 
     def is_subclass_schema(self, schema: core_schema.IsSubclassSchema) -> JsonSchemaValue:
         """Refuse it: no JSON value is a class."""
-        return self.handle_invalid_for_json_schema(schema, f"type[{schema['cls'].__name__}]: no JSON value is a class")
+        return self.handle_invalid_for_json_schema(schema, f"type[{schema['cls'].__name__}]")
 
     def chain_schema(self, schema: core_schema.ChainSchema) -> JsonSchemaValue:
         """Add `chain` where a later step is more than a function."""
@@ -271,7 +298,8 @@ class CompleteJsonSchema(GenerateJsonSchema):
 
         Add `discriminator_function` where it is a value deep inside that chooses.
         """
-        shown = super().tagged_union_schema(schema)
+        with self._choosing():
+            shown = super().tagged_union_schema(schema)
         if "discriminator" in shown:
             return shown
         chosen = schema["discriminator"]
