@@ -122,7 +122,7 @@ def _shown_cost(report: Report) -> Text:
         lengths = f"{cost.shortest:,} to {counted(cost.longest, 'byte')}"
     return Text.assemble(
         ("Cost  ", "bold"), f"An answer takes {lengths}. The pattern has {counted(cost.nodes, 'node')}, ",
-        f"with {counted(report.choices, 'choice')} in the type.",
+        f"with {counted(report.choices, 'choice') if report.choices else 'no choice'} in the type.",
     )  # fmt: skip
 
 

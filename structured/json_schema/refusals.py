@@ -23,6 +23,7 @@ _HARMLESS: dict[str, tuple[Any, ...]] = {
 """Values with which they forbid nothing."""
 
 IN_A_VALIDATOR = "Remove it, or check the rule in a Pydantic validator: an answer that it rejects is generated again."
+IN_A_PROGRAM = "Remove it, and check the rule in your program."
 
 PROBLEMS = {
     "ambiguous_aliases": "The same name may be read for two fields: {value}",
@@ -79,5 +80,5 @@ def check_keywords(part: Subschema, types: frozenset[str]) -> None:
             raise location.refusal(
                 problem.format(keyword=keyword, value=schema[keyword]),
                 keyword=keyword,
-                remedy=REMEDIES.get(keyword, IN_A_VALIDATOR),
+                remedy=REMEDIES.get(keyword, IN_A_VALIDATOR) if location.is_type else IN_A_PROGRAM,
             )

@@ -12,6 +12,7 @@ from pydantic import AliasPath, BaseModel, Field
 
 from structured.errors import SchemaError
 from structured.json_schema.compile import schema_to_pattern
+from structured.output_types.json_schema import JsonSchema
 from structured.output_types.regular_expression import to_regex
 from structured.output_types.resolve import read_type
 
@@ -194,6 +195,21 @@ def test_the_unsatisfiable_is_refused(schema, keyword):
             (
                 "'uniqueItems' is not supported for items of more than a few values (keyword 'uniqueItems'). "
                 "Use list in place of set, and remove what is repeated in a Pydantic validator."
+            ),
+        ),
+        (
+            JsonSchema({"properties": {"tags": {"type": "array", "uniqueItems": True}}}),
+            (
+                "'uniqueItems' is not supported for items of more than a few values (at #/properties/tags, "
+                "keyword 'uniqueItems'). Remove 'uniqueItems', and remove what is repeated in your program; or list "
+                "the values of the items in an 'enum'."
+            ),
+        ),
+        (
+            JsonSchema({"properties": {"tags": {"disallow": "string"}}}),
+            (
+                "'disallow' is not supported here yet (at #/properties/tags, keyword 'disallow'). Remove it, and check "
+                "the rule in your program."
             ),
         ),
     ],

@@ -19,7 +19,7 @@ from pydantic import AfterValidator, BaseModel, Field, create_model, field_valid
 from pydantic_types import Chosen
 from strategies import WHITESPACES, output_types
 
-from structured import SchemaError, inspect_type, to_regex
+from structured import JsonSchema, SchemaError, inspect_type, to_regex
 from structured.output_types.inspection import Cost
 
 RANDOM_TYPES = settings(
@@ -373,3 +373,44 @@ def test_fields_that_json_has_no_values_for_are_refused_by_name() -> None:
     with pytest.raises(SchemaError, match=re.escape(str(error))):
         to_regex(Car)
     assert to_regex(create_model("Spare", spare=(Car.__annotations__["spare"], ...), __config__=Car.model_config))
+
+
+class Empty(BaseModel):
+    pass
+
+
+SLIPS = {
+    "type": "object",
+    "properties": {"a": {"type": "integer", "minimun": 3, "example": 2, "x-unit": "kg"}, "c": {"type": "object"}},
+    "required": ["a", "b"],
+    "allOf": [{"properties": {"d": {"maxlength": 3}}, "required": ["a"]}],
+}
+
+
+@pytest.mark.parametrize(
+    ("output_type", "kind", "problem", "remedy", "paths"),
+    [
+        (Empty, "empty", "No fields: every answer is the same.", "The fields to extract.", ("",)),
+        (JsonSchema(SLIPS), "empty", "No fields: every answer is the same.", "The properties to extract.", ("c",)),
+        (JsonSchema({k: v for k, v in SLIPS.items() if k != "allOf"}), "required", "'b'", "A property", ("",)),
+        (JsonSchema(SLIPS), "required", None, None, ()),
+        (JsonSchema({"type": "integer", "minimun": 3}), "keyword", "'minimun'", "Did you mean 'minimum'?", ("",)),
+        (JsonSchema({"type": "string"}), "string", "A text without a limit", '"maxLength", or "enum"', ("",)),
+    ],
+)
+def test_hazards_of_schemas_are_told_in_words_of_schemas(output_type, kind, problem, remedy, paths):
+    """And what may be misspelt is told, where it forbids something."""
+    found = [hazard for hazard in inspect_type(output_type).hazards if hazard.kind == kind]
+    assert [hazard.paths for hazard in found] == ([paths] if paths else [])
+    for hazard in found:
+        assert problem in hazard.problem
+        assert remedy in hazard.remedy
+
+
+def test_only_keywords_that_forbid_something_are_misspelt():
+    """An annotation like `example`, or one with a name of its own, is none."""
+    found = [hazard for hazard in inspect_type(JsonSchema(SLIPS)).hazards if hazard.kind == "keyword"]
+    assert sorted((hazard.remedy, hazard.paths) for hazard in found) == [
+        ("Did you mean 'maxLength'?", ("d",)),
+        ("Did you mean 'minimum'?", ("a",)),
+    ]

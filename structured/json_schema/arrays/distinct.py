@@ -30,7 +30,10 @@ def distinct_items(
         raise distinct.location.refusal(
             "'uniqueItems' is not supported for items of more than a few values",
             keyword="uniqueItems",
-            remedy="Use list in place of set, and remove what is repeated in a Pydantic validator.",
+            remedy="Use list in place of set, and remove what is repeated in a Pydantic validator."
+            if distinct.location.is_type
+            else "Remove 'uniqueItems', and remove what is repeated in your program; or list the values of the items in an "
+            "'enum'.",
         )
     minimum, maximum = limits
     value_of = _python_value if location.is_type else _json_value

@@ -259,5 +259,5 @@ def _metaschema(uri: str) -> Any:
 
     found = REGISTRY.get(uri)
     if found is None:
-        raise LookupError("nothing that was handed in has that URI, and nothing is ever fetched")
+        raise LookupError("no schema with that URI was passed in `documents`, and nothing is downloaded")
     return found.contents

@@ -174,6 +174,11 @@ class Location(NamedTuple):
         return self.compilation.reading is Reading.TYPE
 
     @property
+    def checker(self) -> str:
+        """What can check a rule of the user's that is not enforced."""
+        return "a Pydantic validator" if self.is_type else "your program"
+
+    @property
     def plain_numbers(self) -> bool:
         """Whether numbers have a limited number of digits, and those that are listed one spelling."""
         return self.is_type or self.compilation.plain_numbers

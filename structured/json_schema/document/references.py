@@ -47,7 +47,7 @@ def _followed(part: Subschema, keyword: str) -> Subschema:
         schema, path, resource = location.compilation.library.located(resource, name)
     except LookupError as error:
         raise location.refusal(
-            f"The reference {reference!r} leads nowhere: {error.args[0]}",
+            f"The reference {reference!r} does not exist: {error.args[0]}",
             keyword=keyword,
             remedy="Write the definition under $defs and refer to it as #/$defs/Name.",
         ) from error

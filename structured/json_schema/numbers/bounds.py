@@ -201,9 +201,9 @@ def too_many_states(location: Location, keyword: str) -> Iterator[None]:
         yield
     except PatternError as error:
         raise location.refusal(
-            "The multiples take more states than are made at once",
+            f"{keyword!r} with this many digits is too large to enforce",
             keyword=keyword,
-            remedy="Use a divisor of fewer digits, or check it afterwards.",
+            remedy=f"Use fewer digits, or check it in {location.checker}.",
         ) from error
 
 

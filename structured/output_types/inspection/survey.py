@@ -49,14 +49,15 @@ class Survey:
         self.choices = 0
         self._kind = kinds()
         self._fields: list[_Field] = []
-        self._hazards: dict[str, dict[str, _Field]] = {kind: {} for kind in HAZARDS}  # and by path
+        self._hazards: dict[tuple[str, tuple[str, ...]], dict[str, _Field]] = {}  # by kind and names, and by path
+        self._is_type = schema.location.is_type
         self._spoken_of: dict[str, list[_Field]] = {}  # by JSON Pointer
         self._told: dict[str, str] = {}  # the JSON Pointers of objects, and where their fields are told
         self._open: dict[str, str] = {}  # those of the definitions that are being walked through, and where
         has_fields = isinstance(schema.schema, Mapping) and "properties" in schema.schema
         self.root = self._field(schema, path="", kind=name if has_fields else self._kind(schema))
         if schema.location.whitespace.name == "any":
-            self._hazards["whitespace"][""] = self._fields[0]
+            self._note("whitespace", "", self._fields[0])
 
     def fields(self) -> tuple[FieldReport, ...]:
         """Return the fields, each before those inside it."""
@@ -73,11 +74,17 @@ class Survey:
 
     def hazards(self) -> tuple[Hazard, ...]:
         """Return the hazards, without those of fields that are refused, which have to be changed anyway."""
-        paths = {
-            kind: tuple(path for path, found in places.items() if not found.refusals)
-            for kind, places in self._hazards.items()
-        }
-        return tuple(Hazard(kind, *HAZARDS[kind], paths[kind]) for kind in HAZARDS if paths[kind])
+        found: list[Hazard] = []
+        for (kind, names), places in sorted(self._hazards.items(), key=lambda hazard: _ORDER.index(hazard[0][0])):
+            problem, of_type, of_schema = HAZARDS[kind]
+            remedy = (of_type if self._is_type else of_schema).format(*names[1:])
+            paths = tuple(path for path, field in places.items() if not field.refusals)
+            found += [Hazard(kind, problem.format(*names), remedy, paths)] if paths else []
+        return tuple(found)
+
+    def _note(self, kind: str, path: str, found: _Field, names: tuple[str, ...] = ()) -> None:
+        """Note a hazard of a kind, with what it names, at the path of a field."""
+        self._hazards.setdefault((kind, names), {})[path] = found
 
     def refuse(self, error: SchemaError) -> None:
         """Note an error with the fields that the part of the schema speaks of where it was raised."""
@@ -91,7 +98,7 @@ class Survey:
         found = _Field(path, kind)
         self._fields.append(found)
         if path and not can_be_absent(part):
-            self._hazards["invention"][path] = found
+            self._note("invention", path, found)
         return self._part(part, path, found)
 
     @deep
@@ -103,8 +110,8 @@ class Survey:
             return walked
         found.pointers.add(pointer)
         self._spoken_of.setdefault(pointer, []).append(found)
-        for kind in hazards_of(part.schema):
-            self._hazards[kind][path] = found
+        for kind, names in hazards_of(part):
+            self._note(kind, path, found, names)
         if isinstance(part.schema, Mapping):
             found.validators |= dict.fromkeys(part.schema.get(VALIDATORS, ()))
             self.choices += sum(keyword in part.schema for keyword in ("anyOf", "enum", "oneOf"))
@@ -147,7 +154,7 @@ class Survey:
             return
         pointer = target.location.pointer
         if pointer in self._open:
-            self._hazards["recursion"][path] = found
+            self._note("recursion", path, found)
             found.same_as[self._open[pointer]] = None
             self._spoken_of[pointer].append(found)
             return
@@ -165,6 +172,9 @@ class Survey:
         for name in part.schema["properties"]:
             inside = part.below("properties", name)
             yield self._field(inside, path=member(path, name), kind=self._kind(inside))
+
+
+_ORDER = list(HAZARDS)
 
 
 def _list(schema: Schema, keyword: str) -> "list[object]":
