@@ -17,7 +17,7 @@ from rich.text import Text
 from structured.cli.showcases import SHOWCASES, Showcase
 from structured.errors import DemonstrationWarning, StructuredError
 from structured.extraction.extractor import Extractor
-from structured.models import DEMONSTRATION, load_model
+from structured.models import load_model
 from structured.output_types.resolve import read_type
 
 
@@ -42,8 +42,7 @@ def demo(
             console.print(Text(f"{type(error).__name__}: {error}", style="red"))
             raise typer.Exit(1) from error
     seconds = time.perf_counter() - started
-    name = "the demonstration model" if loaded.name == str(DEMONSTRATION) else loaded.name
-    console.print(f"[bold]{len(SHOWCASES)} documents in {seconds:.1f} s[/bold] with {name}.")
+    console.print(f"[bold]{len(SHOWCASES)} documents in {seconds:.1f} s[/bold] with {loaded.name}.")
     for warning in caught:
         console.print(Text(str(warning.message), style="yellow"))
 

@@ -8,6 +8,7 @@ was rejected: it does not accept NumPy's numbers, and its messages name neither 
 import pickle
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral, Real
+from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
@@ -180,11 +181,17 @@ def or_none(check: Check[V]) -> Check[V | None]:
     return lambda name, value: None if value is None else check(name, value)
 
 
-def checked(checks: Mapping[str, Check[Any]], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return arguments as the library keeps them. Raises TypeError also for unknown names."""
+def checked(
+    checks: Mapping[str, Check[Any]], given: Mapping[str, Any], elsewhere: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, Any]:
+    """Return arguments as the library keeps them. Raises TypeError also for unknown names.
+
+    `elsewhere` says of names that are no options here what to write.
+    """
     unknown = sorted(given.keys() - checks.keys())
     if unknown:
-        hints = "".join(nearest(name, checks) for name in unknown)
+        known = [*checks, *elsewhere]
+        hints = "".join(f" {elsewhere[name]}" if name in elsewhere else nearest(name, known) for name in unknown)
         raise TypeError(f"Unknown option {', '.join(unknown)}.{hints} The options are {', '.join(checks)}.")
     return {name: checks[name](name, value) for name, value in given.items()}
 

@@ -246,7 +246,7 @@ def structured(function: Callable[..., Any] | None = None, /, **options: Unpack[
 def _decorate(function: Callable[..., Any], *, options: Options) -> Any:
     if isinstance(function, staticmethod | classmethod):
         return type(function)(_decorate(function.__func__, options=options))
-    _check_decorated(function, options)
+    _check_decorated(function)
     signature = inspect.signature(function)
     template = Template.of(function)
 
@@ -276,15 +276,13 @@ def _decorate(function: Callable[..., Any], *, options: Options) -> Any:
     return call
 
 
-def _check_decorated(function: Any, options: Options) -> None:
-    """Refuse what is no plain function with a type to return, and options that a function says by its annotation."""
+def _check_decorated(function: Any) -> None:
+    """Refuse what is no plain function with a type to return."""
     if not inspect.isfunction(function):
         raise TypeError(
             f"@structured takes a function, and {shown(function)} is not a function. Put it above one, below other "
             "decorators, and pass options by name: @structured(model='…')."
         )
-    if "absent" in options:
-        raise TypeError("@structured takes no absent. Annotate the function to return Extraction[Model].")
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
         raise TypeError(f"{function.__name__} is a generator, and an answer is one value. Write it without yield.")
     if inspect.signature(function).return_annotation is inspect.Signature.empty:

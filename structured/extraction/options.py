@@ -129,6 +129,14 @@ _CHECKS = {
 """What each of the `Options` must be."""
 
 
+_ELSEWHERE = {
+    "absent": "Write the type as Extraction[Model].",
+    "errors": "It belongs to extract_batch.",
+    "progress": "It belongs to extract_batch.",
+    "stream": "Use Extractor(...).stream(text).",
+}
+"""What to write for arguments that are no options: those of some calls alone, and what others call an option."""
+
 check_absent = or_none(paths)
 
 
@@ -140,7 +148,7 @@ def check_batch(errors: Errors, progress: bool | None) -> None:
 
 def checked_options(options: Options) -> Options:
     """Return options as they are kept. Raises TypeError for unknown names and wrong kinds, and ValueError."""
-    return cast("Options", checked(_CHECKS, options))
+    return cast("Options", checked(_CHECKS, options, _ELSEWHERE))
 
 
 def layout_of(options: Options) -> Layout:

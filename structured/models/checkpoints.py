@@ -71,14 +71,14 @@ def find_folder(name: str | os.PathLike[str]) -> str | None:
 
 
 def lacking(folder: str | Path) -> str:
-    """Return what a folder would have to hold to be a model, as far as it is not there, as a sentence; or nothing."""
+    """Return what a folder lacks that a model has, as the end of a sentence; or nothing."""
     names = _listed(Path(folder))
     lacks = [] if "config.json" in names else ["config.json"]
     if not any(name.endswith((".safetensors", ".bin")) for name in names):
         lacks.append("weights (*.safetensors)")
     if not any(name in _TOKENIZERS or name.endswith((".model", ".tiktoken")) for name in names):
         lacks.append("tokenizer.json")
-    return f"The folder lacks {', '.join(lacks)}." if lacks else ""
+    return f"lacks {', '.join(lacks)}." if lacks else ""
 
 
 def why_not_hub(name: str) -> str | None:
@@ -131,7 +131,7 @@ def _refuse_without_config(text: str, folder: Path) -> None:
         raise ModelError(f"The folder {shown(text)} holds a GGUF file, which is not supported yet. {WANTED}")
     inside = [*folder.glob("*/config.json"), *folder.glob("snapshots/*/config.json")]
     near = [str(path.parent) for path in inside[:MAX_MEANT]]
-    raise ModelError(f"No model is in {shown(text)}. {lacking(folder)}{_did_you_mean(near)} {WANTED}")
+    raise ModelError(f"{shown(text)} is not a model folder: it {lacking(folder)}{_did_you_mean(near)} {WANTED}")
 
 
 def _no_folder(text: str, path: Path) -> str:

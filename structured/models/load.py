@@ -31,6 +31,9 @@ _LOGGER = logging.getLogger(__name__)
 DEMONSTRATION = Path(__file__).parent / "demonstration"
 """The folder of the small model that ships with the package."""
 
+PACKAGED_NAME = "the packaged model"
+"""What it is called in place of its folder."""
+
 ModelSource: TypeAlias = (
     "str | Path | LanguageModel | tuple[PreTrainedModel, PreTrainedTokenizerBase] | tuple[LogitsFunction, Tokenizer]"
 )
@@ -148,7 +151,7 @@ def _demonstration() -> Path:
     """Return the packaged model; being cached, it warns once in a process."""
     warn(
         DemonstrationWarning(
-            "No model was named, so the small demonstration model of the package answers. It is made to try the "
+            "No model was named, so the packaged model answers. It is small, and made to try the "
             "library with; for real work pass model='…' or set STRUCTURED_MODEL."
         )
     )
@@ -171,4 +174,5 @@ def _load_by_name(
     started = perf_counter()
     model, tokenizer = load_pretrained(name, folder, device_map=device_map, dtype=dtype)
     _LOGGER.info("loaded %s in %.1f s", name, perf_counter() - started)
-    return HuggingFaceModel(model, tokenizer, name=name, cuda_graphs=cuda_graphs)
+    shown_name = PACKAGED_NAME if name == str(DEMONSTRATION) else name
+    return HuggingFaceModel(model, tokenizer, name=shown_name, cuda_graphs=cuda_graphs)

@@ -46,6 +46,10 @@ def load_pretrained(
                 f"device_map is {device_map!r}, which is no device of torch.{nearest(device_map, _PLACEMENTS)} "
                 "Use 'auto', 'cpu', 'cuda', or 'cuda:1'."
             ) from error
+    if not torch.cuda.is_available() and "cuda" in str(device_map):
+        raise ModelError(
+            f"device_map is {device_map!r}, and torch finds no CUDA device here. Leave device_map out, or use 'cpu'."
+        )
     if not isinstance(dtype, str) or (dtype != "auto" and not isinstance(getattr(torch, dtype, None), torch.dtype)):
         raise ModelError(f"{dtype!r} is not a dtype of torch. Use 'auto', 'float32', 'bfloat16' or 'float16'.")
     logging.getLogger("transformers.integrations.hub_kernels").addFilter(_is_no_advice)
@@ -65,7 +69,7 @@ def _why_not_loaded(name: str, folder: str | None, reason: str | None, error: Ex
     said = re.split(r"\.\s+(?=[A-Z])", " ".join(str(error).split()), maxsplit=1)[0]  # the first sentence
     said = said.rstrip(".") or type(error).__name__
     if folder is not None:
-        where = lacking(folder) or "The folder has the files of one."
+        where = f"The folder {lacking(folder) or 'has the files of one.'}"
     elif reason is not None:
         where = f"What is in the cache cannot be loaded, and {reason}."
     else:

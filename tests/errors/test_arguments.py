@@ -11,6 +11,7 @@ from typing import Any, get_args
 
 import numpy as np
 import pytest
+import torch
 from doubles import ByteTokenizer, random_logits
 from effort import examples
 from hypothesis import HealthCheck, given, settings
@@ -176,6 +177,8 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"jump_forward": 0}, TypeError, "jump_forward is 0; it must be True or False."),
     ({"temprature": 0}, TypeError, "Unknown option temprature. Did you mean 'temperature'? The options are model, "),
     ({"max_new_tokens": 5}, TypeError, "Unknown option max_new_tokens. Did you mean 'max_tokens'?"),
+    ({"absnt": True}, TypeError, "Unknown option absnt. Did you mean 'absent'? The options are model, "),
+    ({"stream": True}, TypeError, "Unknown option stream. Use Extractor(...).stream(text). The options are model, "),
 ]
 
 
@@ -197,6 +200,13 @@ def test_options_are_checked_before_a_model_is_loaded(
         with pytest.raises(error, match=re.escape(message)) as caught:
             call()
         assert type(caught.value) is error
+
+
+@pytest.mark.parametrize("name", ["errors", "progress"])
+def test_arguments_of_batches_are_told_where_they_belong(name: str) -> None:
+    """To a call for one text they are unknown."""
+    with pytest.raises(TypeError, match=rf"^Unknown option {name}\. It belongs to extract_batch\."):
+        extract(Person, "x", model=ABSENT_FOLDER, **{name: None})  # type: ignore[call-overload]
 
 
 def test_numbers_of_numpy_are_numbers() -> None:
@@ -303,6 +313,12 @@ def test_the_annotations_of_parameters_need_not_resolve() -> None:
         (lambda: load_model(MODEL, device_map=5), TypeError, "device_map is 5; it must be a name"),
         (lambda: load_model(MODEL, cuda_graphs="x"), TypeError, "cuda_graphs is 'x'; it must be True or False."),
         (lambda: load_model(DEMONSTRATION, device_map="cudda"), ModelError, "no device of torch. Did you mean 'cuda'?"),
+        pytest.param(
+            lambda: load_model(DEMONSTRATION, device_map="cuda:0"),
+            ModelError,
+            "device_map is 'cuda:0', and torch finds no CUDA device here. Leave device_map out, or use 'cpu'.",
+            marks=pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device"),
+        ),
         (lambda: GuidedLogitsProcessor(int, MODEL, max_tokens="x"), TypeError, "max_tokens is 'x'; it must be a whole"),
         (
             lambda: GuidedLogitsProcessor(int, MODEL, max_tokens=0),

@@ -199,7 +199,7 @@ def test_folder_without_a_model_says_what_it_lacks(tmp_path, saved):
     assert refusal(tmp_path).startswith(f"The folder '{tmp_path}' is empty, or may not be read. ")
     shutil.copytree(saved, tmp_path / "inside")
     assert refusal(tmp_path).startswith(
-        f"No model is in '{tmp_path}'. The folder lacks config.json, weights (*.safetensors), tokenizer.json. "
+        f"'{tmp_path}' is not a model folder: it lacks config.json, weights (*.safetensors), tokenizer.json. "
         f"Did you mean '{tmp_path / 'inside'}'?"
     )
     shutil.copy(saved / "config.json", tmp_path)

@@ -275,7 +275,7 @@ def test_demonstration_model_says_so_once(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.delenv("STRUCTURED_MODEL", raising=False)
     monkeypatch.setattr(load, "DEMONSTRATION", tmp_path)
     load._demonstration.cache_clear()
-    with pytest.warns(DemonstrationWarning, match=r"^No model was named, so the small demonstration model"):
+    with pytest.warns(DemonstrationWarning, match=r"^No model was named, so the packaged model"):
         first = load_model()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

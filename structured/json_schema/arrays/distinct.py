@@ -32,8 +32,8 @@ def distinct_items(
             keyword="uniqueItems",
             remedy="Use list in place of set, and remove what is repeated in a Pydantic validator."
             if distinct.location.is_type
-            else "Remove 'uniqueItems', and remove what is repeated in your program; or list the values of the items in an "
-            "'enum'.",
+            else "Remove 'uniqueItems', and remove what is repeated in your program; or list the values of the items "
+            "in an 'enum'.",
         )
     minimum, maximum = limits
     value_of = _python_value if location.is_type else _json_value
