@@ -29,6 +29,7 @@ from structured.errors import (
     SchemaError,
     StructuredError,
     StructuredWarning,
+    UnsatisfiableError,
     VocabularyError,
 )
 from structured.extraction.calls import aextract, aextract_batch, extract, extract_batch, structured
@@ -78,6 +79,7 @@ __all__ = [
     "StructuredError",
     "StructuredWarning",
     "Thinking",
+    "UnsatisfiableError",
     "VocabularyError",
     "aextract",
     "aextract_batch",

@@ -1,1 +1,1 @@
-"""The `structured` command."""
+"""The command `structured`: a demonstration, reports on types, and the cache."""

@@ -1,4 +1,4 @@
-"""The `structured` command."""
+"""The command `structured`."""
 
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -10,7 +10,7 @@ from structured.cli.cache import cache_app
 from structured.cli.demo import demo
 from structured.cli.inspection import inspect_target
 
-app = typer.Typer(help=__doc__, no_args_is_help=True, pretty_exceptions_enable=False)
+app = typer.Typer(rich_markup_mode=None, no_args_is_help=True, pretty_exceptions_enable=False)
 app.command()(demo)
 app.command("inspect")(inspect_target)
 app.add_typer(cache_app, name="cache")
@@ -38,4 +38,7 @@ def _root(
         bool, typer.Option("--version", help="Show the version and exit.", callback=_show_version, is_eager=True)
     ] = False,
 ) -> None:
-    """Extract typed objects from text, with a language model on your own machine."""
+    """Extract typed objects from text, with a language model on your own machine.
+
+    The extraction itself is a Python library; these commands show what it does, and what it can do with a type.
+    """

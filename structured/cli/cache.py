@@ -7,15 +7,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from structured.cli.console import show
 from structured.errors.values import counted
 from structured.index.cache import DiskCache, default_cache
 
 MAX_FAILURES = 10
 """How many of the files are listed that could not be removed."""
 
-cache_app = typer.Typer(
-    help="Show or clear the cache on disk: masks and vocabularies for later runs.", no_args_is_help=True
-)
+cache_app = typer.Typer(rich_markup_mode=None, help="Show or clear the cache on disk.", no_args_is_help=True)
 
 
 @cache_app.command("info")
@@ -29,7 +28,7 @@ def cache_info() -> None:
     table.add_row("files", f"{len(disk.files()):,}")
     table.add_row("size", f"{disk.size():,} bytes")
     table.add_row("limit", f"{disk.most_bytes:,} bytes")
-    Console().print(table)
+    show(table)
 
 
 @cache_app.command("clear")

@@ -6,10 +6,11 @@ from typing import Annotated, cast
 
 import typer
 from rich import box
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from structured.cli.console import show
 from structured.cli.targets import load_target
 from structured.errors import StructuredError
 from structured.errors.values import counted
@@ -30,7 +31,8 @@ def inspect_target(
         str,
         typer.Argument(
             metavar="MODULE:TYPE",
-            help="For example shop.types:Invoice or shop.py:Invoice; or a JSON Schema, invoice.json.",
+            help="For example shop.types:Invoice or shop.py:Invoice, which runs the module or file to find the type; "
+            "or a JSON Schema, invoice.json.",
         ),
     ],
     *,
@@ -53,7 +55,7 @@ def inspect_target(
     if as_json:
         typer.echo(json.dumps(report_to_dict(report), indent=2))
     else:
-        Console().print(Group(*_shown_report(report)))
+        show(*_shown_report(report))
     if report.refusals:
         raise typer.Exit(1)
 

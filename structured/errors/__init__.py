@@ -2,6 +2,7 @@
 
     StructuredError
     ├── SchemaError        a type or a schema keyword that cannot be enforced exactly
+    │   └── UnsatisfiableError   a part that allows no value
     ├── PatternError       a regular expression that cannot be compiled
     ├── VocabularyError    a tokenizer whose tokens cannot be read as bytes, or cannot spell a type
     ├── PromptError        an empty text, or a prompt that does not fit in the model's context
@@ -50,6 +51,7 @@ __all__ = [
     "StandInError",
     "StructuredError",
     "StructuredWarning",
+    "UnsatisfiableError",
     "VocabularyError",
 ]
 
@@ -77,6 +79,10 @@ class SchemaError(StructuredError):
         where = [f"at #{schema_path}" if schema_path.startswith("/") else f"at {schema_path}"] if schema_path else []
         where += [f"keyword {keyword!r}"] if keyword else []
         super().__init__(f"{problem} ({', '.join(where)}). {remedy}" if where else f"{problem}. {remedy}")
+
+
+class UnsatisfiableError(SchemaError):
+    """A part of a type or schema that allows no value, such as an integer above 3 and below 2."""
 
 
 class PatternError(StructuredError):

@@ -13,6 +13,7 @@ from structured.errors.values import shown
 from structured.extraction.extractor import Extractor, make_extractor, outcome_of_each
 from structured.extraction.options import Errors, Options, check_absent, check_batch, checked_options
 from structured.extraction.templates import Template
+from structured.output_types.extraction import Extraction
 from structured.output_types.json_schema import JsonSchema
 from structured.output_types.optional_fields import Absent
 from structured.output_types.python_type import type_name
@@ -22,7 +23,9 @@ P = ParamSpec("P")
 
 
 @overload
-def extract(output_type: type[T], text: str, **options: Unpack[Options]) -> T: ...
+def extract(output_type: type[T], text: str, *, absent: None = ..., **options: Unpack[Options]) -> T: ...
+@overload
+def extract(output_type: type[T], text: str, *, absent: Absent, **options: Unpack[Options]) -> Extraction[T]: ...
 @overload
 def extract(output_type: object, text: str, *, absent: Absent | None = ..., **options: Unpack[Options]) -> Any: ...
 def extract(output_type: object, text: str, *, absent: Absent | None = None, **options: Unpack[Options]) -> Any:
@@ -34,13 +37,13 @@ def extract(output_type: object, text: str, *, absent: Absent | None = None, **o
         output_type: A Pydantic model, dataclass, `TypedDict`, `Literal`, `int`, `list[Model]`, a union …, or a
             `JsonSchema`.
         text: The text.
-        absent: The fields that the text may not state: True for every field that cannot say so itself (as null, or as
-            an empty list), or a list of paths, as `inspect_type` shows them: `["age", "lines[].price"]`.
+        absent: The fields that the text may not state. True: every field that is neither optional nor a list. Or a list
+            of paths, as `inspect_type` shows them: `["age", "lines[].price"]`.
         options: See `Options`.
 
     Returns:
-        The instance. With `absent`, an `Extraction`, which lists the missing fields; so for the type
-        `Extraction[Person]`, of which type checkers know the result.
+        The instance. With `absent`, an `Extraction`, which lists the missing fields. The type `Extraction[Person]` does
+        the same.
 
     Raises:
         TypeError: An option is unknown or of the wrong kind. Options are checked before a model is loaded.
@@ -62,6 +65,7 @@ def extract_batch(
     output_type: type[T],
     documents: Iterable[str],
     *,
+    absent: None = ...,
     errors: Literal["raise"] = ...,
     progress: bool | None = ...,
     **options: Unpack[Options],
@@ -71,10 +75,31 @@ def extract_batch(
     output_type: type[T],
     documents: Iterable[str],
     *,
+    absent: None = ...,
     errors: Literal["return"],
     progress: bool | None = ...,
     **options: Unpack[Options],
 ) -> list[T | StructuredError]: ...
+@overload
+def extract_batch(
+    output_type: type[T],
+    documents: Iterable[str],
+    *,
+    absent: Absent,
+    errors: Literal["raise"] = ...,
+    progress: bool | None = ...,
+    **options: Unpack[Options],
+) -> list[Extraction[T]]: ...
+@overload
+def extract_batch(
+    output_type: type[T],
+    documents: Iterable[str],
+    *,
+    absent: Absent,
+    errors: Literal["return"],
+    progress: bool | None = ...,
+    **options: Unpack[Options],
+) -> list[Extraction[T] | StructuredError]: ...
 @overload
 def extract_batch(
     output_type: object,
@@ -121,7 +146,9 @@ def extract_batch(
 
 
 @overload
-async def aextract(output_type: type[T], text: str, **options: Unpack[Options]) -> T: ...
+async def aextract(output_type: type[T], text: str, *, absent: None = ..., **options: Unpack[Options]) -> T: ...
+@overload
+async def aextract(output_type: type[T], text: str, *, absent: Absent, **options: Unpack[Options]) -> Extraction[T]: ...
 @overload
 async def aextract(
     output_type: object, text: str, *, absent: Absent | None = ..., **options: Unpack[Options]
@@ -137,6 +164,7 @@ async def aextract_batch(
     output_type: type[T],
     documents: Iterable[str],
     *,
+    absent: None = ...,
     errors: Literal["raise"] = ...,
     progress: bool | None = ...,
     **options: Unpack[Options],
@@ -146,10 +174,31 @@ async def aextract_batch(
     output_type: type[T],
     documents: Iterable[str],
     *,
+    absent: None = ...,
     errors: Literal["return"],
     progress: bool | None = ...,
     **options: Unpack[Options],
 ) -> list[T | StructuredError]: ...
+@overload
+async def aextract_batch(
+    output_type: type[T],
+    documents: Iterable[str],
+    *,
+    absent: Absent,
+    errors: Literal["raise"] = ...,
+    progress: bool | None = ...,
+    **options: Unpack[Options],
+) -> list[Extraction[T]]: ...
+@overload
+async def aextract_batch(
+    output_type: type[T],
+    documents: Iterable[str],
+    *,
+    absent: Absent,
+    errors: Literal["return"],
+    progress: bool | None = ...,
+    **options: Unpack[Options],
+) -> list[Extraction[T] | StructuredError]: ...
 @overload
 async def aextract_batch(
     output_type: object,

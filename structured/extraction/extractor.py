@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Iterable, Sequence
-from typing import Any, Generic, Literal, Self, TypeVar, Unpack, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar, Unpack, cast, overload
 
 from structured.decoding.generate import stream
 from structured.decoding.requests import Generation
@@ -29,7 +29,11 @@ from structured.output_types.optional_fields import Absent
 from structured.output_types.output_type import OutputType
 from structured.output_types.resolve import resolve_type
 
+if TYPE_CHECKING:
+    from structured.output_types.extraction import Extraction
+
 T = TypeVar("T")
+U = TypeVar("U")
 
 
 class Extractor(Generic[T]):
@@ -53,7 +57,11 @@ class Extractor(Generic[T]):
     """
 
     @overload
-    def __init__(self, output_type: type[T], **options: Unpack[Options]) -> None: ...
+    def __init__(self, output_type: type[T], *, absent: None = ..., **options: Unpack[Options]) -> None: ...
+    @overload
+    def __init__(
+        self: "Extractor[Extraction[U]]", output_type: type[U], *, absent: Absent, **options: Unpack[Options]
+    ) -> None: ...
     @overload
     def __init__(
         self: "Extractor[Any]", output_type: object, *, absent: Absent | None = ..., **options: Unpack[Options]

@@ -1,7 +1,7 @@
 """Options of a call: their names, what each must be, and what follows from them."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, TypedDict, cast, get_args
+from typing import Any, Literal, Optional, TypedDict, cast, get_args
 
 from structured.decoding.reasoning import Thinking
 from structured.decoding.repetition import REPETITION, Repetition
@@ -35,77 +35,87 @@ MAX_TOKENS = 1024
 """Tokens of one answer, unless the caller or the model's context says otherwise."""
 
 RETRIES = 3
-"""How often a rejected answer is sampled anew, unless the caller says otherwise."""
+"""How often a rejected answer is sampled again, unless the caller says otherwise."""
 
 
 class Options(TypedDict, total=False):
     """The options of `extract`, `extract_batch`, `structured` and `Extractor`.
 
     A function of yours can pass them on with their types: `def mine(**options: Unpack[Options])`. Options are checked
-    when they are passed. Numbers may be NumPy's; True and False are not numbers.
+    when they are passed. Numbers may be NumPy's; True and False are not numbers. None stands for the default where the
+    type allows it.
+
+    Attributes:
+        model: The model, as `load_model` takes it. Default: the one that STRUCTURED_MODEL names, or the
+            packaged model.
+        instructions: What to do; stands before the document. Default: none.
+        examples: Pairs of a document and the right answer, an instance of the type. Default: none.
+        optional: What happens to fields that are not required. "written" (default): all are written, as null
+            where the type allows it. "omittable": they may be left out. "schema": as "omittable", and a
+            JsonSchema may get any additional properties that it allows.
+        whitespace: The layout of the JSON text: "spaced" (default), "compact", "indented", "flexible" or "any";
+            see `to_regex`.
+        temperature: 0 (default) takes the likeliest token. Above 0, tokens are sampled from softmax(logits /
+            temperature).
+        top_k: Samples from at most this many tokens, the likeliest that are allowed. Default: no limit.
+        top_p: Samples from the likeliest tokens that together have this probability. Default: 1.
+        min_p: Samples from tokens that are at least this fraction as likely as the likeliest. Default: 0.
+        stop_repetition: Whether a string or a list is closed when its end repeats itself: more than three times the
+            same, in a row, 24 bytes or more. What stands in the prompt like that may be copied. A
+            RepetitionWarning says so. Default: True.
+        repetition_penalty: Makes tokens less likely that were written before, as in transformers; in free text
+            only, and counting only what the answer has in free text, so that neither field names nor quotations of
+            the prompt are penalised. Default: 1.0, off.
+        no_repeat_ngram_size: Rules out that this many tokens in a row are written twice in free text of one
+            answer. Default: 0, off.
+        jump_forward: Jump-forward decoding: tokens that the type determines, such as field names, are appended
+            without asking the model, and probable ones are proposed ahead (speculation). Default: True. No
+            answer becomes impossible by it.
+        thinking: Lets a reasoning model write freely, up to a marker, before its answer. Default: none.
+        seed: Makes sampling repeatable. Each document and each attempt has random numbers of its own. Default:
+            none.
+        beams: Beam search with this many hypotheses. The answer is the likeliest that validators accept.
+            Default: 1, greedy.
+        samples: How many answers are sampled for each document, at a temperature above 0. Default: 1.
+        choose: Which of the samples is the answer: "likeliest" (default), of those that validators accept, or
+            "vote": for each field the value that most samples have (self-consistency).
+        max_tokens: The most tokens in one answer. Default: 1,024; never more than the context leaves. An answer
+            that would be longer is completed as briefly as the type allows, with a BudgetWarning.
+        retries: How often an answer that validators reject is sampled again. Default: 3. Retries of greedy
+            answers and of beam search use temperature 0.7.
+        batch_size: How many documents go through the model at once. Default: 8.
+        batch_tokens: The most tokens, prompts and whole budgets counted, that are in the model's memory at
+            once, unless one text (or one beam search) needs more. Default: no limit. A batch that does not fit
+            on a GPU is halved in any case.
+        observe: A function that is called with a document's position and each Generation for it, also rejected
+            ones, as soon as its texts are written.
+        cache: Whether masks and vocabularies are kept on disk for later processes. Default: True.
     """
 
-    model: ModelSource
-    """The model, as `load_model` takes it. Default: the one that STRUCTURED_MODEL names, or the packaged model."""
-    instructions: str
-    """What to do; stands before the document. Default: none."""
+    model: Optional[ModelSource]  # noqa: UP045  the alias is a string
+    instructions: str | None
     examples: Sequence[tuple[str, object]]
-    """Pairs of a document and the right answer, an instance of the type. Default: none."""
     optional: Optionals
-    """What happens to fields that are not required. "written" (default): all are written, as null where the type
-    allows it. "omittable": they may be left out. "schema": as "omittable", and a JsonSchema may get any additional
-    properties that it allows."""
     whitespace: WhitespaceName
-    """The layout of the JSON text: "spaced" (default), "compact", "indented", "flexible" or "any"; see `to_regex`."""
     temperature: float
-    """0 (default) takes the likeliest token. Above 0, tokens are sampled from softmax(logits / temperature)."""
-    top_k: int
-    """Samples from at most this many tokens, the likeliest that are allowed. Default: no limit."""
+    top_k: int | None
     top_p: float
-    """Samples from the likeliest tokens that together have this probability. Default: 1."""
     min_p: float
-    """Samples from tokens that are at least this fraction as likely as the likeliest. Default: 0."""
     stop_repetition: bool
-    """Whether a string or a list is closed when its end repeats itself: more than three times the same, in a row, 24
-    bytes or more. What stands in the prompt like that may be copied. A RepetitionWarning says so. Default: True."""
     repetition_penalty: float
-    """Makes tokens less likely that were written before, as in transformers; in free text only, and counting only what
-    the answer has in free text, so that neither field names nor quotations of the prompt are penalised. Default: 1.0,
-    off."""
     no_repeat_ngram_size: int
-    """Rules out that this many tokens in a row are written twice in free text of one answer. Default: 0, off."""
     jump_forward: bool
-    """Jump-forward decoding: tokens that the type determines, such as field names, are appended without asking the
-    model, and probable ones are proposed ahead (speculation). Default: True. No answer becomes impossible by
-    it."""
-    thinking: Thinking
-    """Lets a reasoning model write freely, up to a marker, before its answer. Default: none."""
-    seed: int
-    """Makes sampling repeatable. Each document and each attempt has random numbers of its own. Default: none."""
+    thinking: Thinking | None
+    seed: int | None
     beams: int
-    """Beam search with this many hypotheses. The answer is the likeliest that validators accept. Default: 1,
-    greedy."""
     samples: int
-    """How many answers are sampled for each document, at a temperature above 0. Default: 1."""
     choose: Choose
-    """Which of the samples is the answer: "likeliest" (default), of those that validators accept, or "vote": for each
-    field the value that most samples have (self-consistency)."""
     max_tokens: int
-    """The most tokens in one answer. Default: 1,024; never more than the context leaves. An answer that would be
-    longer is led to its shortest valid end, with a BudgetWarning."""
     retries: int
-    """How often an answer that validators reject is sampled again. Default: 3. Retries of greedy answers and of beam
-    search use temperature 0.7."""
     batch_size: int
-    """How many documents go through the model at once. Default: 8."""
-    batch_tokens: int
-    """The most tokens, prompts and whole budgets counted, that are in the model's memory at once, unless one text (or
-    one beam search) needs more. Default: no limit. A batch that does not fit on a GPU is halved in any case."""
-    observe: Callable[[int, Generation], object]
-    """A function that is called with a document's position and each Generation for it, also rejected ones, as soon as
-    its texts are written."""
+    batch_tokens: int | None
+    observe: Callable[[int, Generation], object] | None
     cache: bool
-    """Whether masks and vocabularies are kept on disk for later processes. Default: True."""
 
 
 _CHECKS = {

@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any
 
 from structured.automata import Foundation
+from structured.errors import UnsatisfiableError
 from structured.errors.recursion import deep
 from structured.json_schema.allowed_types import allowed_types
 from structured.json_schema.arrays.arrays import array
@@ -27,7 +28,6 @@ from structured.json_schema.document.location import (
     Schema,
     Subschema,
     Subschemas,
-    UnsatisfiableError,
     check_shape,
 )
 from structured.json_schema.document.references import REFERENCES

@@ -16,11 +16,11 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 from walks import accepted, read
 
 from structured.automata import DEAD, RegularAutomaton
-from structured.errors import SchemaError
+from structured.errors import SchemaError, UnsatisfiableError
 from structured.index.index import Index
 from structured.index.masks import unpack
 from structured.json_schema.compile import schema_to_pattern
-from structured.json_schema.document.location import Complement, Reading, UnsatisfiableError
+from structured.json_schema.document.location import Complement, Reading
 from structured.output_types.regular_expression import to_regex
 from structured.output_types.resolve import read_type
 

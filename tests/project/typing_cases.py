@@ -73,11 +73,16 @@ assert_type(Extractor(JsonSchema(True)).batch(["text"]), list[Any])
 assert_type(extract(Person, "text", optional="omittable"), Person)
 extract(Person, "text", optional="never")  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
 assert_type(extract(Extraction[Person], "text"), Extraction[Person])
-assert_type(extract(Person, "text", absent=True), Any)
+assert_type(extract(Person, "text", absent=True), Extraction[Person])
+assert_type(extract(Person, text="text", absent=["age"]), Extraction[Person])
+assert_type(extract(Person, "text", absent=None, seed=None, model=None, instructions=None), Person)
+assert_type(extract(JsonSchema(True), "text", absent=None), Any)
+assert_type(extract_batch(Person, ["text"], absent=True), list[Extraction[Person]])
+assert_type(extract_batch(Person, ["text"], absent=True, errors="return"), list[Extraction[Person] | StructuredError])
 assert_type(extract(Extraction[Person], "text").value, Person | None)
 assert_type(extract_batch(Extraction[Person], ["text"]), list[Extraction[Person]])
 assert_type(Extractor(Extraction[Person])("text"), Extraction[Person])
-assert_type(Extractor(Person, absent=["age"])("text"), Any)
+assert_type(Extractor(Person, absent=["age"])("text"), Extraction[Person])
 anything: Any = extract(Literal["a", "b"], "text")
 optional: Person | None = extract(Annotated[Person | None, Field(description="whoever it is")], "text")
 decorated: Callable[[str], Person] = one
@@ -120,6 +125,8 @@ def reading_along(text: str) -> Person:
 async def beside_a_loop(text: str) -> None:
     """Wait for answers in an event loop."""
     assert_type(await aextract(Person, text), Person)
+    assert_type(await aextract(Person, text, absent=True), Extraction[Person])
+    assert_type(await aextract_batch(Person, [text], absent=True), list[Extraction[Person]])
     assert_type(await aextract_batch(Extraction[Person], [text]), list[Extraction[Person]])
     async for piece in Extractor(Person).stream(text):
         assert_type(piece, str)
@@ -130,7 +137,7 @@ def what_failed(texts: list[str]) -> list[Person]:
     try:
         return extract_batch(Person, texts)
     except BatchError as error:
-        assert_type(error.results, tuple[object, ...])
+        assert_type(error.results, tuple[Any, ...])
         assert_type(error.errors, dict[int, StructuredError])
         return [person for person in error.results if isinstance(person, Person)]
     except GenerationError as error:

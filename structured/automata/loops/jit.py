@@ -7,6 +7,7 @@ no loop may make an array. From Python the arrays go in one by one, since Numba 
 
 import functools
 import hashlib
+import logging
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, ParamSpec, TypeVar, cast, get_type_hints, overload
@@ -20,6 +21,8 @@ Rows = Annotated[NDArray[np.int32], numba.int32[:, ::1]]
 Words = Annotated[NDArray[np.uint32], numba.uint32[::1]]
 Flags = Annotated[NDArray[np.bool_], numba.boolean[::1]]
 Bytes = Annotated[NDArray[np.uint8], numba.types.Array(numba.uint8, 1, "C", readonly=True)]
+
+_LOGGER = logging.getLogger(__name__)
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -76,9 +79,17 @@ def _compiled(function: Callable[P, T], *, reassociates: bool, digest: str = "")
     is_inner = any(isinstance(parameter, numba.types.NamedTuple) for parameter in parameters)
     compiler = functools.partial(numba.njit, signature, _nrt=False, no_cpython_wrapper=is_inner, **fast)
     try:
-        return cast("Callable[P, T]", compiler(cache=True)(function))
+        loop = compiler(cache=True)(function)
     except RuntimeError:  # no folder to cache in can be written
-        return cast("Callable[P, T]", compiler()(function))
+        loop = compiler()(function)
+    if hasattr(loop, "stats") and not loop.stats.cache_hits:
+        _log_compiling()
+    return cast("Callable[P, T]", loop)
+
+
+@functools.cache
+def _log_compiling() -> None:
+    _LOGGER.info("compiling the loops, once per machine; that takes half a minute or more")
 
 
 def _sources_digest(function: Callable[..., Any]) -> str:

@@ -11,6 +11,7 @@ from math import inf
 from operator import add, gt
 from typing import Any
 
+from structured.errors import UnsatisfiableError
 from structured.json_schema.arrays.items import evaluates_rest, prefix_of, read_by, rest_of
 from structured.json_schema.document.drafts import Draft
 from structured.json_schema.document.location import (
@@ -20,7 +21,6 @@ from structured.json_schema.document.location import (
     PatternOf,
     Subschema,
     Subschemas,
-    UnsatisfiableError,
 )
 from structured.json_schema.logic.complements import SomeItem, contained
 from structured.regex import Pattern

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import TypeVar
 
-from structured.json_schema.document.location import Location, PatternOf, Subschema, Subschemas, UnsatisfiableError
+from structured.errors import UnsatisfiableError
+from structured.json_schema.document.location import Location, PatternOf, Subschema, Subschemas
 from structured.regex import EMPTY, Pattern, alternation, concat, literal, optional, right_linear
 
 State = TypeVar("State", bound=Hashable)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Literal, NamedTuple
 
-from structured.errors import SchemaError
+from structured.errors import SchemaError, UnsatisfiableError
 from structured.json_schema.document.drafts import Draft
 from structured.json_schema.document.library import Library
 from structured.json_schema.document.resources import Path, Resource, Scope, keys_of, longer
@@ -55,10 +55,6 @@ something is said of others; or those that are listed may be left out; or, besid
 
 KeyOrder = Literal["schema", "any"]
 """The order of the properties of an object: that in which the schema lists them, others after them; or any."""
-
-
-class UnsatisfiableError(SchemaError):
-    """Nothing is valid. Where there is a choice, another branch may be."""
 
 
 @dataclass(slots=True, eq=False)

@@ -10,7 +10,7 @@ from functools import partial
 from typing import NamedTuple
 
 from structured.automata.dfa import Intersection, Language, PatternLanguage
-from structured.errors import PatternError
+from structured.errors import PatternError, UnsatisfiableError
 from structured.errors.recursion import deep
 from structured.json_schema.document.location import (
     Complement,
@@ -18,7 +18,6 @@ from structured.json_schema.document.location import (
     PatternOf,
     Subschema,
     Subschemas,
-    UnsatisfiableError,
     counts,
 )
 from structured.json_schema.logic.complements import SomeProperty

@@ -7,10 +7,9 @@ would have to be kept in step. So was collecting errors inside the compiler, whi
 
 from typing import Any
 
-from structured.errors import SchemaError
+from structured.errors import SchemaError, UnsatisfiableError
 from structured.errors.recursion import deep
 from structured.json_schema.compile import compiled, part_to_pattern
-from structured.json_schema.document.location import UnsatisfiableError
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName
 from structured.output_types.inspection.lengths import text_lengths
 from structured.output_types.inspection.report import Cost, Report
