@@ -22,7 +22,7 @@ from benchmarks.end_to_end_worker import CLOCKS, OURS, PEERS, UNGUIDED
 from benchmarks.flat_cost import flat_cost
 from benchmarks.maskbench import Worker
 from structured.extraction.prompts import completion_prompt
-from structured.models import DEMONSTRATION
+from structured.models import PACKAGED_MODEL
 from structured.output_types.resolve import read_type
 
 PLAIN = f"{OURS}, nothing forced"
@@ -43,15 +43,15 @@ def main() -> None:
             with tempfile.TemporaryDirectory() as temporary:
                 measure(name, Path(temporary), arguments, say)
     if "flat" in arguments.only:
-        for vocabulary in (str(DEMONSTRATION), *([arguments.tokenizer] if arguments.tokenizer else [])):
+        for vocabulary in (str(PACKAGED_MODEL), *([arguments.tokenizer] if arguments.tokenizer else [])):
             say(f"## Flat cost, the vocabulary of {Path(vocabulary).name}\n\n{flat_cost(vocabulary)}")
 
 
 def measure(name: str, temporary: Path, arguments: argparse.Namespace, say: Callable[[str], None]) -> None:
     """Print the tables of one model."""
-    folder = DEMONSTRATION if name == "demo" else temporary / "llama"
+    folder = PACKAGED_MODEL if name == "demo" else temporary / "llama"
     if name == "demo":
-        say("## The demonstration model")
+        say("## The packaged model")
     else:
         say(f"## Llama's shape, random weights\n\n{make_llama(folder, arguments)}")
     tasks = temporary / "tasks.json"

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from structured.automata import DEAD, RegularAutomaton
-from structured.errors import PatternError, SchemaError
+from structured.errors import PatternError, SchemaError, UnsatisfiableError
 from structured.json_schema.compile import compiled
 from structured.json_schema.document.drafts import Draft
-from structured.json_schema.document.location import Compilation, Reading, UnsatisfiableError
+from structured.json_schema.document.location import Compilation, Reading
 from structured.json_schema.whitespace import read_whitespace
 
 ROOT = Path(__file__).parent.parent

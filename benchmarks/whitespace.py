@@ -1,6 +1,6 @@
 """What each kind of whitespace costs and gains: `python -m benchmarks.whitespace [TOKENIZER ...]`.
 
-The demonstration model answers the same unseen documents in each kind. Printed are the share of fields that are right
+The packaged model answers the same unseen documents in each kind. Printed are the share of fields that are right
 and the tokens of an answer; then, for each tokenizer named, the tokens that the right answers take as text.
 """
 
@@ -26,7 +26,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("tokenizers", nargs="*", help="tokenizers to count tokens with")
     parser.add_argument("--count", type=int, default=300, help="documents")
-    parser.add_argument("--model", help="a hub id or folder; default: the demonstration model")
+    parser.add_argument("--model", help="a hub id or folder; default: the packaged model")
     arguments = parser.parse_args()
     model = load_model(arguments.model)
     print("| whitespace | fields right | objects all right | tokens of an answer |\n|---|---|---|---|")

@@ -1,4 +1,4 @@
-"""Measure the demonstration model on what it has never seen, and write its model card: `python -m training.evaluate`.
+"""Measure the packaged model on what it has never seen, and write its model card: `python -m training.evaluate`.
 
 Answers are generated as the library generates them: under the mask of each sample's schema, greedily.
 """
@@ -21,7 +21,7 @@ from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.json_schema.compile import schema_to_pattern
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName
-from structured.models import DEMONSTRATION, LanguageModel, load_model
+from structured.models import PACKAGED_MODEL, LanguageModel, load_model
 from training.examples import prompt_and_answer
 from training.generate import Sample, samples
 from training.words import Split
@@ -77,7 +77,7 @@ class Report:
 def main() -> None:
     """Evaluate each split and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--model", default=str(DEMONSTRATION))
+    parser.add_argument("--model", default=str(PACKAGED_MODEL))
     parser.add_argument("--count", type=int, default=1000, help="samples of each split")
     parser.add_argument("--seed", type=int, default=1_000_003, help="a seed other than that of the training")
     parser.add_argument("--failures", type=Path, help="write the wrong answers to this file, as JSON lines")

@@ -1,4 +1,4 @@
-"""Train the demonstration model: `python -m training.train`.
+"""Train the packaged model: `python -m training.train`.
 
 Samples are made while training goes on, so that each is seen once. A GPU is used where there is one; without, 105
 minutes on two CPU cores give the model that ships. The learning rate falls to zero over the given time, whatever the
@@ -21,7 +21,7 @@ import torch
 from torch.nn.functional import cross_entropy
 from transformers import GenerationConfig, Lfm2Config, Lfm2ForCausalLM, PreTrainedTokenizerFast
 
-from structured.models import DEMONSTRATION
+from structured.models import PACKAGED_MODEL
 from training.attention import SHORT_CAUSAL
 from training.examples import Batch, batches, prompt_and_answer
 from training.generate import samples
@@ -51,7 +51,7 @@ class Settings:
 def main() -> None:
     """Read the settings from the command line, train, and save the model."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, default=DEMONSTRATION, help="folder for model and tokenizer")
+    parser.add_argument("--out", type=Path, default=PACKAGED_MODEL, help="folder for model and tokenizer")
     runs = Path(__file__).parent / "runs"
     parser.add_argument("--run", type=Path, default=runs / "latest", help="folder for log and checkpoints")
     for name, value in asdict(Settings()).items():

@@ -1,1 +1,1 @@
-"""The command `structured`: a demonstration, reports on types, and the cache."""
+"""The command `structured`: try it, report on a type, manage the cache."""

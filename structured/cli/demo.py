@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from structured.cli.showcases import SHOWCASES, Showcase
-from structured.errors import DemonstrationWarning, StructuredError
+from structured.errors import PackagedModelWarning, StructuredError
 from structured.extraction.extractor import Extractor
 from structured.models import load_model
 from structured.output_types.resolve import read_type
@@ -29,7 +29,7 @@ def demo(
     """Extract eight types from eight documents, and show the objects."""
     console = Console()
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", DemonstrationWarning)
+        warnings.simplefilter("always", PackagedModelWarning)
         try:
             with console.status("Loading the model …"):
                 loaded = load_model(model)

@@ -14,7 +14,7 @@
     └── BatchError         some documents of a batch failed; holds the results of the others
 
     StructuredWarning
-    ├── DemonstrationWarning    no model was named; the packaged one answers
+    ├── PackagedModelWarning    no model was named; the packaged one answers
     ├── OptionWarning           an option has no effect beside the others
     ├── BudgetWarning           max_tokens, or the context of the model, shortened answers
     ├── RepetitionWarning       answers repeated themselves, and were led out of a string or a list
@@ -37,12 +37,12 @@ __all__ = [
     "BudgetError",
     "BudgetWarning",
     "CacheWarning",
-    "DemonstrationWarning",
     "GenerationError",
     "IncompleteError",
     "ModelError",
     "OptionWarning",
     "OutOfMemoryError",
+    "PackagedModelWarning",
     "PatternError",
     "PromptError",
     "RepetitionWarning",
@@ -233,8 +233,8 @@ class StructuredWarning(Portable, UserWarning):
     """The base of every warning that the library gives."""
 
 
-class DemonstrationWarning(StructuredWarning):
-    """No model was named, so the packaged demonstration model answers. Given once in a process."""
+class PackagedModelWarning(StructuredWarning):
+    """No model was named, so the packaged model answers. Given once in a process."""
 
 
 class OptionWarning(StructuredWarning):

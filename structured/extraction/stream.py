@@ -89,8 +89,8 @@ class Stream(Progress[str], Generic[T]):
     def partials(self) -> Progress[T]:
         """Return the answer so far, again each time a value is complete.
 
-        An instance of a model may lack the attributes that are still to come, and has not been validated as a whole then,
-        though its type is that of a whole one: read it with `getattr` or `model_fields_set`. See `PartialReader`.
+        An instance of a model may lack the attributes that are still to come, and then has not been validated as a
+        whole. Type checkers take it for a whole one: read it with `getattr` or `model_fields_set`. See `PartialReader`.
         """
 
         def partials() -> Iterator[T]:

@@ -1,12 +1,12 @@
 """Language models: checkpoints, loaded models and functions under one small protocol."""
 
 from structured.models.function import FunctionModel
-from structured.models.load import DEMONSTRATION, ModelSource, load_model
+from structured.models.load import PACKAGED_MODEL, ModelSource, load_model
 from structured.models.protocol import DecodingBatch, LanguageModel, Logits
 from structured.models.scripted import ByteTokenizer, ScriptedModel
 
 __all__ = [
-    "DEMONSTRATION",
+    "PACKAGED_MODEL",
     "ByteTokenizer",
     "DecodingBatch",
     "FunctionModel",

@@ -2,7 +2,7 @@
 
 A hub id or folder, a loaded `(model, tokenizer)` of transformers, a `(function, tokenizer)`, or a model of the user's
 own, which is derived from `LanguageModel`. With none named, the environment variable STRUCTURED_MODEL decides; without
-that the demonstration model of the package answers, and says so once.
+that the packaged model answers, and says so once.
 """
 
 import logging
@@ -12,7 +12,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from structured.errors import DemonstrationWarning, ModelError
+from structured.errors import ModelError, PackagedModelWarning
 from structured.errors.arguments import flag
 from structured.errors.calling_line import warn
 from structured.errors.values import described, shown
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _LOGGER = logging.getLogger(__name__)
 
-DEMONSTRATION = Path(__file__).parent / "demonstration"
+PACKAGED_MODEL = Path(__file__).parent / "demonstration"
 """The folder of the small model that ships with the package."""
 
 PACKAGED_NAME = "the packaged model"
@@ -73,7 +73,7 @@ def load_model(
             "modules and their devices."
         )
     if source is None:
-        source = os.environ.get("STRUCTURED_MODEL") or _demonstration()
+        source = os.environ.get("STRUCTURED_MODEL") or _packaged_model()
     if isinstance(source, str | os.PathLike) and isinstance(os.fspath(source), str):
         name, folder = os.fspath(source), find_folder(source)
         if not isinstance(device_map, str | None):
@@ -147,15 +147,15 @@ _TOLD = ("tokens", "end_token_ids", "encode")
 
 
 @cache
-def _demonstration() -> Path:
+def _packaged_model() -> Path:
     """Return the packaged model; being cached, it warns once in a process."""
     warn(
-        DemonstrationWarning(
+        PackagedModelWarning(
             "No model was named, so the packaged model answers. It is small, and made to try the "
             "library with; for real work pass model='…' or set STRUCTURED_MODEL."
         )
     )
-    return DEMONSTRATION
+    return PACKAGED_MODEL
 
 
 @cache
@@ -169,10 +169,10 @@ def _load_by_name(
     from structured.models.pretrained import load_pretrained
     from structured.models.transformers import HuggingFaceModel
 
-    if name == str(DEMONSTRATION) and dtype == "auto":
+    if name == str(PACKAGED_MODEL) and dtype == "auto":
         dtype = "float32"  # sums of bfloat16 differ from processor to processor, and with them close answers
     started = perf_counter()
     model, tokenizer = load_pretrained(name, folder, device_map=device_map, dtype=dtype)
-    _LOGGER.info("loaded %s in %.1f s", name, perf_counter() - started)
-    shown_name = PACKAGED_NAME if name == str(DEMONSTRATION) else name
+    shown_name = PACKAGED_NAME if name == str(PACKAGED_MODEL) else name
+    _LOGGER.info("loaded %s in %.1f s", shown_name, perf_counter() - started)
     return HuggingFaceModel(model, tokenizer, name=shown_name, cuda_graphs=cuda_graphs)

@@ -76,6 +76,17 @@ def lines(result):
     return [line.rstrip() for line in result.stdout.splitlines()]
 
 
+def test_lines_in_a_pipe_end_where_their_text_ends():
+    assert not [line for line in run("shop_types:Bill").stdout.splitlines() if line != line.rstrip()]
+
+
+def test_flags_have_no_value_in_the_help():
+    result = run("--help")
+    assert result.exit_code == 0
+    assert "<bool>" not in result.stdout
+    assert "which runs the module or file" in " ".join(result.stdout.split())
+
+
 @pytest.mark.parametrize("target", ["shop_types:Bill", "shop_types.py:Bill", "shop_types:Outer.Inner"])
 def test_a_type_is_found_in_a_module_or_a_file(target):
     """By the name of the module as seen from here, or by the path of the file."""

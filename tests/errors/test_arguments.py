@@ -40,7 +40,7 @@ from structured import (
 from structured.decoding.strategy import Choose
 from structured.json_schema.document.drafts import Draft
 from structured.json_schema.document.location import Optionals
-from structured.models import DEMONSTRATION, FunctionModel
+from structured.models import PACKAGED_MODEL, FunctionModel
 
 TOKENIZER = ByteTokenizer()
 MODEL = FunctionModel(random_logits(len(TOKENIZER.tokens)), TOKENIZER)
@@ -312,9 +312,13 @@ def test_the_annotations_of_parameters_need_not_resolve() -> None:
         (lambda: load_model(MODEL, dtype=5), TypeError, "dtype is 5; it must be a name"),
         (lambda: load_model(MODEL, device_map=5), TypeError, "device_map is 5; it must be a name"),
         (lambda: load_model(MODEL, cuda_graphs="x"), TypeError, "cuda_graphs is 'x'; it must be True or False."),
-        (lambda: load_model(DEMONSTRATION, device_map="cudda"), ModelError, "no device of torch. Did you mean 'cuda'?"),
+        (
+            lambda: load_model(PACKAGED_MODEL, device_map="cudda"),
+            ModelError,
+            "no device of torch. Did you mean 'cuda'?",
+        ),
         pytest.param(
-            lambda: load_model(DEMONSTRATION, device_map="cuda:0"),
+            lambda: load_model(PACKAGED_MODEL, device_map="cuda:0"),
             ModelError,
             "device_map is 'cuda:0', and torch finds no CUDA device here. Leave device_map out, or use 'cpu'.",
             marks=pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device"),

@@ -9,7 +9,7 @@ from doubles import ByteTokenizer, json_hating_logits
 
 import structured
 from structured import GuidedLogitsProcessor, aextract, aextract_batch, extract, extract_batch, load_model
-from structured.errors import BudgetWarning, DemonstrationWarning, ModelError
+from structured.errors import BudgetWarning, ModelError, PackagedModelWarning
 from structured.models import load
 
 
@@ -60,16 +60,16 @@ def demonstration(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
     monkeypatch.delenv("STRUCTURED_MODEL", raising=False)
     monkeypatch.setattr(load, "_load_once", fail)
-    load._demonstration.cache_clear()
+    load._packaged_model.cache_clear()
     yield
-    load._demonstration.cache_clear()
+    load._packaged_model.cache_clear()
 
 
 @pytest.mark.parametrize("entrance", ENTRANCES.values(), ids=ENTRANCES)
 @pytest.mark.usefixtures("demonstration")
 def test_demonstration_points_to_the_line_of_the_user(entrance):
     """From every entrance, and where the model is loaded in a thread as well."""
-    with pytest.warns(DemonstrationWarning) as caught, pytest.raises(ModelError):
+    with pytest.warns(PackagedModelWarning) as caught, pytest.raises(ModelError):
         entrance()
     lines = {(warning.filename, warning.lineno) for warning in caught}
     awaiting = awaited.__code__.co_firstlineno + 1
@@ -83,7 +83,7 @@ def test_demonstration_points_to_the_line_of_the_user(entrance):
 def test_demonstration_points_to_the_cell_of_a_notebook(names):
     """Code that is in no file is told by the name it was compiled with, whatever its module is called."""
     cell = compile("import structured\n\nstructured.extract(int, 'x')", "<cell 7>", "exec")
-    with pytest.warns(DemonstrationWarning) as caught, pytest.raises(ModelError):
+    with pytest.warns(PackagedModelWarning) as caught, pytest.raises(ModelError):
         exec(cell, names)  # noqa: S102  as a notebook does
     assert [(warning.filename, warning.lineno) for warning in caught] == [("<cell 7>", 3)]
 

@@ -15,7 +15,7 @@ from doubles import ByteTokenizer, in_memory, random_logits, tiny_llama
 from pydantic import BaseModel, Field
 
 from structured import Extraction, Extractor, Generation, JsonSchema, Options, PartialReader, Thinking, inspect_type
-from structured.models import DEMONSTRATION, FunctionModel
+from structured.models import PACKAGED_MODEL, FunctionModel
 
 TOKENIZER = ByteTokenizer()
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "many-documents.md"
@@ -76,7 +76,7 @@ def test_types_of_all_kinds_go(output_type: Any) -> None:
 
 def test_a_model_that_was_named_goes_by_its_name() -> None:
     """No weights are in the pickle, and where the name is known they are not loaded again."""
-    extractor = Extractor(Person, model=DEMONSTRATION)
+    extractor = Extractor(Person, model=PACKAGED_MODEL)
     data = pickle.dumps(extractor)
     assert len(data) < 1000
     assert pickle.loads(data).task.model is extractor.task.model  # noqa: S301  what was written here

@@ -2,6 +2,7 @@
 
 import math
 import os
+import re
 import subprocess
 import sys
 import warnings
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from structured import DemonstrationWarning, extract, load_model
+from structured import Extractor, PackagedModelWarning, extract, load_model
 from structured.cli.app import app
 from structured.cli.showcases import (
     SHOWCASES,
@@ -25,7 +26,7 @@ from structured.cli.showcases import (
     Priority,
     Ticket,
 )
-from structured.models import DEMONSTRATION, LanguageModel
+from structured.models import PACKAGED_MODEL, LanguageModel
 from training.evaluate import RESULTS, evaluate
 
 EXPECTED = {
@@ -80,7 +81,7 @@ EXPECTED = {
 
 @pytest.fixture(scope="module")
 def model() -> LanguageModel:
-    return load_model(DEMONSTRATION)
+    return load_model(PACKAGED_MODEL)
 
 
 @pytest.mark.thorough
@@ -93,7 +94,7 @@ def test_the_objects_of_the_demo_are_right(model, showcase):
 @pytest.mark.parametrize("showcase", SHOWCASES, ids=lambda showcase: showcase.title)
 def test_the_objects_of_the_demo_are_right_in_half_precision_too(showcase):
     """Each has a margin: on another processor, or a GPU, the same objects come out."""
-    model = load_model(DEMONSTRATION, dtype="bfloat16")
+    model = load_model(PACKAGED_MODEL, dtype="bfloat16")
     assert extract(showcase.output_type, showcase.document, model=model) == EXPECTED[showcase.title]
 
 
@@ -107,14 +108,14 @@ def test_most_fields_of_unseen_phrasings_are_right(model):
 def test_the_weights_are_small_and_load_plainly():
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    assert sum(path.stat().st_size for path in DEMONSTRATION.glob("*.safetensors")) <= 12_000_000
-    loaded = AutoModelForCausalLM.from_pretrained(DEMONSTRATION)
-    tokenizer = AutoTokenizer.from_pretrained(DEMONSTRATION)
+    assert sum(path.stat().st_size for path in PACKAGED_MODEL.glob("*.safetensors")) <= 12_000_000
+    loaded = AutoModelForCausalLM.from_pretrained(PACKAGED_MODEL)
+    tokenizer = AutoTokenizer.from_pretrained(PACKAGED_MODEL)
     assert math.isfinite(loaded(**tokenizer("Type:", return_tensors="pt")).logits.sum().item())
 
 
 def test_the_model_card_has_results():
-    card = (DEMONSTRATION / "README.md").read_text(encoding="utf-8")
+    card = (PACKAGED_MODEL / "README.md").read_text(encoding="utf-8")
     assert "| **all** |" in card.split(RESULTS)[1]
 
 
@@ -130,20 +131,27 @@ def test_the_demonstration_model_says_so_once():
     )
     environment = {name: value for name, value in os.environ.items() if name != "STRUCTURED_MODEL"}
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True, env=environment)
-    assert done.stdout.strip() == "['DemonstrationWarning']"
+    assert done.stdout.strip() == "['PackagedModelWarning']"
+
+
+def test_the_packaged_model_is_shown_by_its_name():
+    """And not by the folder where it is installed."""
+    extractor = Extractor(bool, model=PACKAGED_MODEL)
+    assert repr(extractor) == "Extractor(bool, model='the packaged model')"
+    assert "<td>the packaged model" in re.sub(r" style='[^']*'", "", extractor._repr_html_())
 
 
 def test_the_environment_names_the_default_model(monkeypatch):
-    monkeypatch.setenv("STRUCTURED_MODEL", str(DEMONSTRATION))
+    monkeypatch.setenv("STRUCTURED_MODEL", str(PACKAGED_MODEL))
     with warnings.catch_warnings():
-        warnings.simplefilter("error", DemonstrationWarning)
-        assert load_model() is load_model(str(DEMONSTRATION))
+        warnings.simplefilter("error", PackagedModelWarning)
+        assert load_model() is load_model(str(PACKAGED_MODEL))
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("columns", ["60", "140"])
 def test_the_demo_shows_every_document_type_and_object(columns, monkeypatch):
-    monkeypatch.setenv("STRUCTURED_MODEL", str(DEMONSTRATION))
+    monkeypatch.setenv("STRUCTURED_MODEL", str(PACKAGED_MODEL))
     monkeypatch.setenv("COLUMNS", columns)
     result = CliRunner().invoke(app, ["demo"])
     assert result.exit_code == 0

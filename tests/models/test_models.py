@@ -27,7 +27,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from reruns import Rerun
 
-from structured.errors import DemonstrationWarning, ModelError
+from structured.errors import ModelError, PackagedModelWarning
 from structured.models import FunctionModel, LanguageModel, load, load_model
 
 if TYPE_CHECKING:
@@ -262,7 +262,7 @@ def test_model_saved_to_a_folder_is_the_same_model(model: "HuggingFaceModel", tm
 
 @pytest.mark.usefixtures("offline")
 def test_environment_variable_names_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With no model named, STRUCTURED_MODEL decides, and nothing is said about a demonstration."""
+    """With no model named, STRUCTURED_MODEL decides, and nothing is said about the packaged one."""
     save(in_memory(tiny_llama), tmp_path)
     monkeypatch.setenv("STRUCTURED_MODEL", str(tmp_path))
     assert load_model().name == str(tmp_path)
@@ -273,15 +273,15 @@ def test_demonstration_model_says_so_once(tmp_path: Path, monkeypatch: pytest.Mo
     """With no model named anywhere, the packaged one answers; the first time it warns, the second it does not."""
     save(in_memory(tiny_llama), tmp_path)
     monkeypatch.delenv("STRUCTURED_MODEL", raising=False)
-    monkeypatch.setattr(load, "DEMONSTRATION", tmp_path)
-    load._demonstration.cache_clear()
-    with pytest.warns(DemonstrationWarning, match=r"^No model was named, so the packaged model"):
+    monkeypatch.setattr(load, "PACKAGED_MODEL", tmp_path)
+    load._packaged_model.cache_clear()
+    with pytest.warns(PackagedModelWarning, match=r"^No model was named, so the packaged model"):
         first = load_model()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         assert load_model() is first
     assert not caught
-    load._demonstration.cache_clear()
+    load._packaged_model.cache_clear()
 
 
 @pytest.mark.parametrize("nonsense", [42, (random_logits(SIZE),), (1, 2, 3), random_logits(SIZE)])

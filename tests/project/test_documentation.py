@@ -11,7 +11,7 @@ after a statement, on its last line or on the lines below it, states what the st
     warn("Old.")  # warns UserWarning: Old       the warning, and how its message starts
 
 What is not stated must not happen: an error or a warning that no comment announces fails the test. (Only the notice
-that the demonstration model answers is free to come, since it comes once in a process.) A block under the comment
+that the packaged model answers is free to come, since it comes once in a process.) A block under the comment
 `<!-- not run: reason -->` is only parsed.
 
 What is shown must be the value itself. An expression whose value is thrown away, and a judgement of a value in place of
@@ -41,7 +41,7 @@ import pytest
 from package_map import HOUSE, PACKAGES
 
 import structured
-from structured import DemonstrationWarning
+from structured import PackagedModelWarning
 from structured.extraction.options import Options
 
 ROOT = Path(__file__).parents[2]
@@ -186,7 +186,7 @@ def _execute(statement: ast.stmt, page: Path, namespace: dict[str, Any]) -> Outc
                 exec(compile(ast.Module([statement], []), str(page), "exec"), namespace)  # noqa: S102
         except Exception as raised:  # noqa: BLE001  whatever the documentation shows
             error = raised
-    given = [warning for warning in caught if not issubclass(warning.category, DemonstrationWarning)]
+    given = [warning for warning in caught if not issubclass(warning.category, PackagedModelWarning)]
     shown = [f"{warning.category.__name__}: {warning.message}" for warning in given]
     return Outcome(repr(value), printed.getvalue(), error, shown)
 
@@ -240,7 +240,7 @@ def _page_name(page: Path) -> str:
 
 @pytest.fixture(autouse=True)
 def _demonstration_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the demonstration model answer, whatever model the reader has named in the environment."""
+    """Let the packaged model answer, whatever model the reader has named in the environment."""
     monkeypatch.delenv("STRUCTURED_MODEL", raising=False)
 
 
@@ -435,7 +435,7 @@ def _run_example(name: str, *arguments: str) -> str:
     printed = io.StringIO()
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings(), redirect_stdout(printed):
         patch.setattr(sys, "argv", command)
-        warnings.simplefilter("ignore", DemonstrationWarning)
+        warnings.simplefilter("ignore", PackagedModelWarning)
         runpy.run_path(command[0], run_name="__main__")
     return printed.getvalue()
 

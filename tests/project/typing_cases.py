@@ -142,7 +142,7 @@ def what_failed(texts: list[str]) -> list[Person]:
         return [person for person in error.results if isinstance(person, Person)]
     except GenerationError as error:
         assert_type(error.attempts[0].text, str)
-        assert_type(error.document, int)
+        assert_type(error.document, int | None)
     except BudgetError as error:
         assert_type(error.shortest, int)
     except SchemaError as error:
