@@ -247,7 +247,7 @@ def refusal_cases():
     for name, test in globals().items():
         for mark in getattr(test, "pytestmark", []) if name.startswith("test_") else []:
             for case, *_ in mark.args[1]:
-                if not isinstance(case, list | str):
+                if not isinstance(case, list | str | JsonSchema):
                     yield case
 
 
