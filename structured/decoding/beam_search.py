@@ -23,7 +23,7 @@ from structured.decoding.sampling import Choice, log_softmax, share_of_all
 from structured.decoding.sequence import Sequence, in_model
 from structured.index.guide import Guide, WrongMaskError
 from structured.index.masks import unpack
-from structured.models import DecodingBatch, LanguageModel, Logits
+from structured.models import DecodingBatch, LanguageModel, Logits, calls
 
 DEFAULT_BEAMS = 4
 
@@ -42,8 +42,9 @@ def beam_search(
     not asked for. A text is called shortened if the budget took away a hypothesis that was worth as much or more; down
     to the last that is not, the ranking is that of a budget without end.
 
-    Raises ValueError if `beams` is less than 1 or a request has thinking before its answer, and OutOfMemoryError if the
-    batch is too much for the model's device.
+    Raises ValueError if `beams` is less than 1 or a request has thinking before its answer, OutOfMemoryError if the
+    batch is too much for the model's device, ModelError for what else the model raises, or returns, and PatternError if
+    an automaton is too much.
     """
     if beams < 1:
         raise ValueError(f"beams is {beams}; it must be 1 or greater.")
@@ -62,7 +63,7 @@ def _run(model: LanguageModel, searches: "list[_Search]") -> None:
     shared = min(search.request.shared for search in searches)
     live = [one for search in searches for one in search.live]
     prompts = [one.read_all() for one in live]
-    batch, logits = in_model(live, lambda: model.prefill(prompts, shared=shared))
+    batch, logits = in_model(live, lambda: calls.prefill(model, prompts, shared=shared))
     while True:
         rows: list[int] = []
         first, scores = 0, to_host(logits)
@@ -74,15 +75,15 @@ def _run(model: LanguageModel, searches: "list[_Search]") -> None:
         if not searches:
             return
         if rows != list(range(first)):
-            batch.select(rows)
-        logits = _forward(batch, [one for search in searches for one in search.live])
+            calls.called(model.name, lambda: batch.select(rows))  # noqa: B023  it is called at once
+        logits = _forward(model, batch, [one for search in searches for one in search.live])
 
 
-def _forward(batch: DecodingBatch, hypotheses: list[Sequence]) -> Logits:
+def _forward(model: LanguageModel, batch: DecodingBatch, hypotheses: list[Sequence]) -> Logits:
     """Let the model read what it has not; where it must read as much of each text, as much as all have."""
     counts = [len(one.pending) for one in hypotheses]
     new = [one.read(max(counts) if batch.is_ragged else min(counts)) for one in hypotheses]
-    return in_model(hypotheses, lambda: batch.forward(new))
+    return in_model(hypotheses, lambda: calls.forward(model, batch, new))
 
 
 class _Continuation(NamedTuple):
@@ -162,6 +163,8 @@ class _Search:
 
     def _keep(self, hypothesis: Sequence) -> bool:
         """Take up a hypothesis among the finished or the live, and tell whether it lives."""
+        if hypothesis.error is not None:
+            raise hypothesis.error
         if not hypothesis.finished:
             self.live.append(hypothesis)
             return True

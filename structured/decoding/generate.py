@@ -8,8 +8,9 @@ probably follow, and runs one forward pass for all of them. A text that is finis
 import itertools
 from codecs import getincrementaldecoder
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,9 +20,9 @@ from structured.decoding.requests import Generation, Request
 from structured.decoding.sampling import Choice, Sampler
 from structured.decoding.sequence import Sequence, in_guide, in_model
 from structured.decoding.speculation import Speculation, columns
-from structured.errors import OutOfMemoryError
-from structured.index.masks import allows
-from structured.models import DecodingBatch, LanguageModel, Logits
+from structured.errors import OutOfMemoryError, PatternError, StructuredError
+from structured.index.masks import Mask, allows
+from structured.models import DecodingBatch, LanguageModel, Logits, calls
 
 if TYPE_CHECKING:
     import torch
@@ -40,14 +41,15 @@ def generate(  # noqa: PLR0913  three are options by name
 ) -> list[Generation]:
     """Write one text for each request, as `as_completed` does, and return them in the order of the requests.
 
-    Raises OutOfMemoryError if one text alone is too much for the model's device.
+    Raises OutOfMemoryError if one text alone is too much for the model's device, and PatternError if its automaton is
+    too much.
     """
     texts: dict[int, Generation] = {}
     completed = as_completed(
         model, requests, sampler, batch_size=batch_size, batch_tokens=batch_tokens, jump_forward=jump_forward
     )
     for place, text in completed:
-        if isinstance(text, OutOfMemoryError):
+        if isinstance(text, StructuredError):
             raise text
         texts[place] = text
     return [texts[place] for place in range(len(texts))]
@@ -61,18 +63,20 @@ def as_completed(  # noqa: PLR0913  three are options by name
     batch_size: int = DEFAULT_BATCH_SIZE,
     batch_tokens: int | None = None,
     jump_forward: bool = True,
-) -> Iterator[tuple[int, Generation | OutOfMemoryError]]:
+) -> Iterator[tuple[int, Generation | StructuredError]]:
     """Write one text for each request, `batch_size` at a time; yield each, with its place, as soon as it is finished.
 
     At most `batch_tokens` tokens are in memory at a time, however long the texts become, unless one alone has more.
     The guides may be of different types. With `jump_forward`, tokens that are known are not asked for.
 
     Where the texts are too much for the model's device, half of them are tried again. In place of a text that is too
-    much alone, the error is yielded; the others are written all the same.
+    much alone, or whose automaton raises PatternError, the error is yielded; the others are written all the same.
+
+    Raises ModelError for what the model raises, and where what it returns cannot be read.
     """
     places = {Sequence(request, jump_forward): place for place, request in enumerate(requests)}
     for one in [one for one in places if one.finished]:
-        yield places.pop(one), one.generation()
+        yield places.pop(one), one.error or one.generation()
     for ended in _Scheduler(model, sampler, batch_size, batch_tokens).turns(list(places)):
         for one in ended:
             yield places.pop(one), one.error or one.generation()
@@ -153,7 +157,7 @@ class _Scheduler:
             in_guide(self.live, self._sample)
             wrong = self.speculation.settle(self.live)
             if any(wrong):
-                self.batch.rollback(wrong)
+                self._call(partial(self.batch.rollback, wrong))
         for one in self.live:
             if one.finished:
                 one.end()
@@ -174,8 +178,8 @@ class _Scheduler:
 
         def forward() -> Logits:
             if has_left:
-                batch.select(rows)
-            return batch.forward(new, window=window)
+                self._call(partial(batch.select, rows))
+            return calls.forward(self.model, batch, new, window=window)
 
         self.logits = list(in_model(live, forward))
 
@@ -195,12 +199,18 @@ class _Scheduler:
         prompts = [one.read_all() for one in new]
         window = in_guide(new, lambda: self.speculation.propose(new))
         prompts = [prompt + one.window.proposed for prompt, one in zip(prompts, new, strict=True)]
-        batch, logits = in_model(new, lambda: self.model.prefill(prompts, shared=shared, window=window))
+        if self.batch is not None:
+            self.logits = [self._kept(row) for row in range(len(self.logits))]
+        batch, logits = in_model(new, lambda: calls.prefill(self.model, prompts, shared=shared, window=window))
         if self.batch is None:
             self.batch, self.logits = batch, list(logits)
         else:
-            self.batch.join(batch)
+            self._call(partial(self.batch.join, batch))
             self.logits += list(logits)
+
+    def _call(self, run: Callable[[], None]) -> None:
+        """Call a batch. What it raises becomes a ModelError."""
+        calls.called(self.model.name, run)
 
     def _sample(self) -> None:
         """Sample a token for each text of which the model has read all, and more where it has read them already."""
@@ -212,31 +222,37 @@ class _Scheduler:
     def _sample_one(self, rows: list[int]) -> None:
         """Sample a token for some texts, in front of what is proposed of them."""
         size = self.model.vocabulary.size  # models have more logits, to round their width up
-        sequences = [self.live[row] for row in rows]
-        logits = [self.live[row].penalised(self._next(row)[:size]) for row in rows]
-        on_host = [one for one in logits if isinstance(one, np.ndarray)]
-        if on_host:
-            for one, scores in zip(sequences, on_host, strict=True):
-                choice = self.sampler.choose(scores, one.mask, one.request.generator, within=one.guide.mask())
+        masked = [(row, found) for row in rows if (found := self.live[row].masks()) is not None]
+        sequences, masks = [self.live[row] for row, _ in masked], [found for _, found in masked]
+        logits = [self.live[row].penalised(self._next(row)[:size]) for row, _ in masked]
+        if any(isinstance(one, np.ndarray) for one in logits):
+            for one, (mask, within), scores in zip(sequences, masks, map(to_host, logits), strict=True):
+                choice = self.sampler.choose(scores, mask, one.request.generator, within=within)
                 self._extend(one, choice, scores)
-        else:
-            self._sample_on_device(sequences, stacked(logits))
+        elif logits:
+            self._sample_on_device(sequences, masks, stacked(logits))
 
-    def _sample_on_device(self, sequences: list[Sequence], scores: "torch.Tensor") -> None:
+    def _sample_on_device(
+        self, sequences: list[Sequence], masks: list[tuple[Mask, Mask]], scores: "torch.Tensor"
+    ) -> None:
         """Sample a token for each text where the scores are, shape (texts, width)."""
-        generators = [one.request.generator for one in sequences]
-        masks, table = [one.mask for one in sequences], sequences[0].guide.index.table
-        choices = draw(scores, masks, table, generators, self.sampler)
-        for row, (one, choice) in enumerate(zip(sequences, choices, strict=True)):
-            within, drawn = one.guide.mask(), choice
+        generators, table = [one.request.generator for one in sequences], sequences[0].guide.index.table
+        choices = draw(scores, [mask for mask, _ in masks], table, generators, self.sampler)
+        for row, (one, (_, within), choice) in enumerate(zip(sequences, masks, choices, strict=True)):
+            drawn = choice
             if not allows(within, choice.token_id):
                 drawn = self.sampler.confined(choice, to_host(scores[row]), within, generators[row])
             self._extend(one, drawn, scores[row])
 
     def _extend(self, one: Sequence, choice: Choice, scores: Logits) -> None:
         """Append a token that was sampled or, where it repeats the text, one on the way out of the string or list."""
-        if one.repeats(choice.token_id):
-            within = one.guide.way_out()
+        try:
+            repeats = one.repeats(choice.token_id)
+            within = one.guide.way_out() if repeats else None
+        except PatternError as error:
+            one.error = error
+            return
+        if within is not None:
             one.leave(choice, self.sampler.confined(choice, to_host(scores), within, one.request.generator))
         else:
             one.extend(choice)
@@ -245,3 +261,10 @@ class _Scheduler:
         """Return the logits of the token that comes next, in front of what is proposed; shape (width,)."""
         logits = self.logits[row]
         return logits if logits.ndim == 1 else logits[-1 - len(self.live[row].window.proposed)]
+
+    def _kept(self, row: int) -> Logits:
+        """Return the logits of a row in memory of their own: a model may use the same for each pass."""
+        logits = self.logits[row]
+        if logits.ndim > 1:
+            logits = logits[-1 - len(self.live[row].window.proposed) :]
+        return logits.copy() if isinstance(logits, np.ndarray) else logits.clone()

@@ -14,7 +14,7 @@ from structured.decoding.prompt_lookup import LENGTHS, Source, Window, propose
 from structured.decoding.repetition import BREAK, MAX_LOOKED_AT, repeated_end
 from structured.decoding.requests import Diagnostics, Generation, Request
 from structured.decoding.sampling import Choice
-from structured.errors import OutOfMemoryError
+from structured.errors import PatternError, StructuredError
 from structured.index.guide import Guide, WrongMaskError
 from structured.index.masks import Mask
 from structured.models import Logits
@@ -55,13 +55,16 @@ class Sequence:
     ended: float = 0.0
     seconds_in_model: float = 0.0
     seconds_in_guide: float = 0.0
-    error: OutOfMemoryError | None = None
-    """Why it cannot be finished: it is too much for the model's device, alone."""
+    error: StructuredError | None = None
+    """Why it cannot be finished: it is too much for the model's device, alone, or its automaton has a PatternError."""
 
     def __post_init__(self) -> None:
         thinking, answer = self.request.thinking, self.request.guide
         self.guide, self.next_guide = (answer, None) if thinking is None else (thinking, answer)
-        self._append_forced()
+        try:
+            self._append_forced()
+        except PatternError as error:
+            self.error = error
 
     def __copy__(self) -> "Sequence":
         """Return a sequence that goes on by itself, from the same tokens and the same place in the guide."""
@@ -78,7 +81,7 @@ class Sequence:
     @property
     def finished(self) -> bool:
         """Whether nothing can follow."""
-        return self.next_guide is None and self.guide.finished
+        return self.error is not None or (self.next_guide is None and self.guide.finished)
 
     @property
     def is_ready(self) -> bool:
@@ -96,10 +99,16 @@ class Sequence:
         """The bytes of the answer so far."""
         return b"" if self.next_guide else bytes(self.text[self.answer_start + self.request.begun :])
 
-    @property
-    def mask(self) -> Mask:
-        """The tokens that may come next, whatever the budget."""
-        return self.guide.index.mask(self.guide.state)
+    def masks(self) -> tuple[Mask, Mask] | None:
+        """Return the tokens that may come next, whatever the budget, and those of them that fit into it.
+
+        None if the automaton cannot tell; that is its `error` then.
+        """
+        try:
+            return self.guide.index.mask(self.guide.state), self.guide.mask()
+        except PatternError as error:
+            self.error = error
+            return None
 
     def repeats(self, token_id: int) -> bool:
         """Tell whether a token, with what is known to follow it, repeats the end of the text once too often.
@@ -140,11 +149,16 @@ class Sequence:
 
         If a wrong mask allowed it, it is not appended: another one will be sampled.
         """
-        state = self.guide.state
         try:
-            self.guide.advance(choice.token_id)
+            self._extend(choice)
         except WrongMaskError:
             return
+        except PatternError as error:
+            self.error = error
+
+    def _extend(self, choice: Choice) -> None:
+        state = self.guide.state
+        self.guide.advance(choice.token_id)
         self._note_free_text(state, choice.token_id)
         self.log_probability += choice.log_probability
         self.shortened |= choice.steered and self.next_guide is None
@@ -168,8 +182,11 @@ class Sequence:
         """Propose at most so many tokens, if all that is sure is to be read, and return how many."""
         proposed: list[int] = []
         if self.jump_forward and self.is_ready and most > 0:
-            most = min(most, self.window.size)
-            proposed = propose(self.guide, bytes(self.text[-LENGTHS[0] :]), self._prompt(), most)
+            most, written = min(most, self.window.size), bytes(self.text[-LENGTHS[0] :])
+            try:
+                proposed = propose(self.guide, written, self._prompt(), most)
+            except PatternError as error:
+                self.error = error
         self.window.open(proposed)
         return len(proposed)
 

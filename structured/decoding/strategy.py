@@ -14,7 +14,7 @@ from structured.decoding.beam_search import beam_search
 from structured.decoding.generate import as_completed
 from structured.decoding.requests import Generation, Request
 from structured.decoding.sampling import Sampler
-from structured.errors import OutOfMemoryError
+from structured.errors import OutOfMemoryError, PatternError, StructuredError
 from structured.errors.arguments import check_fields, count, one_of
 from structured.models import LanguageModel
 
@@ -90,12 +90,13 @@ class Search:
         batch_size: int,
         jump_forward: bool,
         batch_tokens: int | None = None,
-    ) -> Iterator[tuple[int, list[Generation] | OutOfMemoryError]]:
+    ) -> Iterator[tuple[int, list[Generation] | StructuredError]]:
         """Yield the candidates of each request, likeliest first, with its place, as soon as all of them are finished.
 
         `batch_size` texts go through the model at a time, and of these at most as many as may have `batch_tokens`
         tokens together, prompts and whole budgets counted. Beams of one request go together, however many.
-        For a request one text of which, or one search, is alone too much for the model's device, its error is yielded.
+        For a request one text of which, or one search, is alone too much for the model's device, or the automaton of
+        which raises PatternError, its error is yielded.
 
         Candidates do not depend on the batch, and with more samples there are the same as with fewer, and others.
         """
@@ -108,24 +109,24 @@ class Search:
         return self._grouped(drawn)
 
     def _grouped(
-        self, drawn: Iterator[tuple[int, Generation | OutOfMemoryError]]
-    ) -> Iterator[tuple[int, list[Generation] | OutOfMemoryError]]:
+        self, drawn: Iterator[tuple[int, Generation | StructuredError]]
+    ) -> Iterator[tuple[int, list[Generation] | StructuredError]]:
         """Yield the samples of each request together."""
-        groups: defaultdict[int, list[Generation | OutOfMemoryError]] = defaultdict(list)
+        groups: defaultdict[int, list[Generation | StructuredError]] = defaultdict(list)
         for place, text in drawn:
             group = groups[place // self.samples]
             group.append(text)
             if len(group) == self.samples:
                 del groups[place // self.samples]
-                errors = [one for one in group if isinstance(one, OutOfMemoryError)]
+                errors = [one for one in group if isinstance(one, StructuredError)]
                 texts = [one for one in group if isinstance(one, Generation)]
                 found = sorted(texts, key=lambda one: (-one.log_probability, one.token_ids))
                 yield place // self.samples, errors[0] if errors else found
 
     def _searched(
         self, model: LanguageModel, requests: Sequence[Request], size: int, batch_tokens: int | None, jump_forward: bool
-    ) -> Iterator[tuple[int, list[Generation] | OutOfMemoryError]]:
-        """Yield what beams find for each request, `size` requests at a time, half of them where memory is too small."""
+    ) -> Iterator[tuple[int, list[Generation] | StructuredError]]:
+        """Yield what beams find for each request, `size` requests at a time, half of them where that fails."""
         waiting = deque(enumerate(requests))
         while waiting:
             batch = [waiting.popleft()]
@@ -140,7 +141,7 @@ class Search:
                 found = beam_search(
                     model, [request for _, request in batch], beams=self.beams, jump_forward=jump_forward
                 )
-            except OutOfMemoryError as error:
+            except (OutOfMemoryError, PatternError) as error:
                 if len(batch) == 1:
                     yield places[0], error
                 else:

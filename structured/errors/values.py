@@ -31,6 +31,14 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
+def message(error: BaseException) -> str:
+    """Return what an exception says; an empty text if its own code fails."""
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001  the exception's own code
+        return ""
+
+
 def nearest(name: object, names: Iterable[str]) -> str:
     """Return a question whether one of some names was meant, after a blank; an empty text if none is similar."""
     near = get_close_matches(str(name)[:80].lower(), list(names), n=1)

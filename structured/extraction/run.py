@@ -10,7 +10,7 @@ from typing import Any
 from structured.decoding.generate import DEFAULT_BATCH_SIZE
 from structured.decoding.requests import Generation
 from structured.decoding.strategy import Search
-from structured.errors import Attempt, BudgetError, OutOfMemoryError, PromptError
+from structured.errors import Attempt, BudgetError, PatternError, PromptError, SchemaError, StructuredError
 from structured.errors.values import shown
 from structured.extraction.options import RETRIES, Options, search_of
 from structured.extraction.outcomes import Outcome
@@ -80,7 +80,7 @@ class Run:
         pending = {item.position: item for item in items}
         for attempt in range(self.retries + 1):
             for item, candidates in self._candidates(list(pending.values()), attempt, outcome):
-                if isinstance(candidates, OutOfMemoryError):
+                if isinstance(candidates, StructuredError):
                     outcome.fail(item.position, candidates)
                     del pending[item.position]
                 elif self.accept(item, candidates, outcome):
@@ -97,7 +97,7 @@ class Run:
 
     def _candidates(
         self, items: list[Item], attempt: int, outcome: Outcome
-    ) -> Iterator[tuple[Item, list[Generation] | OutOfMemoryError]]:
+    ) -> Iterator[tuple[Item, list[Generation] | StructuredError]]:
         """Yield the candidates for each item as soon as they are written; none after what stops the model."""
         if outcome.stopped is not None or not items:
             return

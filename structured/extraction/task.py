@@ -17,7 +17,7 @@ from structured.extraction.prompts import chat_messages, check_characters, compl
 from structured.index.compile import compile_type
 from structured.index.guide import Guide
 from structured.index.index import Index
-from structured.models import LanguageModel
+from structured.models import LanguageModel, calls
 from structured.output_types.output_type import Description, OutputType
 from structured.results.voting import Candidate, vote
 
@@ -73,7 +73,7 @@ class Task:
             )
         check_characters(document, title)
         try:
-            token_ids = self.model.encode(self.prompt(document))
+            token_ids = calls.encode(self.model, self.prompt(document))
         except PromptError as error:
             raise PromptError(f"{title}: {error}") from error
         max_tokens, context = self.max_tokens, self.model.context_length
@@ -114,7 +114,7 @@ class Task:
     @functools.cached_property
     def beginning(self) -> tuple[int, ...]:
         """The tokens that its prompts begin with, most of them."""
-        return common_beginning([self.model.encode(self.prompt(document)) for document in ("a", "7")])
+        return common_beginning([calls.encode(self.model, self.prompt(document)) for document in ("a", "7")])
 
     def index(self, document: str) -> Index:
         """Return the index of the answers to a document."""

@@ -1,15 +1,15 @@
 """Any Python function from token ids to logits, as a model."""
 
 import inspect
-import sys
 from collections.abc import Callable, Sequence
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from structured.errors import ModelError, StructuredError
+from structured.errors import ModelError
 from structured.errors.values import described
+from structured.models.calls import called, numbers
 from structured.models.protocol import DecodingBatch, LanguageModel
 from structured.vocabulary import Tokenizer, Vocabulary
 
@@ -47,40 +47,15 @@ class FunctionModel(LanguageModel):
         Raises ModelError if the function raises something, or returns anything but a number for each token.
         """
         size = self.vocabulary.size
-        try:
-            given = self.function(token_ids)
-        except StructuredError:
-            raise
-        except Exception as error:
-            raise ModelError(
-                f"{self.name} raised {type(error).__name__} after {len(token_ids)} tokens: {error}"
-            ) from error
-        scores = self._numbers(given)
-        if scores.ndim != 1 or len(scores) < size:
-            raise ModelError(
-                f"{self.name} returned logits of shape {scores.shape}; one number for each of the {size} tokens is "
-                "needed, shape (width,) with width at least that."
-            )
-        return scores[:size]
-
-    def _numbers(self, given: object) -> NDArray[np.float32]:
-        """Return a list, an array or a tensor in single precision; what is too large for it becomes infinite."""
+        given = called(self.name, lambda: self.function(token_ids), f" after {len(token_ids)} tokens")
         wanted = (
-            f"One number for each of the {self.vocabulary.size} tokens is needed: a list, a NumPy array or a torch "
-            "tensor of floats or integers, shape (width,)."
+            f"One number for each of the {size} tokens is needed: a list, a NumPy array or a torch tensor of floats or "
+            "integers, shape (width,) with width at least that."
         )
-        if inspect.iscoroutine(given):
-            given.close()
-        try:
-            array = np.asarray(_on_host(given))
-            with np.errstate(over="ignore", invalid="ignore"):
-                numbers = array.astype(np.float32) if _holds_numbers(array.dtype) else None
-        except Exception as error:
-            problem = f"{self.name} returned {described(given)}, which cannot be read: {error}"
-            raise ModelError(f"{problem}. {wanted}") from error
-        if numbers is None:
-            raise ModelError(f"{self.name} returned {described(given)}, of dtype {array.dtype}. {wanted}")
-        return numbers
+        scores = numbers(given, self.name, wanted)
+        if scores.ndim != 1 or len(scores) < size:
+            raise ModelError(f"{self.name} returned logits of shape {scores.shape}. {wanted}")
+        return scores[:size]
 
     def prefill(
         self,
@@ -124,17 +99,3 @@ class FunctionBatch(DecodingBatch):
     def rollback(self, counts: Sequence[int]) -> None:
         """Forget the last tokens of each text."""
         self.texts = [text[: len(text) - count] for text, count in zip(self.texts, counts, strict=True)]
-
-
-def _holds_numbers(dtype: np.dtype[Any]) -> bool:
-    """Tell whether there are floats or integers in an array; narrow floats of other libraries are of no NumPy kind."""
-    return dtype.kind in "fiu" or "float" in dtype.name
-
-
-def _on_host(given: object) -> object:
-    """Return a tensor of torch as an array, whatever its device, width and gradient; anything else as it is."""
-    torch = sys.modules.get("torch")
-    if torch is None or not isinstance(given, torch.Tensor):
-        return given
-    tensor = given.detach().cpu()
-    return (tensor.float() if tensor.is_floating_point() else tensor).numpy()

@@ -13,7 +13,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from structured.errors import ModelError, PackagedModelWarning
-from structured.errors.arguments import flag
+from structured.errors.arguments import Check, count, flag, number, or_none, text
 from structured.errors.calling_line import warn
 from structured.errors.values import described, shown
 from structured.models.checkpoints import find_folder
@@ -101,7 +101,7 @@ def _hint(source: object) -> str:
 
 
 def _checked(model: LanguageModel) -> LanguageModel:
-    """Return a model of the user's own if it has a name, and its vocabulary is one."""
+    """Return a model of the user's own if the facts that it states are of the right kind."""
     lacks = [f"`{name}`" for name in ("name", "vocabulary") if not _has(model, name)]
     if lacks:
         raise ModelError(f"{described(model)} lacks {' and '.join(lacks)}. Set them when it is made.")
@@ -114,7 +114,22 @@ def _checked(model: LanguageModel) -> LanguageModel:
             f"The `vocabulary` of {described(model)} is {described(vocabulary)}. It must be a "
             "structured.vocabulary.Vocabulary."
         )
+    for name, check in _FACTS.items():
+        try:
+            check(f"The `{name}` of {described(model)}", getattr(model, name))
+        except (TypeError, ValueError) as error:
+            raise ModelError(str(error)) from error
     return model
+
+
+_COST = number(lambda value: 0 <= value < float("inf"), "0 or greater, and finite")
+_FACTS: dict[str, Check[Any]] = {
+    "name": text,
+    "context_length": or_none(count(1, "1 or greater, or None where there is no limit")),
+    "pass_cost": _COST,
+    "logits_cost": _COST,
+}
+"""What a model of the user's own states, beside its vocabulary."""
 
 
 def _has(source: object, name: str) -> bool:
