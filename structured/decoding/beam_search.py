@@ -11,6 +11,7 @@ import dataclasses
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from time import perf_counter
 from typing import NamedTuple
 
@@ -70,12 +71,14 @@ def _run(model: LanguageModel, searches: "list[_Search]") -> None:
         for search in searches:
             after = first + len(search.live)
             rows += [first + row for row in search.expand(scores[first:after])]
+            for row, one in search.ended:
+                calls.called(model.name, partial(batch.finish, first + row, one.pending))
             first = after
         searches = [search for search in searches if search.live]
         if not searches:
             return
         if rows != list(range(first)):
-            calls.called(model.name, lambda: batch.select(rows))  # noqa: B023  it is called at once
+            calls.called(model.name, partial(batch.select, rows))
         logits = _forward(model, batch, [one for search in searches for one in search.live])
 
 
@@ -108,6 +111,8 @@ class _Search:
     jump_forward: bool
     live: list[Sequence] = field(default_factory=list)
     """The hypotheses that go on."""
+    ended: list[tuple[int, Sequence]] = field(default_factory=list)
+    """Those that the last turn has finished, with the rows that they come from."""
     finished: dict[bytes, Generation] = field(default_factory=dict)
     lost: float | None = None
     """The best score of what would have gone on if the budget had allowed it."""
@@ -130,6 +135,7 @@ class _Search:
         `logits` has shape (live, width). A hypothesis of which the model has not read all waits: it is its own
         continuation, and keeps its place if what it is worth suffices.
         """
+        self.ended = []
         if all(parent.pending for parent in self.live):
             return list(range(len(self.live)))
         started = perf_counter()
@@ -149,6 +155,8 @@ class _Search:
                 taken.add(key)
                 if self._keep(child):
                     rows.append(one.row)
+                else:
+                    self.ended.append((one.row, child))
         for child in self.live:
             child.seconds_in_guide += perf_counter() - started
         return rows

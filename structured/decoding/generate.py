@@ -158,9 +158,11 @@ class _Scheduler:
             wrong = self.speculation.settle(self.live)
             if any(wrong):
                 self._call(partial(self.batch.rollback, wrong))
-        for one in self.live:
+        for row, one in enumerate(self.live):
             if one.finished:
                 one.end()
+                if one.error is None and self.batch is not None:
+                    self._call(partial(self.batch.finish, row, one.pending))
 
     def _forward(self, batch: DecodingBatch) -> None:
         """Let the model read pending tokens, and proposals; texts that are finished leave."""

@@ -104,7 +104,7 @@ def numbers(given: object, name: str, wanted: str) -> NDArray[np.float32]:
 def _is_as_wanted(given: object) -> TypeGuard[Logits]:
     """Tell whether scores may stay as and where they are: an array in single precision, or a plain tensor of floats."""
     if isinstance(given, np.ndarray):
-        return given.dtype == np.float32
+        return bool(given.dtype == np.float32)
     torch = sys.modules.get("torch")
     return (
         torch is not None

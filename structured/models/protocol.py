@@ -39,12 +39,20 @@ class DecodingBatch(ABC):
 
         The shape is (rows, width), width at least the vocabulary's size. Where the model can roll back, up to `window`
         of the last tokens of each text may be wrong: the scores before each of them are returned as well, those after
-        all tokens last, shape (rows, window + 1, width). Raises OutOfMemoryError.
+        all tokens last, shape (rows, window + 1, width). They may be overwritten by the next pass.
+
+        Raises OutOfMemoryError. Whatever else it raises becomes the cause of a ModelError.
         """
 
     @abstractmethod
     def select(self, rows: Sequence[int]) -> None:
         """Keep some of the texts, in this order; one that is named twice, as beam search does, goes on as two."""
+
+    def finish(self, row: int, token_ids: Sequence[int]) -> None:  # noqa: B027  most models need not know
+        """Note that the text of a row is finished. These are its last tokens, not read yet, nor to be read.
+
+        The row stays until `select` leaves it out. By default, nothing is done.
+        """
 
     def join(self, other: Self) -> None:
         """Take over the texts of another batch, behind these; the other is used up. Only asked for if `can_join`."""

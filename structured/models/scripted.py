@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.errors import ModelError
+from structured.errors.arguments import or_none, whole
+from structured.errors.values import described, message, shown
 from structured.models.protocol import DecodingBatch, LanguageModel, Messages
 from structured.vocabulary import Tokenizer, Vocabulary
 
@@ -25,6 +27,9 @@ SCORE = 100.0
 
 WHITESPACE = b" \t\n\r"
 
+FREE = WHITESPACE + b'{}[],:"'
+"""Bytes beside which there may be whitespace, or none."""
+
 ANSWER = b"\n\nassistant:"
 """What stands between a prompt and its answer; no JSON has it."""
 
@@ -32,6 +37,8 @@ ANSWER = b"\n\nassistant:"
 @dataclass(frozen=True)
 class ByteTokenizer:
     """A tokenizer with a token for each byte, and for whatever else it is given; its first token begins each prompt.
+
+    Raises TypeError for tokens that are not bytes or None, and ValueError if the first of them has bytes.
 
     >>> ByteTokenizer().encode("ab")
     [0, 99, 100]
@@ -42,6 +49,15 @@ class ByteTokenizer:
     tokens: tuple[bytes | None, ...] = BYTE_TOKENS
     end_token_ids: tuple[int, ...] = (1,)
 
+    def __post_init__(self) -> None:
+        tokens: object = self.tokens
+        if not isinstance(tokens, tuple) or not all(isinstance(token, bytes | None) for token in tokens):
+            raise TypeError(f"tokens is {shown(tokens)}; it must be a tuple of bytes and None, as BYTE_TOKENS is.")
+        if not tokens or tokens[0]:
+            raise ValueError(
+                "The first of the tokens begins each prompt, and must be None. Put None before the others."
+            )
+
     def encode(self, text: str) -> list[int]:
         """Return the first token, then again and again the longest token that fits.
 
@@ -49,7 +65,7 @@ class ByteTokenizer:
         """
         data, token_ids, place = text.encode(), [0], 0
         while place < len(data):
-            pieces = (data[place : place + length] for length in range(self._longest, 0, -1))
+            pieces = (data[place : place + length] for length in self._lengths.get(data[place], ()))
             piece = next((piece for piece in pieces if piece in self._ids), None)
             if piece is None:
                 raise ValueError(f"No token begins {data[place : place + 20]!r}.")
@@ -62,8 +78,12 @@ class ByteTokenizer:
         return {token: token_id for token_id, token in enumerate(self.tokens) if token}
 
     @cached_property
-    def _longest(self) -> int:
-        return max(map(len, self._ids), default=0)
+    def _lengths(self) -> dict[int, list[int]]:
+        """The lengths of the tokens that begin with a byte, the longest first."""
+        found: dict[int, set[int]] = {}
+        for token in self._ids:
+            found.setdefault(token[0], set()).add(len(token))
+        return {byte: sorted(lengths, reverse=True) for byte, lengths in found.items()}
 
 
 class ScriptedModel(LanguageModel):
@@ -80,8 +100,10 @@ class ScriptedModel(LanguageModel):
         context_length: The most tokens that prompt and answer may have together.
 
     Whitespace between the values of a script need not be that of the type. Where the type or its budget lets anything
-    else of the script not be written, ModelError is raised by the next step. So it is by beam search, which tries texts
-    that no script has.
+    else of the script not be written, or more is written than it says, that is a ModelError, at the end of the text at
+    the latest. A type that has one answer alone, such as `Literal["a"]`, asks no model, and so not this one.
+
+    Raises TypeError or ValueError for arguments of the wrong kind, and VocabularyError for the tokenizer.
     """
 
     has_chat_template = True
@@ -94,9 +116,11 @@ class ScriptedModel(LanguageModel):
         context_length: int | None = None,
     ) -> None:
         self.name = "scripted"
+        if not isinstance(script, str) and not callable(script):
+            raise TypeError(f"script is {shown(script)}; it must be an answer, or a function from prompts to answers.")
         self.script = script
         self.vocabulary = Vocabulary.from_tokenizer(ByteTokenizer() if tokenizer is None else tokenizer)
-        self.context_length = context_length
+        self.context_length = or_none(whole(1))("context_length", context_length)
 
     def __repr__(self) -> str:
         return f"ScriptedModel({self.script!r})"
@@ -118,10 +142,19 @@ class ScriptedModel(LanguageModel):
         batch = ScriptedBatch(self.vocabulary, [])
         for token_ids in prompts:
             prompt, _, begun = _spell(self.vocabulary, token_ids).rpartition(ANSWER)
-            script = self.script if isinstance(self.script, str) else self.script(prompt.decode())
-            batch.lines.append(_Line(script.encode()))
+            batch.lines.append(_Line(self._answer(prompt.decode())))
             batch.lines[-1].follow(begun)
         return batch, batch.scores()
+
+    def _answer(self, prompt: str) -> bytes:
+        """Return the script of an answer. Raises ModelError for what is no text."""
+        script: object = self.script if isinstance(self.script, str) else self.script(prompt)
+        if not isinstance(script, str):
+            raise ModelError(f"The script is {described(script)}. Let the function return the text of an answer.")
+        try:
+            return script.encode()
+        except UnicodeEncodeError as error:
+            raise ModelError(f"The script {described(script)} has half of a character: {message(error)}.") from error
 
 
 @dataclass(slots=True)
@@ -136,30 +169,57 @@ class _Line:
 
     def follow(self, data: bytes) -> None:
         """Go on by what was written. Raises ModelError if the script says something else."""
-        for byte in data:
-            self.written += bytes([byte])
-            if not self.in_string:
-                self._skip_whitespace()
-                if byte in WHITESPACE:
-                    continue
-            if self.script[self.place : self.place + 1] != bytes([byte]):
-                raise ModelError(
-                    f"The script says {self.script[self.place :][:40]!r}, and {self.written[-40:]!r} was written. The "
-                    "type, or max_tokens, does not allow the script; or beams are searched for, which no script has."
-                )
-            self.place += 1
-            if byte == ord('"') and not self.is_escaped:
-                self.in_string = not self.in_string
-            self.is_escaped = self.in_string and byte == ord("\\") and not self.is_escaped
+        taken = self.take(data)
+        if taken < len(data):
+            self.written += data[taken:]
+            raise self._difference()
 
-    def _skip_whitespace(self) -> None:
-        while self.place < len(self.script) and self.script[self.place] in WHITESPACE:
-            self.place += 1
+    def finish(self, data: bytes) -> None:
+        """Go on by the last that was written. Raises ModelError if the script says something else, or more."""
+        self.follow(data)
+        if not self.is_finished:
+            raise self._difference()
 
-    def follows(self) -> tuple[bytes, bytes]:
-        """Return what is left of the script, and the same without whitespace that may be left out."""
+    @property
+    def is_finished(self) -> bool:
+        """Whether nothing is left of the script."""
+        return not self.in_string and not self.script[self.place :].strip(WHITESPACE)
+
+    @property
+    def next_bytes(self) -> bytes:
+        """What the script says next: its next byte, and that after whitespace."""
         left = self.script[self.place :]
-        return left, left if self.in_string else left.lstrip(WHITESPACE)
+        return left[:1] if self.in_string else left[:1] + left.lstrip(WHITESPACE)[:1]
+
+    def take(self, data: bytes) -> int:
+        """Go on by what was written as far as the script says the same, and return how far that is."""
+        for taken, byte in enumerate(data):
+            if not self._take(bytes([byte])):
+                return taken
+        return len(data)
+
+    def _take(self, byte: bytes) -> bool:
+        left = self.script[self.place :]
+        gap = 0 if self.in_string else len(left) - len(left.lstrip(WHITESPACE))
+        is_free = self.in_string or self.written[-1:] in FREE or left[gap : gap + 1] in FREE
+        if not is_free and (byte in WHITESPACE) != bool(gap):
+            return False
+        if self.in_string or byte not in WHITESPACE:
+            if left[gap : gap + 1] != byte:
+                return False
+            if byte == b'"' and not self.is_escaped:
+                self.in_string = not self.in_string
+            self.is_escaped = self.in_string and byte == b"\\" and not self.is_escaped
+            gap += 1
+        self.place += gap
+        self.written += byte
+        return True
+
+    def _difference(self) -> ModelError:
+        return ModelError(
+            f"The script says {self.script[self.place :][:40]!r}, and {self.written[-40:]!r} was written. The "
+            "type, or max_tokens, does not allow the script."
+        )
 
 
 class ScriptedBatch(DecodingBatch):
@@ -186,16 +246,24 @@ class ScriptedBatch(DecodingBatch):
         """Take over the texts of another batch."""
         self.lines += other.lines
 
+    def finish(self, row: int, token_ids: Sequence[int]) -> None:
+        """Compare a finished text with its script. Raises ModelError if they differ."""
+        self.lines[row].finish(_spell(self.vocabulary, token_ids))
+
     def scores(self) -> NDArray[np.float32]:
-        """Return the scores of the next token of each text, shape (texts, size of the vocabulary)."""
-        found = np.zeros((len(self.lines), self.vocabulary.size), dtype=np.float32)
+        """Return the scores of the next token of each text, shape (texts, size of the vocabulary).
+
+        What does not go on in the script is ruled out with -inf. Whitespace that the script does not have is the last
+        choice where it may stand.
+        """
+        found = np.full((len(self.lines), self.vocabulary.size), -np.inf, dtype=np.float32)
         for row, line in zip(found, self.lines, strict=True):
-            left = line.follows()
-            if not left[-1]:
+            if line.is_finished:
                 row[list(self.vocabulary.end_token_ids)] = SCORE
+            next_bytes = line.next_bytes
             for token_id, token in enumerate(self.vocabulary.tokens):
-                if token and any(text.startswith(token) for text in left):
-                    row[token_id] = SCORE * len(token)
+                if token and token[0] in next_bytes + WHITESPACE and copy(line).take(token) == len(token):
+                    row[token_id] = SCORE * len(token) if token[0] in next_bytes else len(token.strip(WHITESPACE))
         return found
 
 

@@ -100,7 +100,10 @@ def test_a_model_may_return_an_array_once_and_a_tensor_then() -> None:
     turns = iter([same, torch.from_numpy] * 1000)
     options: Options = {"max_tokens": 30, "retries": 0, "batch_size": 3}
     expected = extract_batch(list[int], DOCUMENTS, model=FunctionModel(SCORES, TOKENIZER), **options)
-    assert extract_batch(list[int], DOCUMENTS, model=Engine(lambda one: next(turns)(one)), **options) == expected
+    assert (
+        extract_batch(list[int], DOCUMENTS, model=Engine(lambda scores: next(turns)(scores.copy())), **options)
+        == expected
+    )
 
 
 WRONG: dict[str, tuple[Change, str]] = {

@@ -2,12 +2,13 @@
 
 import subprocess
 import sys
-from typing import Literal
+from time import perf_counter
+from typing import Annotated, Any, Literal
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import BaseModel, field_validator
+from pydantic import BaseModel, Field, field_validator
 
 from structured import Extractor, ModelError, extract, extract_batch
 from structured.extraction.extractor import Options
@@ -103,3 +104,59 @@ def test_a_scripted_model_needs_no_torch() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout == "3 False\n"
+
+
+DIFFERENT: list[tuple[Any, str]] = [
+    (Literal["yes", "no"], '"never mind"'),
+    (Literal["yes", "no"], '"no" way'),
+    (bool, "maybe"),
+    (bool, "truer"),
+    (Annotated[int, Field(ge=0, le=9)], "42"),
+    (Annotated[int, Field(ge=0, le=99)], "4 2"),
+    (list[int], "[1, 2] and more"),
+    (list[int], "[1 2]"),
+    (Annotated[list[int], Field(max_length=1)], "[1, 2]"),
+    (list[Literal["a b", "c"]], '["ab"]'),
+    (str, '"ab'),
+    (int, ""),
+]
+
+
+@pytest.mark.parametrize("way", [{}, {"jump_forward": False}, {"temperature": 2.0}, {"beams": 2}], ids=str)
+@pytest.mark.parametrize(("output_type", "script"), DIFFERENT, ids=[one for _, one in DIFFERENT])
+def test_an_answer_that_the_script_does_not_say(output_type: Any, script: str, way: Options) -> None:
+    """It is an error wherever they part: in forced tokens, in the last one, and after it."""
+    with pytest.raises(ModelError, match=r"^The script says b[\"'].*[\"'], and b[\"'].*[\"'] was written\."):
+        extract(output_type, "x", model=ScriptedModel(script), **way)
+
+
+@pytest.mark.parametrize("beams", [1, 3])
+def test_one_document_whose_script_differs_is_told_beside_others(beams: int) -> None:
+    """The script of each text is compared with that text, in batches and among beams."""
+    model = ScriptedModel(lambda prompt: "[10, 20]" if "good" in prompt else "[3] !")
+    assert extract_batch(list[int], ["good", "good one"], model=model, beams=beams) == [[10, 20]] * 2
+    with pytest.raises(ModelError, match=r"^The script says b' !', and b'\[3\]' was written"):
+        extract_batch(list[int], ["good", "bad", "good one"], model=model, beams=beams)
+
+
+def test_arguments_of_the_doubles_are_checked() -> None:
+    """Mistakes are told when they are made, and not by a text that is not read."""
+    with pytest.raises(TypeError, match=r"^script is 5; it must be an answer, or a function"):
+        ScriptedModel(5)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"^context_length is '9'"):
+        ScriptedModel("1", context_length="9")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"^tokens is .*; it must be a tuple of bytes and None"):
+        ByteTokenizer(("a",))  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"^The first of the tokens begins each prompt, and must be None"):
+        ByteTokenizer((b"a", None))
+    for script, shown in ((None, "None"), (b"1", "bytes b'1'"), ("\ud800", "str '")):
+        with pytest.raises(ModelError, match=f"^The script (is )?{shown}"):
+            extract(int, "x", model=ScriptedModel(lambda _, script=script: script))  # type: ignore[misc]
+
+
+def test_a_long_token_does_not_make_encoding_slow() -> None:
+    """Only lengths that tokens have are tried."""
+    tokenizer = ByteTokenizer((*BYTE_TOKENS, b"a" * 100_000))
+    started = perf_counter()
+    assert len(tokenizer.encode("b" * 100_000)) == 100_001
+    assert perf_counter() - started < 10
