@@ -30,6 +30,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from structured.errors.pickling import Portable, StandIn, StandInError, picklable
+from structured.errors.values import message
 
 __all__ = [
     "Attempt",
@@ -225,8 +226,8 @@ class BatchError(StructuredError):
 
 
 def _one_line(error: Exception) -> str:
-    shown = " ".join(str(error).split())
-    return shown if isinstance(error, ValueError) else f"{type(error).__name__}: {shown}"
+    said = " ".join(message(error).split())
+    return said if isinstance(error, ValueError) and said else f"{type(error).__name__}: {said}"
 
 
 class StructuredWarning(Portable, UserWarning):

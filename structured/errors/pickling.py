@@ -10,6 +10,8 @@ import pickle
 from dataclasses import dataclass
 from typing import Any, Self, TypeVar
 
+from structured.errors.values import message
+
 E = TypeVar("E", bound=BaseException)
 
 
@@ -74,7 +76,7 @@ def picklable(value: Any) -> Any:
     if returns:
         return value
     kind = f"{type(value).__module__}.{type(value).__qualname__}"
-    return StandInError(str(value), kind) if isinstance(value, Exception) else StandIn(kind, _shown(value))
+    return StandInError(message(value), kind) if isinstance(value, Exception) else StandIn(kind, _shown(value))
 
 
 def _shown(value: object) -> str:

@@ -12,6 +12,7 @@ from structured.errors import (
     StructuredError,
 )
 from structured.errors.calling_line import warn
+from structured.errors.values import message
 from structured.extraction.options import Errors
 from structured.extraction.task import Item
 
@@ -110,7 +111,7 @@ class Outcome:
             return stopped
         error = ModelError(
             f"The model could not go on after {self.done:,} of {self.total:,} documents: {type(stopped).__name__}: "
-            f"{stopped}. Mend that, and pass the documents that are left."
+            f"{message(stopped)}. Mend that, and pass the documents that are left."
         )
         error.__cause__ = stopped
         return error
