@@ -64,9 +64,13 @@ class Stream(Progress[str], Generic[T]):
         self.text = ""
         """What has been written so far."""
         self._events: list[Event] = []
+        self._is_closed = False
+        """Whether the events of its end have been read."""
         self._reader: PartialReader[T] = PartialReader(output_type)
-        self._result = read
+        self._read_result = read
         self._generation: Generation | None = None
+        self._failure: Exception | None = None
+        """What the model raised, or why the answer was rejected."""
 
     def __repr__(self) -> str:
         end = self.text if len(self.text) <= SHOWN else f"…{self.text[-SHOWN:]}"
@@ -103,10 +107,19 @@ class Stream(Progress[str], Generic[T]):
         return Progress(partials())
 
     def result(self) -> T:
-        """Write the rest and return the validated instance. Raises GenerationError if validators reject it."""
+        """Write the rest and return the validated instance.
+
+        Raises GenerationError if validators reject it. What has been raised, by the model too, is raised every time.
+        """
         for _ in self:
             pass
-        return self._result(self.generation)
+        if self._failure is None:
+            try:
+                return self._read_result(self.generation)
+            except Exception as error:
+                self._failure = error
+                raise
+        raise self._failure
 
     @property
     def generation(self) -> Generation:
@@ -121,12 +134,17 @@ class Stream(Progress[str], Generic[T]):
                 piece = next(pieces)
             except StopIteration as stop:
                 self._generation = stop.value
-                self._events += self._reader.close()
                 return
+            except Exception as error:
+                self._failure = error
+                raise
             self.text += piece
             self._events += self._reader.feed(piece)
             yield piece
 
     def _take_events(self) -> list[Event]:
         events, self._events = self._events, []
+        if self._generation is not None and not self._is_closed:
+            self._is_closed = True
+            events += self._reader.close()
         return events

@@ -47,8 +47,8 @@ class PartialReader(Generic[T]):
     [('a[1]', 20), ('a', [10, 20]), ('', {'a': [10, 20]})]
 
     Values come in the order of the text, each once, a container after its members. Validators of a class run when its
-    instance is complete; where they reject it, it is plain data here. An
-    answer that is not JSON has one value, which is complete at its end.
+    instance is complete; where they reject it, it is plain data here. An answer that is not JSON has one value, which
+    is complete at its end, and is the text itself where it is rejected.
 
     Parameters:
         output_type: As for `extract`.
@@ -83,12 +83,19 @@ class PartialReader(Generic[T]):
     def close(self) -> list[Event]:
         """End the text, and return the values that this completes. Raises ValueError if the text was cut off."""
         if self._output_type.parts is None:
-            self._whole, self._is_whole = self._output_type.parse(self._text.getvalue()), True
+            self._whole, self._is_whole = self._read_whole(self._text.getvalue()), True
             return [Event((), self._whole)]
         events = list(self._read(self._scanner.close()))
         if not self._is_whole:
             raise ValueError(f"The text ends after {self._scanner.position} characters, and its value does not.")
         return events
+
+    def _read_whole(self, answer: str) -> Any:
+        """Return what an answer without parts says, or the answer itself where that is rejected."""
+        try:
+            return self._output_type.parse(answer)
+        except Exception:  # noqa: BLE001  validators are the user's own code
+            return answer
 
     @property
     def value(self) -> Any:
