@@ -1,6 +1,7 @@
 """The index of an output type over a vocabulary, kept in memory and on disk."""
 
 import logging
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -9,6 +10,7 @@ from structured.automata import Automaton
 from structured.index.cache import DiskCache, default_cache, load_index, load_layout, save_index
 from structured.index.index import Index
 from structured.index.masks import MaskTable
+from structured.output_types.interface import automaton_of
 from structured.output_types.output_type import OutputType
 from structured.vocabulary import Vocabulary
 
@@ -21,22 +23,45 @@ WORTH_SAVING = 8
 """New masks, and a quarter of those saved before: so many more are written to disk."""
 
 
-@lru_cache(maxsize=KEPT_INDEXES)
 def compile_type(
     output_type: OutputType[Any], vocabulary: Vocabulary, *, document: str | None = None, cache: bool = False
 ) -> Index:
     """Return the index of a type over a vocabulary; what it learns while texts are written serves the next call.
 
-    `document` is for types that depend on it. With `cache`, the index also starts with what other processes have
-    learned.
+    `document` is for types that depend on it; nothing of them is kept on disk. With `cache`, the index of any other
+    type also starts with what other processes have learned.
     """
-    table = _mask_table(vocabulary)
-    index = Index(output_type.automaton(document), vocabulary, table=table, name=output_type.name)
+    return _compiled(_Same(output_type), vocabulary, document, cache)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Same:
+    """An output type as itself: what its author calls equal, if anything, may have another automaton."""
+
+    output_type: OutputType[Any]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.output_type is other.output_type
+
+    def __hash__(self) -> int:
+        return id(self.output_type)
+
+
+@lru_cache(maxsize=KEPT_INDEXES)
+def _compiled(same: _Same, vocabulary: Vocabulary, document: str | None, cache: bool) -> Index:
+    wanted, table = same.output_type, _mask_table(vocabulary)
+    index = Index(automaton_of(wanted, document), vocabulary, table=table, name=wanted.name)
     disk = default_cache() if cache else None
     if disk is not None:
         load_layout(disk, vocabulary)
-        _load(disk, index)
+        if document is None:
+            _load(disk, index)
     return index
+
+
+def forget() -> None:
+    """Drop the indexes that are kept in memory."""
+    _compiled.cache_clear()
 
 
 def related_index(index: Index, automaton: Automaton) -> Index:
@@ -58,9 +83,14 @@ def _load(disk: DiskCache, index: Index) -> None:
 
 
 def save_learned(index: Index) -> None:
-    """Save what an index has learned for later processes, if that is notably more than what was saved before."""
+    """Save what an index has learned for later processes, if that is notably more than what was saved before.
+
+    Nothing is saved of an index that was not to start with what others have saved.
+    """
+    if index not in _STATES_SAVED:
+        return
     disk = default_cache()
-    saved = max(_STATES_SAVED.get(index, 0), index.states_learned)
+    saved = max(_STATES_SAVED[index], index.states_learned)
     if disk is not None and index.states_known >= saved + saved // 4 + WORTH_SAVING:
         _STATES_SAVED[index] = index.states_known
         save_index(disk, index)

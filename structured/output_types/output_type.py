@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from structured.automata import Automaton
+from structured.errors import SchemaError
 from structured.output_types.annotations import Annotation
 
 T = TypeVar("T")
@@ -60,8 +61,20 @@ class OutputType(ABC, Generic[T]):
         """Return how the type is shown to the model."""
 
     def check(self) -> None:
-        """Raise SchemaError if the type is not supported. Called before a model is loaded."""
-        self.automaton("" if self.depends_on_document else None)
+        """Raise SchemaError if the type is not supported. Called before a model is loaded.
+
+        By default it asks for the automaton, unless that depends on the document.
+        """
+        if not self.depends_on_document:
+            self.automaton()
+
+    @staticmethod
+    def __get_pydantic_core_schema__(*_: object) -> Any:
+        """Refuse to be a part of a type: Pydantic knows nothing of it, and would accept any value in its place."""
+        raise SchemaError(
+            "An OutputType stands inside of a type",
+            remedy="Use it as the output type itself, as an instance, or write the part as a type.",
+        )
 
     def write(self, value: Any) -> str:
         """Return the text that means a value, as an example shows it. Raises ValueError if there is none."""

@@ -49,7 +49,7 @@ from structured.index.cache import (
     save_index,
 )
 from structured.index.cache.arrays import MAGIC, decode, encode, key_of
-from structured.index.compile import WORTH_SAVING, compile_type
+from structured.index.compile import WORTH_SAVING, forget
 from structured.index.index import Index
 from structured.index.trie_walks import Walks
 from structured.regex import Pattern, alternation, literal
@@ -617,7 +617,7 @@ TEXT = "Angry since 2024-12-03, and glad until then."
 
 def answer(**options: Any) -> Stay:
     """Return an answer of a process that knows only what the cache on disk tells it."""
-    compile_type.cache_clear()
+    forget()
     return Extractor(Stay, model=COPYING, **options)(TEXT)
 
 
@@ -744,7 +744,7 @@ def test_forged_masks_end_in_valid_answers(
     budget = rng.choice([1024, 80])
     with pytest.MonkeyPatch.context() as patch, no_longer_than(30):
         patch.setenv("STRUCTURED_CACHE_DIR", str(folder))
-        compile_type.cache_clear()
+        forget()
         match way:
             case "batch":
                 answers = Extractor(Stay, model=COPYING, max_tokens=budget).batch([TEXT, TEXT, "Glad on 2023-01-31."])
@@ -781,7 +781,7 @@ def test_a_loop_of_transformers_is_told_of_a_forged_mask(
     arrays = decode(entry.read_bytes())
     arrays["rows"][:] = Index(RegularAutomaton(literal("@@")), COPYING.vocabulary).mask(0)
     (tmp_path / entry.name).write_bytes(encode(arrays))
-    compile_type.cache_clear()
+    forget()
     processor = GuidedLogitsProcessor(Stay, COPYING, max_tokens=100)
     scores = torch.zeros((1, COPYING.vocabulary.size))
 

@@ -92,8 +92,15 @@ def load_layout(cache: DiskCache, vocabulary: Vocabulary) -> None:
 
 
 def _index_key(index: Index) -> str | None:
-    """Return the name that an index is kept by, None if nothing of it shall be kept."""
-    return None if index.fingerprint is None else key_of("index", index.vocabulary.fingerprint, index.fingerprint)
+    """Return the name that an index is kept by, None if nothing of it shall be kept.
+
+    The class of the automaton is part of it: two programs may give the same fingerprint to different languages.
+    """
+    if index.fingerprint is None:
+        return None
+    kind = type(index.automaton)
+    name = f"{kind.__module__}.{kind.__qualname__}"
+    return key_of("index", index.vocabulary.fingerprint, name.encode(), index.fingerprint)
 
 
 def _spanning_tree(
