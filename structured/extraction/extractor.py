@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar, Unpack, 
 
 from structured.decoding.generate import stream
 from structured.decoding.requests import Generation
-from structured.errors import PromptError, StructuredError
+from structured.errors import PromptError, SchemaError, StructuredError
 from structured.errors.arguments import check_picklable
-from structured.errors.values import counted, shown
+from structured.errors.values import counted, described, message, shown
 from structured.extraction.options import (
     MAX_TOKENS,
     Errors,
@@ -25,6 +25,7 @@ from structured.extraction.stream import Stream
 from structured.extraction.task import Task
 from structured.models import load_model
 from structured.output_types.html import card, table, verbatim
+from structured.output_types.interface import check_interface, description_of
 from structured.output_types.optional_fields import Absent
 from structured.output_types.output_type import OutputType
 from structured.output_types.resolve import resolve_type
@@ -72,16 +73,17 @@ class Extractor(Generic[T]):
         self._given = (output_type, absent, options)
         wanted = resolve_type(output_type, absent, layout_of(options))
         self.run = Run.of(options)
+        check_interface(wanted)  # before a model is loaded
         examples = [
             (document, _written(wanted, value, f"examples[{position}]"))
             for position, (document, value) in enumerate(options.get("examples", ()))
         ]
-        wanted.check()  # before a model is loaded
+        description = description_of(wanted)
         model = load_model(options.get("model"))
         self.task = Task(
             wanted,
             model,
-            wanted.describe(),
+            description,
             options.get("instructions"),
             examples,
             options.get("thinking"),
@@ -230,9 +232,14 @@ def _made_ready(kind: Any, output_type: object, absent: Absent | None, options: 
 def _written(wanted: OutputType[Any], value: object, name: str) -> str:
     """Return an example's answer as the model would have to write it."""
     try:
-        return wanted.write(value)
+        written: object = wanted.write(value)
     # What a validator of the type's author raises, and what no text says.
     except Exception as error:
         raise PromptError(
-            f"The answer of {name}, {shown(value)}, is no {wanted.name}: {error}. Correct the example."
+            f"The answer of {name}, {shown(value)}, is no {wanted.name}: {message(error)}. Correct the example."
         ) from error
+    if not isinstance(written, str):
+        raise SchemaError(
+            f"`write` of {wanted.name} returned {described(written)} for {name}", remedy="Return the text, a str."
+        )
+    return written

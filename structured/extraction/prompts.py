@@ -9,7 +9,7 @@ line of it, so that it cannot end its part and begin another.
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import lru_cache
 
 from structured.errors import PromptError
 from structured.output_types.output_type import Description
@@ -56,7 +56,7 @@ def framed(text: str, wanted: Description) -> str:
     return _indented(text) if any(map(label.fullmatch, text.splitlines())) else text
 
 
-@cache
+@lru_cache(maxsize=64)
 def _label(above: str, answer: str) -> re.Pattern[str]:
     """Return what matches a line that looks like a label; behind that of the answer, the answer may stand."""
     labels = rf"\s*(?:(?:{re.escape(above)}|{_TEXT})\s*:\s*|{re.escape(answer)}\s*:.*)"

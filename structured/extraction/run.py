@@ -73,6 +73,10 @@ class Run:
                 items.append(task.item(position, document, named=named))
             except (PromptError, BudgetError) as error:
                 outcome.fail(position, error)
+            except (SchemaError, PatternError) as error:
+                if not task.output_type.depends_on_document:
+                    raise
+                outcome.fail(position, error)
         return items
 
     def _answer(self, items: list[Item], outcome: Outcome) -> None:
@@ -133,7 +137,11 @@ class Run:
                 break
         if not valid:
             return False
-        result = item.task.read_vote(valid) if len(valid) > 1 else valid[0][1]
+        try:
+            result = item.task.read_vote(valid) if len(valid) > 1 else valid[0][1]
+        except Exception as error:  # noqa: BLE001  what is voted on is made by the user's own code
+            item.attempts += [Attempt(generation.text, error) for generation, _ in valid]
+            return False
         texts = [generation for generation, _ in valid]
         outcome.accept(
             item,

@@ -21,6 +21,7 @@ from structured.output_types.json_output import JsonOutput, Layout
 from structured.output_types.json_schema import check_document
 from structured.output_types.missing import is_all_missing, stated, without
 from structured.output_types.optional_fields import Absent, with_absence
+from structured.output_types.output_type import OutputType
 from structured.output_types.paths import steps_to_path
 from structured.output_types.pydantic import CompleteJsonSchema
 
@@ -148,6 +149,8 @@ def _refuse_other_kinds(given: object) -> None:
         found, remedy = f"{shown(given)} is a value", "If it is a JSON Schema, pass JsonSchema(...) of it."
     elif isinstance(given, list) and len(given) == 1:
         found, remedy = f"{shown(given)} is a value", f"For a list of them, pass list[{type_name(given[0])}]."
+    elif isinstance(given, type) and issubclass(given, OutputType):
+        found, remedy = f"{given.__name__} is a class of output types", f"Pass an instance of it: {given.__name__}(…)."
     elif isinstance(given, types.ModuleType):
         found, remedy = f"{given.__name__} is a module", f"Pass a type that it holds: {given.__name__}.…"
     elif inspect.isroutine(given) or isinstance(given, functools.partial):

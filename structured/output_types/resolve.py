@@ -22,6 +22,7 @@ def resolve_type(output_type: object, absent: Absent | None = None, layout: Layo
 
     An `OutputType` is returned as it is. With `absent`, and for `Extraction[Model]`, fields may be missing.
     """
+    output_type = _annotated(output_type)
     if isinstance(output_type, OutputType):
         if absent is not None or layout != _LAYOUT:
             raise SchemaError(
@@ -42,6 +43,14 @@ def _resolve(output_type: object, absent: Absent | None, layout: Layout) -> Outp
     wanted = _without_metadata(output_type)
     if get_origin(wanted) is Extraction:
         output_type, absent = get_args(wanted)[0], True if absent is None else absent
+    if output_type is Extraction:
+        raise SchemaError(
+            "Extraction names no type of which fields may be missing", remedy="Write Extraction[Model] with yours."
+        )
+    if isinstance(output_type, OutputType):
+        raise SchemaError(
+            f"{output_type.name} says itself what may be missing", remedy="Pass it alone, without Extraction."
+        )
     if _has_extraction(output_type):
         raise SchemaError(
             f"{type_name(output_type)} has an Extraction inside, which is a result",
@@ -65,12 +74,23 @@ def read_type(output_type: Any, layout: Layout = _LAYOUT) -> JsonOutput[Any]:
 
     Raises SchemaError for what is neither.
     """
-    if get_origin(output_type) is Annotated and get_args(output_type)[0] is Any:
-        output_type = next((one for one in get_args(output_type) if isinstance(one, JsonSchema)), output_type)
+    output_type = _annotated(output_type)
+    if isinstance(output_type, OutputType):
+        raise SchemaError(
+            f"{output_type.name} is an OutputType of its own, with no JSON Schema to look into",
+            remedy="Pass it to extract, Extractor or extract_batch.",
+        )
     if isinstance(output_type, JsonSchema):
         assert not isinstance(output_type.schema, str), "it is read when it is made"
         return JsonSchemaType(output_type.name, output_type.schema, layout, source=output_type)
     return python_type(output_type, layout)
+
+
+def _annotated(output_type: Any) -> Any:
+    """Return the `JsonSchema` or `OutputType` of `Annotated[Any, ...]`; anything else as it is."""
+    if get_origin(output_type) is Annotated and get_args(output_type)[0] is Any:
+        return next((one for one in get_args(output_type) if isinstance(one, JsonSchema | OutputType)), output_type)
+    return output_type
 
 
 def _without_metadata(output_type: object) -> object:

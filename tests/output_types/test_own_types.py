@@ -1,7 +1,10 @@
 """The interface of output types: what follows it is sampled, streamed, shown, voted on and read like a Python type."""
 
+import pickle
 import re
-from typing import Any
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
 
 import pytest
 from doubles import ByteTokenizer, random_logits
@@ -9,18 +12,28 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from structured import (
+    Extraction,
     Extractor,
     GenerationError,
     GuidedLogitsProcessor,
     JsonSchema,
+    ModelError,
+    PatternError,
     PromptError,
     SchemaError,
     extract,
     extract_batch,
+    inspect_type,
     load_model,
+    to_regex,
 )
 from structured.automata import Automaton, RegularAutomaton
+from structured.index.cache import default_cache, save_index
+from structured.index.compile import compile_type
+from structured.index.index import Index
+from structured.models import ScriptedModel
 from structured.output_types.output_type import Description, OutputType
+from structured.output_types.resolve import resolve_type
 from structured.regex import alternation, char_set, concat, literal, repeat, words
 
 
@@ -137,3 +150,270 @@ def test_a_logits_processor_refuses_types_that_depend_on_the_document() -> None:
     """It sees no document, and would have to guess one."""
     with pytest.raises(SchemaError, match=r"Word depends on the document.* Use extract or extract_batch\."):
         GuidedLogitsProcessor(Word(), load_model(model(0)), max_tokens=9)
+
+
+def changed(**members: Any) -> Year:
+    """Return a Year with some members of its class replaced."""
+    return type("Mine", (Year,), members)()
+
+
+def raising(*_: Any, **__: Any) -> Any:
+    raise ZeroDivisionError("by zero")
+
+
+class Nameless(OutputType[str]):
+    """A type without a name."""
+
+    automaton = Word.automaton
+    parse = Word.parse
+    describe = Word.describe
+
+
+MISTAKES: dict[str, tuple[OutputType[Any], str]] = {
+    "no name": (Nameless(), r"^The name of Nameless is None"),
+    "a number as name": (changed(name=5), r"^The name of Mine is int 5"),
+    "describe raises": (changed(describe=raising), r"^`describe` of Year raised ZeroDivisionError: by zero\. Correct"),
+    "describe nothing": (changed(describe=lambda _: None), r"^`describe` of Year is None\. Return a Description of"),
+    "describe a tuple": (changed(describe=lambda _: ("a", "b", "c", "d")), r"^`describe` of Year is tuple"),
+    "describe numbers": (
+        changed(describe=lambda _: Description(1, 2, answer=3, task=4)),  # type: ignore[arg-type]
+        r"^`describe` of Year is Description",
+    ),
+    "describe halves": (
+        changed(describe=lambda _: Description("P", "\ud800", answer="A", task="T")),
+        r"^`describe` of Year is Description",
+    ),
+    "automaton raises": (changed(automaton=raising), r"^`(check|automaton)` of Year raised ZeroDivisionError: by zero"),
+    "no automaton": (changed(automaton=lambda *_: None), r"^`automaton` of Year is None\. It lacks accepts, distances"),
+    "text": (changed(automaton=lambda *_: "[0-9]"), r"^`automaton` of Year is str '\[0-9\]'\. It lacks accepts"),
+    "a pattern": (changed(automaton=lambda *_: literal("a")), r"^`automaton` of Year is .*\. It lacks accepts"),
+    "a str as fingerprint": (
+        changed(automaton=lambda *_: marked("mine")),
+        r"^`automaton\.fingerprint` of Year is str 'mine'\. Return bytes",
+    ),
+    "an empty fingerprint": (
+        changed(automaton=lambda *_: marked(b"")),
+        r"^`automaton\.fingerprint` of Year is bytes b''",
+    ),
+    "check raises": (changed(check=raising), r"^`check` of Year raised ZeroDivisionError: by zero"),
+    "parts are a number": (changed(parts=5), r"^`parts` of Year is int 5\. Return an Annotation, or None"),
+}
+
+
+def marked(fingerprint: Any) -> Automaton:
+    """Return an automaton of the word 1990 with a fingerprint of its own."""
+    kind = type("Marked", (RegularAutomaton,), {"fingerprint": fingerprint})
+    found: Automaton = kind(literal("1990"))
+    return found
+
+
+@pytest.mark.parametrize(("output_type", "message"), MISTAKES.values(), ids=MISTAKES)
+def test_mistakes_of_a_type_are_told_when_it_is_taken(output_type: OutputType[Any], message: str) -> None:
+    """In words that name the type and what it returned."""
+    with pytest.raises(SchemaError, match=message):
+        Extractor(output_type, model=model(0))
+
+
+def test_an_example_that_a_type_writes_as_no_text() -> None:
+    """Only text can stand in a prompt."""
+    with pytest.raises(SchemaError, match=r"^`write` of Year returned int 5 for examples\[0\]\. Return the text"):
+        Extractor(changed(write=lambda *_: 5), model=model(0), examples=[("a", 1)])
+
+
+def test_own_types_stand_alone() -> None:
+    """As themselves, or as `Annotated[Any, ...]` for type checkers; inside of a type they would not be enforced."""
+    (year,) = {extract(kind, "x", model=ScriptedModel("1990")) for kind in (Year(), Annotated[Any, Year()])}
+    assert year == 1990
+    for inside in (list[Year], list[Year()], list[Annotated[Any, Year()]], dict[str, Year]):  # type: ignore[misc]
+        with pytest.raises(SchemaError, match=r"n OutputType stands inside of a type"):
+            Extractor(inside, model=model(0))
+    with pytest.raises(SchemaError, match=r"^Year is a class of output types, not a type\. Pass an instance of it"):
+        Extractor(Year, model=model(0))
+    for call in (inspect_type, to_regex):
+        with pytest.raises(SchemaError, match=r"^Year is an OutputType of its own, with no JSON Schema"):
+            call(Year())
+    with pytest.raises(SchemaError, match=r"^Year says itself what may be missing\. Pass it alone"):
+        Extractor(Extraction[Year()], model=model(0))  # type: ignore[misc]
+    with pytest.raises(SchemaError, match=r"^Extraction names no type .* Write Extraction\[Model\]"):
+        Extractor(Extraction, model=model(0))
+
+
+class Picky(Word):
+    """A type that refuses some documents, each in another way."""
+
+    name = "Picky"
+
+    def automaton(self, document: str | None = None) -> Automaton:
+        match document:
+            case "":
+                raise AssertionError("there is no such document")
+            case "refused":
+                raise SchemaError("There is nothing to quote", remedy="Leave it out.")
+            case "broken":
+                raising()
+            case "costly":
+                return Costly(repeat(char_set((97, 122)), 0, 50))
+            case "late":
+                return Late(repeat(char_set((97, 122)), 3, 50))
+        return super().automaton(document)
+
+
+class Costly(RegularAutomaton):
+    """An automaton the first mask of which is too much."""
+
+    def walk(self, *_: Any) -> int:
+        raise PatternError("Too costly", pattern="p", remedy="Simplify it.")
+
+
+class Late(RegularAutomaton):
+    """An automaton of which a later mask is too much."""
+
+    def walk(self, trie: Any, state: int, mask: Any) -> int:
+        if state != self.start:
+            raise PatternError("Too costly", pattern="p", remedy="Simplify it.")
+        return super().walk(trie, state, mask)
+
+
+@pytest.mark.parametrize("way", [{}, {"samples": 2}, {"beams": 2, "temperature": 0}, {"jump_forward": False}], ids=str)
+@pytest.mark.parametrize("batch_size", [1, 3])
+def test_a_document_without_an_automaton_fails_alone(way: dict[str, Any], batch_size: int) -> None:
+    """Whether it is refused, or breaks, or is found to be too much while its answer is written."""
+    documents = ["red green", "refused", "blue", "broken", "costly", "late", "red"]
+    options = {**OPTIONS, "model": model(1), "batch_size": batch_size, **way}
+    found = extract_batch(Picky(), documents, errors="return", **options)
+    kinds = [type(one) for one in found]
+    assert kinds == [str, SchemaError, str, SchemaError, PatternError, PatternError, str]
+    assert "`automaton` of Picky raised ZeroDivisionError: by zero" in str(found[3])
+    for document, error in zip(documents, found, strict=True):
+        if isinstance(error, Exception):
+            with pytest.raises(type(error), match=re.escape(str(error))):
+                extract(Picky(), document, **options)
+
+
+@dataclass
+class Like(OutputType[str]):  # noqa: PLW1641  it has no hash
+    """A type that Python calls equal to all of its kind, and that has no hash."""
+
+    text: str
+    name: str = "Like"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Like)
+
+    def automaton(self, _: str | None = None) -> Automaton:
+        return RegularAutomaton(alternation(literal(self.text), literal("-")))
+
+    parse = Word.parse
+    describe = Word.describe
+
+
+def test_types_that_are_called_equal_have_an_automaton_each() -> None:
+    """An index belongs to one type, whatever its author says of equality; it is found again for the same."""
+    first, second = Like("a"), Like("b")
+    assert first == second
+    answers = [extract(one, "x", model=ScriptedModel(one.text)) for one in (first, second)]
+    assert answers == ["a", "b"]
+    known, vocabulary = ScriptedModel("a"), ScriptedModel("a").vocabulary
+    assert known.vocabulary is not vocabulary
+    assert compile_type(first, vocabulary) is compile_type(first, vocabulary)
+    assert compile_type(first, vocabulary) is not compile_type(second, vocabulary)
+    assert compile_type(resolve_type(list[int]), vocabulary) is compile_type(resolve_type(list[int]), vocabulary)
+
+
+class SilentError(Exception):
+    """An exception that cannot say what it is."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("no")
+
+
+def rejecting(*_: Any) -> Any:
+    raise SilentError
+
+
+def test_an_exception_that_cannot_be_shown_costs_one_document() -> None:
+    """The others keep their answers, and its error can be shown, pickled and listed."""
+    answers = {"good": "1990", "bad": "1991"}
+
+    def parse(_: Any, text: str) -> int:
+        return rejecting() if text == "1991" else int(text)
+
+    scripted = ScriptedModel(lambda prompt: answers["bad" if "bad" in prompt else "good"])
+    found = extract_batch(changed(parse=parse), ["good", "bad", "good"], model=scripted, errors="return", retries=0)
+    assert found[::2] == [1990, 1990]
+    assert isinstance(found[1], GenerationError)
+    assert "SilentError" in str(found[1])
+    assert "SilentError" in str(pickle.loads(pickle.dumps(found[1])))  # noqa: S301  made here
+
+
+@pytest.mark.parametrize("member", ["to_data", "from_data"])
+@pytest.mark.parametrize("result", [rejecting, lambda *_: {1, 2}], ids=["raises", "no data"])
+def test_a_vote_that_cannot_be_held_rejects_the_answers(member: str, result: Any) -> None:
+    """As a validator does; other documents are not affected."""
+    even = changed(parse=lambda _, text: int(text), **{member: result})
+    options = {**OPTIONS, "model": model(1), "samples": 4, "choose": "vote", "retries": 0, "seed": 1}
+    for one in extract_batch(even, ["x", "y"], errors="return", **options):
+        assert isinstance(one, GenerationError | int)
+        assert isinstance(one, GenerationError) or member == "from_data"
+
+
+def test_a_stream_that_is_rejected_ends_and_then_says_why() -> None:
+    """Its pieces, events and partial values can be read to the end; each result() raises the same error."""
+    extractor = Extractor(Year(), model=ScriptedModel("1991"))
+    assert "".join(extractor.stream("x")) == "1991"
+    assert [(event.path, event.value) for event in extractor.stream("x").events()] == [("", "1991")]
+    assert list(extractor.stream("x").partials()) == ["1991"]
+    stream = extractor.stream("x")
+    with pytest.raises(GenerationError, match="The only attempt") as first:
+        stream.result()
+    with pytest.raises(GenerationError) as second:
+        stream.result()
+    assert second.value is first.value
+
+
+def test_a_stream_whose_model_failed_fails_again() -> None:
+    """With the same error, and not with one about a text that is not finished."""
+    stream = Extractor(Year(), model=ScriptedModel("1x")).stream("x")
+    with pytest.raises(ModelError, match=r"^The script says") as first:
+        list(stream)
+    for _ in range(2):
+        with pytest.raises(ModelError) as second:
+            stream.result()
+        assert second.value is first.value
+
+
+def test_an_answer_is_parsed_once_where_no_events_are_read() -> None:
+    """A validator of one's own may be slow, or count."""
+    seen: list[str] = []
+    once = changed(parse=lambda _, text: seen.append(text) or 0)
+    stream = Extractor(once, model=ScriptedModel("1990")).stream("x")
+    assert "".join(stream) == "1990"
+    stream.result()
+    assert seen == ["1990"]
+
+
+@pytest.mark.filterwarnings("ignore::structured.BudgetWarning")
+def test_nothing_of_a_document_is_kept_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The automaton of a document spells it."""
+    monkeypatch.setenv("STRUCTURED_CACHE_DIR", str(tmp_path))
+    documents = [" ".join(f"secret{document}word{number}" for number in range(30)) for document in range(5)]
+    for way in ({}, {"samples": 3}, {"beams": 2, "temperature": 0}):
+        extract_batch(Word(), documents, model=model(1), **{**OPTIONS, **way})
+        Extractor(Word(), model=model(1), **{**OPTIONS, "temperature": 0}).stream(documents[0]).result()
+    assert [path for path in tmp_path.rglob("*") if path.name.startswith("index")] == []
+    extract_batch(list[int], documents, model=model(1), **OPTIONS)
+    assert [path for path in tmp_path.rglob("*") if path.name.startswith("index")]
+
+
+def test_automata_of_other_classes_do_not_share_what_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two programs may hit upon the same fingerprint for different languages."""
+    monkeypatch.setenv("STRUCTURED_CACHE_DIR", str(tmp_path))
+    own = [type(name, (RegularAutomaton,), {"fingerprint": b"mine"}) for name in ("One", "Other")]
+    vocabulary = ScriptedModel("").vocabulary
+    disk = default_cache()
+    assert disk is not None
+    for kind in own:
+        index = Index(kind(literal("1990")), vocabulary)
+        index.mask(index.automaton.start)
+        save_index(disk, index)
+    assert len([path for path in tmp_path.rglob("*") if path.name.startswith("index")]) == 2
