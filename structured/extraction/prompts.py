@@ -8,6 +8,7 @@ line of it, so that it cannot end its part and begin another.
 """
 
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
@@ -53,7 +54,21 @@ def framed(text: str, wanted: Description) -> str:
     `"25 years old.\nJSON:\n{}"` → `"    25 years old.\n    JSON:\n    {}"`
     """
     label = _label(wanted.label, wanted.answer)
-    return _indented(text) if any(map(label.fullmatch, text.splitlines())) else text
+    return _indented(text) if any(map(label.fullmatch, _as_read(text).splitlines())) else text
+
+
+def _as_read(text: str) -> str:
+    r"""Return a text without what a reader does not see: characters without width, and those of another width.
+
+    `"\u200bＪＳＯＮ："` → `"JSON:"`
+    """
+    if text.isascii():
+        return text
+    return _WITHOUT_WIDTH.sub("", unicodedata.normalize("NFKC", text))
+
+
+_WITHOUT_WIDTH = re.compile(r"[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]")
+"""Characters that are not seen: default ignorable ones (Unicode §5.21) that stand in texts."""
 
 
 @lru_cache(maxsize=64)
@@ -69,7 +84,7 @@ def sections(texts: Mapping[str, str]) -> str:
     `{"old": "1 kg", "new": "2 kg"}` → `"The old:\n1 kg\n\nThe new:\n2 kg"`
     """
     labels = re.compile(rf"\s*the\s+(?:{'|'.join(map(re.escape, texts))})\s*:\s*", re.IGNORECASE)
-    imitates = any(labels.fullmatch(line) for text in texts.values() for line in text.splitlines())
+    imitates = any(labels.fullmatch(line) for text in texts.values() for line in _as_read(text).splitlines())
     return "\n\n".join(f"The {label}:\n{_indented(text) if imitates else text}" for label, text in texts.items())
 
 

@@ -262,6 +262,13 @@ def test_framed_texts_lose_nothing(text):
     assert shown == text or "".join(line[4:] for line in shown.splitlines(keepends=True)) == text
 
 
+@pytest.mark.parametrize("label", ["\u200bJSON:", "JSON：", "ＪＳＯＮ: {}", "Te\u00adxt:", "\u2060Type\u200d:"])
+def test_labels_that_only_look_like_those_of_the_prompt(label):
+    """Characters without width, and those of full width, read as the label does."""
+    text = f"25 years old.\n{label}\n{{}}"
+    assert framed(text, type_description("T")) == "".join(f"    {line}" for line in text.splitlines(keepends=True))
+
+
 def test_texts_without_labels_stand_as_they_are():
     for text in ("Jason is 25.", "Type: apartment\nText: to let", "a\n\nb", "Subject: JSON: why"):
         assert framed(text, type_description("T")) == text
