@@ -7,7 +7,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from structured.automata import Automaton
-from structured.index.cache import DiskCache, default_cache, load_index, load_layout, save_index
+from structured.index.cache import default_cache, load_index, load_layout, save_index
 from structured.index.index import Index
 from structured.index.masks import MaskTable
 from structured.output_types.interface import automaton_of
@@ -54,8 +54,8 @@ def _compiled(same: _Same, vocabulary: Vocabulary, document: str | None, cache: 
     disk = default_cache() if cache else None
     if disk is not None:
         load_layout(disk, vocabulary)
-        if document is None:
-            _load(disk, index)
+    if cache and document is None:
+        _load(index)
     return index
 
 
@@ -70,22 +70,24 @@ def related_index(index: Index, automaton: Automaton) -> Index:
     It starts with what other processes have learned, too, if the given one did.
     """
     related = Index(automaton, index.vocabulary, table=index.table)
-    disk = default_cache() if index in _STATES_SAVED else None
-    if disk is not None:
-        _load(disk, related)
+    if index in _STATES_SAVED:
+        _load(related)
     return related
 
 
-def _load(disk: DiskCache, index: Index) -> None:
-    load_index(disk, index)
-    _LOGGER.debug("%d states were read from the cache", index.states_learned)
+def _load(index: Index) -> None:
+    """Let an index be kept on disk, and start with what others have learned, if there is a cache now."""
+    disk = default_cache()
+    if disk is not None:
+        load_index(disk, index)
+        _LOGGER.debug("%d states were read from the cache", index.states_learned)
     _STATES_SAVED[index] = 0  # what it has learned from the disk, it counts itself
 
 
 def save_learned(index: Index) -> None:
     """Save what an index has learned for later processes, if that is notably more than what was saved before.
 
-    Nothing is saved of an index that was not to start with what others have saved.
+    Nothing is saved of an index that was compiled without a cache, or for a document.
     """
     if index not in _STATES_SAVED:
         return
