@@ -218,7 +218,7 @@ class _Line:
     def _difference(self) -> ModelError:
         return ModelError(
             f"The script says {self.script[self.place :][:40]!r}, and {self.written[-40:]!r} was written. The "
-            "type, or max_tokens, does not allow the script."
+            "type, or max_tokens, does not allow the script; or it repeats itself, and stop_repetition ended that."
         )
 
 
