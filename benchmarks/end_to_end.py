@@ -23,7 +23,7 @@ from benchmarks.flat_cost import flat_cost
 from benchmarks.maskbench import Worker
 from structured.extraction.prompts import completion_prompt
 from structured.models import PACKAGED_MODEL
-from structured.output_types.resolve import read_type
+from structured.output_types.resolve import resolve_type
 
 PLAIN = f"{OURS}, nothing forced"
 ENGINES = (UNGUIDED, OURS, PLAIN, *PEERS)
@@ -164,7 +164,7 @@ def prompts(folder: Path, arguments: argparse.Namespace) -> dict[str, list[list[
     instruction = tokenizer.decode(tokenizer(instruction)["input_ids"][: arguments.instruction])
     made: dict[str, list[list[int]]] = {}
     for kind, (output_type, _) in KINDS.items():
-        description = read_type(output_type).describe()
+        description = resolve_type(output_type).describe()
         texts = documents(kind, count)
         made[kind] = tokenizer([completion_prompt(description, text) for text in texts])["input_ids"]
         long = [completion_prompt(description, text, instructions=instruction) for text in texts]

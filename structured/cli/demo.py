@@ -18,7 +18,7 @@ from structured.cli.showcases import SHOWCASES, Showcase
 from structured.errors import PackagedModelWarning, StructuredError
 from structured.extraction.extractor import Extractor
 from structured.models import load_model
-from structured.output_types.resolve import read_type
+from structured.output_types.resolve import resolve_type
 
 
 def demo(
@@ -53,7 +53,7 @@ def _panels(showcase: Showcase, answer: object, *, width: int) -> Group:
     """Return a document, the type asked for and the object found, side by side where the terminal is wide enough."""
     document = Panel(Text(showcase.document), title="document", title_align="left", border_style="cyan")
     source = "\n\n".join(inspect.getsource(shown).strip() for shown in showcase.shown)
-    asked = read_type(showcase.output_type).name
+    asked = resolve_type(showcase.output_type).name
     wanted = Panel(
         Syntax(source, "python", background_color="default", word_wrap=True) if source else Text(asked),
         title=f"type: {asked}",

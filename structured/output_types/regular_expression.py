@@ -8,7 +8,7 @@ from structured.json_schema.compile import ANY_VALUE, compiled
 from structured.json_schema.document.location import Location
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName
 from structured.output_types.json_output import Layout
-from structured.output_types.resolve import read_type
+from structured.output_types.resolve import resolve_json
 from structured.regex import Pattern, Reference, Scan, nodes_of, printed
 from structured.regex.character_classes import LINE_FEED
 from structured.regex.printing import MAX_PRINTED
@@ -34,10 +34,11 @@ def to_regex(output_type: object, *, whitespace: WhitespaceName = DEFAULT_WHITES
         it.
 
     Raises:
-        SchemaError: It is not a type, contains itself, or has a rule that the pattern cannot express exactly.
+        SchemaError: It is not a type, contains itself, has a rule that the pattern cannot express exactly, or is an
+            `OutputType` of your own.
         ValueError: There is no whitespace of this name.
     """
-    known = read_type(output_type, Layout(whitespace))
+    known = resolve_json(output_type, Layout(whitespace))
     compilation = known.compilation()
     pattern = compiled(compilation)
     nodes = nodes_of(pattern)

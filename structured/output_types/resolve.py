@@ -56,7 +56,7 @@ def _resolve(output_type: object, absent: Absent | None, layout: Layout) -> Outp
             f"{type_name(output_type)} has an Extraction inside, which is a result",
             remedy="Use Extraction[Model] as the whole type, and Model inside of others.",
         )
-    known = read_type(output_type, layout)
+    known = _read_type(output_type, layout)
     if absent is None:
         return known
     if isinstance(known, PythonType):
@@ -69,7 +69,18 @@ def _resolve(output_type: object, absent: Absent | None, layout: Layout) -> Outp
 _resolve_once = lru_cache(maxsize=KEPT)(_resolve)
 
 
-def read_type(output_type: Any, layout: Layout = _LAYOUT) -> JsonOutput[Any]:
+def resolve_json(output_type: object, layout: Layout = _LAYOUT) -> JsonOutput[Any]:
+    """Return the output type that a caller means, if it has a JSON Schema. Raises SchemaError if it has none."""
+    known = resolve_type(output_type, layout=layout)
+    if isinstance(known, JsonOutput):
+        return known
+    raise SchemaError(
+        f"{known.name} is an OutputType with an automaton of its own, and has no JSON Schema to inspect or print",
+        remedy="Look at its describe() and automaton(), or pass it to extract.",
+    )
+
+
+def _read_type(output_type: Any, layout: Layout = _LAYOUT) -> JsonOutput[Any]:
     """Return the output type of a Python type or a `JsonSchema`, also as `Annotated[Any, JsonSchema(...)]`.
 
     Raises SchemaError for what is neither.

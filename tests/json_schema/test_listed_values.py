@@ -20,7 +20,7 @@ from structured.json_schema.document.location import Subschema
 from structured.json_schema.logic.evaluation import allows
 from structured.output_types.description import MAX_LISTED, describe_schema
 from structured.output_types.json_output import Layout
-from structured.output_types.resolve import read_type
+from structured.output_types.resolve import resolve_type
 from structured.vocabulary import Vocabulary
 
 MANY = 20_000
@@ -46,9 +46,9 @@ LISTINGS: dict[str, Any] = {
 def test_many_values_cost_as_much_as_they_are(name: str) -> None:
     """From the type to the first mask, with the report, and to the value of an answer."""
     vocabulary = Vocabulary.from_tokenizer(ByteTokenizer())
-    Guide(compile_type(read_type(bool), vocabulary), max_tokens=9).mask()  # compiles the loops
+    Guide(compile_type(resolve_type(bool), vocabulary), max_tokens=9).mask()  # compiles the loops
     started = time.process_time()
-    output_type = read_type(LISTINGS[name])
+    output_type = resolve_type(LISTINGS[name])
     Guide(compile_type(output_type, vocabulary), max_tokens=99).mask()
     inspect_type(LISTINGS[name])
     value = next(iter(VALUES))
@@ -69,7 +69,7 @@ def test_a_sketch_shows_all_values_up_to_a_limit_and_then_how_many_more(count: i
 
 
 def test_values_that_the_sketch_does_not_show_are_enforced() -> None:
-    automaton = RegularAutomaton(compiled(read_type(LISTINGS["Literal"]).compilation()))
+    automaton = RegularAutomaton(compiled(resolve_type(LISTINGS["Literal"]).compilation()))
     assert accepted(automaton, json.dumps(VALUES[-1]).encode())
     assert not accepted(automaton, b'"another"')
 
@@ -87,7 +87,7 @@ def test_a_listed_value_is_found_as_the_specification_compares(listed: list[Any]
     from jsonschema import Draft202012Validator
 
     for schema in ({"enum": listed}, {"not": {"enum": listed}}, {"items": {"enum": listed}}):
-        root = read_type(JsonSchema(schema)).root
+        root = resolve_type(JsonSchema(schema)).root
         assert allows(Subschema(root.schema, root.location), value) == Draft202012Validator(schema).is_valid(value)
 
 
@@ -103,7 +103,7 @@ def test_exactly_one_of_the_branches_lists_what_is_written(branches: list[list[A
     valid = [one for one in known if validator.is_valid(one)]
     if not valid:
         return
-    automaton = RegularAutomaton(compiled(read_type(JsonSchema(schema), Layout("compact")).compilation()))
+    automaton = RegularAutomaton(compiled(resolve_type(JsonSchema(schema), layout=Layout("compact")).compilation()))
     for one in (*known, value):
         text = json.dumps(one, separators=(",", ":"), ensure_ascii=False).encode()
         assert not accepted(automaton, text) or validator.is_valid(one)

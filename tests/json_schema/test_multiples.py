@@ -22,7 +22,7 @@ from structured.index.masks import unpack
 from structured.json_schema.compile import schema_to_pattern
 from structured.json_schema.document.location import Complement, Reading
 from structured.output_types.regular_expression import to_regex
-from structured.output_types.resolve import read_type
+from structured.output_types.resolve import resolve_type
 
 SLOW = settings(max_examples=examples(80), deadline=None)
 DIVISORS = st.sampled_from(
@@ -285,7 +285,7 @@ class Bill(BaseModel):
 @given(seed=st.integers(0, 2**32))
 def test_masks_are_those_of_all_tokens(vocabulary, seed):
     """Inside numbers whose digits an automaton counts, and each way home is as long as it was said to be."""
-    automaton = RegularAutomaton(schema_to_pattern(read_type(Bill).schema, "compact"))
+    automaton = RegularAutomaton(schema_to_pattern(resolve_type(Bill).schema, "compact"))
     index = Index(automaton, vocabulary)
     source, state, data = random.Random(seed), automaton.start, b""
     for _ in range(60):
@@ -315,7 +315,7 @@ def test_masks_are_those_of_all_tokens(vocabulary, seed):
 def test_small_automata_print_as_regular_expressions(divisor, limits):
     """The printed pattern matches what the automaton accepts."""
     output_type = Annotated[int if isinstance(divisor, int) else float, Field(multiple_of=divisor, **limits)]
-    automaton = RegularAutomaton(schema_to_pattern(read_type(output_type).schema))
+    automaton = RegularAutomaton(schema_to_pattern(resolve_type(output_type).schema))
     printed = re.compile(to_regex(output_type))
     texts = [str(Fraction(count, 20)) for count in range(-600, 600)]
     texts += [f"{count / 20:.2f}" for count in range(-600, 600)] + ["9" * 19, "12" * 9, "7" * 18, "7" * 19, "600" * 9]
@@ -390,7 +390,7 @@ def decimal_rules(draw):
 @given(limits=decimal_rules(), seed=st.integers(0, 2**32), strict=st.booleans())
 def test_pydantic_accepts_the_decimals(limits, seed, strict):
     """Every text, whichever digits, bounds and divisor there are, and it keeps its digits."""
-    output_type = read_type(Annotated[Decimal, Field(strict=strict, **limits)])
+    output_type = resolve_type(Annotated[Decimal, Field(strict=strict, **limits)])
     try:
         automaton = RegularAutomaton(schema_to_pattern(output_type.schema))
     except UnsatisfiableError:
@@ -412,7 +412,7 @@ def test_pydantic_accepts_the_decimals(limits, seed, strict):
 )
 def test_decimals_can_be_written(limits, value):
     """The JSON text of every Decimal that Pydantic accepts without forgiving zeros at its end."""
-    output_type = read_type(Annotated[Decimal, Field(**limits)])
+    output_type = resolve_type(Annotated[Decimal, Field(**limits)])
     text = output_type.adapter.dump_json(value)
     try:
         output_type.parse(text)
@@ -441,7 +441,7 @@ def test_decimals_can_be_written(limits, value):
 )
 def test_decimals_by_example(limits, valid, invalid):
     """How digits are counted, and that a float of the same digits is no decimal."""
-    automaton = RegularAutomaton(schema_to_pattern(read_type(Annotated[Decimal, Field(**limits)]).schema))
+    automaton = RegularAutomaton(schema_to_pattern(resolve_type(Annotated[Decimal, Field(**limits)]).schema))
     assert [text for text in valid if not accepted(automaton, f'"{text}"'.encode())] == []
     assert [text for text in invalid if accepted(automaton, f'"{text}"'.encode())] == []
     assert not accepted(automaton, b"1")
@@ -453,4 +453,4 @@ def test_decimals_by_example(limits, valid, invalid):
 def test_decimals_that_cannot_be_are_told(limits):
     """No text is left."""
     with pytest.raises(UnsatisfiableError):
-        schema_to_pattern(read_type(Annotated[Decimal, Field(**limits)]).schema)
+        schema_to_pattern(resolve_type(Annotated[Decimal, Field(**limits)]).schema)

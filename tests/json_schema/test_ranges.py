@@ -19,7 +19,7 @@ from structured.json_schema.compile import compiled, schema_to_pattern
 from structured.json_schema.numbers import PLACES, integer_range
 from structured.json_schema.numbers.of_types import FLOATS
 from structured.json_schema.numbers.ranges import decimal_range
-from structured.output_types.resolve import read_type
+from structured.output_types.resolve import resolve_type
 
 BIG = st.integers(-(10**40), 10**40)
 UNITS = st.integers(-(10**24), 10**24) | st.integers(-(10**20), 10**20) | st.integers(-1200, 1200)
@@ -177,11 +177,11 @@ def test_bounds_are_unsatisfiable_only_if_no_number_lies_between(drawn, seed):
     for output_type, some in ((as_type, inside), (JsonSchema(schema), inside or has_integer)):
         if not some:
             with pytest.raises(SchemaError, match="Unsatisfiable"):
-                compiled(read_type(output_type).compilation())
+                compiled(resolve_type(output_type).compilation())
             continue
-        pattern = compiled(read_type(output_type).compilation())
+        pattern = compiled(resolve_type(output_type).compilation())
         for _ in range(5):
-            read_type(output_type).parse(random_text(pattern, source))
+            resolve_type(output_type).parse(random_text(pattern, source))
 
 
 PAIRS = (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum"))
@@ -199,7 +199,7 @@ NAMES = {"minimum": "ge", "exclusiveMinimum": "gt", "maximum": "le", "exclusiveM
 )
 def test_a_number_of_very_many_places_is_written_with_an_exponent(bounds, value):
     for output_type in (JsonSchema(bounds | {"type": "number"}), Annotated[float, Field(**as_constraints(bounds))]):
-        pattern = compiled(read_type(output_type).compilation())
+        pattern = compiled(resolve_type(output_type).compilation())
         assert re.fullmatch(str(pattern), repr(value))
 
 

@@ -14,7 +14,7 @@ from structured.errors import SchemaError
 from structured.json_schema.compile import schema_to_pattern
 from structured.output_types.json_schema import JsonSchema
 from structured.output_types.regular_expression import to_regex
-from structured.output_types.resolve import read_type
+from structured.output_types.resolve import resolve_type
 
 DAY = dt.date(2024, 1, 1)
 
@@ -83,7 +83,7 @@ def test_unsupported_types_are_refused(output_type, keyword):
     with pytest.raises(SchemaError) as caught:
         to_regex(in_model(list[output_type]))
     assert caught.value.keyword == keyword
-    schema = read_type(in_model(list[output_type])).schema
+    schema = resolve_type(in_model(list[output_type])).schema
     for key in caught.value.schema_path.split("/")[1:]:
         schema = schema[key]
     assert keyword in schema

@@ -24,7 +24,7 @@ from structured.json_schema.compile import compiled
 from structured.output_types.description import describe
 from structured.output_types.json_output import Layout
 from structured.output_types.json_schema import MAX_NESTED
-from structured.output_types.resolve import read_type
+from structured.output_types.resolve import resolve_type
 from structured.regex import concat, excerpt, literal, repeat
 from structured.vocabulary import Vocabulary
 
@@ -74,13 +74,13 @@ def levels(count: int, wrap: Wrap, width: int = 10) -> dict[str, Any]:
 
 
 def first_states(schema: Any) -> None:
-    output_type = read_type(JsonSchema(schema), Layout(optional="schema"))
+    output_type = resolve_type(JsonSchema(schema), layout=Layout(optional="schema"))
     RegularAutomaton(compiled(output_type.compilation()))
 
 
 def validate(schema: Any) -> None:
     with pytest.raises(ValueError, match="at "):
-        read_type(JsonSchema(schema)).parse('{"p0": {"p0": [["aaaa"]]}, "k": 0, "v": 1}')
+        resolve_type(JsonSchema(schema)).parse('{"p0": {"p0": [["aaaa"]]}, "k": 0, "v": 1}')
 
 
 def inspect(schema: Any) -> None:
@@ -88,7 +88,7 @@ def inspect(schema: Any) -> None:
 
 
 def sketch(schema: Any) -> None:
-    describe(read_type(JsonSchema(schema)).root)
+    describe(resolve_type(JsonSchema(schema)).root)
 
 
 def print_regex(schema: Any) -> None:
@@ -161,7 +161,7 @@ def test_what_is_wrong_is_said_with_its_place() -> None:
     """The same value may be wrong in two places for the same reason: the place is one of them."""
     schema = {"$defs": {"n": {"type": "integer"}}, "prefixItems": [True, {"$ref": "#/$defs/n"}, {"$ref": "#/$defs/n"}]}
     with pytest.raises(ValueError, match=r"at \$\[[12]\]"):
-        read_type(JsonSchema(schema)).parse('[1, "a", "a"]')
+        resolve_type(JsonSchema(schema)).parse('[1, "a", "a"]')
 
 
 def model_levels(count: int, of: Callable[[Any], Any]) -> type[BaseModel]:
@@ -187,8 +187,8 @@ def test_models_that_share_models_are_described(of: Callable[[Any], Any]) -> Non
     report = inspect_type(model)
     assert not report.refusals
     assert len(report.fields) == 1 + 1 + 10 * 9
-    assert len(describe(read_type(model).root)) < 5_000
-    assert read_type(model).with_absence(True).schema
+    assert len(describe(resolve_type(model).root)) < 5_000
+    assert resolve_type(model).with_absence(True).schema
     with pytest.raises(SchemaError, match="pieces"):
         to_regex(model)
 
@@ -331,7 +331,7 @@ def test_lone_surrogates_in_types_have_a_place() -> None:
         name: str = Field(description="\udc00")
 
     with pytest.raises(SchemaError, match="lone surrogate") as caught:
-        read_type(Person)
+        resolve_type(Person)
     assert caught.value.schema_path == "/properties/name/description"
 
 
@@ -340,7 +340,7 @@ def test_lone_surrogates_in_types_have_a_place() -> None:
 def test_far_too_long_answers_are_refused_without_being_spelled(keyword: str, length: int) -> None:
     """A budget of a hundred tokens is too small for a gigabyte, which need not be written down to see that."""
     rule = {"minLength": length} if keyword == "minLength" else {"pattern": f"^(a{{1000}}){{{length // 1000}}}$"}
-    automaton = RegularAutomaton(compiled(read_type(JsonSchema({"type": "string", **rule})).compilation()))
+    automaton = RegularAutomaton(compiled(resolve_type(JsonSchema({"type": "string", **rule})).compilation()))
     index = Index(automaton, Vocabulary.from_tokenizer(ByteTokenizer()))
     tracemalloc.start()
     try:
@@ -392,4 +392,4 @@ def test_graphs_of_references_end(schema: dict[str, Any]) -> None:
     for use in USES:
         assert seconds_of(use, schema) < 10
     with contextlib.suppress(ValueError):
-        read_type(JsonSchema(schema)).parse('{"p0": [1, {"p1": "a"}]}')
+        resolve_type(JsonSchema(schema)).parse('{"p0": [1, {"p1": "a"}]}')

@@ -15,7 +15,7 @@ from walks import accepted
 
 from structured.automata import RegularAutomaton
 from structured.errors import SchemaError
-from structured.output_types.resolve import read_type
+from structured.output_types.resolve import resolve_type
 
 pytestmark = pytest.mark.filterwarnings("ignore::pydantic.warnings.TypedDictExtraConfigWarning")
 
@@ -25,7 +25,7 @@ def check_instance(output_type: Any, value: Any) -> None:
 
     It does not always: for `ZoneInfo | Base64Bytes` it writes bytes as their representation.
     """
-    adapter = read_type(output_type).adapter
+    adapter = resolve_type(output_type).adapter
     text = adapter.dump_json(value, by_alias=True)
     try:
         adapter.validate_json(text)
@@ -50,7 +50,7 @@ def test_what_is_written_for_a_kind_validates(name: str) -> None:
 def test_an_instance_of_a_kind_can_be_written(name: str, data: st.DataObject) -> None:
     """What Pydantic writes for an instance is among the texts."""
     output_type, values = KINDS[name]
-    text = read_type(output_type).adapter.dump_json(data.draw(values), by_alias=True)
+    text = resolve_type(output_type).adapter.dump_json(data.draw(values), by_alias=True)
     assert accepted(_known_automaton(name), text), text
 
 

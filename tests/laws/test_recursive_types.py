@@ -21,7 +21,7 @@ from structured.index.masks import unpack
 from structured.json_schema.compile import schema_to_pattern
 from structured.output_types.description import describe_schema
 from structured.output_types.regular_expression import to_regex
-from structured.output_types.resolve import read_type
+from structured.output_types.resolve import resolve_type
 from structured.regex import Reference, alternation, concat, literal, optional, productive_nodes, repeat
 from structured.vocabulary import Vocabulary
 
@@ -68,7 +68,7 @@ RECURSIVE = (Node, Chain, Expression, Folder, File, list[Node])
 
 
 def automaton_of(output_type: object, whitespace: str = "spaced") -> RegularAutomaton:
-    return RegularAutomaton(schema_to_pattern(read_type(output_type).schema, whitespace))
+    return RegularAutomaton(schema_to_pattern(resolve_type(output_type).schema, whitespace))
 
 
 def nested(levels: int) -> object:
@@ -94,7 +94,7 @@ def test_whatever_legal_tokens_are_taken_the_text_ends_in_time_and_is_valid(
         token_ids.append(source.choice(np.flatnonzero(unpack(guide.mask(), vocabulary.size)).tolist()))
         guide.advance(token_ids[-1])
     assert len(token_ids) <= limit + 1
-    read_type(output_type).parse(spell(vocabulary.tokens, token_ids))
+    resolve_type(output_type).parse(spell(vocabulary.tokens, token_ids))
 
 
 @pytest.mark.thorough
@@ -132,7 +132,7 @@ def test_depth_has_no_limit_and_costs_what_is_read() -> None:
 def test_what_has_to_contain_itself_is_refused() -> None:
     """By name, before anything is generated."""
     with pytest.raises(SchemaError) as caught:
-        schema_to_pattern(read_type(Endless).schema)
+        schema_to_pattern(resolve_type(Endless).schema)
     assert str(caught.value) == (
         "Unsatisfiable: Endless has to contain itself, without end (at #/$defs/Endless, keyword '$ref'). "
         "Allow at least one value."
@@ -142,7 +142,7 @@ def test_what_has_to_contain_itself_is_refused() -> None:
 def test_indented_text_needs_to_know_how_deep_it_is() -> None:
     """No pattern counts the blanks before a line of any depth."""
     with pytest.raises(SchemaError, match="Node contains itself, and indented text needs to know how deep it is"):
-        schema_to_pattern(read_type(Node).schema, "indented")
+        schema_to_pattern(resolve_type(Node).schema, "indented")
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_only_the_regular_expression_is_missing() -> None:
 
 def test_the_prompt_shows_such_a_type_by_its_name() -> None:
     """Once, with what the name means after it."""
-    assert describe_schema(read_type(list[Node]).schema) == (
+    assert describe_schema(resolve_type(list[Node]).schema) == (
         "[Node, ...]\nNode = {  // Itself in a list.\n  value: integer\n  children: [Node, ...]\n}"
     )
 

@@ -12,7 +12,7 @@ from strategies import WHITESPACES, random_text, typed
 
 from structured.json_schema.compile import schema_to_pattern
 from structured.output_types.regular_expression import to_regex
-from structured.output_types.resolve import read_type
+from structured.output_types.resolve import resolve_type
 
 STYLES = {
     "compact": {"separators": (",", ":")},
@@ -29,7 +29,7 @@ SLOW_TYPES = settings(
 @given(drawn=typed(), whitespace=st.sampled_from(WHITESPACES), seed=st.integers(0, 2**32))
 def test_every_text_of_the_pattern_is_valid(drawn, whitespace, seed):
     """Whatever the pattern of a type writes, Pydantic accepts, and the printed pattern matches."""
-    output_type = read_type(drawn.type)
+    output_type = resolve_type(drawn.type)
     pattern = schema_to_pattern(output_type.schema, whitespace)
     printed = re.compile(to_regex(drawn.type, whitespace=whitespace))
     source = random.Random(seed)
@@ -45,7 +45,7 @@ def test_every_text_of_the_pattern_is_valid(drawn, whitespace, seed):
 def test_every_instance_can_be_written(data, drawn, style):
     """The canonical JSON text of an instance matches the pattern of its type, in its style and the flexible one."""
     value = data.draw(drawn.values)
-    adapter = read_type(drawn.type).adapter
+    adapter = resolve_type(drawn.type).adapter
     text = json.dumps(json.loads(adapter.dump_json(value, by_alias=True)), ensure_ascii=False, **STYLES[style])
     assert re.fullmatch(to_regex(drawn.type, whitespace=style), text), text
     assert re.fullmatch(to_regex(drawn.type, whitespace="flexible"), text), text

@@ -11,11 +11,11 @@ from pydantic import BaseModel, Field, PastDate
 from typing_extensions import TypedDict
 
 from structured.output_types.description import describe
-from structured.output_types.resolve import read_type
+from structured.output_types.resolve import resolve_type
 
 
 def sketch(output_type: object) -> str:
-    return describe(read_type(output_type).root)
+    return describe(resolve_type(output_type).root)
 
 
 class Level(Enum):

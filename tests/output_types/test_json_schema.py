@@ -34,7 +34,7 @@ from structured.json_schema.document.drafts import Draft
 from structured.models import FunctionModel
 from structured.output_types.description import describe
 from structured.output_types.json_output import Layout
-from structured.output_types.resolve import read_type
+from structured.output_types.resolve import resolve_type
 
 TOKENIZER = ByteTokenizer()
 MODELS = {
@@ -65,7 +65,7 @@ def accepts(schema, text, optional="written", **options):
 
 
 def sketch(schema, optional="written"):
-    return describe(read_type(JsonSchema(schema), Layout("spaced", optional)).root)
+    return describe(resolve_type(JsonSchema(schema), layout=Layout("spaced", optional)).root)
 
 
 names = st.sampled_from(["a", "b", "c", "d e"])
@@ -264,7 +264,7 @@ def test_dynamic_names_are_left_to_the_mask():
         (lambda: JsonSchema({"const": float("nan")}), "The schema is no JSON value"),
         (lambda: JsonSchema({"properties": {"a": {"type": "text"}}}), "at #/properties/a/type"),
         (lambda: JsonSchema(True, documents={"u": {1}}), "The document 'u' is no JSON value"),
-        (lambda: read_type(list[Annotated[Any, JsonSchema(True)]]), "stands inside of a type"),
+        (lambda: resolve_type(list[Annotated[Any, JsonSchema(True)]]), "stands inside of a type"),
         (lambda: extract(JsonSchema(False), "x", model=MODELS["uniform"]), "Unsatisfiable"),
     ],
 )

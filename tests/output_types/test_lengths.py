@@ -12,7 +12,7 @@ from structured.automata import RegularAutomaton
 from structured.json_schema.compile import schema_to_pattern
 from structured.json_schema.document.location import Reading
 from structured.output_types.inspection.lengths import Lengths, text_lengths
-from structured.output_types.resolve import read_type
+from structured.output_types.resolve import resolve_type
 from structured.regex import (
     Members,
     Reference,
@@ -77,7 +77,7 @@ def test_what_contains_itself_has_no_longest_text():
     definitions = {}
     definitions["nest"] = alternation(concat(literal("("), Reference("nest", definitions), literal(")")), literal("ab"))
     assert text_lengths(concat(literal("x"), definitions["nest"])) == (3, None)
-    assert text_lengths(schema_to_pattern(read_type(Node).schema)) == (len('{"name": "", "children": []}'), None)
+    assert text_lengths(schema_to_pattern(resolve_type(Node).schema)) == (len('{"name": "", "children": []}'), None)
 
 
 @pytest.mark.thorough
@@ -85,7 +85,7 @@ def test_what_contains_itself_has_no_longest_text():
 @given(drawn=typed(), whitespace=st.sampled_from(WHITESPACES), seed=st.integers(0, 2**32))
 def test_every_text_is_as_long_as_lengths_allow(drawn, whitespace, seed):
     """And the shortest is what the automaton calls the distance of its first state."""
-    pattern = schema_to_pattern(read_type(drawn.type).schema, whitespace)
+    pattern = schema_to_pattern(resolve_type(drawn.type).schema, whitespace)
     lengths = text_lengths(pattern)
     automaton = RegularAutomaton(pattern)
     assert lengths.shortest == automaton.distances[automaton.start]

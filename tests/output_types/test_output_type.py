@@ -11,11 +11,12 @@ from typing import Annotated, Any, Literal, NoReturn, Optional, Union
 import pytest
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError, WithJsonSchema
 
+from structured import Extraction
 from structured.errors import SchemaError
 from structured.json_schema.compile import schema_to_pattern
 from structured.output_types.output_type import OutputType
 from structured.output_types.regular_expression import to_regex
-from structured.output_types.resolve import read_type
+from structured.output_types.resolve import resolve_type
 from structured.regex import Alternation
 
 TYPES = "a BaseModel, a dataclass, a TypedDict, an Enum, a Literal, or a plain type such as list[int]"
@@ -45,7 +46,7 @@ class Arbitrary:
 
 def test_a_type_is_read_once_and_validates():
     """The name, Pydantic's schema and Pydantic's validator."""
-    output_type = read_type(list[Person])
+    output_type = resolve_type(list[Person])
     assert isinstance(output_type, OutputType)
     assert repr(output_type) == "PythonType(name='list[Person]')"
     assert output_type.schema["items"] == {"$ref": "#/$defs/Person"}
@@ -71,7 +72,7 @@ def test_a_type_is_read_once_and_validates():
 )
 def test_names_are_as_written(output_type, name):
     """Without modules, and without what Annotated adds."""
-    assert read_type(output_type).name == name
+    assert resolve_type(output_type).name == name
 
 
 @pytest.mark.parametrize(
@@ -98,7 +99,7 @@ def test_names_are_as_written(output_type, name):
 def test_what_is_not_a_type_is_told(value, message):
     """Whole messages."""
     with pytest.raises(SchemaError) as caught:
-        read_type(value)
+        resolve_type(value)
     assert str(caught.value) == message
 
 
@@ -108,8 +109,14 @@ def test_what_is_not_a_type_is_told(value, message):
 def test_no_error_of_pydantic_comes_through(output_type):
     """Whatever goes wrong is a SchemaError, with Pydantic's error as its cause."""
     with pytest.raises(SchemaError) as caught:
-        read_type(output_type)
+        resolve_type(output_type)
     assert caught.value.__cause__ is not None
+
+
+def test_an_extraction_is_printed_as_the_answer_with_nulls():
+    """It is the type of which values may be missing, not the dataclass of the result."""
+    assert re.fullmatch(to_regex(Extraction[Person]), '{"name": "Ana", "age": null}')
+    assert not re.fullmatch(to_regex(Extraction[Person]), '{"name": "Ana"}')
 
 
 def test_any_has_no_pattern():
@@ -164,7 +171,7 @@ def test_defaults_that_are_no_json_are_no_concern():
 
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert read_type(Report).name == "Report"
+        assert resolve_type(Report).name == "Report"
 
 
 def test_a_definition_is_built_once():
@@ -193,4 +200,4 @@ def test_unions_are_linear():
 def test_a_pattern_that_pydantic_refuses_is_told_with_its_reason():
     """The reason stands in the last line of Pydantic's message."""
     with pytest.raises(SchemaError, match=r"Error building \"str\" validator: error: look-around, .* is not supported"):
-        read_type(Annotated[str, Field(pattern=r"(?=a)\w+")])
+        resolve_type(Annotated[str, Field(pattern=r"(?=a)\w+")])

@@ -146,6 +146,17 @@ def test_options_of_json_are_refused_for_other_types() -> None:
         Extractor(JsonSchema(True), model=model(0), absent=True)
 
 
+@pytest.mark.parametrize("look", [to_regex, inspect_type])
+def test_there_is_no_pattern_or_report_of_other_types(look: Any) -> None:
+    """They have automata, not schemas, and the message says so."""
+    with pytest.raises(SchemaError) as caught:
+        look(Year())
+    assert str(caught.value) == (
+        "Year is an OutputType with an automaton of its own, and has no JSON Schema to inspect or print. "
+        "Look at its describe() and automaton(), or pass it to extract."
+    )
+
+
 def test_a_logits_processor_refuses_types_that_depend_on_the_document() -> None:
     """It sees no document, and would have to guess one."""
     with pytest.raises(SchemaError, match=r"Word depends on the document.* Use extract or extract_batch\."):

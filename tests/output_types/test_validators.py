@@ -21,7 +21,7 @@ from structured.json_schema.compile import part_to_pattern, schema_to_pattern
 from structured.json_schema.document.location import Compilation, Location, Reading, Subschema
 from structured.json_schema.whitespace import read_whitespace
 from structured.output_types.regular_expression import to_regex
-from structured.output_types.resolve import read_type
+from structured.output_types.resolve import resolve_type
 
 
 def even(value):
@@ -97,17 +97,17 @@ class Point:
 )
 def test_validators_are_named(output_type, names):
     """Those of a value, and of the model that it is."""
-    assert read_type(output_type).schema.get("validators") == names
+    assert resolve_type(output_type).schema.get("validators") == names
 
 
 def test_validators_are_named_where_they_stand():
     """At the field, beside a reference, and in a branch."""
-    assert read_type(Adult).schema["properties"]["age"]["validators"] == ["Adult.of_age"]
-    both = read_type(list[Annotated[Adult, AfterValidator(even)]]).schema
+    assert resolve_type(Adult).schema["properties"]["age"]["validators"] == ["Adult.of_age"]
+    both = resolve_type(list[Annotated[Adult, AfterValidator(even)]]).schema
     assert both["items"] == {"$ref": "#/$defs/Adult", "validators": ["even"]}
     assert both["$defs"]["Adult"]["validators"] == ["Adult.named"]
     optional: Any = Annotated[int | str, AfterValidator(even)] | None
-    assert read_type(optional).schema["anyOf"][0]["validators"] == ["even"]
+    assert resolve_type(optional).schema["anyOf"][0]["validators"] == ["even"]
 
 
 @pytest.mark.parametrize("plain", [int, int | str, Literal["a", 1], list[int], Annotated[str, Field(max_length=3)]])
@@ -120,8 +120,8 @@ def test_validators_leave_the_pattern_as_it_is(plain):
 
 def test_a_part_of_a_schema_has_a_pattern_of_its_own():
     """References are followed from the root, and places are told from there."""
-    schema = read_type(list[Adult]).schema
+    schema = resolve_type(list[Adult]).schema
     root = Subschema(schema, Location(Compilation(schema, read_whitespace("spaced"), Reading.TYPE)))
     assert str(part_to_pattern(root.below("items"))) == to_regex(Adult)
     age = root.below("$defs", "Adult", "properties", "age")
-    assert part_to_pattern(age) == schema_to_pattern(read_type(int).schema)
+    assert part_to_pattern(age) == schema_to_pattern(resolve_type(int).schema)

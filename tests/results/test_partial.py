@@ -15,7 +15,7 @@ from typing_extensions import TypedDict
 
 from structured import JsonSchema, PartialReader
 from structured.output_types.paths import steps_to_path
-from structured.output_types.resolve import read_type
+from structured.output_types.resolve import resolve_type
 from structured.results.partial import partial_value, read_events
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
@@ -211,7 +211,7 @@ def test_any_type_is_read_as_pydantic_reads_it(data: st.DataObject) -> None:
     drawn = data.draw(typed())
     adapter: TypeAdapter[Any] = TypeAdapter(drawn.type)
     text = adapter.dump_json(data.draw(drawn.values), by_alias=True).decode()
-    reader = PartialReader(read_type(drawn.type))
+    reader = PartialReader(resolve_type(drawn.type))
     events = []
     for piece in data.draw(cut(text)):
         events += reader.feed(piece)

@@ -10,7 +10,7 @@ from structured.json_schema.compile import schema_to_pattern
 from structured.output_types.inspection import inspect_output_type, report_to_dict
 from structured.output_types.json_output import Layout
 from structured.output_types.python_type import PythonType
-from structured.output_types.resolve import read_type
+from structured.output_types.resolve import resolve_type
 
 
 def compiler_error(schema, whitespace="spaced"):
@@ -29,7 +29,7 @@ def check_agreement(output_type, whitespace="spaced"):
     is_schema = isinstance(output_type, dict)
     layout = Layout(whitespace)
     drawn = PythonType("Drawn", output_type, layout, adapter=TypeAdapter(Any)) if is_schema else None
-    known = drawn or read_type(output_type, layout)
+    known = drawn or resolve_type(output_type, layout)
     error = compiler_error(known.schema, whitespace)
     report = inspect_output_type(known)
     assert bool(report.refusals) == (error is not None) == (report.cost is None)

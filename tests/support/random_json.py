@@ -10,7 +10,7 @@ from structured.errors import SchemaError
 from structured.json_schema.compile import compiled
 from structured.json_schema.document.location import Optionals
 from structured.output_types.json_output import Layout
-from structured.output_types.resolve import read_type
+from structured.output_types.resolve import resolve_type
 
 LONG = 60
 """Bytes after which a random text is steered to its end."""
@@ -34,7 +34,7 @@ def random_json(automaton: RegularAutomaton, source: random.Random, longest: int
 
 
 def automaton_of(output_type: Any, whitespace: str = "compact", optional: Optionals = "written") -> RegularAutomaton:
-    return RegularAutomaton(compiled(read_type(output_type, Layout(whitespace, optional)).compilation()))
+    return RegularAutomaton(compiled(resolve_type(output_type, layout=Layout(whitespace, optional)).compilation()))
 
 
 def check_texts(
@@ -54,7 +54,7 @@ def check_texts(
         if error.keyword != "configured_alias":
             raise
         return 0
-    adapter = read_type(output_type).adapter
+    adapter = resolve_type(output_type).adapter
     for _ in range(count):
         adapter.validate_json(random_json(automaton, source, source.choice((0, 20, LONG))))
     return count
