@@ -17,6 +17,7 @@ from structured.extraction.outcomes import Outcome
 from structured.extraction.progress import showing
 from structured.extraction.task import Item, Task, common_beginning
 from structured.index.compile import save_learned
+from structured.results.answers import read_answer
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -128,11 +129,12 @@ class Run:
             if self.observe is not None:
                 self.observe(item.position, generation)
         for generation in candidates:
-            try:
-                valid.append((generation, item.task.output_type.parse(generation.text)))
-            except Exception as error:  # noqa: BLE001  validators are the user's own code
-                item.attempts.append(Attempt(generation.text, error))
-                _LOGGER.info("document %d: an answer was rejected by %s", item.position, type(error).__name__)
+            answer = read_answer(item.task.output_type, generation.text)
+            if isinstance(answer, Attempt):
+                item.attempts.append(answer)
+                _LOGGER.info("document %d: an answer was rejected by %s", item.position, type(answer.error).__name__)
+            else:
+                valid.append((generation, answer))
             if valid and self.search.choose == "likeliest":
                 break
         if not valid:

@@ -34,6 +34,7 @@ from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName
 from structured.models import ModelSource, load_model
 from structured.output_types.json_output import Layout
 from structured.output_types.resolve import resolve_type
+from structured.results.answers import read_answer
 from structured.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -186,16 +187,13 @@ class GuidedLogitsProcessor(Generic[T]):
         results: list[Any] = []
         errors: dict[int, StructuredError] = {}
         for row, answer in enumerate(self._answers(sequences)):
-            text, instance = _decode(self.index.vocabulary, answer), None
+            instance = read_answer(self.output_type, _decode(self.index.vocabulary, answer))
             interrupted = self._interrupted(row, answer)
-            try:
-                instance = self.output_type.parse(text)
-            except ValueError as error:
-                errors[row] = interrupted or GenerationError([Attempt(text, error)], document=row)
-            else:
-                if isinstance(interrupted, IncompleteError):  # as "3" is, where "31" was being written
-                    errors[row], instance = interrupted, None
-            results.append(instance)
+            if isinstance(instance, Attempt):
+                errors[row] = interrupted or GenerationError([instance], document=row)
+            elif isinstance(interrupted, IncompleteError):  # as "3" is, where "31" was being written
+                errors[row] = interrupted
+            results.append(None if row in errors else instance)
         if errors:
             raise BatchError(results, errors)
         return results

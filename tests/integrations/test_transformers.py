@@ -14,7 +14,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import AfterValidator, BaseModel, Field, TypeAdapter
 
-from structured import BatchError, BudgetError, GuidedLogitsProcessor, IncompleteError, JsonSchema, ModelError
+from structured import (
+    BatchError,
+    BudgetError,
+    GenerationError,
+    GuidedLogitsProcessor,
+    IncompleteError,
+    JsonSchema,
+    ModelError,
+)
 from structured.decoding.generate import generate
 from structured.decoding.requests import Request
 from structured.decoding.sampling import Sampler
@@ -345,6 +353,26 @@ def test_validators_have_the_last_word() -> None:
         processor.read(written)
     assert caught.value.results == tuple("é€" if fits else None for fits in good)
     assert set(caught.value.errors) == {row for row, fits in enumerate(good) if not fits}
+
+
+def test_whatever_a_validator_raises_is_the_error_of_its_row() -> None:
+    """An exception that is no ValueError costs no other row its answer."""
+
+    def short(text: str) -> str:
+        return text if text == "é€" else str(1 / 0)
+
+    processor = GuidedLogitsProcessor(
+        Annotated[Literal["true", "tree", "é€"], AfterValidator(short)], model(), max_tokens=9
+    )
+    written = run(processor, PROMPTS * 4, do_sample=True, temperature=9.0)
+    good = [text == '"é€"' for text in processor.texts(written)]
+    with pytest.raises(BatchError) as caught:
+        processor.read(written)
+    assert caught.value.results == tuple("é€" if fits else None for fits in good)
+    assert {row for row, fits in enumerate(good) if not fits} == caught.value.errors.keys()
+    for error in caught.value.errors.values():
+        assert isinstance(error, GenerationError)
+        assert isinstance(error.attempts[0].error, ZeroDivisionError)
 
 
 def test_texts_of_another_loop_are_refused() -> None:
