@@ -6,8 +6,8 @@ as some token reaches from there into the answer, and the answer has to begin wi
 """
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 from structured.index.compile import related_index
 from structured.index.index import Index
@@ -38,10 +38,18 @@ def heal(prompt: Sequence[int], index: Index) -> Healed:
     return found
 
 
-@lru_cache(maxsize=64)
+_BEGUN: WeakKeyDictionary[Index, dict[bytes, Index]] = WeakKeyDictionary()
+"""For each index the ones made of it, as long as it lives; prompts mostly end alike, so there are few."""
+
+
 def begun_index(index: Index, begun: bytes) -> Index:
     """Return the index of the same texts, each with some bytes in front; kept on disk if that of the texts is."""
-    return related_index(index, index.automaton.with_prefix(begun.decode())) if begun else index
+    if not begun:
+        return index
+    made = _BEGUN.setdefault(index, {})
+    if begun not in made:
+        made[begun] = related_index(index, index.automaton.with_prefix(begun.decode()))
+    return made[begun]
 
 
 def _is_text(data: bytes) -> bool:

@@ -97,7 +97,7 @@ class Run:
     def save(self, items: Iterable[Item]) -> None:
         """Save what was learned while some items were answered."""
         if self.cache:
-            for index in {index for item in items for index in (item.index, item.healed_index)}:
+            for index in {index for item in items for index in (item.index, item.guide.index)}:
                 save_learned(index)
 
     def _candidates(

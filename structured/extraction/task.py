@@ -87,14 +87,15 @@ class Task:
                     f"{context}. Shorten or split the text, or use a model with a longer context."
                 )
         index = self.index(document)
-        Guide(index, max_tokens=max_tokens)  # raises BudgetError before the model runs
-        if self.thinking is not None:
-            self._thinking_guide(self.thinking)
+        guide = Guide(index, max_tokens=max_tokens)  # raises BudgetError before the model runs
+        _ = self._thinking_guide  # and so does this
         healed = Healed(token_ids, b"")
         if self.thinking is None and not self.model.has_chat_template:
             healed = heal(token_ids, index)
-        taken_back = len(token_ids) - len(healed.prompt)
-        return Item(self, position, index, healed, max_tokens + taken_back, max_tokens < self.max_tokens, is_single)
+        if healed.begun:
+            taken_back = len(token_ids) - len(healed.prompt)
+            guide = Guide(begun_index(index, healed.begun), max_tokens=max_tokens + taken_back)
+        return Item(self, position, index, healed, guide, max_tokens < self.max_tokens, is_single)
 
     def request(self, item: "Item", sampler: Sampler, attempt: int, shared: Sequence[int]) -> Request:
         """Return what is to be written for a document; the prompts of the batch mostly begin with `shared` tokens.
@@ -103,10 +104,10 @@ class Task:
         """
         return Request(
             item.healed.prompt,
-            Guide(item.healed_index, max_tokens=item.max_tokens),
+            item.guide.copy(),
             sampler.generator(item.position, attempt),
             len(common_beginning([shared, item.healed.prompt])),
-            None if self.thinking is None else self._thinking_guide(self.thinking),
+            None if self._thinking_guide is None else self._thinking_guide.copy(),
             len(item.healed.begun),
             self.repetition,
         )
@@ -118,8 +119,15 @@ class Task:
 
     def index(self, document: str) -> Index:
         """Return the index of the answers to a document."""
-        about = document if self.output_type.depends_on_document else None
-        return compile_type(self.output_type, self.model.vocabulary, document=about, cache=self.cache)
+        return self._compiled(document) if self.output_type.depends_on_document else self._index
+
+    @functools.cached_property
+    def _index(self) -> Index:
+        """The index of the answers to all documents, held here: `compile_type` keeps a limited number."""
+        return self._compiled(None)
+
+    def _compiled(self, document: str | None) -> Index:
+        return compile_type(self.output_type, self.model.vocabulary, document=document, cache=self.cache)
 
     def read_vote(self, valid: Sequence[tuple[Generation, Any]]) -> Any:
         """Return what most answers say, given with what is read of each."""
@@ -135,8 +143,13 @@ class Task:
             return False
         return True
 
-    def _thinking_guide(self, thinking: Thinking) -> Guide:
-        return Guide(thinking_index(thinking.marker, self.model.vocabulary), max_tokens=thinking.max_tokens)
+    @functools.cached_property
+    def _thinking_guide(self) -> Guide | None:
+        """The guide of the thinking before an answer, to be copied. Raises BudgetError if no thinking fits."""
+        if self.thinking is None:
+            return None
+        index = thinking_index(self.thinking.marker, self.model.vocabulary)
+        return Guide(index, max_tokens=self.thinking.max_tokens)
 
 
 @dataclass(slots=True, eq=False)
@@ -148,18 +161,14 @@ class Item:
     index: Index
     """The index of its answers."""
     healed: Healed
-    max_tokens: int
+    guide: Guide
+    """The start of what is written for it: of what its prompt was healed of, and of the answer; to be copied."""
     is_limited_by_context: bool
     """Whether the context of the model leaves fewer tokens than the caller allows."""
     is_single: bool
     """Whether it is the text of a call for one, in no batch."""
     attempts: list[Attempt] = field(default_factory=list)
     """The answers that the type's validators rejected."""
-
-    @property
-    def healed_index(self) -> Index:
-        """The index of what is written for it: of the answers, and of what its prompt was healed of before them."""
-        return begun_index(self.index, self.healed.begun)
 
 
 def _not_text(document: object, *, is_single: bool) -> str:

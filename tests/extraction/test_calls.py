@@ -5,7 +5,7 @@ import random
 import re
 import warnings
 from datetime import date
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 import pytest
 from doubles import ByteTokenizer, json_hating_logits, random_logits
@@ -31,6 +31,8 @@ from structured import (
     structured,
     to_regex,
 )
+from structured.automata import RegularAutomaton
+from structured.index.compile import KEPT_INDEXES
 from structured.models import FunctionModel
 
 TOKENIZER = ByteTokenizer()
@@ -113,6 +115,27 @@ def test_each_document_may_have_its_own_type(wanted, source):
         warnings.simplefilter("ignore", BudgetWarning)
         alone = [extract_batch(one, documents, **options)[at] for at, one in enumerate(chosen)]
         assert same(extract_batch(chosen, documents, **options), alone)
+
+
+def test_automata_are_built_once_however_many_types_there_are(monkeypatch):
+    """Also past the number of indexes that are kept in memory; where prompts are healed, two for each type."""
+    built = []
+
+    class Counted(RegularAutomaton):
+        def __init__(self, pattern, **options):
+            built.append(pattern)
+            super().__init__(pattern, **options)
+
+        def with_prefix(self, text):
+            built.append(text)
+            return super().with_prefix(text)
+
+    monkeypatch.setattr("structured.output_types.json_output.RegularAutomaton", Counted)
+    tokenizer = ByteTokenizer(tokens=(*TOKENIZER.tokens, b'\n"'))
+    wanted = [Literal[f"a{number}", "b"] for number in range(KEPT_INDEXES + 6)]
+    answers = extract_batch(wanted * 2, ["x"] * len(wanted) * 2, model=(random_logits(WIDTH + 1), tokenizer))
+    assert all(answer in get_args(one) for answer, one in zip(answers, wanted * 2, strict=True))
+    assert len(built) == 2 * len(wanted)
 
 
 def same(left, right):
