@@ -108,6 +108,20 @@ def recomputed(function: LogitsFunction, index: Index, prompt: Sequence[int], ge
     return [total] if index.is_final(state) else [total + share(end) for end in index.vocabulary.end_token_ids]
 
 
+def legal_masses(function: LogitsFunction, index: Index, prompt: Sequence[int], generation: Generation) -> list[float]:
+    """Return the probability of all that is allowed, at each token and at the end, unless that must come."""
+    state, written, masses = index.automaton.start, list(prompt), []
+    for token_id in (*generation.token_ids, None):
+        if index.is_final(state):
+            break
+        weights = np.exp(function(written).astype(np.float64))
+        masses.append(weights[unpack(index.mask(state), index.vocabulary.size)].sum() / weights.sum())
+        if token_id is not None:
+            written.append(token_id)
+            state = index.step(state, token_id)
+    return masses
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("make", MAKES)
 @pytest.mark.parametrize("force", [True, False])
@@ -205,7 +219,7 @@ def test_every_hypothesis_is_a_text_of_its_type(
 def test_the_score_is_the_sum_over_the_text(
     vocabulary: Vocabulary, pattern: Pattern, seed: int, beams: int, spare: int
 ) -> None:
-    """Reading each text again under its pattern's masks gives what it is said to be worth."""
+    """Reading each text again under its pattern's masks gives what it is said to be worth, and its diagnostics."""
     function, index = random_logits(len(TOKENIZER.tokens), seed=seed), index_of(pattern, vocabulary)
     model = FunctionModel(function, TOKENIZER)
     wanted = request(model, index, max_tokens=room(index, spare))
@@ -213,6 +227,7 @@ def test_the_score_is_the_sum_over_the_text(
     for one in found:
         possible = recomputed(function, index, wanted.prompt, one)
         assert any(one.log_probability == pytest.approx(score) for score in possible)
+        assert one.diagnostics.legal_masses == pytest.approx(legal_masses(function, index, wanted.prompt, one))
 
 
 @pytest.mark.thorough

@@ -258,14 +258,22 @@ def test_no_more_tokens_than_allowed_are_in_memory(vocabulary: Vocabulary, most:
     """Prompts and whole budgets together, but for a text that has more alone; the texts are the same."""
     together: list[int] = []
 
+    class TrackedBatch(FunctionBatch):
+        """A batch that writes down how much the texts may take that are in it at once."""
+
+        def join(self, other: Any) -> None:
+            together.append(30 * (len(self.texts) + len(other.texts)))
+            super().join(other)
+
     class Tracked(FunctionModel):
-        """A model that writes down how many texts it has at once."""
+        """A model that writes down how much the texts may take that it begins at once."""
 
         def prefill(
             self, prompts: Sequence[Sequence[int]], *, shared: int = 0, window: int = 0
         ) -> tuple[FunctionBatch, Any]:
             together.append(sum(len(prompt) + 30 for prompt in prompts) if len(prompts) > 1 else 0)
-            return super().prefill(prompts, shared=shared, window=window)
+            batch, logits = super().prefill(prompts, shared=shared, window=window)
+            return TrackedBatch(self, batch.texts), logits
 
     model, sampler = Tracked(random_logits(SIZE), TOKENIZER), Sampler(1.0, seed=1)
 
