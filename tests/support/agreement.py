@@ -29,7 +29,7 @@ def check_agreement(output_type, whitespace="spaced"):
     is_schema = isinstance(output_type, dict)
     layout = Layout(whitespace)
     drawn = PythonType("Drawn", output_type, layout, adapter=TypeAdapter(Any)) if is_schema else None
-    known = drawn or resolve_type(output_type, layout)
+    known = drawn or resolve_type(output_type, layout=layout)
     error = compiler_error(known.schema, whitespace)
     report = inspect_output_type(known)
     assert bool(report.refusals) == (error is not None) == (report.cost is None)
