@@ -28,14 +28,14 @@ class Engine:
         self.vocabulary.trie  # noqa: B018  belongs to the vocabulary, not to a schema
         self.vocabulary.special_trie  # noqa: B018
         self.vocabulary.longest_special  # noqa: B018
-        self._table = MaskTable(self.vocabulary.size, most_bytes=MAX_MASK_BYTES)
+        self._table = MaskTable(self.vocabulary.size, max_bytes=MAX_MASK_BYTES)
         self._index: Index | None = None
         self._state = DEAD
 
     def compile(self, schema: Mapping[str, Any]) -> None:
         """Take a schema. Raises SchemaError or PatternError if it is not supported."""
         if self._table.is_full:
-            self._table = MaskTable(self.vocabulary.size, most_bytes=MAX_MASK_BYTES)
+            self._table = MaskTable(self.vocabulary.size, max_bytes=MAX_MASK_BYTES)
         compilation = Compilation(schema, read_whitespace("any"), Reading.SPECIFICATION, key_order=self.key_order)
         automaton = RegularAutomaton(compiled(compilation), foundation=foundation())
         self._index = Index(automaton, self.vocabulary, table=self._table)

@@ -27,7 +27,7 @@ def cache_info() -> None:
     table.add_row("folder", str(disk.folder))
     table.add_row("files", f"{len(disk.files()):,}")
     table.add_row("size", f"{disk.size():,} bytes")
-    table.add_row("limit", f"{disk.most_bytes:,} bytes")
+    table.add_row("limit", f"{disk.max_bytes:,} bytes")
     show(table)
 
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from structured.decoding.device_masks import to_host
 from structured.decoding.requests import Generation, Request
 from structured.decoding.sampling import Choice, log_softmax, share_of_all
-from structured.decoding.sequence import Sequence, in_model
+from structured.decoding.sequence import Sequence, timed_in_model
 from structured.index.guide import Guide, WrongMaskError
 from structured.index.masks import unpack
 from structured.models import DecodingBatch, LanguageModel, Logits, calls
@@ -64,7 +64,7 @@ def _run(model: LanguageModel, searches: "list[_Search]") -> None:
     shared = min(search.request.shared for search in searches)
     live = [one for search in searches for one in search.live]
     prompts = [one.read_all() for one in live]
-    batch, logits = in_model(live, lambda: calls.prefill(model, prompts, shared=shared))
+    batch, logits = timed_in_model(live, lambda: calls.prefill(model, prompts, shared=shared))
     while True:
         rows: list[int] = []
         first, scores = 0, to_host(logits)
@@ -86,7 +86,7 @@ def _forward(model: LanguageModel, batch: DecodingBatch, hypotheses: list[Sequen
     """Let the model read what it has not; where it must read as much of each text, as much as all have."""
     counts = [len(one.pending) for one in hypotheses]
     new = [one.read(max(counts) if batch.is_ragged else min(counts)) for one in hypotheses]
-    return in_model(hypotheses, lambda: calls.forward(model, batch, new))
+    return timed_in_model(hypotheses, lambda: calls.forward(model, batch, new))
 
 
 class _Continuation(NamedTuple):

@@ -18,7 +18,7 @@ import numpy as np
 from structured.decoding.device_masks import draw, stacked, to_host
 from structured.decoding.requests import Generation, Request
 from structured.decoding.sampling import Choice, Sampler
-from structured.decoding.sequence import Sequence, in_guide, in_model
+from structured.decoding.sequence import Sequence, timed_in_guide, timed_in_model
 from structured.decoding.speculation import Speculation, columns
 from structured.errors import OutOfMemoryError, PatternError, StructuredError
 from structured.index.masks import Mask, allows
@@ -154,7 +154,7 @@ class _Scheduler:
         ):
             self._admit(room)
         if self.batch is not None:
-            in_guide(self.live, self._sample)
+            timed_in_guide(self.live, self._sample)
             wrong = self.speculation.settle(self.live)
             if any(wrong):
                 self._call(partial(self.batch.rollback, wrong))
@@ -175,7 +175,7 @@ class _Scheduler:
         counts = [len(one.pending) for one in live]
         count = columns(counts, self.model.pass_cost) if batch.is_ragged else min(counts)
         pending = [one.read(count) for one in live]
-        window = in_guide(live, lambda: self.speculation.propose(live))
+        window = timed_in_guide(live, lambda: self.speculation.propose(live))
         new = [read + one.window.proposed for read, one in zip(pending, live, strict=True)]
 
         def forward() -> Logits:
@@ -183,14 +183,14 @@ class _Scheduler:
                 self._call(partial(batch.select, rows))
             return calls.forward(self.model, batch, new, window=window)
 
-        self.logits = list(in_model(live, forward))
+        self.logits = list(timed_in_model(live, forward))
 
     def _admit(self, room: int) -> None:
         """Begin as many of the texts that wait as there is room for."""
         new: list[Sequence] = []
-        tokens = sum(one.max_tokens for one in self.live)
+        tokens = sum(one.capacity for one in self.live)
         while self.waiting and len(new) < room:
-            tokens += self.waiting[0].max_tokens
+            tokens += self.waiting[0].capacity
             if self.max_tokens is not None and tokens > self.max_tokens and (new or self.live):
                 break
             new.append(self.waiting.popleft())
@@ -199,11 +199,11 @@ class _Scheduler:
         self.live += new  # should memory not suffice, they are tried again with the others
         shared = min(one.request.shared for one in new)
         prompts = [one.read_all() for one in new]
-        window = in_guide(new, lambda: self.speculation.propose(new))
+        window = timed_in_guide(new, lambda: self.speculation.propose(new))
         prompts = [prompt + one.window.proposed for prompt, one in zip(prompts, new, strict=True)]
         if self.batch is not None:
             self.logits = [self._kept(row) for row in range(len(self.logits))]
-        batch, logits = in_model(new, lambda: calls.prefill(self.model, prompts, shared=shared, window=window))
+        batch, logits = timed_in_model(new, lambda: calls.prefill(self.model, prompts, shared=shared, window=window))
         if self.batch is None:
             self.batch, self.logits = batch, list(logits)
         else:

@@ -89,7 +89,7 @@ class Sequence:
         return not self.pending and not self.finished
 
     @property
-    def max_tokens(self) -> int:
+    def capacity(self) -> int:
         """How many tokens prompt and text may have together."""
         left = self.guide.tokens_left + (self.next_guide.tokens_left if self.next_guide else 0)
         return len(self.request.prompt) + len(self.token_ids) + left
@@ -248,7 +248,7 @@ class Sequence:
             self._append_forced()
 
 
-def in_model(sequences: Iterable[Sequence], run: Callable[[], T]) -> T:
+def timed_in_model(sequences: Iterable[Sequence], run: Callable[[], T]) -> T:
     """Run a forward pass, and count it and its time for each of its texts."""
     started = perf_counter()
     result = run()
@@ -260,7 +260,7 @@ def in_model(sequences: Iterable[Sequence], run: Callable[[], T]) -> T:
     return result
 
 
-def in_guide(sequences: Iterable[Sequence], run: Callable[[], T]) -> T:
+def timed_in_guide(sequences: Iterable[Sequence], run: Callable[[], T]) -> T:
     """Run what is not the model's, and count its time for each of some texts."""
     started = perf_counter()
     result = run()

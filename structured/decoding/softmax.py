@@ -23,7 +23,7 @@ Double = Annotated[float, numba.float64]
 Word = Annotated[np.int32, numba.int32]
 
 LOG2_E = np.float32(math.log2(math.e))
-FEWEST, MOST = np.float32(-126.0), np.float32(120.0)
+MIN_POWER, MAX_POWER = np.float32(-126.0), np.float32(120.0)
 """The powers of two that weights are between: what single precision holds, and with room for a sum."""
 
 SIXTH, FIFTH, FOURTH, THIRD, SECOND, FIRST = (np.float32(math.log(2) ** n / math.factorial(n)) for n in range(6, 0, -1))
@@ -33,7 +33,7 @@ SIXTH, FIFTH, FOURTH, THIRD, SECOND, FIRST = (np.float32(math.log(2) ** n / math
 @compiled_loop(reassociates=True)
 def exponential(power: Single) -> Single:
     """Return 2 ** power; the least there is for less, and for NaN."""
-    within = min(max(FEWEST, power), MOST)
+    within = min(max(MIN_POWER, power), MAX_POWER)
     whole = np.floor(within + np.float32(0.5))
     x = within - whole  # between -0.5 and 0.5
     series = (((((SIXTH * x + FIFTH) * x + FOURTH) * x + THIRD) * x + SECOND) * x + FIRST) * x + np.float32(1.0)
@@ -103,7 +103,7 @@ def weigh(logits: Logits, mask: Masks, best: Single, temperature: Single, weight
         first = 32 * word
         for bit in range(min(32, len(logits) - first)):
             power = (logits[first + bit] - best) * scale
-            is_drawn = (bits >> np.int32(bit)) & np.int32(1) and power > FEWEST
+            is_drawn = (bits >> np.int32(bit)) & np.int32(1) and power > MIN_POWER
             weights[first + bit] = exponential(power) if is_drawn else np.float32(0.0)
 
 

@@ -76,7 +76,7 @@ class Search:
         return max(self.beams, self.samples) > 1
 
     @property
-    def again(self) -> "Search":
+    def for_retries(self) -> "Search":
         """How to look for an answer when that was of no avail: where nothing is drawn, by drawing."""
         if self.sampler.temperature > 0:
             return self

@@ -20,7 +20,7 @@ V = TypeVar("V")
 Check: TypeAlias = Callable[[str, Any], V]
 """Takes the name and the value of an argument, and returns the value. Raises TypeError or ValueError."""
 
-MOST = 2**31 - 1
+MAX_COUNT = 2**31 - 1
 """The largest count, so that counts fit into the arrays of the compiled loops."""
 
 
@@ -45,8 +45,8 @@ def count(minimum: int, wanted: str = "") -> Check[int]:
 
     def check(name: str, value: Any) -> int:
         found = is_whole(name, value)
-        if found > MOST:
-            raise ValueError(f"{name} is {shown(found)}; it must be {MOST:,} at most.")
+        if found > MAX_COUNT:
+            raise ValueError(f"{name} is {shown(found)}; it must be {MAX_COUNT:,} at most.")
         return found
 
     return check

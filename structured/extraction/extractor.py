@@ -136,7 +136,7 @@ class Extractor(Generic[T]):
         `instructions` apply to this call alone, and follow those of the extractor. Raises PromptError, BudgetError or
         GenerationError.
         """
-        return cast("T", self.run.outcome([self.task.asking(instructions)], [text], named="the text").only())
+        return cast("T", self.run.outcome([self.task.with_instructions(instructions)], [text], named="the text").only())
 
     @overload
     def batch(

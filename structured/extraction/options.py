@@ -26,7 +26,7 @@ from structured.errors.calling_line import warn
 from structured.json_schema.document.location import Optionals
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName, check_whitespace
 from structured.models import ModelSource
-from structured.output_types.json_output import Layout
+from structured.output_types.json_output import JsonLayout
 
 Errors = Literal["raise", "return"]
 """What becomes of the documents that fail: a BatchError in the end, or the error of each in place of its result."""
@@ -161,9 +161,9 @@ def checked_options(options: Options) -> Options:
     return cast("Options", checked(_CHECKS, options, _ELSEWHERE))
 
 
-def layout_of(options: Options) -> Layout:
+def layout_of(options: Options) -> JsonLayout:
     """Return how the values of types and JSON Schemas are written."""
-    return Layout(options.get("whitespace", DEFAULT_WHITESPACE), options.get("optional", "written"))
+    return JsonLayout(options.get("whitespace", DEFAULT_WHITESPACE), options.get("optional", "written"))
 
 
 def repetition_of(options: Options) -> Repetition:

@@ -106,7 +106,7 @@ class Run:
         """Yield the candidates for each item as soon as they are written; none after what stops the model."""
         if outcome.stopped is not None or not items:
             return
-        search = self.search.again if attempt else self.search
+        search = self.search.for_retries if attempt else self.search
         shared = common_beginning([task.beginning for task in {item.task for item in items}])
         requests = [item.task.request(item, self.search.sampler, attempt, shared) for item in items]
         try:

@@ -46,7 +46,7 @@ class Task:
             check_characters(document, f"The document of example {number}")
             check_characters(answer, f"The answer of example {number}")
 
-    def asking(self, instructions: str | None) -> "Task":
+    def with_instructions(self, instructions: str | None) -> "Task":
         """Return the task with further instructions."""
         if instructions is None:
             return self

@@ -92,7 +92,7 @@ class Guide:
 
     def copy(self) -> "Guide":
         """Return a cursor at the same place that moves on its own."""
-        representative = object.__new__(Guide)
+        twin = object.__new__(Guide)
         for name in Guide.__slots__:
-            setattr(representative, name, getattr(self, name))
-        return representative
+            setattr(twin, name, getattr(self, name))
+        return twin

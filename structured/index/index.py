@@ -117,7 +117,7 @@ class Index:
         return final
 
     def forced_tokens(self, state: int) -> tuple[int, ...]:
-        """Return the tokens that are known to follow a state, as the tokenizer spells them; see `forcing`.
+        """Return the tokens that are known to follow a state, as the tokenizer spells them; see `forced_tokens.py`.
 
         They are a beginning of the forced run: of its end, as much is left to be chosen as a longer token might change.
         """

@@ -26,10 +26,10 @@ MAX_ROWS = 1 << 16
 class MaskTable:
     """The distinct masks over one vocabulary of `size` tokens; indexes over the same vocabulary may share it."""
 
-    def __init__(self, size: int, *, most_bytes: int = MAX_BYTES) -> None:
+    def __init__(self, size: int, *, max_bytes: int = MAX_BYTES) -> None:
         words = -(-size // 32)
         # Memory is given by the operating system when a row is first written to, so the rest costs nothing.
-        self._matrix = np.empty((min(most_bytes // (4 * words), MAX_ROWS), words), dtype=np.int32)
+        self._matrix = np.empty((min(max_bytes // (4 * words), MAX_ROWS), words), dtype=np.int32)
         self._masks: list[Mask] = []
         self._rows_by_hash: dict[int, list[int]] = {}
         self._rows_by_id: dict[int, int] = {}

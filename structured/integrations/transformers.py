@@ -32,7 +32,7 @@ from structured.index.masks import Mask
 from structured.json_schema.document.location import Optionals
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName, check_whitespace
 from structured.models import ModelSource, load_model
-from structured.output_types.json_output import Layout
+from structured.output_types.json_output import JsonLayout
 from structured.output_types.resolve import resolve_type
 from structured.results.answers import read_answer
 from structured.vocabulary import Vocabulary
@@ -108,7 +108,7 @@ class GuidedLogitsProcessor(Generic[T]):
     ) -> None:
         check_whitespace("whitespace", whitespace)
         one_of(get_args(Optionals))("optional", optional)
-        self.output_type = resolve_type(output_type, layout=Layout(whitespace, optional))
+        self.output_type = resolve_type(output_type, layout=JsonLayout(whitespace, optional))
         if self.output_type.depends_on_document:
             raise SchemaError(
                 f"{self.output_type.name} depends on the document, and a logits processor knows only tokens",
@@ -213,7 +213,7 @@ class GuidedLogitsProcessor(Generic[T]):
         vocabulary, place = self.index.vocabulary, self._start
         for position, token_id in enumerate(answer):
             before, place = place, place.after(token_id)
-            if not place.is_stray:
+            if not place.is_invalid:
                 continue
             if any(_spells(vocabulary, other) for other in answer[position:]):
                 return ModelError(
@@ -240,7 +240,7 @@ class GuidedLogitsProcessor(Generic[T]):
             keys = [_keys(answer) for answer in answers]
             if all(parent in self._places for parent, _ in keys):
                 places = [self._step(*key, int(answer[-1])) for key, answer in zip(keys, answers, strict=True)]
-                if not all(place.is_stray for place in places):
+                if not all(place.is_invalid for place in places):
                     return places
                 if answers.shape[1] > 1:
                     raise ModelError(
@@ -263,11 +263,11 @@ class GuidedLogitsProcessor(Generic[T]):
 class _Place:
     """Where a text stands: under its guide, or behind its end, or astray. It never changes."""
 
-    __slots__ = ("guide", "is_stray", "may_end")
+    __slots__ = ("guide", "is_invalid", "may_end")
 
-    def __init__(self, guide: Guide | None, *, is_stray: bool = False) -> None:
+    def __init__(self, guide: Guide | None, *, is_invalid: bool = False) -> None:
         self.guide = guide
-        self.is_stray = is_stray
+        self.is_invalid = is_invalid
         self.may_end = guide is not None and guide.index.automaton.accepts(guide.state)
 
     def after(self, token_id: int) -> "_Place":
@@ -285,9 +285,9 @@ class _Place:
                     "The cache had allowed a token that the type does not, and the loop has taken it. What the cache "
                     "said is forgotten: run the loop again."
                 ) from error
-            return _Place(None, is_stray=True)
+            return _Place(None, is_invalid=True)
         except ValueError:
-            return _Place(None, is_stray=True)
+            return _Place(None, is_invalid=True)
         return _Place(twin)
 
 

@@ -278,12 +278,12 @@ def foundation() -> Foundation:
     return Foundation((*anything, *numbers, *map(quoted, formats)))
 
 
-def null(_parts: Subschemas, _place: Location) -> Pattern:
+def null(_parts: Subschemas, _location: Location) -> Pattern:
     """Return `null`."""
     return literal("null")
 
 
-def boolean(_parts: Subschemas, _place: Location) -> Pattern:
+def boolean(_parts: Subschemas, _location: Location) -> Pattern:
     """Return `true` or `false`."""
     return words(("true", "false"))
 

@@ -100,7 +100,7 @@ class HuggingFaceModel(LanguageModel):
             if not prefix.is_ragged and prefix.can_join:
                 return self._prefill_groups(prompts, groups, shared)
         batch = HuggingFaceBatch(self, prompts)
-        return batch, batch.handed(batch.prefill(prompts, shared, window))
+        return batch, batch.for_decoding(batch.prefill(prompts, shared, window))
 
     def _prefill_groups(
         self, prompts: Sequence[Sequence[int]], groups: list[list[int]], shared: int
@@ -119,7 +119,7 @@ class HuggingFaceModel(LanguageModel):
         listed = [row for rows in groups for row in rows]
         order = [listed.index(row) for row in range(len(prompts))]
         first.select(order)
-        return first, first.handed(torch.cat(scores)[order])
+        return first, first.for_decoding(torch.cat(scores)[order])
 
 
 class HuggingFaceBatch(DecodingBatch):
@@ -153,9 +153,9 @@ class HuggingFaceBatch(DecodingBatch):
     def forward(self, token_ids: Sequence[Sequence[int]], *, window: int = 0) -> Logits:
         """Append tokens to each text, and return the logits behind. Raises OutOfMemoryError."""
         with self._memory_errors():
-            return self.handed(self._read(token_ids, window))
+            return self.for_decoding(self._read(token_ids, window))
 
-    def handed(self, scores: "torch.Tensor") -> Logits:
+    def for_decoding(self, scores: "torch.Tensor") -> Logits:
         """Return logits as decoding wants them, given in shape (texts, window + 1, width)."""
         import torch
 

@@ -19,7 +19,7 @@ T = TypeVar("T")
 TASK = "Fill in the type from the text, as JSON. Where the text states no value, write null if the type allows it."
 
 
-class Layout(NamedTuple):
+class JsonLayout(NamedTuple):
     """How values are written: the whitespace between tokens, and which optional properties; see `Options`."""
 
     whitespace: WhitespaceName = DEFAULT_WHITESPACE
@@ -37,7 +37,7 @@ class JsonOutput(OutputType[T]):
 
     name: str
     schema: Schema | bool = field(repr=False)
-    layout: Layout = field(repr=False, default=Layout())
+    layout: JsonLayout = field(repr=False, default=JsonLayout())
 
     @abstractmethod
     def compilation(self) -> Compilation:

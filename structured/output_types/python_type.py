@@ -17,7 +17,7 @@ from structured.json_schema.document.location import Compilation, Reading
 from structured.json_schema.whitespace import read_whitespace
 from structured.output_types.annotations import Annotation
 from structured.output_types.extraction import Extraction
-from structured.output_types.json_output import JsonOutput, Layout
+from structured.output_types.json_output import JsonLayout, JsonOutput
 from structured.output_types.json_schema import check_document
 from structured.output_types.missing import is_all_missing, stated, without
 from structured.output_types.optional_fields import Absent, with_absence
@@ -95,7 +95,7 @@ class PartlyStated(JsonOutput[Extraction[T]]):
 
 
 @deep
-def python_type(output_type: Any, layout: Layout = Layout()) -> PythonType[Any]:  # noqa: B008  it does not change
+def python_type(output_type: Any, layout: JsonLayout = JsonLayout()) -> PythonType[Any]:  # noqa: B008  it does not change
     """Return the output type of a Python type: anything that `pydantic.TypeAdapter` takes and can describe.
 
     Raises `SchemaError` for a value, and for a type without a JSON Schema.

@@ -7,7 +7,7 @@ from structured.errors.recursion import deep
 from structured.json_schema.compile import ANY_VALUE, compiled
 from structured.json_schema.document.location import Location
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName
-from structured.output_types.json_output import Layout
+from structured.output_types.json_output import JsonLayout
 from structured.output_types.resolve import resolve_json
 from structured.regex import Pattern, Reference, Scan, nodes_of, printed
 from structured.regex.character_classes import LINE_FEED
@@ -38,7 +38,7 @@ def to_regex(output_type: object, *, whitespace: WhitespaceName = DEFAULT_WHITES
             `OutputType` of your own.
         ValueError: There is no whitespace of this name.
     """
-    known = resolve_json(output_type, Layout(whitespace))
+    known = resolve_json(output_type, JsonLayout(whitespace))
     compilation = known.compilation()
     pattern = compiled(compilation)
     nodes = nodes_of(pattern)

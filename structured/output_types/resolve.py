@@ -5,7 +5,7 @@ from typing import Annotated, Any, get_args, get_origin
 
 from structured.errors import SchemaError
 from structured.output_types.extraction import Extraction
-from structured.output_types.json_output import JsonOutput, Layout
+from structured.output_types.json_output import JsonLayout, JsonOutput
 from structured.output_types.json_schema import JsonSchema, JsonSchemaType
 from structured.output_types.optional_fields import Absent
 from structured.output_types.output_type import OutputType
@@ -14,10 +14,10 @@ from structured.output_types.python_type import PythonType, python_type, type_na
 KEPT = 64
 """Types kept in memory, the least recently used dropped first."""
 
-_LAYOUT = Layout()
+_LAYOUT = JsonLayout()
 
 
-def resolve_type(output_type: object, absent: Absent | None = None, layout: Layout = _LAYOUT) -> OutputType[Any]:
+def resolve_type(output_type: object, absent: Absent | None = None, layout: JsonLayout = _LAYOUT) -> OutputType[Any]:
     """Return the output type that a caller means; the same object every time, if what is passed has a hash.
 
     An `OutputType` is returned as it is. With `absent`, and for `Extraction[Model]`, fields may be missing.
@@ -39,7 +39,7 @@ def resolve_type(output_type: object, absent: Absent | None = None, layout: Layo
     return _resolve_once(output_type, paths, layout)
 
 
-def _resolve(output_type: object, absent: Absent | None, layout: Layout) -> OutputType[Any]:
+def _resolve(output_type: object, absent: Absent | None, layout: JsonLayout) -> OutputType[Any]:
     wanted = _without_metadata(output_type)
     if get_origin(wanted) is Extraction:
         output_type, absent = get_args(wanted)[0], True if absent is None else absent
@@ -69,7 +69,7 @@ def _resolve(output_type: object, absent: Absent | None, layout: Layout) -> Outp
 _resolve_once = lru_cache(maxsize=KEPT)(_resolve)
 
 
-def resolve_json(output_type: object, layout: Layout = _LAYOUT) -> JsonOutput[Any]:
+def resolve_json(output_type: object, layout: JsonLayout = _LAYOUT) -> JsonOutput[Any]:
     """Return the output type that a caller means, if it has a JSON Schema. Raises SchemaError if it has none."""
     known = resolve_type(output_type, layout=layout)
     if isinstance(known, JsonOutput):
@@ -80,7 +80,7 @@ def resolve_json(output_type: object, layout: Layout = _LAYOUT) -> JsonOutput[An
     )
 
 
-def _read_type(output_type: Any, layout: Layout = _LAYOUT) -> JsonOutput[Any]:
+def _read_type(output_type: Any, layout: JsonLayout = _LAYOUT) -> JsonOutput[Any]:
     """Return the output type of a Python type or a `JsonSchema`, also as `Annotated[Any, JsonSchema(...)]`.
 
     Raises SchemaError for what is neither.

@@ -21,7 +21,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class VoteResult:
     """The result of a vote.
 
     `agreement` has, for each path in `data` (`"address.city"`, or `""` for what is not an object), the share of the
@@ -34,7 +34,7 @@ class Outcome:
     """The candidate that was taken as it is; None if `data` was assembled."""
 
 
-def vote(candidates: Sequence[Candidate], is_valid: Callable[[Any], bool]) -> Outcome:
+def vote(candidates: Sequence[Candidate], is_valid: Callable[[Any], bool]) -> VoteResult:
     """Return the value of most candidates, member by member; ties go to the group with the likeliest candidate.
 
     `{"name": "Ana", "age": 3}`, `{"name": "Ana", "age": 31}`, `{"name": "Ann", "age": 31}` →
@@ -61,7 +61,7 @@ def vote(candidates: Sequence[Candidate], is_valid: Callable[[Any], bool]) -> Ou
         steps_to_path(steps): sum((steps, value) in items for items in given) / len(candidates)
         for steps, value in leaves.items()
     }
-    return Outcome(data, agreement, position)
+    return VoteResult(data, agreement, position)
 
 
 def _voted(candidates: Sequence[Candidate]) -> Any:

@@ -2,11 +2,11 @@
 
 from structured.vocabulary.vocabulary import (
     PLAIN_SEQUENCES,
-    Layout,
+    TokenLayout,
     Tokenizer,
     TransformersTokenizer,
     Vocabulary,
     bytes_text,
 )
 
-__all__ = ["PLAIN_SEQUENCES", "Layout", "Tokenizer", "TransformersTokenizer", "Vocabulary", "bytes_text"]
+__all__ = ["PLAIN_SEQUENCES", "TokenLayout", "Tokenizer", "TransformersTokenizer", "Vocabulary", "bytes_text"]

@@ -92,7 +92,7 @@ class TransformersTokenizer(Protocol):
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Layout:
+class TokenLayout:
     """A vocabulary as compiled loops read it.
 
     Tokens are *plain* that may stand anywhere in a JSON string: whole characters, none of them special. `plain_lengths`
@@ -106,7 +106,7 @@ class Layout:
     plain_lengths: NDArray[np.int32]
 
     @classmethod
-    def from_tokens(cls, tokens: Sequence[bytes | None]) -> "Layout":
+    def from_tokens(cls, tokens: Sequence[bytes | None]) -> "TokenLayout":
         """Lay out some tokens."""
         lengths = _plain_lengths(tokens, *_spelled(tokens))
         special = [None if length else token for token, length in zip(tokens, lengths.tolist(), strict=True)]
@@ -200,11 +200,11 @@ class Vocabulary:
         return digest.digest()
 
     @cached_property
-    def layout(self) -> Layout:
+    def layout(self) -> TokenLayout:
         """The tokens as compiled loops read them, laid out at first use."""
-        return Layout.from_tokens(self.tokens)
+        return TokenLayout.from_tokens(self.tokens)
 
-    def lay_out(self, layout: Layout) -> None:
+    def lay_out(self, layout: TokenLayout) -> None:
         """Use a layout that was made of the same tokens before."""
         self.__dict__["layout"] = layout
 

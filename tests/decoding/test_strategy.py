@@ -209,9 +209,9 @@ def test_samples_think_each_for_itself() -> None:
 
 def test_after_a_search_in_vain_answers_are_drawn() -> None:
     """What draws nothing would find the same again; what draws draws anew."""
-    assert Search(Sampler(seed=3), beams=4).again == Search(Sampler(RETRY_TEMPERATURE, seed=3))
+    assert Search(Sampler(seed=3), beams=4).for_retries == Search(Sampler(RETRY_TEMPERATURE, seed=3))
     drawing = Search(Sampler(1.0), samples=3, choose="vote")
-    assert drawing.again == drawing
+    assert drawing.for_retries == drawing
 
 
 @pytest.mark.parametrize("document", ["x", "y", "z"])

@@ -53,7 +53,7 @@ from structured.index.compile import WORTH_SAVING, compile_type, forget, related
 from structured.index.index import Index
 from structured.index.trie_walks import Walks
 from structured.regex import Pattern, alternation, literal
-from structured.vocabulary import Layout, Vocabulary
+from structured.vocabulary import TokenLayout, Vocabulary
 from structured.vocabulary.trie import Trie
 
 ARRAYS = {"numbers": np.arange(12, dtype=np.int32).reshape(3, 4), "bytes": np.frombuffer(b"abc", dtype=np.uint8)}
@@ -233,7 +233,7 @@ def test_wrong_numbers_do_no_harm(
     assert max(states) >= 0
 
 
-def plain_walk(layout: Layout, index: Index) -> None:
+def plain_walk(layout: TokenLayout, index: Index) -> None:
     """Walk the tries as they are, with the bounds of every array checked."""
     automaton = index.automaton
     marks, mask = np.ones(1 << 16, dtype=np.bool_), np.zeros(-(-index.vocabulary.size // 32), dtype=np.uint32)
@@ -316,14 +316,14 @@ def test_nothing_is_kept_of_an_automaton_without_fingerprint(tmp_path: Path, voc
 def test_the_files_unread_for_longest_go_first(tmp_path: Path) -> None:
     """Reading is what keeps a file young; the folder never holds more than it may."""
     size = len(encode(ARRAYS))
-    disk = DiskCache(tmp_path, most_bytes=3 * size)
+    disk = DiskCache(tmp_path, max_bytes=3 * size)
     for age, key in enumerate("abc"):
         disk.save(key, ARRAYS)
         os.utime(tmp_path / f"{key}.arrays", (age, age))
     assert disk.load("a") is not None
     disk.save("d", ARRAYS)
     assert {path.stem for path in disk.files()} == {"a", "c", "d"}
-    assert disk.size() <= disk.most_bytes
+    assert disk.size() <= disk.max_bytes
     disk.save("large", {"numbers": np.random.default_rng(0).integers(0, 255, 4 * size, dtype=np.uint8)})
     assert {path.stem for path in disk.files()} == {"a", "c", "d"}
     assert [path.stem for path in disk.clear().removed] == ["a", "c", "d"]

@@ -166,7 +166,7 @@ def test_reduced_masks_take_no_rows(
 def test_masks_are_right_when_the_table_is_full(vocabulary: Vocabulary, pattern: Pattern, rng: random.Random) -> None:
     """Past its limit the table takes no rows, those that it has stay, and every mask is what it would have been."""
     ample = Index(RegularAutomaton(pattern), vocabulary)
-    table = MaskTable(vocabulary.size, most_bytes=2 * 4 * -(-vocabulary.size // 32))
+    table = MaskTable(vocabulary.size, max_bytes=2 * 4 * -(-vocabulary.size // 32))
     scarce = Index(ample.automaton, vocabulary, table=table)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(index_module, "MAX_PASSING", 2)

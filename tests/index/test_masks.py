@@ -57,7 +57,7 @@ def test_an_array_that_is_no_row_has_none() -> None:
 
 def test_a_full_table_hands_masks_back() -> None:
     """Rows that are there stay; what is new is returned as it came."""
-    table = MaskTable(40, most_bytes=2 * 8)
+    table = MaskTable(40, max_bytes=2 * 8)
     masks = [np.array([number, 0], dtype=np.int32) for number in range(3)]
     rows = [table.intern(mask) for mask in masks]
     assert table.is_full

@@ -19,7 +19,7 @@ from structured.json_schema.compile import compiled
 from structured.json_schema.document.location import Subschema
 from structured.json_schema.logic.evaluation import allows
 from structured.output_types.description import MAX_LISTED, describe_schema
-from structured.output_types.json_output import Layout
+from structured.output_types.json_output import JsonLayout
 from structured.output_types.resolve import resolve_type
 from structured.vocabulary import Vocabulary
 
@@ -103,7 +103,7 @@ def test_exactly_one_of_the_branches_lists_what_is_written(branches: list[list[A
     valid = [one for one in known if validator.is_valid(one)]
     if not valid:
         return
-    automaton = RegularAutomaton(compiled(resolve_type(JsonSchema(schema), layout=Layout("compact")).compilation()))
+    automaton = RegularAutomaton(compiled(resolve_type(JsonSchema(schema), layout=JsonLayout("compact")).compilation()))
     for one in (*known, value):
         text = json.dumps(one, separators=(",", ":"), ensure_ascii=False).encode()
         assert not accepted(automaton, text) or validator.is_valid(one)

@@ -14,7 +14,7 @@ from structured.automata.dfa import Intersection, Language, PatternLanguage, exp
 from structured.automata.dfa.protocol import MAX_WORK
 from structured.errors import PatternError, SchemaError, StructuredError
 from structured.json_schema.compile import compiled
-from structured.output_types.json_output import Layout
+from structured.output_types.json_output import JsonLayout
 from structured.output_types.resolve import resolve_type
 from structured.regex.dialects import ECMA
 from structured.regex.parser import regex_to_pattern
@@ -25,12 +25,12 @@ def language(regex: str) -> PatternLanguage:
 
 
 def compile_schema(schema: Any) -> None:
-    compiled(resolve_type(JsonSchema(schema), layout=Layout(optional="schema")).compilation())
+    compiled(resolve_type(JsonSchema(schema), layout=JsonLayout(optional="schema")).compilation())
 
 
 def compile_field(annotation: Any) -> None:
     model = create_model("Model", value=(annotation, ...))
-    compiled(resolve_type(model, layout=Layout(optional="schema")).compilation())
+    compiled(resolve_type(model, layout=JsonLayout(optional="schema")).compilation())
 
 
 LARGE = {

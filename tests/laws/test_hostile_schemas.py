@@ -22,7 +22,7 @@ from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.json_schema.compile import compiled
 from structured.output_types.description import describe
-from structured.output_types.json_output import Layout
+from structured.output_types.json_output import JsonLayout
 from structured.output_types.json_schema import MAX_NESTED
 from structured.output_types.resolve import resolve_type
 from structured.regex import concat, excerpt, literal, repeat
@@ -74,7 +74,7 @@ def levels(count: int, wrap: Wrap, width: int = 10) -> dict[str, Any]:
 
 
 def first_states(schema: Any) -> None:
-    output_type = resolve_type(JsonSchema(schema), layout=Layout(optional="schema"))
+    output_type = resolve_type(JsonSchema(schema), layout=JsonLayout(optional="schema"))
     RegularAutomaton(compiled(output_type.compilation()))
 
 

@@ -33,7 +33,7 @@ from structured.json_schema.compile import compiled
 from structured.json_schema.document.drafts import Draft
 from structured.models import FunctionModel
 from structured.output_types.description import describe
-from structured.output_types.json_output import Layout
+from structured.output_types.json_output import JsonLayout
 from structured.output_types.resolve import resolve_type
 
 TOKENIZER = ByteTokenizer()
@@ -65,7 +65,7 @@ def accepts(schema, text, optional="written", **options):
 
 
 def sketch(schema, optional="written"):
-    return describe(resolve_type(JsonSchema(schema), layout=Layout("spaced", optional)).root)
+    return describe(resolve_type(JsonSchema(schema), layout=JsonLayout("spaced", optional)).root)
 
 
 names = st.sampled_from(["a", "b", "c", "d e"])

@@ -8,7 +8,7 @@ from pydantic import TypeAdapter
 from structured.errors import SchemaError
 from structured.json_schema.compile import schema_to_pattern
 from structured.output_types.inspection import inspect_output_type, report_to_dict
-from structured.output_types.json_output import Layout
+from structured.output_types.json_output import JsonLayout
 from structured.output_types.python_type import PythonType
 from structured.output_types.resolve import resolve_type
 
@@ -27,7 +27,7 @@ def facts(error):
 
 def check_agreement(output_type, whitespace="spaced"):
     is_schema = isinstance(output_type, dict)
-    layout = Layout(whitespace)
+    layout = JsonLayout(whitespace)
     drawn = PythonType("Drawn", output_type, layout, adapter=TypeAdapter(Any)) if is_schema else None
     known = drawn or resolve_type(output_type, layout=layout)
     error = compiler_error(known.schema, whitespace)

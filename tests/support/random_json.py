@@ -9,7 +9,7 @@ from structured.automata import DEAD, RegularAutomaton
 from structured.errors import SchemaError
 from structured.json_schema.compile import compiled
 from structured.json_schema.document.location import Optionals
-from structured.output_types.json_output import Layout
+from structured.output_types.json_output import JsonLayout
 from structured.output_types.resolve import resolve_type
 
 LONG = 60
@@ -34,7 +34,7 @@ def random_json(automaton: RegularAutomaton, source: random.Random, longest: int
 
 
 def automaton_of(output_type: Any, whitespace: str = "compact", optional: Optionals = "written") -> RegularAutomaton:
-    return RegularAutomaton(compiled(resolve_type(output_type, layout=Layout(whitespace, optional)).compilation()))
+    return RegularAutomaton(compiled(resolve_type(output_type, layout=JsonLayout(whitespace, optional)).compilation()))
 
 
 def check_texts(

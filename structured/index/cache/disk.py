@@ -51,7 +51,7 @@ class DiskCache:
     """Files of arrays in one folder, by key. Those that were not read for longest go when all are too large."""
 
     folder: Path
-    most_bytes: int = MAX_BYTES
+    max_bytes: int = MAX_BYTES
 
     def load(self, key: str) -> dict[str, NDArray[Any]] | None:
         """Return the arrays saved under a key; None if there are none, or none that can be trusted to be whole.
@@ -60,7 +60,7 @@ class DiskCache:
         """
         path = self._path(key)
         try:
-            arrays = decode(_read(path, self.most_bytes))
+            arrays = decode(_read(path, self.max_bytes))
         except ForgedError:
             self.reject(key)
             return None
@@ -85,7 +85,7 @@ class DiskCache:
     def save(self, key: str, arrays: Arrays) -> None:
         """Save arrays under a key, in place of what was there. Who reads meanwhile has the old ones or the new."""
         data = encode(arrays)
-        if len(data) > self.most_bytes:
+        if len(data) > self.max_bytes:
             return
         with suppress(OSError):
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -138,7 +138,7 @@ class DiskCache:
 
     def _make_room(self) -> None:
         files = self.files()
-        excess = sum(_size(path) for path in files) - self.most_bytes
+        excess = sum(_size(path) for path in files) - self.max_bytes
         for path in (*self._abandoned(ABANDONED), *files):
             if path.suffix == SUFFIX and excess <= 0:
                 return
@@ -191,24 +191,24 @@ def _is_own(name: str) -> bool:
     return name.endswith(SUFFIX) or (name.startswith(WRITING) and name.endswith(".tmp"))
 
 
-def _read(path: Path, most_bytes: int) -> bytes:
+def _read(path: Path, max_bytes: int) -> bytes:
     """Return the content of a regular file. Raises OSError for anything else, and warns with CacheWarning.
 
     A file is looked at before it is opened, as opening a device may do something, and again afterwards, as it may have
     been replaced in between; opening never waits.
     """
-    _require_file(path, path.lstat(), most_bytes)
+    _require_file(path, path.lstat(), max_bytes)
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
     with os.fdopen(os.open(path, flags), "rb") as file:
-        _require_file(path, os.fstat(file.fileno()), most_bytes)
-        return file.read(most_bytes + 1)
+        _require_file(path, os.fstat(file.fileno()), max_bytes)
+        return file.read(max_bytes + 1)
 
 
-def _require_file(path: Path, status: os.stat_result, most_bytes: int) -> None:
+def _require_file(path: Path, status: os.stat_result, max_bytes: int) -> None:
     if not stat.S_ISREG(status.st_mode):
         warn(CacheWarning(f"{path} is no regular file, so the cache does not read it. Remove it."))
         raise OSError(f"{path} is no regular file.")
-    if status.st_size > most_bytes:
+    if status.st_size > max_bytes:
         raise OSError(f"{path} is larger than any file that is written.")
 
 

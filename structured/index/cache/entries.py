@@ -19,7 +19,7 @@ from structured.errors import PatternError
 from structured.index.cache.arrays import Arrays, key_of
 from structured.index.cache.disk import DiskCache
 from structured.index.index import Index
-from structured.vocabulary import Layout, Vocabulary
+from structured.vocabulary import TokenLayout, Vocabulary
 from structured.vocabulary.trie import Trie
 
 MAX_MASK_BYTES = 1 << 24
@@ -168,7 +168,7 @@ def _is_index(arrays: Arrays, vocabulary: Vocabulary) -> bool:
     )
 
 
-def _layout(arrays: Arrays, vocabulary: Vocabulary) -> Layout | None:
+def _layout(arrays: Arrays, vocabulary: Vocabulary) -> TokenLayout | None:
     """Return the layout of a vocabulary from its arrays, None if they are of anything else.
 
     That is no matter of trust: a layout is quickly compared with the tokens themselves.
@@ -176,7 +176,7 @@ def _layout(arrays: Arrays, vocabulary: Vocabulary) -> Layout | None:
     if not _is_layout(arrays, vocabulary.size):
         return None
     everything, special, quoted = (_trie(arrays, which) for which in _TRIES)
-    layout = Layout(everything, special, quoted, arrays["plain_lengths"])
+    layout = TokenLayout(everything, special, quoted, arrays["plain_lengths"])
     return layout if layout.holds(vocabulary.tokens) else None
 
 

@@ -1,1 +1,1 @@
-"""Schema documents: places in them, drafts, and what references lead to."""
+"""Schema documents: locations in them, drafts, and what references lead to."""

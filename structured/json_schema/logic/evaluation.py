@@ -76,7 +76,7 @@ def _prefix(held: list[Any], location: Location, value: Any) -> bool:
     )
 
 
-def _no_pattern(held: str, _place: Location, value: Any) -> bool:
+def _no_pattern(held: str, _location: Location, value: Any) -> bool:
     return not isinstance(value, str) or not finds(held, ECMA, value)
 
 
@@ -88,7 +88,7 @@ def _no_multiple(held: Any, location: Location, value: Any) -> bool:
     return not _is_number(value) or not _plainly_allows({"multipleOf": held}, location, value)
 
 
-def _no_integer(_held: bool, _place: Location, value: Any) -> bool:
+def _no_integer(_held: bool, _location: Location, value: Any) -> bool:
     return not _is_number(value) or value != int(value)
 
 
@@ -96,7 +96,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _none_of(held: list[Any], _place: Location, value: Any) -> bool:
+def _none_of(held: list[Any], _location: Location, value: Any) -> bool:
     return isinstance(value, bool) or identity(value) not in _identities(held)
 
 
@@ -446,7 +446,7 @@ _FEW = 100
 """Listed values that an error shows; of more it tells the number."""
 
 _IDENTITIES: dict[int, tuple[Any, frozenset[str]]] = {}
-_MOST_KEPT = 256
+_MAX_KEPT = 256
 
 
 def _identities(values: Any) -> frozenset[str]:
@@ -455,7 +455,7 @@ def _identities(values: Any) -> frozenset[str]:
     if listed is values:
         return known
     known = frozenset(map(identity, values))
-    if len(_IDENTITIES) >= _MOST_KEPT:
+    if len(_IDENTITIES) >= _MAX_KEPT:
         _IDENTITIES.clear()
     _IDENTITIES[id(values)] = values, known
     return known

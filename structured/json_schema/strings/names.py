@@ -72,7 +72,7 @@ class SortedNames:
 
 
 _SORTED: dict[tuple[object, ...], tuple[Pattern | None, SortedNames]] = {}
-_MOST_KEPT = 256
+_MAX_KEPT = 256
 
 
 def sorted_names(
@@ -81,7 +81,7 @@ def sorted_names(
     """Return the names that are sorted by regular expressions alone; the same for the same ones."""
     key = id(names), tuple(reserved), tuple(regexes), dialect
     if key not in _SORTED:
-        if len(_SORTED) >= _MOST_KEPT:
+        if len(_SORTED) >= _MAX_KEPT:
             _SORTED.clear()
         _SORTED[key] = names, SortedNames(names, reserved, regexes, dialect)
     return _SORTED[key][1]

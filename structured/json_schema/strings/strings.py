@@ -102,13 +102,13 @@ def quoted(text: Pattern) -> Pattern:
     """Return the JSON strings of a pattern of characters; the same node for the same one."""
     known = _QUOTED.get(id(text))
     if known is None:
-        if len(_QUOTED) >= _MOST_KEPT:
+        if len(_QUOTED) >= _MAX_KEPT:
             _QUOTED.clear()
         known = _QUOTED[id(text)] = text, concat(literal('"'), escaped(text), literal('"'))
     return known[1]
 
 
-_MOST_KEPT = 4096
+_MAX_KEPT = 4096
 
 
 def read_rules(schemas: Subschemas) -> Rules:
@@ -216,7 +216,7 @@ def _scanned(rules: Rules, location: Location) -> Scan:
     """Return the automaton of the texts that keep some rules; the same for the same ones."""
     key = (*map(id, rules.included), None, *map(id, rules.excluded), rules.minimum, rules.maximum)
     if key not in _SCANS:
-        if len(_SCANS) >= _MOST_KEPT:
+        if len(_SCANS) >= _MAX_KEPT:
             _SCANS.clear()
         try:
             _SCANS[key] = rules, _scan(rules)

@@ -1,8 +1,9 @@
 """The string keywords that only the description of a Python type has, compiled to patterns of characters.
 
-They are those of `hidden`: rules of Pydantic that its JSON Schemas do not tell. A rule is looked up with what stands in
-the same schema, and refused where that is not what it is meant for. `Past` and `Future` are counted from the day on
-which a type is compiled, and keep a day away from it, so that a text is still right when it is read.
+They are rules that Pydantic checks and leaves out of its JSON Schemas; `CompleteJsonSchema` adds them. A rule is looked
+up with what stands in the same schema, and refused where that is not what it is meant for. `Past` and `Future` are
+counted from the day on which a type is compiled, and keep a day away from it, so that a text is still right when it is
+read.
 """
 
 import datetime as dt

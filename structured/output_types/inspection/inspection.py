@@ -14,7 +14,7 @@ from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName
 from structured.output_types.inspection.lengths import text_lengths
 from structured.output_types.inspection.report import Cost, Report
 from structured.output_types.inspection.survey import Part, Survey
-from structured.output_types.json_output import JsonOutput, Layout
+from structured.output_types.json_output import JsonLayout, JsonOutput
 from structured.output_types.resolve import resolve_json
 from structured.regex import Pattern, nodes_of
 
@@ -37,7 +37,7 @@ def inspect_type(output_type: object, *, whitespace: WhitespaceName = DEFAULT_WH
         SchemaError: It is not a type, or it has no JSON Schema, as an `OutputType` of your own has none.
         ValueError: There is no whitespace of this name.
     """
-    return inspect_output_type(resolve_json(output_type, Layout(whitespace)))
+    return inspect_output_type(resolve_json(output_type, JsonLayout(whitespace)))
 
 
 @deep

@@ -1,4 +1,4 @@
-"""What a pre-flight report is made of. Nothing here is printed; `cli.py` does that. Notebooks show it as HTML."""
+"""The parts of the report on a type. The command prints it (`cli/inspection.py`); notebooks show it as HTML."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass

@@ -1,4 +1,4 @@
-"""The generator of JSON Schemas that adds the hidden rules. Its methods are named by Pydantic."""
+"""The generator of JSON Schemas that adds the rules that Pydantic checks and leaves out. Pydantic names its methods."""
 
 import inspect
 import json
@@ -44,7 +44,7 @@ SCALAR_TYPES = ["boolean", "null", "number", "string"]
 
 
 class CompleteJsonSchema(GenerateJsonSchema):
-    """Pydantic's JSON Schema, and beside it the hidden rules."""
+    """Pydantic's JSON Schema, and the rules that Pydantic checks and leaves out of it."""
 
     ignored_warning_kinds: set[JsonSchemaWarningKind] = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012
 
