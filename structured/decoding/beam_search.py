@@ -1,7 +1,7 @@
 """Beam search under masks: for each request, its likeliest texts.
 
 A hypothesis is worth the sum of the log-probabilities of its tokens among those that the pattern allows, end token
-included. That is the logarithm of the probability with which it would be drawn, so texts of all lengths compare as
+included. That is the logarithm of the probability with which it would be sampled, so texts of all lengths compare as
 they are, and since sums only fall, the search knows when it is over. Dividing by the length, as beam search without a
 mask needs against texts that end too soon, was not taken: it ranks by what is no probability, and has no such end.
 """
@@ -51,7 +51,7 @@ def beam_search(
         raise ValueError(f"beams is {beams}; it must be 1 or greater.")
     requests = list(requests)
     if any(request.thinking is not None for request in requests):
-        raise ValueError("A request has thinking, and answers alone are searched for. Draw several in place of it.")
+        raise ValueError("A request has thinking, and beam search cannot be combined with it. Use samples instead.")
     searches = [_Search(request, beams, jump_forward) for request in requests]
     _run(model, [search for search in searches if search.live])
     return [search.ranking() for search in searches]

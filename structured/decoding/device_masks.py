@@ -100,10 +100,10 @@ def draw(
     generators: Sequence[np.random.Generator],
     sampler: Sampler,
 ) -> list[Choice]:
-    """Draw a token for each row where the logits are; only the tokens and two numbers for each cross to the host.
+    """Sample a token for each row where the logits are; only the tokens and two numbers for each cross to the host.
 
-    `scores` has shape (batch, width); `table` is that of most masks. Each row is drawn as by `Sampler.choose`, from the
-    same random numbers.
+    `scores` has shape (batch, width); `table` is that of most masks. Each row is sampled as by `Sampler.choose`, from
+    the same random numbers.
     """
     import torch
 

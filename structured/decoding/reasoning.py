@@ -1,7 +1,7 @@
 """Reasoning before an answer: the pattern of whatever a model writes up to a marker.
 
 Models that reason write freely, then a marker such as `</think>`, then their answer. The free part is a text like any
-other, with a pattern and a budget of its own: when the tokens run out, the mask steers to the marker.
+other, with a pattern and a budget of its own: when the tokens run out, the mask allows only the marker.
 """
 
 from collections.abc import Iterator

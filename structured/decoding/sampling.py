@@ -41,16 +41,16 @@ class Choice(NamedTuple):
     legal_mass: float
     """The probability that the model gave to the tokens of the mask, before temperature."""
     steered: bool = False
-    """Whether another token was drawn first, one not among those it was confined to."""
+    """Whether another token was sampled first, one outside the mask that it was confined to."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sampler:
-    """How tokens are drawn: greedily at temperature 0, else from the softmax of `logits / temperature`.
+    """How tokens are sampled: greedily at temperature 0, else from the softmax of `logits / temperature`.
 
     Before a draw, all but the `top_k` likeliest tokens are left out, then those beyond the likeliest that together
     have the probability `top_p`, then those that are less likely than the likeliest by more than the factor `min_p`;
-    each counts allowed tokens alone. With a seed the same text is drawn every time; without one, another each time.
+    each counts allowed tokens alone. With a seed the same text is sampled every time; without one, another each time.
     """
 
     temperature: float = 0.0
@@ -82,15 +82,15 @@ class Sampler:
         *,
         within: Mask | None = None,
     ) -> Choice:
-        """Draw one token of the mask. `logits` has shape (width,).
+        """Sample one token of the mask. `logits` has shape (width,).
 
         The width may exceed the vocabulary; what is beyond counts as the model's wish for something illegal.
 
-        `within`, a part of the mask, confines the draw: a token outside it is drawn anew from inside, which gives each
-        token the probability it has there. A draw that was inside anyway is the same as if it had not been confined.
+        `within`, a part of the mask, confines the choice: a token outside it is sampled again from inside, which gives
+        each token the probability it has there. A choice that was inside anyway is the same as without confinement.
 
-        Tokens that the model rules out with -inf are drawn only if it rules out every allowed one; then all are equal.
-        Raises ModelError if a logit of an allowed token is NaN, or the highest one infinite.
+        Tokens that the model rules out with -inf are sampled only if it rules out every allowed one; then all are
+        equal. Raises ModelError if a logit of an allowed token is NaN, or the highest one infinite.
         """
         choice = self._choose(np.ascontiguousarray(logits), mask, generator)
         return choice if within is None or within is mask else self.confined(choice, logits, within, generator)
@@ -98,7 +98,7 @@ class Sampler:
     def confined(
         self, choice: Choice, logits: NDArray[np.float32], within: Mask, generator: np.random.Generator
     ) -> Choice:
-        """Return a choice that was made if it is inside of a mask, or one that is drawn there."""
+        """Return a choice that was made if it is inside of a mask, or one that is sampled there."""
         if allows(within, choice.token_id):
             return choice
         inside = np.flatnonzero(unpack(within, len(logits)))
@@ -109,7 +109,7 @@ class Sampler:
         return Choice(int(drawn), log_probability, choice.legal_mass, steered=True)
 
     def _choose(self, logits: NDArray[np.float32], mask: Mask, generator: np.random.Generator) -> Choice:
-        """Draw one token of the mask."""
+        """Sample one token of the mask."""
         from structured.decoding.softmax import survey, turned, weigh
 
         sums = np.empty(2)
@@ -128,7 +128,7 @@ class Sampler:
     def _choose_unusual(
         self, logits: NDArray[np.float32], allowed: NDArray[np.int64], generator: np.random.Generator
     ) -> Choice:
-        """Draw one of some tokens, the scores of which may be infinite, or NaN."""
+        """Sample one of some tokens, the scores of which may be infinite, or NaN."""
         log_probabilities, log_total = log_softmax(logits[allowed])
         position = self._draw(log_probabilities, generator)
         mass = share_of_all(log_total, logits)

@@ -67,7 +67,7 @@ class Sequence:
             self.error = error
 
     def __copy__(self) -> "Sequence":
-        """Return a sequence that goes on by itself, from the same tokens and the same place in the guide."""
+        """Return an independent copy, with the same tokens and the same place in the guide."""
         twin = object.__new__(Sequence)
         for name in Sequence.__slots__:
             setattr(twin, name, getattr(self, name))
@@ -191,7 +191,7 @@ class Sequence:
         return len(proposed)
 
     def end(self) -> None:
-        """Note that the last token is there, and let go of what was for more."""
+        """Note that the last token is there, and release the prompt source."""
         self.ended, self.source = perf_counter(), None
 
     def generation(self) -> Generation:

@@ -40,7 +40,7 @@ class Speculation:
         return max(counts)
 
     def settle(self, sequences: Iterable[Sequence]) -> list[int]:
-        """Give up what has not come true, and return how many tokens of each text are to be rolled back."""
+        """Discard wrong proposals, and return how many tokens of each text are to be rolled back."""
         self.proposed *= MEMORY
         self.accepted *= MEMORY
         wrong = []

@@ -1,6 +1,6 @@
 """Search strategies: the candidates for each answer, likeliest first, by samples or beams.
 
-A text is written once, or searched for with beams, or drawn several times. All candidates come with log-probabilities
+A text is written once, or searched for with beams, or sampled several times. All candidates come with log-probabilities
 of one kind, so whoever reads them need not know where they are from.
 """
 
@@ -25,12 +25,12 @@ SEARCH = {"beams": count(1), "samples": count(1), "choose": one_of(get_args(Choo
 """What each field of a `Search` must be, besides its sampler."""
 
 RETRY_TEMPERATURE = 0.7
-"""Greedy decoding and beams would repeat a rejected answer, so later attempts are drawn at this temperature."""
+"""Greedy decoding and beams would repeat a rejected answer, so later attempts are sampled at this temperature."""
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """How an answer is looked for: greedily or drawn once, by `beams`, or among several drawn `samples`.
+    """How an answer is looked for: greedily or sampled once, by `beams`, or among several `samples`.
 
     Of the samples, the likeliest that is valid is chosen, or what most of them say; of the beams, the first.
     """
@@ -45,13 +45,13 @@ class Search:
         temperature = self.sampler.temperature
         if self.beams > 1 and self.samples > 1:
             raise ValueError(
-                f"beams is {self.beams} and samples {self.samples}; an answer is searched for, or drawn several times, "
-                "and not both. Leave one of them out."
+                f"beams is {self.beams} and samples {self.samples}; an answer is searched for, or sampled several "
+                "times, and not both. Leave one of them out."
             )
         if self.beams > 1 and temperature > 0:
             raise ValueError(
-                f"beams is {self.beams} and temperature {temperature}; a search draws nothing. Leave the temperature "
-                "out, or take samples in place of beams."
+                f"beams is {self.beams} and temperature {temperature}; beam search does not sample. Leave the "
+                "temperature out, or take samples in place of beams."
             )
         if self.samples > 1 and temperature == 0:
             raise ValueError(
@@ -77,7 +77,7 @@ class Search:
 
     @property
     def for_retries(self) -> "Search":
-        """How to look for an answer when that was of no avail: where nothing is drawn, by drawing."""
+        """The search for retries: sampled where the first was greedy."""
         if self.sampler.temperature > 0:
             return self
         return Search(dataclasses.replace(self.sampler, temperature=RETRY_TEMPERATURE))

@@ -157,7 +157,7 @@ class Extractor(Generic[T]):
         Raises:
             BatchError: Some documents failed, with `errors="raise"`. Its `errors` are PromptError (empty, not text, too
                 long), BudgetError, OutOfMemoryError (the document alone is too large) or GenerationError. If the model
-                cannot go on, its error is that of every unfinished document; it is raised as it is if there is no
+                fails, its error is that of every unfinished document; it is raised as it is if there is no
                 result.
         """
         check_batch(errors, progress)
@@ -236,7 +236,7 @@ def _written(wanted: OutputType[Any], value: object, name: str) -> str:
     # What a validator of the type's author raises, and what no text says.
     except Exception as error:
         raise PromptError(
-            f"The answer of {name}, {shown(value)}, is no {wanted.name}: {message(error)}. Correct the example."
+            f"The answer of {name}, {shown(value)}, is not of type {wanted.name}: {message(error)}. Correct the example."
         ) from error
     if not isinstance(written, str):
         raise SchemaError(

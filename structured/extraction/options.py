@@ -179,8 +179,8 @@ def search_of(options: Options) -> Search:
     search = Search(sampler, **{name: given[name] for name in SEARCH if name in given})
     if options.get("thinking") is not None and search.beams > 1:
         raise ValueError(
-            f"beams is {search.beams}, with thinking; a search would go for thoughts that differ in a word. "
-            "Draw samples, and let them vote."
+            f"beams is {search.beams}, with thinking; beam search cannot be combined with thinking. "
+            "Use samples, and let them vote."
         )
     _warn_of_idle(sampler, options.get("retries", RETRIES))
     return search

@@ -28,7 +28,7 @@ class Outcome:
         self.errors: dict[int, StructuredError] = {}
         self.tokens = 0
         self.stopped: Exception | None = None
-        """What the model raised, if it could not go on."""
+        """What the model raised, if it failed."""
         self._waiting = set(range(total))
         self._shortened: list[Item] = []
         self._repetitive: list[Item] = []
@@ -80,7 +80,7 @@ class Outcome:
     def all(self, errors: Errors) -> list[Any]:
         """Return the result of each document, in their order, with one warning for all that were shortened.
 
-        Where the model could not go on, that is the error of each document that was not finished. Raises BatchError, or
+        Where the model failed, that is the error of each document that was not finished. Raises BatchError, or
         what the model raised if there is no result at all; with "return", the errors stand in place of the results.
         """
         self._warn()
@@ -102,7 +102,7 @@ class Outcome:
         if finished:
             error.add_note(
                 f"{finished:,} of {self.total:,} documents were finished, and their results are lost with this. "
-                "`observe` is told of each text as soon as it is written, so it can save them."
+                "`observe` receives each text as soon as it is written, so it can save them."
             )
 
     def _as_model_error(self, stopped: Exception) -> StructuredError:
@@ -110,14 +110,14 @@ class Outcome:
         if isinstance(stopped, StructuredError):
             return stopped
         error = ModelError(
-            f"The model could not go on after {self.done:,} of {self.total:,} documents: {type(stopped).__name__}: "
-            f"{message(stopped)}. Mend that, and pass the documents that are left."
+            f"The model failed after {self.done:,} of {self.total:,} documents: {type(stopped).__name__}: "
+            f"{message(stopped)}. Fix that, and run the remaining documents."
         )
         error.__cause__ = stopped
         return error
 
     def _warn(self) -> None:
-        """Warn once of all answers that a limit brought to an end, and once of all that repeated themselves."""
+        """Warn once of all answers that were shortened to fit a limit, and once of all that repeated themselves."""
         if self._shortened:
             self._warn_of_limits()
         if self._repetitive:
@@ -137,18 +137,18 @@ class Outcome:
         task = items[0].task
         by_limit = [item for item in items if not item.is_limited_by_context]
         by_context = [item for item in items if item.is_limited_by_context]
-        told: list[str] = []
+        sentences: list[str] = []
         if by_limit:
-            told.append(self._told(by_limit, f"max_tokens, which is {task.max_tokens:,}", "Raise max_tokens."))
+            sentences.append(self._sentence(by_limit, f"max_tokens={task.max_tokens}", "Raise max_tokens."))
         if by_context:
-            limit = f"the context of {task.model.name}, which has {task.model.context_length:,} tokens, prompt included"
+            limit = f"the context of {task.model.name}: {task.model.context_length:,} tokens, prompt included"
             remedy = "Shorten or split the text, or use a model with a longer context."
-            told.append(self._told(by_context, limit, remedy))
-        warn(BudgetWarning(" ".join(told), documents=[item.position for item in items]))
+            sentences.append(self._sentence(by_context, limit, remedy))
+        warn(BudgetWarning(" ".join(sentences), documents=[item.position for item in items]))
 
-    def _told(self, items: Sequence[Item], limit: str, remedy: str) -> str:
+    def _sentence(self, items: Sequence[Item], limit: str, remedy: str) -> str:
         what, verb, it_is = self._subject(items)
-        return f"{what} {verb} brought to an end by {limit}; {it_is} valid but may be incomplete. {remedy}"
+        return f"{what} {verb} shortened to fit {limit}; {it_is} valid but may be incomplete. {remedy}"
 
     def _subject(self, items: Sequence[Item]) -> tuple[str, str, str]:
         """Return the answers for some documents as the subject of a sentence, with the verb and a pronoun."""

@@ -67,7 +67,7 @@ class Run:
 
     @staticmethod
     def _items(tasks: Sequence[Task], documents: Sequence[str], outcome: Outcome, named: str | None) -> list[Item]:
-        """Return the documents made ready; of some there can be no answer, and they fail."""
+        """Return the documents, prepared; of some there can be no answer, and they fail."""
         items: list[Item] = []
         for position, (task, document) in enumerate(zip(tasks, documents, strict=True)):
             try:
@@ -81,7 +81,7 @@ class Run:
         return items
 
     def _answer(self, items: list[Item], outcome: Outcome) -> None:
-        """Look for answers until there is one for each item, or no attempt is left, or the model cannot go on."""
+        """Generate answers until there is one for each item, or no attempt is left, or the model fails."""
         pending = {item.position: item for item in items}
         for attempt in range(self.retries + 1):
             for item, candidates in self._candidates(list(pending.values()), attempt, outcome):

@@ -27,7 +27,7 @@ class Progress(Generic[S]):
 
     def __reduce__(self) -> NoReturn:
         raise pickle.PicklingError(
-            f"A {type(self).__name__} is written as far as it is read, and stays in its process. Take its text or its "
+            f"A {type(self).__name__} is generated lazily, and stays in its process. Take its text or its "
             "result() elsewhere, or the Extractor."
         )
 
@@ -46,7 +46,7 @@ class Progress(Generic[S]):
 
 
 class Stream(Progress[str], Generic[T]):
-    """An answer that is written as far as you read it; `Extractor.stream` returns one.
+    """An answer that is generated lazily, as you iterate; `Extractor.stream` returns one.
 
     Iterate over the pieces of its text, over `events()` or over `partials()`, with `for` or `async for`; then take
     `result()`. All three read the same text: what one has returned, the others do not return again. A streamed answer

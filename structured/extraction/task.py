@@ -58,7 +58,7 @@ class Task:
         return build(self.description, document, instructions=self.instructions, examples=self.examples)
 
     def item(self, position: int, document: str, *, named: str | None = None) -> "Item":
-        """Return a document made ready. Raises PromptError or BudgetError if there can be no answer for it.
+        """Return a document, prepared. Raises PromptError or BudgetError if there can be no answer for it.
 
         Errors call it by its name, such as "the text", or else by its position in the batch.
         """

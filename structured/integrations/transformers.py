@@ -61,8 +61,8 @@ class GuidedLogitsProcessor(Generic[T]):
         output_type: The type, or a `JsonSchema`.
         source: The tokenizer, `(model, tokenizer)`, or what `load_model` takes or returns. A model also says which
             tokens it ends at; there are often more of them than the tokenizer knows.
-        max_tokens: The most tokens of one answer, its end token not counted; each answer is led to its end in time. The
-            loop must not stop before: set `max_new_tokens` to one more.
+        max_tokens: The most tokens of one answer, its end token not counted; each answer is completed within the
+            budget. The loop must not stop before: set `max_new_tokens` to one more.
         whitespace: As for `extract`.
         optional: As for `extract`.
         cache: As for `extract`.
@@ -217,7 +217,7 @@ class GuidedLogitsProcessor(Generic[T]):
                 continue
             if any(_spells(vocabulary, other) for other in answer[position:]):
                 return ModelError(
-                    f"The answer in row {row} holds a token that {self!r} had forbidden, behind "
+                    f"The answer in row {row} holds a token that {self!r} masked out, after "
                     f"{_decode(vocabulary, answer[:position])[-60:]!r}. Put the processor last, and of sampled beams, "
                     "which fill up with such texts, take the best."
                 )
@@ -244,7 +244,7 @@ class GuidedLogitsProcessor(Generic[T]):
                     return places
                 if answers.shape[1] > 1:
                     raise ModelError(
-                        f"Every row holds a token that {self!r} had forbidden: something behind it changes the "
+                        f"Every row holds a token that {self!r} masked out: something after it changes the "
                         "scores, or the loop tries what was not allowed. Put the processor last, and make one for each "
                         "loop."
                     )

@@ -45,7 +45,7 @@ def find_folder(name: str | os.PathLike[str]) -> str | None:
 
     A `Path` is a folder, and so is a text that is one or that reads like a path: `./x`, `/x`, `~/x`, `a/b/c`.
 
-    Raises ModelError if the folder does not exist or cannot hold a model, or if the name is no hub id either.
+    Raises ModelError if the folder does not exist or cannot hold a model, or if the name is not a hub id either.
     """
     text = os.fspath(name)
     if not text.strip():
@@ -64,7 +64,7 @@ def find_folder(name: str | os.PathLike[str]) -> str | None:
         address = _ADDRESS.match(text)
         near = [address[1]] if address else _like(folder)
         raise ModelError(
-            f"{shown(text)} is no folder, and no hub id either: that is 'owner/name', of ASCII letters, digits, '-', "
+            f"{shown(text)} is neither a folder nor a hub id: that is 'owner/name', of ASCII letters, digits, '-', "
             f"'_' and '.', 96 characters at most in each part.{_did_you_mean(near)} {WANTED}"
         )
     return None
@@ -135,7 +135,7 @@ def _refuse_without_config(text: str, folder: Path) -> None:
 
 
 def _no_folder(text: str, path: Path) -> str:
-    """Return what to say of a path that is there and is no folder."""
+    """Return what to say of a path that exists and is not a folder."""
     if not path.is_file():
         return f"{shown(text)} is neither a folder nor a file. {WANTED}"
     if path.suffix.lower() == ".gguf" or _begins_with(path, b"GGUF"):

@@ -129,8 +129,8 @@ class Recordings:
                 self._can_be_made = False
                 warn(
                     StructuredWarning(
-                        f"A pass of {type(self.cache.model).__name__} cannot be recorded: {error}. It goes on without. "
-                        "Leave cuda_graphs out."
+                        f"A pass of {type(self.cache.model).__name__} cannot be recorded: {error}. Continuing without "
+                        "recording. Leave cuda_graphs out."
                     )
                 )
                 return run(ids, places)

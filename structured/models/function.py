@@ -29,8 +29,8 @@ class FunctionModel(LanguageModel):
     def __init__(self, function: LogitsFunction, tokenizer: Tokenizer, *, context_length: int | None = None) -> None:
         if not callable(function) or inspect.iscoroutinefunction(function):
             raise ModelError(
-                f"{described(function)} is no function of a model. Pass one, without async, that takes a list of token "
-                "ids and returns a score for each token."
+                f"{described(function)} is not a function that can be a model. Pass one, without async, that takes a "
+                "list of token ids and returns a score for each token."
             )
         self.function = function
         self.tokenizer = tokenizer

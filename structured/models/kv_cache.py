@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class TextCache(Protocol):
-    """The cache of some texts, and what the forward pass is told of them."""
+    """The cache of some texts, and the inputs of the forward pass."""
 
     @property
     def is_ragged(self) -> bool:
@@ -36,7 +36,7 @@ class TextCache(Protocol):
         ...
 
     def before(self, token_ids: Sequence[Sequence[int]], window: int = 0) -> dict[str, Any]:
-        """Return what the forward pass is told; up to `window` of the new tokens of each text may be rolled back."""
+        """Return the inputs of the forward pass; up to `window` of the new tokens of each text may be rolled back."""
         ...
 
     def after(self, past_key_values: Any) -> None:
@@ -102,7 +102,7 @@ class PaddedCache:
         return sum(tensor.nbytes for tensor in tensors)
 
     def before(self, token_ids: Sequence[Sequence[int]], window: int = 0) -> dict[str, Any]:  # noqa: ARG002  none is
-        """Pad the new tokens of each text, and return what the forward pass is told."""
+        """Pad the new tokens of each text, and return the inputs of the forward pass."""
         import torch
 
         device = self.seen.device

@@ -90,7 +90,7 @@ def load_model(
 
 
 def _hint(source: object) -> str:
-    """Return what may have been meant by something that is no model."""
+    """Return what may have been meant by something that is not a model."""
     if isinstance(source, type):
         return f" {source.__name__} is a class: pass an instance."
     if isinstance(source, list) and len(source) == 2:
@@ -151,8 +151,8 @@ def _from_pair(model: Any, tokenizer: Any) -> LanguageModel:
         return HuggingFaceModel(model, tokenizer)
     is_swapped = callable(tokenizer) and any(_has(model, name) for name in _TOLD)
     raise ModelError(
-        f"({type(model).__name__}, {type(tokenizer).__name__}) is no model and its tokenizer. The tokenizer must be a "
-        "fast one of transformers, with its model, or have `tokens`, `end_token_ids` and `encode`, with a function."
+        f"({type(model).__name__}, {type(tokenizer).__name__}) is not a (model, tokenizer) pair. The tokenizer must be "
+        "a fast one of transformers, with its model, or have `tokens`, `end_token_ids` and `encode`, with a function."
         f"{' Are the two in the wrong order?' if is_swapped else ''}"
     )
 

@@ -43,7 +43,7 @@ def load_pretrained(
             torch.device(device_map)
         except RuntimeError as error:
             raise ModelError(
-                f"device_map is {device_map!r}, which is no device of torch.{nearest(device_map, _PLACEMENTS)} "
+                f"device_map is {device_map!r}, which is not a device of torch.{nearest(device_map, _PLACEMENTS)} "
                 "Use 'auto', 'cpu', 'cuda', or 'cuda:1'."
             ) from error
     if not torch.cuda.is_available() and "cuda" in str(device_map):
@@ -79,17 +79,17 @@ def _why_not_loaded(name: str, folder: str | None, reason: str | None, error: Ex
 
 @contextmanager
 def _without_loading_bars() -> Iterator[None]:
-    """Keep transformers from drawing its bars; those of downloads are drawn by another library.
+    """Hide the progress bars of transformers; those of downloads come from another library.
 
     The hook is one for the process, so models are loaded one after the other.
     """
     from transformers.utils import logging as transformers_logging
 
-    def undrawn(make: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    def hidden(make: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         return make(*args, **{**options, "disable": True})
 
     with _loading:
-        before = transformers_logging.set_tqdm_hook(undrawn)
+        before = transformers_logging.set_tqdm_hook(hidden)
         try:
             yield
         finally:

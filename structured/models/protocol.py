@@ -46,7 +46,7 @@ class DecodingBatch(ABC):
 
     @abstractmethod
     def select(self, rows: Sequence[int]) -> None:
-        """Keep some of the texts, in this order; one that is named twice, as beam search does, goes on as two."""
+        """Keep some of the texts, in this order; one that is named twice, as beam search does, is duplicated."""
 
     def finish(self, row: int, token_ids: Sequence[int]) -> None:  # noqa: B027  most models need not know
         """Note that the text of a row is finished. These are its last tokens, not read yet, nor to be read.

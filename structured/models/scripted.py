@@ -1,4 +1,4 @@
-"""A model and a tokenizer to test with: the model writes what it was told to, and there is nothing to load.
+"""A model and a tokenizer to test with: the model writes the given script, and there is nothing to load.
 
 The model writes a script, token by token, through the same masks, batches and validators as any other. It is one of the
 shortest models there can be: a prefill, a forward step, and a choice of rows.

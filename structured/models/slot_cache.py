@@ -47,7 +47,7 @@ def has_slots(model: "PreTrainedModel", accepts: frozenset[str]) -> bool:
 
 
 class SlotCache:
-    """What a model keeps of some texts, and what the forward pass is told of them; follows `TextCache`."""
+    """What a model keeps of some texts, and the inputs of the forward pass; follows `TextCache`."""
 
     is_ragged = True
     can_join = True
@@ -77,7 +77,7 @@ class SlotCache:
         return sum(layer.nbytes for layer in self.layers)
 
     def before(self, token_ids: Sequence[Sequence[int]], window: int = 0) -> dict[str, Any]:
-        """Make room for the new tokens of each text, and return what the forward pass is told."""
+        """Make room for the new tokens of each text, and return the inputs of the forward pass."""
         self.window = window
         width = max(map(len, token_ids))
         self.counts = list(map(len, token_ids))

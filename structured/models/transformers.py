@@ -163,7 +163,7 @@ class HuggingFaceBatch(DecodingBatch):
         return scores if self._samples_on_device else scores.to("cpu", torch.float32).numpy()
 
     def select(self, rows: Sequence[int]) -> None:
-        """Keep some of the texts, in this order; one that is named twice goes on as two. Raises OutOfMemoryError."""
+        """Keep some of the texts, in this order; one that is named twice is duplicated. Raises OutOfMemoryError."""
         with self._memory_errors():
             self.cache.select(rows)
 

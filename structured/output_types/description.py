@@ -105,7 +105,7 @@ class _Describer:
         return " & ".join(pieces) or _ANYTHING
 
     def referred(self, target: Subschema) -> str:
-        """Return the name of a type, to be told afterwards."""
+        """Return the name of a type, which is described afterwards."""
         if target.identity not in self.names:
             key = target.location.keys[-1] if target.location.path is not None else ""
             title = target.schema.get("title") if isinstance(target.schema, Mapping) else None

@@ -218,7 +218,7 @@ def _read(text: str) -> Any:
             f"The schema has more than {MAX_NESTED} brackets inside each other", remedy="Nest it less."
         ) from error
     except ValueError as error:
-        raise SchemaError(f"The schema is no JSON text: {error}", remedy="Correct it, or pass a mapping.") from error
+        raise SchemaError(f"The schema is not JSON: {error}", remedy="Correct it, or pass a mapping.") from error
     check_document(schema, "The schema")
     return schema
 
@@ -230,7 +230,7 @@ def _copied(value: Any, what: str) -> Any:
         plain = _plain(value)
         copied = with_room(json.loads, with_room(json.dumps, plain, allow_nan=False))
     except (TypeError, ValueError) as error:
-        raise SchemaError(f"{what} is no JSON value: {error}", remedy="Use plain Python data.") from error
+        raise SchemaError(f"{what} is not a JSON value: {error}", remedy="Use plain Python data.") from error
     check_text(copied, what)
     return copied
 
@@ -244,7 +244,7 @@ def _plain(value: Any) -> Any:
 
 def _name(name: object) -> str:
     if not isinstance(name, str):
-        raise TypeError(f"the name {name!r} is no string")
+        raise TypeError(f"the name {name!r} is not a string")
     return name
 
 

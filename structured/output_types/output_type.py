@@ -33,7 +33,7 @@ class Description(NamedTuple):
 class OutputType(ABC, Generic[T]):
     """Something that a model can be asked for, and that its text is read back as.
 
-    A subclass says what may be written (`automaton`), what a text means (`parse`) and how the model is told
+    A subclass says what may be written (`automaton`), what a text means (`parse`) and how the prompt describes it
     (`describe`). The rest has defaults.
     """
 

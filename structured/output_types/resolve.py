@@ -26,7 +26,7 @@ def resolve_type(output_type: object, absent: Absent | None = None, layout: Json
     if isinstance(output_type, OutputType):
         if absent is not None or layout != _LAYOUT:
             raise SchemaError(
-                f"{output_type.name} is written in its own way: absent, whitespace and optional are for types and JSON "
+                f"{output_type.name} does not use JSON options: absent, whitespace and optional are for types and JSON "
                 "Schemas",
                 remedy="Leave them out.",
             )

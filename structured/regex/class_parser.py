@@ -126,7 +126,7 @@ class ClassParser:
                 raise self.error("A hexadecimal escape is too short")
             self.position += len(digits)
         if not _is_hexadecimal(digits) or int(digits, 16) > MAX_CODE_POINT:
-            raise self.error(f"{digits!r} is no character")
+            raise self.error(f"{digits!r} is not a character")
         code_point = int(digits, 16)
         if 0xD800 <= code_point < 0xDC00 and self.peek("\\u"):  # a pair of surrogates is one character
             low = self.text[self.position + 2 : self.position + 6]

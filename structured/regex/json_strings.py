@@ -68,7 +68,7 @@ def _escaped(pattern: Pattern, known: dict[int, Pattern]) -> Pattern:  # noqa: C
             return Lookahead(escaped(inside, known), negated)
         case Scan():
             return pattern
-    raise TypeError(f"{type(pattern).__name__} is no pattern of characters")
+    raise TypeError(f"{type(pattern).__name__} is not a pattern of characters")
 
 
 def _escaped_reference(reference: Reference, known: dict[int, Pattern]) -> Reference:

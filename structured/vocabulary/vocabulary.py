@@ -271,7 +271,7 @@ class Vocabulary:
         reader = TokenizerReader(tokenizer)
         tokens = reader.tokens()
         ends = reader.end_token_ids(len(tokens))
-        reader.told("encode")
+        reader.read("encode")
         try:
             return cls(tokens, ends, partial(reader.encode, len(tokens)))
         except VocabularyError as error:
@@ -310,7 +310,7 @@ class Vocabulary:
 
 @dataclass(frozen=True, slots=True)
 class TokenizerReader:
-    """Reads what a tokenizer tells of itself, and takes nothing on trust.
+    """A tokenizer's attributes, validated.
 
     Every method raises VocabularyError, which names the tokenizer, what came and what is wanted.
     """
@@ -322,7 +322,7 @@ class TokenizerReader:
         """What to call the tokenizer in messages."""
         return type(self.tokenizer).__name__
 
-    def told(self, attribute: str) -> Any:
+    def read(self, attribute: str) -> Any:
         """Return an attribute."""
         if isinstance(self.tokenizer, type):
             name = self.tokenizer.__name__
@@ -335,7 +335,7 @@ class TokenizerReader:
 
     def tokens(self) -> tuple[bytes | None, ...]:
         """Return the bytes of each token id."""
-        given = self.told("tokens")
+        given = self.read("tokens")
         found: list[bytes | None] = []
         for token in self._items("tokens", given):
             if token is not None and not isinstance(token, bytes):
@@ -345,7 +345,7 @@ class TokenizerReader:
 
     def end_token_ids(self, size: int) -> frozenset[int]:
         """Return the tokens that end an answer; of more than there are tokens, not all, as they may have no end."""
-        given = self.told("end_token_ids")
+        given = self.read("end_token_ids")
         if not isinstance(given, Sized):  # anything to iterate over will do
             try:
                 given = list(itertools.islice(given, size + 1))
@@ -355,7 +355,7 @@ class TokenizerReader:
 
     def encode(self, size: int, text: str) -> list[int]:
         """Return the token ids of a text, for a vocabulary of that size."""
-        encode = self.told("encode")
+        encode = self.read("encode")
         try:
             found = encode(text)
         except StructuredError:

@@ -177,7 +177,7 @@ def test_programs_read_json():
     assert (report["type"], report["whitespace"], report["cost"]) == ("Raw", "compact", None)
     assert report["fields"][1]["refusals"] == [
         {
-            "problem": "nan is no bound of a number",
+            "problem": "nan is not a bound of a number",
             "keyword": "exclusiveMinimum",
             "schema_path": "/properties/size",
             "remedy": "Use a finite number.",
@@ -198,7 +198,7 @@ def test_the_regular_expression_is_printed():
 
 @pytest.mark.parametrize(
     ("name", "reason"),
-    [("Node", "Node contains itself, and no regular expression can"), ("Raw", "nan is no bound of a number")],
+    [("Node", "Node contains itself, and no regular expression can"), ("Raw", "nan is not a bound of a number")],
 )
 def test_a_missing_regular_expression_is_explained(name, reason):
     """On the error stream, with exit status 1."""

@@ -175,8 +175,8 @@ def test_samples_have_random_numbers_of_their_own(vocabulary: Vocabulary) -> Non
         ({"beams": 0}, "beams is 0; it must be 1 or greater"),
         ({"samples": 0}, "samples is 0; it must be 1 or greater"),
         ({"samples": 3}, "samples is 3 and temperature 0, at which all of them are the same"),
-        ({"beams": 3, "temperature": 0.5}, "beams is 3 and temperature 0.5; a search draws nothing"),
-        ({"beams": 3, "samples": 3}, "beams is 3 and samples 3; an answer is searched for, or drawn several times"),
+        ({"beams": 3, "temperature": 0.5}, "beams is 3 and temperature 0.5; beam search does not sample"),
+        ({"beams": 3, "samples": 3}, "beams is 3 and samples 3; an answer is searched for, or sampled several times"),
         ({"choose": "vote", "temperature": 1.0}, "choose is 'vote', and there is one sample only"),
         ({"beams": 3, "thinking": Thinking("</think>")}, "beams is 3, with thinking"),
         ({"choose": "best", "samples": 3, "temperature": 1.0}, "choose is 'best'; it must be one of 'likeliest', "),
@@ -300,7 +300,7 @@ def test_what_is_missing_is_voted_on_too() -> None:
 def test_the_warning_of_a_budget_is_that_of_the_answer() -> None:
     """A search whose best text is all there is has nothing to warn of."""
     endless = FunctionModel(json_hating_logits(TOKENIZER.tokens), TOKENIZER)
-    with pytest.warns(BudgetWarning, match="by max_tokens, which is 9"):
+    with pytest.warns(BudgetWarning, match="fit max_tokens=9"):
         extract(Annotated[str, Field(min_length=3)], "x", model=endless, max_tokens=9, beams=3)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -305,7 +305,7 @@ def test_the_annotations_of_parameters_need_not_resolve() -> None:
         (lambda: JsonSchema(True, name=5), TypeError, "name is 5; it must be text"),
         (lambda: JsonSchema(True, assert_formats=None), TypeError, "assert_formats is None; it must be True or False."),
         (lambda: JsonSchema(True, key_order="shema"), ValueError, "Did you mean 'schema'?"),
-        (lambda: JsonSchema(Stubborn()), SchemaError, "The schema is no JSON value"),
+        (lambda: JsonSchema(Stubborn()), SchemaError, "The schema is not a JSON value"),
         (lambda: to_regex(int, whitespace=5), TypeError, "whitespace is 5; it must be one of"),
         (lambda: inspect_type(int, whitespace="x"), ValueError, "whitespace is 'x'; it must be one of"),
         (lambda: PartialReader(int).feed(5), TypeError, "piece is 5; it must be text"),
@@ -315,7 +315,7 @@ def test_the_annotations_of_parameters_need_not_resolve() -> None:
         (
             lambda: load_model(PACKAGED_MODEL, device_map="cudda"),
             ModelError,
-            "no device of torch. Did you mean 'cuda'?",
+            "device of torch. Did you mean 'cuda'?",
         ),
         pytest.param(
             lambda: load_model(PACKAGED_MODEL, device_map="cuda:0"),

@@ -295,14 +295,13 @@ def test_a_call_warns_once_of_all_that_was_shortened() -> None:
     model = FunctionModel(ENDLESS, TOKENIZER)
     one = one_warning(lambda: extract(str, "x", model=model, max_tokens=9))
     assert str(one) == (
-        "The answer was brought to an end by max_tokens, which is 9; it is valid but may be incomplete. "
-        "Raise max_tokens."
+        "The answer was shortened to fit max_tokens=9; it is valid but may be incomplete. Raise max_tokens."
     )
     types = [str, Digits, str, Digits, Digits, str]
     several = one_warning(lambda: extract_batch(types, list("abcdef"), model=model, max_tokens=40))
     assert several.documents == (0, 2, 5)
     assert str(several) == (
-        "The answers for 3 of 6 documents (0, 2, 5) were brought to an end by max_tokens, which is 40; they are valid "
+        "The answers for 3 of 6 documents (0, 2, 5) were shortened to fit max_tokens=40; they are valid "
         "but may be incomplete. Raise max_tokens."
     )
     many = one_warning(lambda: extract_batch(str, ["x"] * 12, model=model, max_tokens=9))
@@ -316,12 +315,12 @@ def test_the_context_is_not_blamed_on_max_tokens() -> None:
     model = FunctionModel(ENDLESS, TOKENIZER, context_length=context)
     one = one_warning(lambda: extract(str, "x" * 30, model=model))
     assert str(one) == (
-        f"The answer was brought to an end by the context of <lambda>, which has {context} tokens, prompt included; "
+        f"The answer was shortened to fit the context of <lambda>: {context} tokens, prompt included; "
         "it is valid but may be incomplete. Shorten or split the text, or use a model with a longer context."
     )
     both = str(one_warning(lambda: extract_batch(str, ["x", "x" * 30], model=model, max_tokens=25)))
-    assert "1 of 2 documents (0) were brought to an end by max_tokens, which is 25" in both
-    assert "1 of 2 documents (1) were brought to an end by the context of <lambda>" in both
+    assert "1 of 2 documents (0) were shortened to fit max_tokens=25" in both
+    assert "1 of 2 documents (1) were shortened to fit the context of <lambda>" in both
 
 
 def test_calls_beside_the_event_loop_warn_of_the_line_that_awaits() -> None:

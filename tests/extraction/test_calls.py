@@ -392,7 +392,7 @@ def test_a_decorator_refuses_what_cannot_work():
         (lambda: extract_batch(Person, "a", model=MODELS["uniform"]), PromptError, "Pass a list"),
         (lambda: extract(3, "a", model=MODELS["uniform"]), SchemaError, "not a type"),
         (lambda: extract(ImportString, "a", model="no/model"), SchemaError, "import_string"),
-        (lambda: extract(int, "a", model=MODELS["uniform"], examples=[("b", "x")]), PromptError, "'x', is no int"),
+        (lambda: extract(int, "a", model=MODELS["uniform"], examples=[("b", "x")]), PromptError, "is not of type int"),
         (lambda: extract(ImportString, "a", model=MODELS["uniform"]), SchemaError, "import_string"),
         (lambda: extract(Person, "a", model=MODELS["uniform"], whitespace="loose"), ValueError, "compact"),
         (lambda: extract(Person, "a", model=MODELS["uniform"], temperature=-1), ValueError, "temperature is -1"),
@@ -420,7 +420,7 @@ def test_the_answer_fits_into_what_the_context_leaves():
     free = FunctionModel(random_logits(WIDTH), TOKENIZER)
     prompt = Extractor(Texts, model=free).prompt("a")
     model = FunctionModel(random_logits(WIDTH), TOKENIZER, context_length=len(free.encode(prompt)) + 30)
-    with pytest.warns(BudgetWarning, match="by the context of logits, which has"):
+    with pytest.warns(BudgetWarning, match="to fit the context of logits:"):
         answer = extract(Texts, "a", model=model, temperature=1.0, seed=0)
     assert len(answer) >= 3
 

@@ -60,7 +60,7 @@ def pickled(value: Any, protocol: int | None = None) -> Any:
 @pytest.mark.parametrize("name", OPTIONS)
 @pytest.mark.filterwarnings("ignore::structured.BudgetWarning")
 def test_an_extractor_is_pickled_as_its_type_and_options(name: str) -> None:
-    """Where it is read it is made ready, and says the same; so does that of that."""
+    """Where it is read it is prepared, and says the same; so does that of that."""
     extractor: Any = Extractor(Person, model=MODEL, **{"max_tokens": 100, **OPTIONS[name]})
     answer, prompt = extractor("x"), extractor.prompt("x")
     for protocol in PROTOCOLS:
@@ -145,9 +145,7 @@ def test_a_stream_stays_in_its_process() -> None:
     stream = Extractor(Person, model=MODEL, max_tokens=50).stream("x")
     for one in (stream, stream.events()):
         for way in (pickle.dumps, copy.copy, copy.deepcopy):
-            with pytest.raises(
-                pickle.PicklingError, match=r"^A (Stream|Progress) is written as far as it is read, and"
-            ):
+            with pytest.raises(pickle.PicklingError, match=r"^A (Stream|Progress) is generated lazily, and"):
                 way(one)
 
 

@@ -139,14 +139,14 @@ def test_function_that_cannot_be_called():
         raise NotImplementedError
 
     for function in (42, later):
-        with pytest.raises(ModelError, match=r"is no function of a model\. Pass one, without async,"):
+        with pytest.raises(ModelError, match=r"is not a function that can be a model\. Pass one, without async,"):
             FunctionModel(function, TOKENIZER)  # type: ignore[arg-type]
     with pytest.raises(ModelError, match=r"^<lambda> returned coroutine <coroutine"):
         returning(later([BOS])).prefill([[BOS]])
 
 
 def test_pair_in_the_wrong_order():
-    with pytest.raises(ModelError, match=r"^\(ByteTokenizer, function\) is no model .* in the wrong order\?$"):
+    with pytest.raises(ModelError, match=r"^\(ByteTokenizer, function\) is not a .* in the wrong order\?$"):
         load_model((TOKENIZER, random_logits(SIZE)))  # type: ignore[arg-type]
 
 

@@ -298,7 +298,7 @@ def test_nonsense_is_no_model(nonsense: Any) -> None:
 )
 def test_pair_that_is_no_model_with_its_tokenizer(pair: Any, kinds: str) -> None:
     """A pair of the wrong things is told by the kinds of both."""
-    with pytest.raises(ModelError, match=f"^{kinds} is no model and its tokenizer"):
+    with pytest.raises(ModelError, match=f"^{kinds} is not a \\(model, tokenizer\\) pair"):
         load_model(pair)
 
 

@@ -176,7 +176,7 @@ def test_examples_must_be_valid():
     """They are checked as answers are."""
     schema = JsonSchema({"type": "integer"}, name="Count")
     assert "JSON:\n3\n" in Extractor(schema, model=MODELS["uniform"], examples=[("three", 3)]).prompt("x")
-    with pytest.raises(PromptError, match=re.escape("'x', is no Count: 'x' is not of type 'integer' (at $)")):
+    with pytest.raises(PromptError, match=re.escape("'x', is not of type Count: 'x' is not of type 'integer' (at $)")):
         Extractor(schema, model=MODELS["uniform"], examples=[("three", "x")])
 
 
@@ -258,12 +258,12 @@ def test_dynamic_names_are_left_to_the_mask():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: JsonSchema("{"), "The schema is no JSON text"),
+        (lambda: JsonSchema("{"), "The schema is not JSON"),
         (lambda: JsonSchema([]), "[] is not a schema"),
-        (lambda: JsonSchema({1: 2}), "the name 1 is no string"),
-        (lambda: JsonSchema({"const": float("nan")}), "The schema is no JSON value"),
+        (lambda: JsonSchema({1: 2}), "the name 1 is not a string"),
+        (lambda: JsonSchema({"const": float("nan")}), "The schema is not a JSON value"),
         (lambda: JsonSchema({"properties": {"a": {"type": "text"}}}), "at #/properties/a/type"),
-        (lambda: JsonSchema(True, documents={"u": {1}}), "The document 'u' is no JSON value"),
+        (lambda: JsonSchema(True, documents={"u": {1}}), "The document 'u' is not a JSON value"),
         (lambda: resolve_type(list[Annotated[Any, JsonSchema(True)]]), "stands inside of a type"),
         (lambda: extract(JsonSchema(False), "x", model=MODELS["uniform"]), "Unsatisfiable"),
     ],

@@ -194,7 +194,7 @@ class PatternLanguage:
             case Lookahead(pattern, negated):
                 language, state = self._looked(pattern, before)
                 return [(None, rest, frozenset({(language, state, not negated)}))]
-        raise TypeError(f"{type(node).__name__} is no pattern of characters alone")
+        raise TypeError(f"{type(node).__name__} is not a pattern of characters alone")
 
     def _repeated(self, node: Repeat, rest: int) -> list[_Way]:
         fewer = None if node.maximum is None else node.maximum - 1

@@ -104,5 +104,5 @@ def _decode_body(data: bytes) -> dict[str, NDArray[Any]]:
 
 def _shape(shape: object) -> tuple[int, ...]:
     if not isinstance(shape, list) or not all(type(length) is int and 0 <= length <= MAX_RAW_BYTES for length in shape):
-        raise ValueError(f"{shape!r} is no shape.")
+        raise ValueError(f"{shape!r} is not a shape.")
     return tuple(shape)

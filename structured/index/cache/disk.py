@@ -206,8 +206,8 @@ def _read(path: Path, max_bytes: int) -> bytes:
 
 def _require_file(path: Path, status: os.stat_result, max_bytes: int) -> None:
     if not stat.S_ISREG(status.st_mode):
-        warn(CacheWarning(f"{path} is no regular file, so the cache does not read it. Remove it."))
-        raise OSError(f"{path} is no regular file.")
+        warn(CacheWarning(f"{path} is not a regular file, so the cache does not read it. Remove it."))
+        raise OSError(f"{path} is not a regular file.")
     if status.st_size > max_bytes:
         raise OSError(f"{path} is larger than any file that is written.")
 

@@ -38,7 +38,7 @@ def _followed(part: Subschema, keyword: str) -> Subschema:
     reference, location = part.schema[keyword], part.location
     if location.draft not in REFERENCES[keyword]:
         raise location.refusal(
-            f"{keyword!r} is no keyword of this draft",
+            f"{keyword!r} is not a keyword of this draft",
             keyword=keyword,
             remedy="Name the draft by $schema, or use $ref.",
         )

@@ -32,7 +32,7 @@ from structured.regex.dialects import ECMA
 
 
 class NotEvaluatedError(SchemaError):
-    """Whether a schema allows a value cannot be told for the references in it."""
+    """Whether a schema allows a value cannot be decided, because of its references."""
 
 
 @deep

@@ -168,7 +168,7 @@ def _number(part: Subschema, keyword: str) -> Fraction:
     number = part.schema[keyword]
     if not is_number(number) or not abs(number) <= sys.float_info.max:
         kind = "divisor" if "Of" in keyword or "By" in keyword else "bound"
-        problem = f"{described(number).partition(' ')[2]} is no {kind} of a number"
+        problem = f"{described(number).partition(' ')[2]} is not a {kind} of a number"
         raise part.location.refusal(problem, keyword=keyword, remedy="Use a finite number.")
     return Fraction(str(number))
 
@@ -177,7 +177,7 @@ def _divisor(part: Subschema, keyword: str) -> Fraction:
     divisor = _number(part, keyword)
     if divisor <= 0:
         raise part.location.refusal(
-            f"{described(part.schema[keyword]).partition(' ')[2]} is no divisor of a number",
+            f"{described(part.schema[keyword]).partition(' ')[2]} is not a divisor of a number",
             keyword=keyword,
             remedy="Use a number above 0.",
         )

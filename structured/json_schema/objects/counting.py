@@ -95,7 +95,7 @@ class _Counting:
         highest = max(self.fewest, 1) if self.most is None else self.most
         if (len(self.members) + 1) * (min(highest, len(self.members)) + 1) > MAX_COUNTED:
             raise self.location.refusal(
-                f"More than {MAX_COUNTED:,} numbers of properties have to be told apart",
+                f"More than {MAX_COUNTED:,} numbers of properties would have to be counted apart",
                 keyword="minProperties" if self.most is None else "maxProperties",
                 remedy="Count fewer.",
             )

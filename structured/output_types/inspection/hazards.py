@@ -40,7 +40,7 @@ HAZARDS = {
         '"maxProperties"',
     ),
     "string": (
-        "A text without a limit: it may go on until the budget is spent.",
+        "A text without a limit: it may use the whole budget.",
         "Field(max_length=...), or Literal[...] where the values are known.",
         '"maxLength", or "enum" where the values are known.',
     ),

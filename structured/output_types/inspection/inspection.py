@@ -62,7 +62,7 @@ def _cost(pattern: Pattern) -> Cost:
 
 
 _Refusals = dict[tuple[str, str | None, str], SchemaError]
-"""By place, keyword and problem, so that the same one is told once."""
+"""By place, keyword and problem, so that each is reported once."""
 
 
 MAX_WORK = 20_000

@@ -18,7 +18,7 @@ class FieldReport:
     `path` leads to it in the answer: `lines[].price`, `pet (cat).lives`; "" is the whole answer. `kind` is its type as
     the prompt puts it. `validators` are the functions that are run on the finished answer, which is generated again if
     one of them rejects it. `refusals` are the reasons why the field cannot be compiled. `same_as` are the paths where
-    fields of the same type are told, if that is not here.
+    fields of the same type are listed, if that is not here.
     """
 
     path: str

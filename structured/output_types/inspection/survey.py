@@ -1,7 +1,7 @@
 """The survey of a schema: its parts, each with the fields of the answer that it describes.
 
-The walk goes into every part once. A definition with fields is told where it is met first; where it is met again, the
-path of that is noted, so that a type in which all models mention each other has as many fields as it says.
+The walk goes into every part once. The fields of a definition are listed where it is met first; where it is met again,
+the path of that is noted, so that a type in which all models mention each other has as many fields as it says.
 """
 
 from collections.abc import Iterator, Mapping
@@ -52,7 +52,7 @@ class Survey:
         self._hazards: dict[tuple[str, tuple[str, ...]], dict[str, _Field]] = {}  # by kind and names, and by path
         self._is_type = schema.location.is_type
         self._spoken_of: dict[str, list[_Field]] = {}  # by JSON Pointer
-        self._told: dict[str, str] = {}  # the JSON Pointers of objects, and where their fields are told
+        self._listed: dict[str, str] = {}  # the JSON Pointers of objects, and where their fields are listed
         self._open: dict[str, str] = {}  # those of the definitions that are being walked through, and where
         has_fields = isinstance(schema.schema, Mapping) and "properties" in schema.schema
         self.root = self._field(schema, path="", kind=name if has_fields else self._kind(schema))
@@ -165,10 +165,10 @@ class Survey:
     def _properties(self, part: Subschema, path: str, found: _Field) -> Iterator[Part]:
         """Walk through the fields of an object, where they are met first."""
         pointer = part.location.pointer
-        if pointer in self._told:
-            found.same_as[self._told[pointer]] = None
+        if pointer in self._listed:
+            found.same_as[self._listed[pointer]] = None
             return
-        self._told[pointer] = path
+        self._listed[pointer] = path
         for name in part.schema["properties"]:
             inside = part.below("properties", name)
             yield self._field(inside, path=member(path, name), kind=self._kind(inside))

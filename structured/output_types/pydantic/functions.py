@@ -56,7 +56,7 @@ def said_of(function: Any) -> dict[str, Any]:
 
 
 def is_of_pydantic(function: Any) -> bool:
-    """Tell whether a function that makes a JSON Schema is Pydantic's own, and not told by a user what to make."""
+    """Tell whether a function that makes a JSON Schema is Pydantic's own, and was not configured by a user."""
     return _library(function) == "pydantic" and getattr(function, "__module__", "") != "pydantic.json_schema"
 
 
