@@ -41,6 +41,7 @@ from structured.models import load_model
 from structured.output_types.extraction import Extraction
 from structured.output_types.inspection import inspect_type
 from structured.output_types.json_schema import JsonSchema
+from structured.output_types.output_type import Description, OutputType
 from structured.output_types.regular_expression import to_regex
 from structured.results.partial import PartialReader
 
@@ -58,6 +59,7 @@ __all__ = [
     "BudgetError",
     "BudgetWarning",
     "CacheWarning",
+    "Description",
     "Extraction",
     "Extractor",
     "Generation",
@@ -69,6 +71,7 @@ __all__ = [
     "OptionWarning",
     "Options",
     "OutOfMemoryError",
+    "OutputType",
     "PackagedModelWarning",
     "PartialReader",
     "PatternError",
