@@ -6,6 +6,7 @@ row is computed anew when it is next needed, which is cheap, while a number that
 a wrong answer. Masks that a token budget has reduced get no rows, since there may be one for each state and budget.
 """
 
+from collections.abc import Iterable
 from threading import Lock
 
 import numpy as np
@@ -23,11 +24,28 @@ MAX_BYTES = 1 << 28
 MAX_ROWS = 1 << 16
 
 
+def words_of(size: int) -> int:
+    """Return how many words a mask of so many tokens has."""
+    return -(-size // 32)
+
+
+def empty_mask(size: int) -> NDArray[np.uint32]:
+    """Return the mask of no token, to be filled."""
+    return np.zeros(words_of(size), dtype=np.uint32)
+
+
+def mask_of(token_ids: Iterable[int], size: int) -> Mask:
+    """Return the mask of some tokens."""
+    allowed = np.zeros(32 * words_of(size), dtype=np.bool_)
+    allowed[list(token_ids)] = True
+    return np.packbits(allowed, bitorder="little").view(np.int32)
+
+
 class MaskTable:
     """The distinct masks over one vocabulary of `size` tokens; indexes over the same vocabulary may share it."""
 
     def __init__(self, size: int, *, max_bytes: int = MAX_BYTES) -> None:
-        words = -(-size // 32)
+        words = words_of(size)
         # Memory is given by the operating system when a row is first written to, so the rest costs nothing.
         self._matrix = np.empty((min(max_bytes // (4 * words), MAX_ROWS), words), dtype=np.int32)
         self._masks: list[Mask] = []

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.automata import DEAD, UNKNOWN, WHOLE, Automaton
+from structured.index.masks import empty_mask
 from structured.vocabulary import PLAIN_SEQUENCES, Vocabulary
 
 _Numbers = NDArray[np.int32]
@@ -30,11 +31,11 @@ class Walks:
         vocabulary = self.vocabulary
         run = self.automaton.string_run(state, longest=vocabulary.longest_plain, special=vocabulary.longest_special)
         if run is None:
-            mask = np.zeros(-(-vocabulary.size // 32), dtype=np.uint32)
+            mask = empty_mask(vocabulary.size)
             return mask, self.automaton.walk(vocabulary.trie, state, mask)
         known = self._special.get(run.representative)
         if known is None:
-            special = np.zeros(-(-vocabulary.size // 32), dtype=np.uint32)
+            special = empty_mask(vocabulary.size)
             trie = vocabulary.quoted_trie if run.quoted else vocabulary.special_trie
             known = self._special[run.representative] = (
                 special,
@@ -47,7 +48,7 @@ class Walks:
 
     def mask_to(self, state: int, wanted: NDArray[np.bool_]) -> NDArray[np.uint32]:
         """Return those of them that lead to a wanted state, told by its number in `wanted`."""
-        mask = np.zeros(-(-self.vocabulary.size // 32), dtype=np.uint32)
+        mask = empty_mask(self.vocabulary.size)
         for count, successor in self._walk(state, wanted, mask)[1]:
             if wanted[successor]:
                 mask |= self.vocabulary.plain(count) & ~self.vocabulary.plain(count - 1)

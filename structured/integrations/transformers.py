@@ -28,7 +28,7 @@ from structured.errors import (
 from structured.errors.arguments import check_picklable, count, flag, one_of
 from structured.index.compile import compile_type, save_learned
 from structured.index.guide import Guide, WrongMaskError
-from structured.index.masks import Mask
+from structured.index.masks import mask_of
 from structured.json_schema.document.location import Optionals
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName, check_whitespace
 from structured.models import ModelSource, load_model
@@ -126,7 +126,7 @@ class GuidedLogitsProcessor(Generic[T]):
         }
         self.index = compile_type(self.output_type, _vocabulary(source), cache=self.cache)
         self._start = _Place(Guide(self.index, max_tokens=self.max_tokens))
-        self._over = self.index.table.intern(_only(self.index.vocabulary.end_token_ids, self.index.vocabulary.size))
+        self._over = self.index.table.intern(mask_of(self.index.vocabulary.end_token_ids, self.index.vocabulary.size))
         self._prompts: torch.Tensor | None = None
         self._places: dict[bytes, _Place] = {}
 
@@ -321,13 +321,6 @@ def _vocabulary(source: TokenizerSource) -> Vocabulary:
     if hasattr(source, "backend_tokenizer"):
         return Vocabulary.from_transformers(cast("PreTrainedTokenizerBase", source))
     return load_model(source).vocabulary
-
-
-def _only(token_ids: Iterable[int], size: int) -> Mask:
-    """Return the mask of a few tokens."""
-    allowed = np.zeros(-(-size // 32) * 32, dtype=np.bool_)
-    allowed[list(token_ids)] = True
-    return np.packbits(allowed, bitorder="little").view(np.int32)
 
 
 def _decode(vocabulary: Vocabulary, answer: Iterable[int]) -> str:

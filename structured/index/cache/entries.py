@@ -19,6 +19,7 @@ from structured.errors import PatternError
 from structured.index.cache.arrays import Arrays, key_of
 from structured.index.cache.disk import DiskCache
 from structured.index.index import Index
+from structured.index.masks import words_of
 from structured.vocabulary import TokenLayout, Vocabulary
 from structured.vocabulary.trie import Trie
 
@@ -162,7 +163,7 @@ def _is_index(arrays: Arrays, vocabulary: Vocabulary) -> bool:
         and _within(arrays["places"], 0, len(parents) + 1)
         and _within(arrays["farthest"], 0, None)
         and _within(arrays["masks"], 0, len(rows))
-        and rows.shape[1] == -(-vocabulary.size // 32)
+        and rows.shape[1] == words_of(vocabulary.size)
         and bool(rows.any(axis=1).all())  # there is no state after which nothing may follow
         and not (unused and (rows[:, -1].view(np.uint32) >> np.uint32(unused)).any())  # bits of no token
     )
