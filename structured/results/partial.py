@@ -157,21 +157,6 @@ class PartialReader(Generic[T]):
         return self._text.read(end - start)
 
 
-def read_events(output_type: object, pieces: Iterable[str]) -> Iterator[Event]:
-    """Yield the values of a text in pieces, each when it is complete. Raises ValueError if the text is cut off."""
-    reader = PartialReader[Any](output_type)
-    for piece in pieces:
-        yield from reader.feed(piece)
-    yield from reader.close()
-
-
-def partial_value(output_type: object, text: str) -> Any:
-    """Return the value of the beginning of a text; see `PartialReader.value`."""
-    reader = PartialReader[Any](output_type)
-    reader.feed(text)
-    return reader.value
-
-
 @dataclass(slots=True)
 class _Container:
     """An incomplete value: its complete members, and the name of the next one."""

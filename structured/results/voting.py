@@ -5,11 +5,11 @@ item of one answer may not be the second of another, and a list that is assemble
 twice and lack another. The result of a vote has to pass the type again, since rules of a type may tie fields together.
 """
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from structured.output_types.paths import Steps, steps_to_path
+from structured.output_types.paths import Steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,14 +22,9 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class VoteResult:
-    """The result of a vote.
-
-    `agreement` has, for each path in `data` (`"address.city"`, or `""` for what is not an object), the share of the
-    candidates that have the same value there.
-    """
+    """The result of a vote."""
 
     data: Any
-    agreement: Mapping[str, float]
     position: int | None = None
     """The candidate that was taken as it is; None if `data` was assembled."""
 
@@ -55,13 +50,7 @@ def vote(candidates: Sequence[Candidate], is_valid: Callable[[Any], bool]) -> Vo
         ]
         position = closeness.index(max(closeness))
         data = candidates[position].data
-    leaves = dict(_leaves(data))
-    given = [dict(_leaves(one.data)).items() for one in candidates]
-    agreement = {
-        steps_to_path(steps): sum((steps, value) in items for items in given) / len(candidates)
-        for steps, value in leaves.items()
-    }
-    return VoteResult(data, agreement, position)
+    return VoteResult(data, position)
 
 
 def _voted(candidates: Sequence[Candidate]) -> Any:

@@ -4,6 +4,7 @@ import dataclasses
 import datetime as dt
 import json
 import time
+from collections.abc import Iterable, Iterator
 from typing import Annotated, Any, Literal, NamedTuple, NotRequired
 
 import pytest
@@ -16,11 +17,26 @@ from typing_extensions import TypedDict
 from structured import JsonSchema, PartialReader
 from structured.output_types.paths import steps_to_path
 from structured.output_types.resolve import resolve_type
-from structured.results.partial import partial_value, read_events
+from structured.results.partial import Event
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
 VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=12)
 INDENTS = st.sampled_from([None, 2, "\t"])
+
+
+def read_events(output_type: object, pieces: Iterable[str]) -> Iterator[Event]:
+    """Yield the values of a text in pieces, each when it is complete."""
+    reader = PartialReader(output_type)
+    for piece in pieces:
+        yield from reader.feed(piece)
+    yield from reader.close()
+
+
+def partial_value(output_type: object, text: str) -> Any:
+    """Return the value of the beginning of a text."""
+    reader = PartialReader(output_type)
+    reader.feed(text)
+    return reader.value
 
 
 @st.composite
