@@ -16,7 +16,7 @@ SHOWN = 60
 """Characters of a text that a repr shows, the last ones."""
 
 
-class Progress(Generic[S]):
+class StreamIterator(Generic[S]):
     """What comes one after the other while an answer is written: for `for`, and for `async for`.
 
     In the latter the model runs in a thread beside the event loop.
@@ -45,7 +45,7 @@ class Progress(Generic[S]):
             yield cast("S", step)
 
 
-class Stream(Progress[str], Generic[T]):
+class Stream(StreamIterator[str], Generic[T]):
     """An answer that is generated lazily, as you iterate; `Extractor.stream` returns one.
 
     Iterate over the pieces of its text, over `events()` or over `partials()`, with `for` or `async for`; then take
@@ -80,7 +80,7 @@ class Stream(Progress[str], Generic[T]):
         """Return what has been written so far; nothing is written for it."""
         return card("Stream", "being written" if self._generation is None else "finished", verbatim(self.text))
 
-    def events(self) -> Progress[Event]:
+    def events(self) -> StreamIterator[Event]:
         """Return the values of the answer, each as soon as it is complete, a container after its members."""
 
         def events() -> Iterator[Event]:
@@ -88,9 +88,9 @@ class Stream(Progress[str], Generic[T]):
                 yield from self._take_events()
             yield from self._take_events()
 
-        return Progress(events())
+        return StreamIterator(events())
 
-    def partials(self) -> Progress[T]:
+    def partials(self) -> StreamIterator[T]:
         """Return the answer so far, again each time a value is complete.
 
         An instance of a model may lack the attributes that are still to come, and then has not been validated as a
@@ -104,7 +104,7 @@ class Stream(Progress[str], Generic[T]):
             if self._take_events():
                 yield self._reader.value
 
-        return Progress(partials())
+        return StreamIterator(partials())
 
     def result(self) -> T:
         """Write the rest and return the validated instance.
