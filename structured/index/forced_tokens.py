@@ -17,7 +17,7 @@ ANCHORS = ('"', "\n", "")
 """Texts before which a run is spelled, since tokenizers spell the beginning of a text in a way of its own."""
 
 
-class ForcedRuns:
+class ForcedTokens:
     """The forced runs of the states of one automaton, as bytes and as tokens; each is found once."""
 
     def __init__(self, walks: Walks) -> None:

@@ -15,14 +15,14 @@ from structured.automata import DEAD, Automaton
 from structured.automata.opcodes import FAR
 from structured.errors import CacheWarning
 from structured.errors.calling_line import warn
-from structured.index.forced_tokens import ForcedRuns
+from structured.index.forced_tokens import ForcedTokens
 from structured.index.masks import NO_ROW, Mask, MaskTable, allows
 from structured.index.shortest_completion import MAX_TOKENS, Completions
 from structured.index.spelling import spelled_automaton, unwritable
 from structured.index.trie_walks import Walks
 from structured.vocabulary import Vocabulary
 
-MAX_PASSING = 256
+MAX_TRANSIENT = 256
 """Masks without a row in the table that are kept at a time; the same state and budget often come again soon."""
 
 MAX_STEPS = 1 << 18
@@ -48,14 +48,14 @@ class Index:
         self.vocabulary = vocabulary
         self.table = MaskTable(vocabulary.size) if table is None else table
         self._masks: dict[int, Mask] = {}
-        self._passing: dict[tuple[int, int | None], Mask] = {}
+        self._transient_masks: dict[tuple[int, int | None], Mask] = {}
         self._farthest: dict[int, int] = {}
         self._learned: frozenset[int] = frozenset()
         self._unlearned: frozenset[int] = frozenset()
         self._steps: dict[tuple[int, int], int] = {}
         self._final: dict[int, bool] = {}
         self._walks = Walks(self.automaton, vocabulary)
-        self._forced = ForcedRuns(self._walks)
+        self._forced = ForcedTokens(self._walks)
         self._completions = Completions(self._walks)
         if not vocabulary.is_closed and not self.fits(self.automaton.start, MAX_TOKENS):
             raise unwritable(
@@ -82,13 +82,13 @@ class Index:
         mask = self.mask(state)
         if self._farthest[state] < max_tokens:  # in the worst case
             return mask
-        reduced = self._passing.get((state, max_tokens))
+        reduced = self._transient_masks.get((state, max_tokens))
         if reduced is None:
             reduced = self._reduced(state, max_tokens)
             if state in self._learned and (reduced & ~mask).any():
                 self.unlearn()
                 return self.mask_within(state, max_tokens)
-            reduced = self._pass(state, max_tokens, mask if np.array_equal(reduced, mask) else reduced)
+            reduced = self._keep_for_a_while(state, max_tokens, mask if np.array_equal(reduced, mask) else reduced)
         return reduced
 
     def step(self, state: int, token_id: int) -> int:
@@ -158,7 +158,7 @@ class Index:
     def shortest_completion(self, state: int) -> int:
         """Return how many tokens the shortest completion takes, end token not counted.
 
-        Some token leads to a state with one less; hence a text that is steered by this number always ends in time. It
+        Some token leads to a state with one less; hence a text that is bounded by this number always ends in time. It
         is exact unless finding it would cost more than `SEARCH_LIMITS`: then it may be too high.
         """
         return self._completions.fewest(state)
@@ -222,7 +222,7 @@ class Index:
     def unlearn(self) -> None:
         """Forget all masks that were learned, since one is wrong; warn with CacheWarning."""
         self._unlearned, self._learned = self._learned, frozenset()
-        self._passing = {}
+        self._transient_masks = {}
         for state in self._unlearned:
             self._masks.pop(state, None)
         warn(
@@ -247,9 +247,9 @@ class Index:
 
     def _new_mask(self, state: int) -> Mask:
         """Return the mask of a state that was never asked for before, and note the farthest state that it leads to."""
-        passing = self._passing.get((state, None))
-        if passing is not None:
-            return passing
+        transient = self._transient_masks.get((state, None))
+        if transient is not None:
+            return transient
         if self.vocabulary.is_closed:
             mask, self._farthest[state] = self._walks.mask(state)
             new = self._with_ends(state, mask)
@@ -258,15 +258,15 @@ class Index:
             self._farthest[state] = self._farthest_after(state)
         kept = self.table.intern(new)
         if kept is new:
-            return self._pass(state, None, new)
+            return self._keep_for_a_while(state, None, new)
         self._masks[state] = kept
         return kept
 
-    def _pass(self, state: int, max_tokens: int | None, mask: Mask) -> Mask:
+    def _keep_for_a_while(self, state: int, max_tokens: int | None, mask: Mask) -> Mask:
         """Keep a mask that is no row for a while."""
-        if len(self._passing) >= MAX_PASSING:
-            self._passing = {}
-        self._passing[state, max_tokens] = mask
+        if len(self._transient_masks) >= MAX_TRANSIENT:
+            self._transient_masks = {}
+        self._transient_masks[state, max_tokens] = mask
         return mask
 
     def _with_ends(self, state: int, mask: NDArray[np.uint32]) -> Mask:
