@@ -169,7 +169,7 @@ def test_masks_are_right_when_the_table_is_full(vocabulary: Vocabulary, pattern:
     table = MaskTable(vocabulary.size, max_bytes=2 * 4 * -(-vocabulary.size // 32))
     scarce = Index(ample.automaton, vocabulary, table=table)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(index_module, "MAX_PASSING", 2)
+        patch.setattr(index_module, "MAX_TRANSIENT", 2)
         for state in states_on_walks(ample, rng) * 2:
             assert np.array_equal(scarce.mask(state), ample.mask(state))
             assert np.array_equal(scarce.mask_within(state, 3), ample.mask_within(state, 3))
