@@ -312,7 +312,7 @@ def _decorate(function: Callable[..., Any], *, options: Options) -> Any:
         bound.apply_defaults()
         question = template.fill(bound.arguments)
         made = extractor()
-        task = made.task.asking(question.instructions)
+        task = made.task.with_instructions(question.instructions)
         return made.run.outcome([task], [question.document], named=template.named).only()
 
     if inspect.iscoroutinefunction(function):

@@ -16,7 +16,7 @@ from structured.automata.opcodes import FAR
 from structured.errors import CacheWarning
 from structured.errors.calling_line import warn
 from structured.index.forced_tokens import ForcedTokens
-from structured.index.masks import NO_ROW, Mask, MaskTable, allows
+from structured.index.masks import NO_ROW, Mask, MaskTable, allows, mask_of
 from structured.index.shortest_completion import MAX_TOKENS, Completions
 from structured.index.spelling import spelled_automaton, unwritable
 from structured.index.trie_walks import Walks
@@ -133,10 +133,7 @@ class Index:
 
     def mask_of(self, state: int, token_ids: Iterable[int]) -> Mask:
         """Return the mask of some tokens and, where the text may end in a state, of the end tokens."""
-        mask = np.zeros(-(-self.vocabulary.size // 32), dtype=np.uint32)
-        for token_id in token_ids:
-            mask[token_id >> 5] |= np.uint32(1 << (token_id & 31))
-        return self._with_ends(state, mask)
+        return self._with_ends(state, mask_of(token_ids, self.vocabulary.size).view(np.uint32))
 
     def is_free_text(self, state: int) -> bool:
         """Tell whether any character may follow a state that a JSON string holds as itself."""

@@ -2,8 +2,8 @@
 
 from structured.vocabulary.vocabulary import (
     PLAIN_SEQUENCES,
-    TokenLayout,
     Tokenizer,
+    TokenLayout,
     TransformersTokenizer,
     Vocabulary,
     bytes_text,

@@ -49,7 +49,7 @@ from structured.index.cache import (
     save_index,
 )
 from structured.index.cache.arrays import MAGIC, decode, encode, key_of
-from structured.index.compile import WORTH_SAVING, compile_type, forget, related_index
+from structured.index.compile import WORTH_SAVING, forget, related_index
 from structured.index.index import Index
 from structured.index.trie_walks import Walks
 from structured.regex import Pattern, alternation, literal
