@@ -20,8 +20,9 @@ class Line(NamedTuple):
     registry: dict[Any, Any]
 
 
-_SKIPPED = {"structured", "asyncio", "typing"}
-"""Modules on the stack between the user and a warning; typing is there for `Extractor[Person](…)`."""
+_SKIPPED = {"structured", "asyncio", "functools", "typing"}
+"""Modules on the stack between the user and a warning; typing is there for `Extractor[Person](…)`, functools for
+cached properties."""
 
 _awaiting: ContextVar[Line | None] = ContextVar("_awaiting", default=None)
 

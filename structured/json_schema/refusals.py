@@ -62,6 +62,10 @@ REMEDIES = {
 """What to do about a keyword that is refused, where there is something better than `IN_A_VALIDATOR`."""
 
 
+MARKERS = frozenset({"no_json"})
+"""Keywords that nobody wrote, and that say no more to anyone than the problem does."""
+
+
 def check_keywords(part: Subschema, types: frozenset[str]) -> None:
     """Refuse a keyword that forbids something and is not supported here."""
     schema, location = part.schema, part.location
@@ -79,6 +83,6 @@ def check_keywords(part: Subschema, types: frozenset[str]) -> None:
             problem = PROBLEMS.get(keyword, "{keyword!r} is not supported here yet")
             raise location.refusal(
                 problem.format(keyword=keyword, value=schema[keyword]),
-                keyword=keyword,
+                keyword=None if keyword in MARKERS else keyword,
                 remedy=REMEDIES.get(keyword, IN_A_VALIDATOR) if location.is_type else IN_A_PROGRAM,
             )

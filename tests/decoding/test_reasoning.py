@@ -18,7 +18,7 @@ from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.models import FunctionModel
 
-pytestmark = pytest.mark.filterwarnings("ignore::structured.BudgetWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::structured.StructuredWarning")
 
 TOKENIZER = ByteTokenizer()
 MODELS = {

@@ -298,7 +298,9 @@ def test_a_call_warns_once_of_all_that_was_shortened() -> None:
         "The answer was shortened to fit max_tokens=9; it is valid but may be incomplete. Raise max_tokens."
     )
     types = [str, Digits, str, Digits, Digits, str]
-    several = one_warning(lambda: extract_batch(types, list("abcdef"), model=model, max_tokens=40))
+    several = one_warning(
+        lambda: extract_batch(types, list("abcdef"), model=model, max_tokens=40, stop_repetition=False)
+    )
     assert several.documents == (0, 2, 5)
     assert str(several) == (
         "The answers for 3 of 6 documents (0, 2, 5) were shortened to fit max_tokens=40; they are valid "

@@ -26,6 +26,7 @@ from structured import (
     PromptError,
     SchemaError,
     StructuredError,
+    StructuredWarning,
     extract,
     extract_batch,
     structured,
@@ -60,7 +61,7 @@ class Person(BaseModel):
 def test_every_answer_of_any_model_validates(name, output_type, whitespace, seed):
     """Twelve hundred answers for each kind of logits, random, peaked and hostile, of sixty random types."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", BudgetWarning)
+        warnings.simplefilter("ignore", StructuredWarning)
         extractor = Extractor(
             output_type,
             model=MODELS[name],
@@ -86,7 +87,7 @@ def test_the_tightest_budget_is_met(name, output_type, source):
     index = Extractor(output_type, model=MODELS[name]).task.index("")
     shortest = index.shortest_completion(index.automaton.start)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", BudgetWarning)
+        warnings.simplefilter("ignore", StructuredWarning)
         extract(output_type, "x", model=MODELS[name], max_tokens=shortest + rng.randint(0, 5), retries=0, temperature=1)
     if shortest > 1:
         with pytest.raises(BudgetError) as caught:
@@ -112,7 +113,7 @@ def test_each_document_may_have_its_own_type(wanted, source):
     chosen = [rng.choice(wanted) for _ in documents]
     options = Options(model=MODELS["uniform"], temperature=1.0, seed=source, max_tokens=400, retries=0, batch_size=4)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", BudgetWarning)
+        warnings.simplefilter("ignore", StructuredWarning)
         alone = [extract_batch(one, documents, **options)[at] for at, one in enumerate(chosen)]
         assert same(extract_batch(chosen, documents, **options), alone)
 

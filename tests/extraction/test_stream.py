@@ -22,7 +22,7 @@ from structured import (
 )
 from structured.models import FunctionModel
 
-pytestmark = pytest.mark.filterwarnings("ignore::structured.BudgetWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::structured.StructuredWarning")
 
 TOKENIZER = ByteTokenizer()
 MODEL = FunctionModel(random_logits(len(TOKENIZER.tokens), scale=4.0), TOKENIZER)

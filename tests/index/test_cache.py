@@ -416,7 +416,7 @@ def copying(token_ids: Sequence[int]) -> list[float]:
     return [float(token_ids.count(token_id)) for token_id in range(320)]
 
 
-@pytest.mark.filterwarnings("ignore::structured.BudgetWarning")
+@pytest.mark.filterwarnings("ignore::structured.StructuredWarning")
 def test_extraction_fills_the_cache_unless_told_not_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file appears after a call that has learned something, none without need, none where it is off."""
     monkeypatch.setenv("STRUCTURED_CACHE_DIR", str(tmp_path))
@@ -444,7 +444,7 @@ HEALING = ByteTokenizer(tokens=(*ByteTokenizer().tokens, b'\n"20'))
 """With a token that reaches from the end of a prompt into a date."""
 
 
-@pytest.mark.filterwarnings("ignore::structured.BudgetWarning")
+@pytest.mark.filterwarnings("ignore::structured.StructuredWarning")
 @pytest.mark.parametrize("how", ["call", "stream", "batch"])
 def test_what_healed_prompts_have_taught_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
     """The index of what their end was taken back for is saved and loaded as that of the type is, if the type's is."""
@@ -731,7 +731,7 @@ def forge_masks(file: Path, content: bytes, rng: random.Random) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.filterwarnings("ignore::structured.CacheWarning", "ignore::structured.BudgetWarning")
+@pytest.mark.filterwarnings("ignore::structured.CacheWarning", "ignore::structured.StructuredWarning")
 @settings(max_examples=examples(60))
 @given(st.sampled_from(["batch", "stream", "beams", "samples"]), randoms())
 def test_forged_masks_end_in_valid_answers(

@@ -340,8 +340,8 @@ def test_function_with_logits_of_the_wrong_shape(shape: tuple[int, ...]) -> None
     with pytest.raises(ModelError) as caught:
         model.prefill([[BOS]])
     assert str(caught.value) == (
-        f"<lambda> returned logits of shape {shape}; one number for each of the {SIZE} tokens is needed, "
-        "shape (width,) with width at least that."
+        f"<lambda> returned logits of shape {shape}. One number for each of the {SIZE} tokens is needed: a list, a "
+        "NumPy array or a torch tensor of floats or integers, shape (width,) with width at least that."
     )
 
 

@@ -17,11 +17,11 @@ from pydantic import BaseModel
 from walks import accepted
 
 from structured import (
-    BudgetWarning,
     Extractor,
     JsonSchema,
     PromptError,
     SchemaError,
+    StructuredWarning,
     extract,
     extract_batch,
     inspect_type,
@@ -121,7 +121,7 @@ def test_whatever_is_written_is_valid(schema, optional, key_order, seed):
     except SchemaError:
         return
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", BudgetWarning)
+        warnings.simplefilter("ignore", StructuredWarning)
         extractor.max_tokens = 200
         answers = extractor.batch([f"document {i}" for i in range(4)])
     for answer in answers:

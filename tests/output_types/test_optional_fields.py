@@ -17,12 +17,12 @@ from typing_extensions import TypedDict
 from walks import accepted
 
 from structured import (
-    BudgetWarning,
     Extraction,
     Extractor,
     GenerationError,
     JsonSchema,
     SchemaError,
+    StructuredWarning,
     extract,
     extract_batch,
     inspect_type,
@@ -311,7 +311,7 @@ def test_every_answer_is_an_instance_or_lacks_something(output_type, seed):
         output_type, absent=True, model=UNIFORM, temperature=1.0, seed=seed, max_tokens=300, retries=0
     )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", BudgetWarning)
+        warnings.simplefilter("ignore", StructuredWarning)
         found = extractor.batch([f"document {i}" for i in range(8)])
     for one in found:
         assert one.missing or one.value is not None or one.data is None

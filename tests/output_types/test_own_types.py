@@ -241,7 +241,7 @@ def test_own_types_stand_alone() -> None:
     with pytest.raises(SchemaError, match=r"^Year is a class of output types, not a type\. Pass an instance of it"):
         Extractor(Year, model=model(0))
     for call in (inspect_type, to_regex):
-        with pytest.raises(SchemaError, match=r"^Year is an OutputType of its own, with no JSON Schema"):
+        with pytest.raises(SchemaError, match=r"^Year is an OutputType with an automaton of its own"):
             call(Year())
     with pytest.raises(SchemaError, match=r"^Year says itself what may be missing\. Pass it alone"):
         Extractor(Extraction[Year()], model=model(0))  # type: ignore[misc]
@@ -403,7 +403,7 @@ def test_an_answer_is_parsed_once_where_no_events_are_read() -> None:
     assert seen == ["1990"]
 
 
-@pytest.mark.filterwarnings("ignore::structured.BudgetWarning")
+@pytest.mark.filterwarnings("ignore::structured.StructuredWarning")
 def test_nothing_of_a_document_is_kept_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The automaton of a document spells it."""
     monkeypatch.setenv("STRUCTURED_CACHE_DIR", str(tmp_path))
