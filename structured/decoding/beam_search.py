@@ -212,7 +212,7 @@ def _followers(row: int, parent: Sequence, logits: NDArray[np.float32], beams: i
     guide = parent.guide
     count = beams + len(guide.index.vocabulary.end_token_ids) - 1
     logits = np.asarray(parent.penalised(logits[: guide.index.vocabulary.size]))  # models have more, rounded up
-    ample, within = guide.index.mask(guide.state), guide.mask()
+    ample, within = guide.ample_mask(), guide.mask()
     allowed = np.flatnonzero(unpack(ample, len(logits)))
     log_probabilities, log_total = log_softmax(logits[allowed])
     best = int(np.argmax(log_probabilities))

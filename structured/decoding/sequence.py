@@ -105,7 +105,7 @@ class Sequence:
         None if the automaton cannot tell; that is its `error` then.
         """
         try:
-            return self.guide.index.mask(self.guide.state), self.guide.mask()
+            return self.guide.ample_mask(), self.guide.mask()
         except PatternError as error:
             self.error = error
             return None

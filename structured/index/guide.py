@@ -38,9 +38,13 @@ class Guide:
     def mask(self) -> Mask:
         """Return the tokens that may come next, end tokens among them where the text may end.
 
-        It is the very mask of the index, unless the tokens left take some of it away.
+        Where the bytes are determined, they are spelled as the tokenizer would; see `Index.canonical_mask`.
         """
-        return self.index.mask_within(self.state, self.tokens_left)
+        return self.index.canonical_within(self.state, self.tokens_left)
+
+    def ample_mask(self) -> Mask:
+        """Return the tokens that may come next if enough are left; a row of the index's table, unless that is full."""
+        return self.index.canonical_mask(self.state)
 
     def way_out(self) -> Mask:
         """Return the tokens that the shortest text to the end begins with; the end itself where the text may end.

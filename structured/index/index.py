@@ -49,6 +49,7 @@ class Index:
         self.table = MaskTable(vocabulary.size) if table is None else table
         self._masks: dict[int, Mask] = {}
         self._transient_masks: dict[tuple[int, int | None], Mask] = {}
+        self._canonical: dict[int, Mask] = {}
         self._farthest: dict[int, int] = {}
         self._learned: frozenset[int] = frozenset()
         self._unlearned: frozenset[int] = frozenset()
@@ -90,6 +91,30 @@ class Index:
                 return self.mask_within(state, max_tokens)
             reduced = self._keep_for_a_while(state, max_tokens, mask if np.array_equal(reduced, mask) else reduced)
         return reduced
+
+    def canonical_mask(self, state: int) -> Mask:
+        """Return the mask of a state less what the tokenizer would not write there, where the bytes are determined.
+
+        After `{"name":`, where ` "` must follow, that is the bare space, if ` "` is a token. No text is lost by it, but
+        spellings that the model has hardly ever seen.
+        """
+        known = self._canonical.get(state)
+        return self._new_canonical(state) if known is None else known
+
+    def canonical_within(self, state: int, max_tokens: int) -> Mask:
+        """Return the canonical mask of a state when at most `max_tokens` are left; see `mask_within`.
+
+        Where the canonical spelling takes too many tokens, all others are allowed.
+        """
+        within, canonical = self.mask_within(state, max_tokens), self.canonical_mask(state)
+        mask = self.mask(state)
+        if within is mask or canonical is mask:
+            return canonical if within is mask else within
+        if not allows(within, self.likely_tokens(state)[0]):
+            return within
+        both = within & canonical
+        both.flags.writeable = False
+        return both
 
     def step(self, state: int, token_id: int) -> int:
         """Return the state after a token, or DEAD; end tokens lead nowhere."""
@@ -220,6 +245,7 @@ class Index:
         """Forget all masks that were learned, since one is wrong; warn with CacheWarning."""
         self._unlearned, self._learned = self._learned, frozenset()
         self._transient_masks = {}
+        self._canonical = {}
         for state in self._unlearned:
             self._masks.pop(state, None)
         warn(
@@ -258,6 +284,20 @@ class Index:
             return self._keep_for_a_while(state, None, new)
         self._masks[state] = kept
         return kept
+
+    def _new_canonical(self, state: int) -> Mask:
+        mask = self.mask(state)
+        beginnings = self._forced.beginnings(self.forced_bytes(state))
+        first = self.likely_tokens(state)[:1]
+        if len(beginnings) > 1 and first and allows(mask, first[0]):
+            new = mask.copy().view(np.uint32)
+            for token_id in beginnings:
+                if token_id != first[0]:
+                    new[token_id >> 5] &= ~np.uint32(1 << (token_id & 31))
+            mask = self.table.intern(self._with_ends(state, new))
+        if self.table.row_of(mask) != NO_ROW:
+            self._canonical[state] = mask
+        return mask
 
     def _keep_for_a_while(self, state: int, max_tokens: int | None, mask: Mask) -> Mask:
         """Keep a mask that is no row for a while."""

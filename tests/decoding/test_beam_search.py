@@ -98,7 +98,7 @@ def recomputed(function: LogitsFunction, index: Index, prompt: Sequence[int], ge
     state, written, total = index.automaton.start, list(prompt), 0.0
 
     def share(token_id: int) -> float:
-        weights = np.exp(function(written).astype(np.float64)) * unpack(index.mask(state), index.vocabulary.size)
+        weights = np.exp(function(written).astype(np.float64)) * unpack(index.canonical_mask(state), index.vocabulary.size)
         return math.log(weights[token_id] / weights.sum())
 
     for token_id in generation.token_ids:
@@ -115,7 +115,7 @@ def legal_masses(function: LogitsFunction, index: Index, prompt: Sequence[int], 
         if index.is_final(state):
             break
         weights = np.exp(function(written).astype(np.float64))
-        masses.append(weights[unpack(index.mask(state), index.vocabulary.size)].sum() / weights.sum())
+        masses.append(weights[unpack(index.canonical_mask(state), index.vocabulary.size)].sum() / weights.sum())
         if token_id is not None:
             written.append(token_id)
             state = index.step(state, token_id)

@@ -144,7 +144,7 @@ def test_log_probability_is_the_sum_over_the_text(
     for token_id in (*generation.token_ids, END):
         if guide.finished:
             break
-        weights = np.exp(function(written).astype(np.float64)) * unpack(index.mask(guide.state), SIZE)
+        weights = np.exp(function(written).astype(np.float64)) * unpack(index.canonical_mask(guide.state), SIZE)
         if token_id == END:
             ends_left = [math.log(weights[end] / weights.sum()) for end in vocabulary.end_token_ids]
             break

@@ -162,11 +162,11 @@ def test_a_text_that_is_complete_needs_no_end_token(vocabulary: Vocabulary) -> N
 @pytest.mark.thorough
 @given(patterns().filter(lambda pattern: (most_bytes(pattern) or 9999) < 200), randoms())
 def test_ample_budgets_take_nothing_away(vocabulary: Vocabulary, pattern: Pattern, rng: random.Random) -> None:
-    """Where even the longest text fits, byte by byte, the mask is the very one of the index."""
+    """Where even the longest text fits, byte by byte, the mask is the very canonical one of the index."""
     index = Index(RegularAutomaton(pattern), vocabulary)
     guide = Guide(index, max_tokens=(most_bytes(pattern) or 0) + 1)
     while not guide.finished:
-        assert guide.mask() is index.mask(guide.state)
+        assert guide.mask() is index.canonical_mask(guide.state)
         guide.advance(rng.choice(allowed(guide)))
 
 

@@ -42,7 +42,7 @@ def masked_distribution(model: FunctionModel, index: Index, prompt: list[int]) -
         if index.is_final(state):
             yield text.decode(), share
             continue
-        legal = unpack(index.mask(state), index.vocabulary.size)
+        legal = unpack(index.canonical_mask(state), index.vocabulary.size)
         weights = np.exp(np.asarray(model.function(token_ids), dtype=np.float64)) * legal
         for token_id in np.flatnonzero(legal).tolist():
             part = share * weights[token_id] / weights.sum()
