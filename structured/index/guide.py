@@ -58,7 +58,7 @@ class Guide:
         return self.index.mask_of(self.state, fitting)
 
     def advance(self, token_id: int) -> None:
-        """Take a token that the mask allows. Raises ValueError on any other.
+        """Take a token that the type allows, whether or not it is the canonical one. Raises ValueError on any other.
 
         Raises WrongMaskError, a ValueError, if the mask allowed it only because it was learned and wrong. The guide
         stands where it stood, and its mask is right from now on.

@@ -98,7 +98,9 @@ def recomputed(function: LogitsFunction, index: Index, prompt: Sequence[int], ge
     state, written, total = index.automaton.start, list(prompt), 0.0
 
     def share(token_id: int) -> float:
-        weights = np.exp(function(written).astype(np.float64)) * unpack(index.canonical_mask(state), index.vocabulary.size)
+        weights = np.exp(function(written).astype(np.float64)) * unpack(
+            index.canonical_mask(state), index.vocabulary.size
+        )
         return math.log(weights[token_id] / weights.sum())
 
     for token_id in generation.token_ids:

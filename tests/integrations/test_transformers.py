@@ -245,7 +245,7 @@ def test_an_answer_with_a_forbidden_token_is_told_as_such() -> None:
     processor = GuidedLogitsProcessor(Person, model(), max_tokens=MAX_TOKENS)
     written = run(processor, PROMPTS, do_sample=False)
     width = inputs(PROMPTS)["input_ids"].shape[1]
-    written[1, width + 3] = model().tokenizer.encode("}", add_special_tokens=False)[0]
+    written[1, width + 1] = model().tokenizer.encode("}", add_special_tokens=False)[0]
     _, errors = read(processor, written)
     assert list(errors) == [1]
     assert isinstance(errors[1], ModelError)
