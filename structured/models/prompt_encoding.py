@@ -10,7 +10,7 @@ which changes the text.
 import json
 import re
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, Any
@@ -43,7 +43,11 @@ class PromptEncoder:
         """
         if isinstance(prompt, str):
             return self._encode(["", ""], [prompt], add_special_tokens=True)
-        return self._encode(*self._rendered(prompt), add_special_tokens=False)
+        return self._encode(*rendered(prompt, self._render, type(self._tokenizer).__name__), add_special_tokens=False)
+
+    def _render(self, turns: Messages) -> str:
+        text: str = self._tokenizer.apply_chat_template(turns, add_generation_prompt=True, tokenize=False)
+        return text
 
     def _encode(self, template: Sequence[str], contents: Sequence[str], *, add_special_tokens: bool) -> list[int]:
         """Return the token ids of contents between pieces of a template, of which there is one more."""
@@ -66,29 +70,6 @@ class PromptEncoder:
                 f"{type(self._tokenizer).__name__} cannot encode them as text. Take them out of the text."
             )
         return token_ids
-
-    def _rendered(self, messages: Messages) -> tuple[list[str], list[str]]:
-        """Return the pieces of the chat template and the contents between them.
-
-        The template sees marks in place of the contents: it cannot trim, cut or interpret what it does not see.
-        """
-        secret = secrets.token_hex(8)
-        contents = {f"content{secret}n{number}n": turn["content"] for number, turn in enumerate(messages)}
-        turns = [{**turn, "content": mark} for turn, mark in zip(messages, contents, strict=True)]
-        try:
-            text = self._tokenizer.apply_chat_template(turns, add_generation_prompt=True, tokenize=False)
-        except Exception as error:  # a template is code, and may raise what it likes
-            raise ModelError(
-                f"The chat template of {type(self._tokenizer).__name__} failed: {error}. Set another as "
-                "tokenizer.chat_template, or None for plain prompts."
-            ) from error
-        template, marks = _split(text, contents)
-        if marks != list(contents):
-            raise ModelError(
-                f"The chat template of {type(self._tokenizer).__name__} does not write each of {len(messages)} "
-                "messages once and in order. Set another as tokenizer.chat_template, or None for plain prompts."
-            )
-        return template, list(contents.values())
 
     def _control_ids(self, token_ids: Iterable[int]) -> list[int]:
         return [token_id for token_id in token_ids if token_id in self.control_tokens]
@@ -153,13 +134,39 @@ class _RespelledTokenizer:
         return self._spellings.keys().isdisjoint((left, right, left + right))
 
 
-def _is_control(token: Any) -> bool:
-    """Tell whether an added token is more than text: special, or neither a word nor white space.
+def rendered(messages: Messages, render: Callable[[Messages], str], name: str) -> tuple[list[str], list[str]]:
+    """Return the pieces of a chat template and the contents between them, given what renders messages.
+
+    The template sees marks in place of the contents: it cannot trim, cut or interpret what it does not see. Raises
+    ModelError, in which the tokenizer is called `name`, if the template fails or leaves out a message.
+    """
+    secret = secrets.token_hex(8)
+    contents = {f"content{secret}n{number}n": turn["content"] for number, turn in enumerate(messages)}
+    turns = [{**turn, "content": mark} for turn, mark in zip(messages, contents, strict=True)]
+    another = "Set another as tokenizer.chat_template, or None for plain prompts."
+    try:
+        text = render(turns)
+    except Exception as error:  # a template is code, and may raise what it likes
+        raise ModelError(f"The chat template of {name} failed: {error}. {another}") from error
+    template, marks = _split(text, contents)
+    if marks != list(contents):
+        raise ModelError(
+            f"The chat template of {name} does not write each of {len(messages)} messages once and in order. {another}"
+        )
+    return template, list(contents.values())
+
+
+def is_markup(token: str) -> bool:
+    """Tell whether an added token is more than text, being neither a word nor white space.
 
     Tokenizers add words and runs of spaces as well, which are what they say. `<think>`, which some do not call special,
     is none of these.
     """
-    return bool(token.special) or not all(character.isalnum() or character in " ▁\t\n\r" for character in token.content)
+    return not all(character.isalnum() or character in " ▁\t\n\r" for character in token)
+
+
+def _is_control(token: Any) -> bool:
+    return bool(token.special) or is_markup(token.content)
 
 
 def _interleaved(template: Iterable[str], contents: Iterable[str]) -> str:
