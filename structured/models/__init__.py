@@ -1,4 +1,4 @@
-"""Language models: checkpoints, loaded models and functions under one small protocol."""
+"""Language models: checkpoints, GGUF files, loaded models and functions under one small protocol."""
 
 from structured.models.function import FunctionModel
 from structured.models.load import PACKAGED_MODEL, ModelSource, load_model

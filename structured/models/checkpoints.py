@@ -1,4 +1,4 @@
-"""What a model is named by: a folder of this machine, or the id of a model on the hub.
+"""What a model is named by: a folder or a GGUF file of this machine, or the id of a model on the hub.
 
 Which of them it is, is decided before anything is loaded or asked for, so that a name with a mistake in it costs no
 time. What begins like a path is never looked for on the hub.
@@ -12,7 +12,9 @@ from pathlib import Path
 
 from structured.errors import ModelError
 
-WANTED = "Name a folder with config.json, weights and tokenizer.json, or a hub id that this machine can reach."
+WANTED = (
+    "Name a folder with config.json, weights and tokenizer.json, a GGUF file, or a hub id that this machine can reach."
+)
 
 HUB_SECONDS = 5.0
 """How long the hub may take to answer whether it has a model."""
@@ -29,6 +31,12 @@ MAX_LISTED, MAX_MEANT = 2000, 3
 _TOKENIZERS = {"tokenizer.json", "tokenizer.model", "tekken.json", "vocab.json", "vocab.txt", "spiece.model"}
 """Files that hold a tokenizer, each enough by itself or with others."""
 
+_GGUF = b"GGUF"
+"""How a GGUF file begins."""
+
+_LATER_PART = re.compile(r"-(?!00001)\d{5}-of-\d{5}\.gguf$", re.IGNORECASE)
+"""How the files are called that llama.cpp loads with the first one."""
+
 _HUB_ID = re.compile(r"(?:{0}/)?{0}".format(r"\w(?:[\w.-]{0,94}\w)?"), re.ASCII)
 
 _ADDRESS = re.compile(r"https?://huggingface\.co/([\w.-]+/[\w.-]+)", re.ASCII)
@@ -40,12 +48,13 @@ def shown(name: str | os.PathLike[str]) -> str:
     return repr(text) if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]!r}… ({len(text):,} characters)"
 
 
-def find_folder(name: str | os.PathLike[str]) -> str | None:
-    """Return the folder that a name stands for, or None if it can only be a hub id.
+def find_checkpoint(name: str | os.PathLike[str]) -> Path | None:
+    """Return the folder or the GGUF file that a name stands for, or None if it can only be a hub id.
 
-    A `Path` is a folder, and so is a text that is one or that reads like a path: `./x`, `/x`, `~/x`, `a/b/c`.
+    A `Path` is of this machine, and so is a text that is there or that reads like a path: `./x`, `/x`, `~/x`, `a/b/c`.
+    A folder without config.json stands for the GGUF file in it.
 
-    Raises ModelError if the folder does not exist or cannot hold a model, or if the name is not a hub id either.
+    Raises ModelError if it does not exist or cannot hold a model, or if the name is not a hub id either.
     """
     text = os.fspath(name)
     if not text.strip():
@@ -54,12 +63,14 @@ def find_folder(name: str | os.PathLike[str]) -> str | None:
         raise ModelError(f"The name of the model, {shown(text)}, holds a NUL character. {WANTED}")
     folder = _expanded(text)
     if _is_folder(folder):
-        _refuse_without_config(text, folder)
-        return str(folder)
+        return _in_folder(text, folder)
+    if is_gguf(folder):
+        return folder
     if _exists(folder):
         raise ModelError(_no_folder(text, folder))
     if isinstance(name, os.PathLike) or _reads_as_path(text):
-        raise ModelError(f"There is no folder {shown(text)}.{_did_you_mean(_like(folder))} {WANTED}")
+        kind = "file" if text.endswith(".gguf") else "folder"
+        raise ModelError(f"There is no {kind} {shown(text)}.{_did_you_mean(_like(folder))} {WANTED}")
     if not _is_hub_id(text):
         address = _ADDRESS.match(text)
         near = [address[1]] if address else _like(folder)
@@ -120,28 +131,49 @@ def why_not_hub(name: str) -> str | None:
     )
 
 
-def _refuse_without_config(text: str, folder: Path) -> None:
-    """Raise ModelError for a folder that has neither a model nor an adapter, and say what it has."""
+def is_gguf(path: Path) -> bool:
+    """Tell whether a path is a GGUF file, by how it begins."""
+    try:
+        if not path.is_file():  # a FIFO keeps its reader waiting
+            return False
+        with path.open("rb") as file:
+            return file.read(len(_GGUF)) == _GGUF
+    except (OSError, ValueError):  # too long, lone surrogates, or what may not be read
+        return False
+
+
+def _in_folder(text: str, folder: Path) -> Path:
+    """Return a folder that has a model or an adapter, or the GGUF file that it has; for others, say what they have."""
     names = _listed(folder)
     if not names.isdisjoint({"config.json", "adapter_config.json"}):
-        return
+        return folder
     if not names:
         raise ModelError(f"The folder {shown(text)} is empty, or may not be read. {WANTED}")
-    if any(name.lower().endswith(".gguf") for name in names):
-        raise ModelError(f"The folder {shown(text)} holds a GGUF file, which is not supported yet. {WANTED}")
+    files = sorted(name for name in names if name.lower().endswith(".gguf") and not _LATER_PART.search(name))
+    if len(files) > 1:
+        listed = ", ".join(map(repr, files[:MAX_MEANT])) + ", …" * (len(files) > MAX_MEANT)
+        raise ModelError(f"The folder {shown(text)} holds {len(files)} GGUF files: {listed}. Name one of them.")
+    if files and not is_gguf(folder / files[0]):
+        raise ModelError(_no_gguf(str(folder / files[0])))
+    if files:
+        return folder / files[0]
     inside = [*folder.glob("*/config.json"), *folder.glob("snapshots/*/config.json")]
     near = [str(path.parent) for path in inside[:MAX_MEANT]]
     raise ModelError(f"{shown(text)} is not a model folder: it {lacking(folder)}{_did_you_mean(near)} {WANTED}")
 
 
 def _no_folder(text: str, path: Path) -> str:
-    """Return what to say of a path that exists and is not a folder."""
+    """Return what to say of a path that exists and is neither a folder nor a GGUF file."""
     if not path.is_file():
         return f"{shown(text)} is neither a folder nor a file. {WANTED}"
-    if path.suffix.lower() == ".gguf" or _begins_with(path, b"GGUF"):
-        return f"{shown(text)} is a GGUF file, which is not supported yet. {WANTED}"
+    if path.suffix.lower() == ".gguf":
+        return _no_gguf(text)
     near = [str(path.parent)] if "config.json" in _listed(path.parent) else []
-    return f"{shown(text)} is a file, and a model is a folder.{_did_you_mean(near)} {WANTED}"
+    return f"{shown(text)} is a file, and a model is a folder or a GGUF file.{_did_you_mean(near)} {WANTED}"
+
+
+def _no_gguf(text: str) -> str:
+    return f"{shown(text)} does not begin as a GGUF file does. Download it again; it may be a pointer of Git LFS."
 
 
 def _is_hub_id(text: str) -> bool:
@@ -178,14 +210,6 @@ def _exists(path: Path) -> bool:
     except (OSError, ValueError):
         return False
     return True
-
-
-def _begins_with(path: Path, magic: bytes) -> bool:
-    try:
-        with path.open("rb") as file:
-            return file.read(len(magic)) == magic
-    except OSError:
-        return False
 
 
 def _listed(folder: Path) -> set[str]:

@@ -1,29 +1,34 @@
 """Whatever can be a model, as a `LanguageModel`.
 
-A hub id or folder, a loaded `(model, tokenizer)` of transformers, a `(function, tokenizer)`, or a model of the user's
-own, which is derived from `LanguageModel`. With none named, the environment variable STRUCTURED_MODEL decides; without
-that the packaged model answers, and says so once.
+A hub id, a folder, a GGUF file or the name of a fetched model; a loaded `(model, tokenizer)` of transformers, or a
+loaded `llama_cpp.Llama`; a `(function, tokenizer)`; or a model of the user's own, which is derived from
+`LanguageModel`. With none named, the environment variable STRUCTURED_MODEL decides; without that the packaged model
+answers, and says so once.
 """
 
 import logging
 import os
+import sys
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from structured.errors import ModelError, PackagedModelWarning
 from structured.errors.arguments import Check, count, flag, number, or_none, text
 from structured.errors.calling_line import warn
 from structured.errors.values import described, shown
-from structured.models.checkpoints import find_folder
+from structured.models.checkpoints import find_checkpoint
 from structured.models.function import FunctionModel, LogitsFunction
+from structured.models.llama_cpp import LlamaCppModel, is_installed, load_gguf
 from structured.models.protocol import LanguageModel
 from structured.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+    from structured.models.llama_tokenizer import Llama
     from structured.vocabulary import Tokenizer
 
 _LOGGER = logging.getLogger(__name__)
@@ -35,30 +40,40 @@ PACKAGED_NAME = "the packaged model"
 """What it is called in place of its folder."""
 
 ModelSource: TypeAlias = (
-    "str | Path | LanguageModel | tuple[PreTrainedModel, PreTrainedTokenizerBase] | tuple[LogitsFunction, Tokenizer]"
+    "str | Path | LanguageModel | Llama | tuple[PreTrainedModel, PreTrainedTokenizerBase]"
+    " | tuple[LogitsFunction, Tokenizer]"
 )
 
 
-def load_model(
+def load_model(  # noqa: PLR0913  what can be said of loading
     source: "ModelSource | None" = None,
     *,
     device_map: str | dict[str, Any] | None = None,
     dtype: str = "auto",
     cuda_graphs: bool = False,
+    gpu_layers: int | None = None,
+    context_length: int | None = None,
 ) -> LanguageModel:
     """Load a model, or wrap a loaded one.
 
     A name is loaded once in a process. The hub is asked once, for a few seconds at most; then the copy in its cache is
     loaded. Code that comes with a checkpoint never runs.
 
+    A GGUF file is run by llama.cpp, quantised, where the package llama-cpp-python is installed. Without it, or with one
+    of `device_map`, `dtype` and `cuda_graphs`, transformers loads it dequantised, for which it needs the package gguf.
+
     Parameters:
-        source: A hub id or a local folder; `(model, tokenizer)` of transformers; `(function, tokenizer)`, where the
-            function takes token ids and returns logits of shape (width,), and the tokenizer follows
+        source: A hub id, a local folder, a GGUF file, or the name of a model fetched by `structured fetch`;
+            `(model, tokenizer)` of transformers; a `llama_cpp.Llama`; `(function, tokenizer)`, where the function takes
+            token ids and returns logits of shape (width,), and the tokenizer follows
             `structured.vocabulary.Tokenizer`; or a `LanguageModel`, which is returned as it is. None stands for the
             environment variable STRUCTURED_MODEL or, if that is not set, for the packaged model.
         device_map: For accelerate; default: the GPU, if there is one. This and the following apply to names.
         dtype: The name of a torch type; default: that of the checkpoint.
         cuda_graphs: Records forward passes on one GPU and replays them. Only for models in which every layer attends.
+        gpu_layers: For llama.cpp: the layers that go to the GPU, -1 for all; default: all, if it was built for one.
+        context_length: For llama.cpp: the tokens that it takes memory for, of all texts of a batch together; default:
+            what the model was trained for, at most 8,192.
 
     Raises:
         ModelError: There is no such model, it cannot be loaded, or its passes cannot be recorded.
@@ -75,17 +90,19 @@ def load_model(
     if source is None:
         source = os.environ.get("STRUCTURED_MODEL") or _packaged_model()
     if isinstance(source, str | os.PathLike) and isinstance(os.fspath(source), str):
-        name, folder = os.fspath(source), find_folder(source)
-        if not isinstance(device_map, str | None):
-            return _load_by_name(name, folder, device_map=device_map, dtype=dtype, cuda_graphs=cuda_graphs)
-        return _load_once(name, folder, device_map, dtype, cuda_graphs)
+        options = _Options(device_map, dtype, cuda_graphs, gpu_layers, context_length)
+        load = _load_by_name if isinstance(device_map, dict) else _load_once
+        return load(os.fspath(source), find_checkpoint(source), options)
     if isinstance(source, tuple) and len(source) == 2:
         return _from_pair(*source)
+    if _is_llama(source):
+        return LlamaCppModel(cast("Llama", source))
     if isinstance(source, LanguageModel):
         return _checked(source)
     raise ModelError(
-        f"{described(source)} is not a model. Pass a hub id, a folder, (model, tokenizer), (function, tokenizer) or an "
-        f"instance of a class derived from structured.models.LanguageModel.{_hint(source)}"
+        f"{described(source)} is not a model. Pass a hub id, a folder, a GGUF file, (model, tokenizer), (function, "
+        "tokenizer), a llama_cpp.Llama or an instance of a class derived from structured.models.LanguageModel."
+        f"{_hint(source)}"
     )
 
 
@@ -173,21 +190,70 @@ def _packaged_model() -> Path:
     return PACKAGED_MODEL
 
 
-@cache
-def _load_once(name: str, folder: str | None, device_map: str | None, dtype: str, cuda_graphs: bool) -> LanguageModel:
-    return _load_by_name(name, folder, device_map=device_map, dtype=dtype, cuda_graphs=cuda_graphs)
+def _is_llama(source: object) -> bool:
+    """Tell whether this is a model of llama-cpp-python, which is imported if there is one."""
+    library: Any = sys.modules.get("llama_cpp")
+    return library is not None and isinstance(source, library.Llama)
 
 
-def _load_by_name(
-    name: str, folder: str | None, *, device_map: str | dict[str, Any] | None, dtype: str, cuda_graphs: bool
-) -> LanguageModel:
+@dataclass(frozen=True, slots=True)
+class _Options:
+    """How a model is loaded that is named."""
+
+    device_map: str | dict[str, Any] | None
+    dtype: str
+    cuda_graphs: bool
+    gpu_layers: int | None
+    context_length: int | None
+
+    @property
+    def are_of_transformers(self) -> bool:
+        return self.device_map is not None or self.dtype != "auto" or self.cuda_graphs
+
+    @property
+    def are_of_llama_cpp(self) -> bool:
+        return self.gpu_layers is not None or self.context_length is not None
+
+
+def _load_by_name(name: str, path: Path | None, options: _Options) -> LanguageModel:
+    started = perf_counter()
+    is_file = path is not None and path.is_file()
+    if path is not None and is_file and is_installed() and not options.are_of_transformers:
+        model: LanguageModel = load_gguf(
+            str(path), name=name, gpu_layers=options.gpu_layers, context_length=options.context_length
+        )
+    elif options.are_of_llama_cpp:
+        raise ModelError(
+            f"gpu_layers and context_length are for GGUF files that llama.cpp runs, and {name!r} is loaded by "
+            f"transformers. {_why_not_llama_cpp(is_file)}"
+        )
+    else:
+        model = _from_transformers(name, path, options)
+    _LOGGER.info("loaded %s in %.1f s", _called(name), perf_counter() - started)
+    return model
+
+
+def _called(name: str) -> str:
+    """Return what messages call a model that was loaded by a name."""
+    return PACKAGED_NAME if name == str(PACKAGED_MODEL) else name
+
+
+def _why_not_llama_cpp(is_file: bool) -> str:
+    if not is_file:
+        return "Leave them out."
+    if not is_installed():
+        return "Install llama-cpp-python: pip install 'structured-extraction[llama-cpp]'."
+    return "Leave out device_map, dtype and cuda_graphs, which are for transformers."
+
+
+def _from_transformers(name: str, path: Path | None, options: _Options) -> LanguageModel:
     from structured.models.pretrained import load_pretrained
     from structured.models.transformers import HuggingFaceModel
 
-    if name == str(PACKAGED_MODEL) and dtype == "auto":
-        dtype = "float32"  # sums of bfloat16 differ from processor to processor, and with them close answers
-    started = perf_counter()
-    model, tokenizer = load_pretrained(name, folder, device_map=device_map, dtype=dtype)
-    shown_name = PACKAGED_NAME if name == str(PACKAGED_MODEL) else name
-    _LOGGER.info("loaded %s in %.1f s", shown_name, perf_counter() - started)
-    return HuggingFaceModel(model, tokenizer, name=shown_name, cuda_graphs=cuda_graphs)
+    # Sums of bfloat16 differ from processor to processor, and with them close answers.
+    dtype = "float32" if name == str(PACKAGED_MODEL) and options.dtype == "auto" else options.dtype
+    model, tokenizer = load_pretrained(name, path, device_map=options.device_map, dtype=dtype)
+    return HuggingFaceModel(model, tokenizer, name=_called(name), cuda_graphs=options.cuda_graphs)
+
+
+_load_once = cache(_load_by_name)

@@ -1,4 +1,4 @@
-"""Models and tokenizers that transformers loads by name: from a folder, the hub or its cache.
+"""Models and tokenizers that transformers loads by name: from a folder, a GGUF file, the hub or its cache.
 
 torch and transformers are imported when one is loaded, never before.
 """
@@ -7,6 +7,8 @@ import logging
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
@@ -22,9 +24,9 @@ _PLACEMENTS = ("auto", "balanced", "balanced_low_0", "sequential", "cpu", "cuda"
 
 
 def load_pretrained(
-    name: str, folder: str | None, *, device_map: str | dict[str, Any] | None, dtype: str
+    name: str, path: Path | None, *, device_map: str | dict[str, Any] | None, dtype: str
 ) -> "tuple[PreTrainedModel, PreTrainedTokenizerBase]":
-    """Load a model and its tokenizer from a local folder or, without one, by its hub id.
+    """Load a model and its tokenizer from a local folder or GGUF file or, without one, by its hub id.
 
     `device_map` is handed to accelerate; None means "auto" where there is a GPU, and the CPU otherwise. `dtype` is a
     name such as "bfloat16", or "auto" for that of the checkpoint. What the hub has is downloaded, with bars; where it
@@ -32,7 +34,14 @@ def load_pretrained(
 
     Raises ModelError if there is no such model.
     """
-    reason = why_not_hub(name) if folder is None else None
+    reason = why_not_hub(name) if path is None else None
+    is_file = path is not None and path.is_file()
+    if is_file and find_spec("gguf") is None:
+        raise ModelError(
+            f"{shown(name)} is a GGUF file. To run it as it is, quantised, install llama-cpp-python "
+            "(pip install 'structured-extraction[llama-cpp]'); to have transformers load it, dequantised, install gguf "
+            "(pip install 'structured-extraction[gguf]')."
+        )
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
@@ -54,22 +63,28 @@ def load_pretrained(
         raise ModelError(f"{dtype!r} is not a dtype of torch. Use 'auto', 'float32', 'bfloat16' or 'float16'.")
     logging.getLogger("transformers.integrations.hub_kernels").addFilter(_is_no_advice)
     options: dict[str, Any] = {"local_files_only": reason is not None, "trust_remote_code": False}
+    source: str | Path = path or name
+    if path is not None and is_file:
+        source = path.parent
+        options["gguf_file"] = path.name
     try:
         with _without_loading_bars():
-            tokenizer = AutoTokenizer.from_pretrained(folder or name, **options)
-            model = AutoModelForCausalLM.from_pretrained(folder or name, device_map=device_map, dtype=dtype, **options)
+            tokenizer = AutoTokenizer.from_pretrained(source, **options)
+            model = AutoModelForCausalLM.from_pretrained(source, device_map=device_map, dtype=dtype, **options)
     except Exception as error:  # what a damaged checkpoint raises is of any kind
-        raise ModelError(_why_not_loaded(name, folder, reason, error)) from error
+        raise ModelError(_why_not_loaded(name, path, reason, error)) from error
     model.train(mode=False)
     return model, tokenizer
 
 
-def _why_not_loaded(name: str, folder: str | None, reason: str | None, error: Exception) -> str:
+def _why_not_loaded(name: str, path: Path | None, reason: str | None, error: Exception) -> str:
     """Return what to say of a model that is there, or half there, and cannot be loaded."""
     said = re.split(r"\.\s+(?=[A-Z])", " ".join(str(error).split()), maxsplit=1)[0]  # the first sentence
     said = said.rstrip(".") or type(error).__name__
-    if folder is not None:
-        where = f"The folder {lacking(folder) or 'has the files of one.'}"
+    if path is not None and path.is_file():
+        where = "It is a GGUF file."
+    elif path is not None:
+        where = f"The folder {lacking(path) or 'has the files of one.'}"
     elif reason is not None:
         where = f"What is in the cache cannot be loaded, and {reason}."
     else:

@@ -20,10 +20,13 @@ from hypothesis import strategies as st
 
 from structured import load_model
 from structured.errors import ModelError
-from structured.models import LanguageModel, load
-from structured.models.checkpoints import why_not_hub
+from structured.models import LanguageModel, load, pretrained
+from structured.models.checkpoints import find_checkpoint, why_not_hub
 
-WANTED = r"Name a folder with config\.json, weights and tokenizer\.json, or a hub id that this machine can reach\.$"
+WANTED = (
+    r"Name a folder with config\.json, weights and tokenizer\.json, a GGUF file, or a hub id that this machine can "
+    r"reach\.$"
+)
 
 MAX_REQUESTS = 2
 """Of one name: that for its configuration, and in each process one that huggingface_hub sends for itself."""
@@ -167,7 +170,7 @@ def refusal_of_damaged(name: str) -> str:
         ("~\ud800/x", "There is no folder"),
         ("/" + "a" * 5000, "There is no folder"),
         ("one/two/three", "There is no folder 'one/two/three'"),
-        ("model.gguf", "There is no folder 'model.gguf'"),
+        ("model.gguf", "There is no file 'model.gguf'"),
         (Path("owner/name"), "There is no folder 'owner/name'"),
         ("/dev/null", "'/dev/null' is neither a folder nor a file"),
     ],
@@ -207,17 +210,51 @@ def test_folder_without_a_model_says_what_it_lacks(tmp_path, saved):
     assert "The folder lacks weights (*.safetensors). transformers says: " in refusal(tmp_path)
     (tmp_path / "config.json").unlink()
     (tmp_path / "model.GGUF").touch()
-    assert refusal(tmp_path).startswith(f"The folder '{tmp_path}' holds a GGUF file, which is not supported yet. ")
+    assert refusal(tmp_path).startswith(f"'{tmp_path / 'model.GGUF'}' does not begin as a GGUF file does. ")
 
 
 def test_file_is_no_model(tmp_path, saved):
     weights = saved / "model.safetensors"
-    assert refusal(weights).startswith(f"'{weights}' is a file, and a model is a folder. Did you mean '{saved}'?")
-    for name, content in (("model.gguf", b""), ("model", b"GGUF\3\0\0\0")):
-        (tmp_path / name).write_bytes(content)
-        assert f"{name}' is a GGUF file, which is not supported yet. Name a folder" in refusal(tmp_path / name)
+    kinds = "a model is a folder or a GGUF file"
+    assert refusal(weights).startswith(f"'{weights}' is a file, and {kinds}. Did you mean '{saved}'?")
+    (tmp_path / "model.gguf").write_text("version https://git-lfs.github.com/spec/v1")
+    assert "does not begin as a GGUF file does. Download it again" in refusal(tmp_path / "model.gguf")
     os.mkfifo(tmp_path / "pipe")
     assert "is neither a folder nor a file" in refusal(tmp_path / "pipe")
+
+
+def test_gguf_file_is_found_by_its_path_or_its_folder(tmp_path):
+    """Of a model in several files, the first stands for all; of several models, one has to be named."""
+    for number in (1, 2, 3):
+        (tmp_path / f"large-0000{number}-of-00003.gguf").write_bytes(b"GGUF\3\0\0\0")
+    first = tmp_path / "large-00001-of-00003.gguf"
+    assert find_checkpoint(first) == find_checkpoint(str(tmp_path)) == first
+    (tmp_path / "small").write_bytes(b"GGUF\3\0\0\0")  # whatever its name
+    assert find_checkpoint(tmp_path / "small") == tmp_path / "small"
+    (tmp_path / "small").rename(tmp_path / "small.gguf")
+    message = "holds 2 GGUF files: 'large-00001-of-00003.gguf', 'small.gguf'. Name one of them."
+    assert message in refusal(tmp_path)
+
+
+def test_gguf_file_that_nothing_can_load(tmp_path, monkeypatch):
+    """Without the packages that read it, both are named; with them, what they say of a damaged file."""
+    damaged = tmp_path / "model.gguf"
+    damaged.write_bytes(b"GGUF\3\0\0\0")
+    monkeypatch.setattr(load, "is_installed", lambda: False)
+    monkeypatch.setattr(pretrained, "find_spec", lambda _: None)
+    message = refusal(damaged)
+    assert "structured-extraction[llama-cpp]" in message
+    assert "structured-extraction[gguf]" in message
+    with pytest.raises(ModelError, match=r"are for GGUF files that llama\.cpp runs, .* Install llama-cpp-python"):
+        load_model(damaged, gpu_layers=-1)
+    monkeypatch.setattr(pretrained, "find_spec", lambda _: True)
+    assert f"from '{damaged}'. It is a GGUF file. transformers says: " in refusal_of_damaged(damaged)
+
+
+@pytest.mark.parametrize("options", [{"gpu_layers": 2}, {"context_length": 100}], ids=repr)
+def test_options_of_llama_cpp_for_another_model(saved, options):
+    with pytest.raises(ModelError, match=r"is loaded by transformers\. Leave them out\.$"):
+        load_model(saved, **options)
 
 
 def test_misspelled_folder(monkeypatch, saved):
@@ -298,7 +335,7 @@ class Shy:
     ids=["bytes", "number", "long list", "pair", "class", "function", "shy"],
 )
 def test_what_is_no_model(source, message):
-    """It is shown, however long, with the five things that are, and what may have been meant."""
+    """It is shown, however long, with the things that are, and what may have been meant."""
     with pytest.raises(ModelError, match=f"^{message}"):
         load_model(source)
 

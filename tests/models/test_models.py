@@ -286,8 +286,10 @@ def test_demonstration_model_says_so_once(tmp_path: Path, monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("nonsense", [42, (random_logits(SIZE),), (1, 2, 3), random_logits(SIZE)])
 def test_nonsense_is_no_model(nonsense: Any) -> None:
-    """Whatever is no model is shown in the message, with the five things that are."""
-    with pytest.raises(ModelError, match=r" is not a model\. Pass a hub id, a folder, \(model, tokenizer\)"):
+    """Whatever is no model is shown in the message, with the things that are."""
+    with pytest.raises(
+        ModelError, match=r" is not a model\. Pass a hub id, a folder, a GGUF file, \(model, tokenizer\)"
+    ):
         load_model(nonsense)
 
 

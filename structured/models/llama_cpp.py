@@ -1,0 +1,180 @@
+"""GGUF files by llama.cpp: quantised as they are, with its own forward pass and key-value cache.
+
+llama.cpp and its bindings for Python, the package llama-cpp-python, are imported when a model is loaded, never before.
+"""
+
+import logging
+import os
+import weakref
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structured.errors import ModelError, OutOfMemoryError
+from structured.models.llama_context import LlamaContext
+from structured.models.llama_tokenizer import Llama, LlamaTokenizer
+from structured.models.protocol import DecodingBatch, LanguageModel, Messages
+
+MIN_SHARED = 16
+"""Tokens at the beginning of prompts that are worth computing on their own."""
+
+DEFAULT_CONTEXT = 8192
+"""Tokens that there is room for unless told otherwise: of a model with 8 billion parameters, a gigabyte."""
+
+ALL_LAYERS = 0x7FFFFFFF
+"""More than any model has."""
+
+CPU_PASS_COST, GPU_PASS_COST = 4.0, 64.0
+"""Tokens that take as long as a pass does beside its tokens, roughly."""
+
+
+def is_installed() -> bool:
+    """Tell whether the package llama-cpp-python is there."""
+    return find_spec("llama_cpp") is not None
+
+
+def load_gguf(path: str, *, name: str, gpu_layers: int | None, context_length: int | None) -> "LlamaCppModel":
+    """Load a GGUF file.
+
+    `gpu_layers` go to the GPU, -1 for all; default: all, if llama.cpp was built for one. `context_length` is the number
+    of tokens that there is room for; default: what the model was trained for, at most 8,192.
+
+    Raises ModelError if llama.cpp cannot load it, VocabularyError if its tokenizer cannot be used.
+    """
+    weights = Weights(path, gpu_layers)
+    trained = import_module("llama_cpp").llama_model_n_ctx_train(weights.model)
+    if context_length is not None and not 1 <= context_length <= trained:
+        raise ModelError(f"context_length is {context_length:,}, and {name} was trained for 1 to {trained:,} tokens.")
+    return LlamaCppModel(weights, name=name, context_length=context_length or min(trained, DEFAULT_CONTEXT))
+
+
+class Weights:
+    """The weights of a GGUF file, as `Llama` has them; `llama_cpp.Llama` itself would make a context and a chat format.
+
+    With AMX, llama.cpp crashes on some processors at the first pass (its issue 20824), and a crash cannot be caught:
+    where it was built with that, it keeps the weights as they are in the file.
+    """
+
+    def __init__(self, path: str, gpu_layers: int | None) -> None:
+        """Load a file. Raises ModelError."""
+        library: Any = import_module("llama_cpp")
+        logger = logging.getLogger("llama-cpp-python")
+        if logger.level == logging.NOTSET:  # it prints all that llama.cpp says
+            logger.setLevel(logging.ERROR)
+        library.llama_backend_init()
+        self.model_path = path
+        self.model_params = library.llama_model_default_params()
+        on_gpu = library.llama_supports_gpu_offload()
+        self.model_params.n_gpu_layers = (ALL_LAYERS if on_gpu else 0) if gpu_layers in {None, -1} else gpu_layers
+        self.model_params.use_extra_bufts = b"AMX_INT8 = 1" not in library.llama_print_system_info()
+        self.context_params = library.llama_context_default_params()
+        self.context_params.n_threads_batch = os.cpu_count() or 1
+        self.context_params.n_threads = max(self.context_params.n_threads_batch // 2, 1)
+        self.model = library.llama_model_load_from_file(os.fsencode(path), self.model_params)
+        if not self.model:
+            raise ModelError(
+                f"llama.cpp cannot load {path!r}: the file is damaged, or of a kind that this version does not know. "
+                "Download it again, or upgrade llama-cpp-python."
+            )
+        weakref.finalize(self, library.llama_model_free, self.model)
+
+
+class LlamaCppModel(LanguageModel):
+    """A loaded `llama_cpp.Llama`. Its weights are used, and a context of its own beside."""
+
+    def __init__(self, llama: Llama, *, name: str | None = None, context_length: int | None = None) -> None:
+        """Take a model with the options of its context; `context_length` is the tokens of this one, by default as many.
+
+        Raises ModelError if it generates no text, or its context cannot be made; VocabularyError.
+        """
+        library: Any = import_module("llama_cpp")
+        self.llama = llama
+        self.name = name or llama.model_path
+        if not library.llama_model_has_decoder(llama.model) or library.llama_model_has_encoder(llama.model):
+            raise ModelError(f"{self.name} is no causal language model. Use one that generates text.")
+        if getattr(llama, "lora_path", None):
+            raise ModelError(f"{self.name} has a LoRA adapter, which is not supported. Merge it into the file.")
+        self._tokenizer = LlamaTokenizer(llama, self.name)
+        self.vocabulary = self._tokenizer.vocabulary
+        self.has_chat_template = self._tokenizer.has_chat_template
+        self.context_length = context_length or int(llama.context_params.n_ctx)
+        self.context = LlamaContext(llama, name=self.name, tokens=self.context_length)
+        is_recurrent = library.llama_model_is_recurrent(llama.model) or library.llama_model_is_hybrid(llama.model)
+        slides = library.llama_model_n_swa(llama.model) > 0 and not llama.context_params.swa_full
+        self.can_roll_back = not is_recurrent and not slides
+        on_gpu = library.llama_supports_gpu_offload() and llama.model_params.n_gpu_layers > 0
+        self.pass_cost = GPU_PASS_COST if on_gpu else CPU_PASS_COST
+        last_layer = self.context.width * library.llama_model_n_embd(llama.model)
+        self.logits_cost = last_layer / max(library.llama_model_n_params(llama.model) - last_layer, 1)
+
+    def __repr__(self) -> str:
+        return f"LlamaCppModel({self.name!r}, {self.vocabulary!r})"
+
+    def encode(self, prompt: str | Messages) -> list[int]:
+        """Return the token ids of a prompt, through the chat template of the file if it is a list of messages.
+
+        What the text spells stays text; see `LlamaTokenizer`. Raises PromptError, ModelError.
+        """
+        return self._tokenizer.encode(prompt)
+
+    def prefill(
+        self, prompts: Sequence[Sequence[int]], *, shared: int = 0, window: int = 0
+    ) -> "tuple[LlamaCppBatch, NDArray[np.float32]]":
+        """Run the prompts through the model; what they share, once."""
+        shared = min(shared, min(map(len, prompts)) - 1 - window)
+        prefix = prompts[0][:shared] if shared >= MIN_SHARED else []
+        batch = LlamaCppBatch(self.context, len(prompts), prefix)
+        return batch, batch.forward([prompt[len(prefix) :] for prompt in prompts], window=window)
+
+
+class LlamaCppBatch(DecodingBatch):
+    """Texts of a `LlamaCppModel`: sequences of its context."""
+
+    is_ragged = True
+    can_join = True
+
+    def __init__(self, context: LlamaContext, rows: int, prefix: Sequence[int]) -> None:
+        """Begin texts with some tokens. Raises OutOfMemoryError."""
+        self._context = context
+        self.sequences = context.begin(rows, prefix)
+        """The number of each text in the context; the list is only ever changed in place."""
+        self.lengths = [len(prefix)] * rows
+        """How many tokens of each text have been read."""
+        weakref.finalize(self, context.abandon, self.sequences).atexit = False
+
+    def forward(self, token_ids: Sequence[Sequence[int]], *, window: int = 0) -> NDArray[np.float32]:
+        """Append tokens to each text, and return the logits behind. Raises OutOfMemoryError, and then it is empty."""
+        try:
+            logits = self._context.read(self.sequences, self.lengths, token_ids, window)
+        except OutOfMemoryError:
+            self.select([])
+            raise
+        self.lengths = [length + len(new) for length, new in zip(self.lengths, token_ids, strict=True)]
+        return logits if window else logits[:, 0]
+
+    def select(self, rows: Sequence[int]) -> None:
+        """Keep some of the texts, in this order; one that is named twice goes on as two. Raises OutOfMemoryError."""
+        self._context.release(self.sequences[row] for row in set(range(len(self.sequences))) - set(rows))
+        kept = {row: self.sequences[row] for row in rows}
+        self.sequences[:] = kept.values()
+        is_again = [row in rows[:at] for at, row in enumerate(rows)]
+        copies = iter(self._context.copies([kept[row] for row, again in zip(rows, is_again, strict=True) if again]))
+        self.sequences[:] = [next(copies) if again else kept[row] for row, again in zip(rows, is_again, strict=True)]
+        self.lengths = [self.lengths[row] for row in rows]
+
+    def join(self, other: Self) -> None:
+        """Take over the texts of another batch."""
+        self.sequences += other.sequences
+        self.lengths += other.lengths
+        other.sequences.clear()
+
+    def rollback(self, counts: Sequence[int]) -> None:
+        """Forget so many of the last tokens of each text."""
+        self.lengths = [length - count for length, count in zip(self.lengths, counts, strict=True)]
+        for sequence, length, count in zip(self.sequences, self.lengths, counts, strict=True):
+            if count:
+                self._context.shorten(sequence, length)

@@ -1,0 +1,171 @@
+"""The tokenizer of a GGUF file, as llama.cpp reads it: the bytes of its tokens, and prompts as token ids.
+
+Control tokens come from the chat template alone, as in `prompt_encoding`. It is simpler here: llama.cpp can be told to
+take text for text, so that only the control tokens of the template are looked for, and what stands between two of them
+is encoded in one piece, wherever it comes from. A tokenizer of transformers splits a text at the same places.
+"""
+
+import ctypes
+import re
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from typing import Any, Protocol
+
+from structured.errors import ModelError, PromptError, VocabularyError
+from structured.models.chat_template import chat_template
+from structured.models.prompt_encoding import is_markup, rendered
+from structured.models.protocol import Messages
+from structured.vocabulary import Vocabulary
+
+_UNREAD = b"[UNK_BYTE_0x"
+"""What llama.cpp has for bytes of a token that is not spelled in the alphabet of byte-level BPE."""
+
+
+class Llama(Protocol):
+    """The part of `llama_cpp.Llama` that is read here."""
+
+    model_path: str
+    context_params: Any
+    model_params: Any
+
+    @property
+    def model(self) -> Any:
+        """The pointer to the weights; None once they are freed."""
+        ...
+
+
+class LlamaTokenizer:
+    """The tokenizer of a loaded `llama_cpp.Llama`."""
+
+    def __init__(self, llama: Llama, name: str) -> None:
+        self._library: Any = import_module("llama_cpp")
+        self._llama = llama  # as long as it lives, its weights do
+        self._vocab = self._library.llama_model_get_vocab(llama.model)
+        self.name = name
+        if self._library.llama_vocab_type(self._vocab) not in {1, 2}:  # SentencePiece, byte-level BPE
+            raise VocabularyError(
+                f"The bytes of the tokens of {name} are unknown: its tokenizer is "
+                f"{self._metadata('tokenizer.ggml.model')!r}, and only byte-level BPE and SentencePiece with byte "
+                "fallback are read. Use a model with such a tokenizer."
+            )
+        size = self._library.llama_vocab_n_tokens(self._vocab)
+        ends = frozenset(i for i in range(size) if self._library.llama_vocab_is_eog(self._vocab, i))
+        attributes = [self._library.llama_vocab_get_attr(self._vocab, i) for i in range(size)]
+        hidden = self._library.LLAMA_TOKEN_ATTR_CONTROL | self._library.LLAMA_TOKEN_ATTR_UNKNOWN
+        tokens = [None if a & hidden or i in ends else self._bytes(i) for i, a in enumerate(attributes)]
+        self.vocabulary = Vocabulary(tuple(tokens), ends, self.encode_text)
+        """The bytes of its tokens; it ends at all that llama.cpp calls an end of generation."""
+        added = hidden | self._library.LLAMA_TOKEN_ATTR_USER_DEFINED
+        spelled = {i: self._text(i) for i, a in enumerate(attributes) if a & added}
+        self.control_tokens = {i: text for i, text in spelled.items() if attributes[i] & hidden or is_markup(text)}
+        """The spelling of each token that must not come from text."""
+        self._ids = {text: token_id for token_id, text in self.control_tokens.items()}
+        longest_first = sorted(filter(None, self._ids), key=len, reverse=True)  # as llama.cpp looks for them
+        self._any_control = re.compile(f"({'|'.join(map(re.escape, longest_first))})") if longest_first else None
+        self._render = self._template(self._metadata("tokenizer.chat_template"))
+        self.has_chat_template = self._render is not None
+
+    def encode(self, prompt: str | Messages) -> list[int]:
+        """Return the token ids of a text, or of messages through the chat template.
+
+        Raises PromptError if some of the text cannot be kept from becoming a control token, ModelError if the chat
+        template fails or leaves out a message.
+        """
+        if isinstance(prompt, str):
+            return [*self._own("bos"), *self.encode_text(prompt), *self._own("eos")]
+        if self._render is None:
+            raise ModelError(f"{self.name} has no chat template. Give it a plain prompt.")
+        template, contents = rendered(prompt, self._render, self.name)
+        token_ids: list[int] = []
+        run = ""
+        for piece, content in zip(template, [*contents, ""], strict=True):
+            for part in [piece] if self._any_control is None else self._any_control.split(piece):
+                if part in self._ids:
+                    token_ids += [*self.encode_text(run), self._ids[part]]
+                    run = ""
+                else:
+                    run += part
+            run += content
+        return token_ids + self.encode_text(run)
+
+    def encode_text(self, text: str) -> list[int]:
+        """Return the token ids of a text, in which nothing is a control token.
+
+        Words like `<think>`, which llama.cpp finds in any text, are cut behind their first character: they are spelled
+        by other tokens then. Raises PromptError where that does not help.
+        """
+        token_ids = self._tokenize(text)
+        if self.control_tokens.keys().isdisjoint(token_ids):
+            return token_ids
+        token_ids = [token_id for part in self._cut(text) for token_id in self._tokenize(part)]
+        spelled = b"".join(self.vocabulary.tokens[token_id] or b"" for token_id in token_ids)
+        if spelled.removeprefix(b" ") != text.encode().removeprefix(b" "):
+            shown = [repr(one) for one in self._ids if one and one in text]
+            raise PromptError(
+                f"The text spells control tokens of the model{': ' * bool(shown)}{', '.join(shown[:5])}. "
+                f"The tokenizer of {self.name} cannot encode them as text. Take them out of the text."
+            )
+        return token_ids
+
+    def _cut(self, text: str) -> Iterator[str]:
+        """Yield the parts of a text, which begin behind the first character of all control tokens that it spells."""
+        spelled = "|".join(map(re.escape, filter(None, self._ids)))
+        cuts = [match.start() + 1 for match in re.finditer(f"(?={spelled})", text)]  # they may overlap
+        yield from (text[start:end] for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True))
+
+    def _tokenize(self, text: str) -> list[int]:
+        data = text.encode()
+        if not data:
+            return []
+        room = len(data) + 2
+        while True:
+            ids = (self._library.llama_token * room)()
+            count = self._library.llama_tokenize(self._vocab, data, len(data), ids, room, False, False)
+            if count >= 0:
+                return list(ids[:count])
+            room = -count
+
+    def _own(self, which: str) -> list[int]:
+        """Return the token that the tokenizer puts before ("bos") or behind ("eos") each text, if it does."""
+        if not getattr(self._library, f"llama_vocab_get_add_{which}")(self._vocab):
+            return []
+        return [getattr(self._library, f"llama_vocab_{which}")(self._vocab)]
+
+    def _template(self, source: str | None) -> Callable[[Messages], str] | None:
+        if source is None:
+            return None
+        ids = {f"{which}_token": getattr(self._library, f"llama_vocab_{which}")(self._vocab) for which in _NAMED}
+        try:
+            return chat_template(source, {name: self._text(i) for name, i in ids.items() if i >= 0})
+        except Exception as error:
+            raise ModelError(f"The chat template of {self.name} cannot be read: {error}") from error
+
+    def _metadata(self, key: str) -> str | None:
+        """Return what the file says of itself under a key."""
+        size = 1024
+        while True:
+            buffer = ctypes.create_string_buffer(size)
+            count = self._library.llama_model_meta_val_str(self._llama.model, key.encode(), buffer, size)
+            if count < size:
+                return None if count < 0 else buffer.raw[:count].decode(errors="replace")
+            size = count + 1
+
+    def _bytes(self, token_id: int) -> bytes:
+        size = 64
+        while True:
+            buffer = ctypes.create_string_buffer(size)
+            count = self._library.llama_token_to_piece(self._vocab, token_id, buffer, size, 0, True)
+            if count >= 0:
+                break
+            size = -count
+        piece = buffer.raw[:count]
+        text: bytes = self._library.llama_vocab_get_text(self._vocab, token_id)
+        return text if _UNREAD in piece and _UNREAD not in text else piece
+
+    def _text(self, token_id: int) -> str:
+        text: bytes = self._library.llama_vocab_get_text(self._vocab, token_id)
+        return text.decode(errors="replace")
+
+
+_NAMED = ("bos", "eos", "pad")
+"""Control tokens that chat templates call by name."""
