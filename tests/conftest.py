@@ -2,11 +2,13 @@
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from doubles import REAL_NAMES, ByteTokenizer, real_tokenizer, real_vocabulary
 from hypothesis import settings
+from real_model import NAME, REAL_MODEL, VARIABLE
 
 from structured.vocabulary import Vocabulary
 
@@ -22,10 +24,13 @@ settings.load_profile("repeatable" if os.environ.get("CI") else "local")
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark as `quick` what is neither `thorough` nor `slow`, before tests are chosen by their marks.
 
-    Real vocabularies take seconds to read: all that is tested with them is thorough.
+    Real vocabularies take seconds to read, and so does the real model: all that is tested with them is thorough.
     """
     for item in items:
-        if "real_name" in getattr(item, "fixturenames", ()):
+        fixtures = getattr(item, "fixturenames", ())
+        if "real_model" in fixtures:
+            item.add_marker("real_model")
+        if "real_name" in fixtures or "real_model" in fixtures:
             item.add_marker("thorough")
         if not {"thorough", "slow"} & {mark.name for mark in item.iter_markers()}:
             item.add_marker("quick")
@@ -63,3 +68,11 @@ def real(real_name: str) -> Vocabulary:
 def tokenizer(real_name: str) -> Any:
     """Return the tokenizer of each real vocabulary in turn."""
     return real_tokenizer(real_name)
+
+
+@pytest.fixture(scope="session")
+def real_model() -> Path:
+    """Return the GGUF file of the real model; the test is skipped where it is absent."""
+    if not REAL_MODEL.is_file():
+        pytest.skip(f"There is no {REAL_MODEL}: run `structured fetch {NAME}`, or name the file in {VARIABLE}.")
+    return REAL_MODEL

@@ -11,6 +11,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from structured.errors import ModelError
+from structured.models.fetched import FETCHABLE, fetched_path
 
 WANTED = (
     "Name a folder with config.json, weights and tokenizer.json, a GGUF file, or a hub id that this machine can reach."
@@ -52,7 +53,7 @@ def find_checkpoint(name: str | os.PathLike[str]) -> Path | None:
     """Return the folder or the GGUF file that a name stands for, or None if it can only be a hub id.
 
     A `Path` is of this machine, and so is a text that is there or that reads like a path: `./x`, `/x`, `~/x`, `a/b/c`.
-    A folder without config.json stands for the GGUF file in it.
+    A folder without config.json stands for the GGUF file in it, and the name of a fetched model for its file.
 
     Raises ModelError if it does not exist or cannot hold a model, or if the name is not a hub id either.
     """
@@ -68,6 +69,14 @@ def find_checkpoint(name: str | os.PathLike[str]) -> Path | None:
         return folder
     if _exists(folder):
         raise ModelError(_no_folder(text, folder))
+    if text in FETCHABLE:
+        path = fetched_path(text)
+        if path.is_file():
+            return path
+        raise ModelError(
+            f"The model {text!r} has not been fetched yet, or to another place than {path}. Run "
+            f"`structured fetch {text}`."
+        )
     if isinstance(name, os.PathLike) or _reads_as_path(text):
         kind = "file" if text.endswith(".gguf") else "folder"
         raise ModelError(f"There is no {kind} {shown(text)}.{_did_you_mean(_like(folder))} {WANTED}")

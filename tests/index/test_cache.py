@@ -41,7 +41,6 @@ from structured.decoding.token_healing import begun_index
 from structured.index.cache import (
     Clearing,
     DiskCache,
-    cache_folder,
     default_cache,
     entries,
     load_index,
@@ -52,6 +51,7 @@ from structured.index.cache.arrays import MAGIC, decode, encode, key_of
 from structured.index.compile import WORTH_SAVING, forget, related_index
 from structured.index.index import Index
 from structured.index.trie_walks import Walks
+from structured.models.fetched import cache_folder
 from structured.regex import Pattern, alternation, literal
 from structured.vocabulary import TokenLayout, Vocabulary
 from structured.vocabulary.trie import Trie

@@ -10,7 +10,6 @@ ever, and a link leads anywhere.
 
 import os
 import stat
-import sys
 import tempfile
 import time
 from collections.abc import Mapping
@@ -24,6 +23,7 @@ from numpy.typing import NDArray
 from structured.errors import CacheWarning
 from structured.errors.calling_line import warn
 from structured.index.cache.arrays import Arrays, ForgedError, decode, encode
+from structured.models.fetched import cache_folder
 
 MAX_BYTES = 1 << 28
 """Of all files together."""
@@ -170,20 +170,6 @@ def default_cache() -> DiskCache | None:
         return DiskCache(cache_folder())
     except RuntimeError:  # there is no home
         return None
-
-
-def cache_folder() -> Path:
-    """Return the folder that the environment names, or the platform's."""
-    named = os.environ.get("STRUCTURED_CACHE_DIR")
-    if named:
-        return Path(named).expanduser()
-    if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA") or str(Path.home() / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        base = str(Path.home() / "Library" / "Caches")
-    else:
-        base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(base) / "structured"
 
 
 def _is_own(name: str) -> bool:

@@ -1,0 +1,306 @@
+"""GGUF files by llama.cpp: tokens, prompts and texts as transformers has them, and batches in which each is as alone.
+
+What needs llama-cpp-python runs only where it is installed, and what needs a model only where SmolLM2 has been fetched.
+"""
+
+import gc
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+from doubles import REAL_NAMES, real_tokenizer, real_vocabulary
+from effort import examples
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from pydantic import BaseModel, Field
+
+from structured import ModelError, OutOfMemoryError, PromptError, extract, extract_batch, load_model
+from structured.models.chat_template import chat_template
+from structured.models.llama_cpp import LlamaCppModel, is_installed
+from structured.models.llama_tokenizer import LlamaTokenizer
+from structured.models.prompt_encoding import PromptEncoder
+
+DOCUMENTS = (
+    "Jason is 25 years old.",
+    "Ana Brandt, 31, is a nurse. She lives in Köln with her two cats, and has done so since 2004.",
+    "Tom Reed (42) runs the shop.",
+    "Zoë, 7, likes 🙂 and 日本.",
+)
+
+TOLERANCE = 0.6
+"""Of logits: a pass over one token multiplies quantised numbers in another order than a pass over many."""
+
+
+SPACED_DIGIT = re.compile(r"\s\s\d")
+
+
+class Person(BaseModel):
+    name: str = Field(max_length=40)
+    age: int = Field(ge=0, le=120)
+    mood: Literal["good", "bad"] | None
+
+
+@pytest.fixture(scope="module")
+def llama(real_model: Path) -> LlamaCppModel:
+    """Return the real model, with room for few texts."""
+    if not is_installed():
+        pytest.skip("llama-cpp-python is not installed: pip install 'structured-extraction[llama-cpp]'.")
+    model = load_model(str(real_model), context_length=1024)
+    assert isinstance(model, LlamaCppModel)
+    return model
+
+
+@pytest.fixture(scope="module")
+def library() -> Any:
+    return pytest.importorskip("llama_cpp", reason="llama-cpp-python is not installed.")
+
+
+@pytest.fixture(scope="module")
+def encoder() -> PromptEncoder:
+    """Return what encodes prompts for the same model by transformers."""
+    return PromptEncoder(real_tokenizer("smollm2"))
+
+
+def messages(text: str) -> Any:
+    return [{"role": "user", "content": f"Extract the person.\n\nText:\n{text}"}]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", [*REAL_NAMES, "smollm2", "qwen3", "gemma3", "deepseek-v3"])
+def test_chat_templates_are_rendered_as_transformers_does(name: str) -> None:
+    """With the control tokens that they name, whatever they use of the language."""
+    tokenizer = real_tokenizer(name)
+    if tokenizer.chat_template is None:
+        pytest.skip(f"{name} has no chat template.")
+    turns = [{"role": role, "content": f" a {role}'s\ntext "} for role in ("user", "assistant", "user")]
+    render = chat_template(tokenizer.chat_template, tokenizer.special_tokens_map)
+    assert render(turns) == tokenizer.apply_chat_template(turns, add_generation_prompt=True, tokenize=False)
+
+
+def test_chat_template_is_code_that_is_kept_in() -> None:
+    """It comes with a file from anywhere: it may neither reach out of the sandbox, nor stop but by an error."""
+    hostile = "{{ ''.__class__.__mro__[1].__subclasses__() }}"
+    with pytest.raises(Exception, match="unsafe"):
+        chat_template(hostile, {})([])
+    with pytest.raises(Exception, match="no such role"):
+        chat_template("{{ raise_exception('no such role') }}", {})([])
+    generated = "{% generation %}{{ messages[0]['content'] }}{% endgeneration %}{{ messages | tojson }}"
+    assert chat_template(generated, {})([{"content": "<é>"}]) == '<é>[{"content": "<é>"}]'
+
+
+def test_vocabulary_is_that_of_transformers(llama: LlamaCppModel) -> None:
+    """Token by token; llama.cpp knows more tokens that end a text, none of which has bytes."""
+    expected = real_vocabulary("smollm2")
+    assert llama.vocabulary.tokens == expected.tokens
+    assert llama.vocabulary.end_token_ids >= expected.end_token_ids
+    assert llama.has_chat_template
+
+
+@settings(max_examples=examples(300), suppress_health_check=list(HealthCheck))
+@given(text=st.text(max_size=30) | st.text("aé \n\t\r'0.1<|>", max_size=40))
+def test_texts_are_encoded_as_transformers_does(llama: LlamaCppModel, encoder: PromptEncoder, text: str) -> None:
+    """But for white space before digits, of which llama.cpp splits off the last character less often."""
+    spelled = [b"".join(llama.vocabulary.tokens[i] or b"" for i in one.encode(text)) for one in (llama, encoder)]
+    assert spelled[0] == spelled[1]
+    if not SPACED_DIGIT.search(text):
+        assert llama.encode(text) == encoder.encode(text)
+
+
+@settings(max_examples=examples(100), suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_whole_prompts_are_encoded_as_transformers_does(
+    llama: LlamaCppModel, encoder: PromptEncoder, data: st.DataObject
+) -> None:
+    """Template, control tokens and contents, also where these spell control tokens, or halves of them."""
+    spelled = st.sampled_from([*llama._tokenizer.control_tokens.values(), "<|im_", "end|>", "\nuser\n", "<|"])
+    parts = st.lists(spelled | st.text(max_size=8), min_size=1, max_size=6)
+    turns = [
+        {"role": role, "content": "".join(data.draw(parts))}
+        for role in data.draw(st.sampled_from([["user"], ["system", "user"], ["user", "assistant", "user"]]))
+    ]
+    if not SPACED_DIGIT.search("\n".join(turn["content"] for turn in turns)):
+        assert llama.encode(turns) == encoder.encode(turns)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_harmless_prompts_are_what_llama_cpp_reads(llama: LlamaCppModel, library: Any, document: str) -> None:
+    """Its own tokenizer has the same tokens for the whole text of a prompt, in which it looks for control tokens."""
+    turns = messages(document)
+    template = llama._tokenizer._metadata("tokenizer.chat_template")
+    assert template is not None
+    text = chat_template(template, {"bos_token": "<|im_start|>", "eos_token": "<|im_end|>"})(turns)
+    ids = (library.llama_token * 4096)()
+    vocabulary = library.llama_model_get_vocab(llama.llama.model)
+    count = library.llama_tokenize(vocabulary, text.encode(), len(text.encode()), ids, 4096, True, True)
+    assert llama.encode(turns) == list(ids[:count])
+
+
+def test_words_that_llama_cpp_finds_in_any_text_are_cut(llama: LlamaCppModel) -> None:
+    """`<think>` and the like are tokens of the user in a GGUF file, which it makes of text; not here."""
+    tokenizer = LlamaTokenizer(llama.llama, "real")
+    plain = tokenizer._tokenize
+
+    def eager(text: str) -> list[int]:
+        return (
+            [7 if part == "<think>" else -1 for part in text.partition("<think>")] if "<think>" in text else plain(text)
+        )
+
+    tokenizer._tokenize = eager  # type: ignore[method-assign]
+    tokenizer.control_tokens[7] = "<think>"
+    tokenizer._ids["<think>"] = 7
+    token_ids = tokenizer.encode_text("a <think> b")
+    assert token_ids == plain("a <") + plain("think> b")
+    tokenizer._tokenize = lambda _: [7]  # type: ignore[method-assign]
+    with pytest.raises(PromptError, match=r"^The text spells control tokens of the model: '<think>'\."):
+        tokenizer.encode_text("a <think> b")
+
+
+def alone(model: LlamaCppModel, token_ids: Sequence[int]) -> NDArray[np.float32]:
+    """Return the next logits by one pass over one text, of which nothing has been kept."""
+    _, logits = model.prefill([token_ids])
+    return logits[0]
+
+
+@settings(max_examples=examples(10), suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_whatever_happens_to_a_batch_each_text_is_read_as_alone(llama: LlamaCppModel, data: st.DataObject) -> None:
+    """Texts share a beginning, get more tokens or fewer, are rolled back, leave, are doubled and join."""
+    tokens = st.lists(st.integers(300, 9000), min_size=1, max_size=5)
+    beginning = data.draw(st.lists(st.integers(300, 9000), min_size=16, max_size=20))
+
+    def prefill() -> tuple[Any, list[list[int]]]:
+        prompts = [beginning + rest for rest in data.draw(st.lists(tokens, min_size=1, max_size=3))]
+        batch, logits = llama.prefill(prompts, shared=data.draw(st.sampled_from([0, len(beginning)])))
+        check(prompts, logits)
+        return batch, prompts
+
+    def check(texts: list[list[int]], rows: Any) -> None:
+        for text, logits in zip(texts, rows, strict=True):
+            np.testing.assert_allclose(logits, alone(llama, text), atol=TOLERANCE)
+
+    batch, texts = prefill()
+    for _ in range(data.draw(st.integers(1, 3))):
+        if data.draw(st.booleans()):
+            others, more = prefill()
+            batch.join(others)
+            texts += more
+        if data.draw(st.booleans()):
+            chosen = data.draw(st.lists(st.integers(0, len(texts) - 1), min_size=1, max_size=4))
+            batch.select(chosen)
+            texts = [texts[row] for row in chosen]
+        window = data.draw(st.integers(0, 3))
+        new = [data.draw(tokens) for _ in texts]
+        proposed = [data.draw(st.lists(st.integers(300, 9000), max_size=window)) for _ in texts]
+        rows = batch.forward([mine + hope for mine, hope in zip(new, proposed, strict=True)], window=window)
+        texts = [text + mine for text, mine in zip(texts, new, strict=True)]
+        check(texts, [np.atleast_2d(row)[-1 - len(hope)] for row, hope in zip(rows, proposed, strict=True)])
+        batch.rollback(list(map(len, proposed)))
+
+
+def test_tokens_are_read_once(llama: LlamaCppModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What prompts share is read by the first of them, and by later ones no more; so is what is appended."""
+    read: list[int] = []
+    decode = llama.context._decode
+
+    def counting(tokens: NDArray[np.int32], *others: Any) -> NDArray[np.float32]:
+        read.append(len(tokens))
+        return decode(tokens, *others)
+
+    monkeypatch.setattr(llama.context, "_decode", counting)
+    beginning = list(range(1000, 1600))
+    batch, _ = llama.prefill([[*beginning, 7, *range(length)] for length in range(3, 6)], shared=len(beginning))
+    assert sum(read) == len(beginning) + 4 + 5 + 6
+    assert max(read) <= 512
+    read.clear()
+    batch.forward([[8], [8, 9], [10]])
+    llama.prefill([[*beginning, 9]], shared=len(beginning))
+    assert read == [4, 1]
+
+
+def test_texts_that_are_gone_make_room(llama: LlamaCppModel) -> None:
+    """A batch that nobody holds leaves its room to others; one that does not fit is refused, and leaves none behind."""
+    half = list(range(1000, 1600))
+    for _ in range(4):
+        batch, _ = llama.prefill([half])
+        del batch
+        gc.collect()
+    with pytest.raises(OutOfMemoryError, match=r"its context is 1,024 tokens\. Raise context_length"):
+        llama.prefill([half, half[::-1]])
+    with pytest.raises(OutOfMemoryError, match="at most 72 texts"):
+        llama.prefill([[5]] * 100)
+    llama.prefill([half])
+
+
+def test_batches_that_do_not_fit_are_halved(llama: LlamaCppModel) -> None:
+    """Four documents, of which the context has room for some."""
+    documents = [f"Jason is {20 + number} years old. {'He likes tea. ' * 80}" for number in range(4)]
+    found = extract_batch(Person, documents, model=llama, batch_size=4)
+    assert [person.age for person in found] == list(range(20, 24))
+
+
+@pytest.mark.parametrize("options", [{"jump_forward": False}, {"batch_size": 1}, {"batch_size": 3}], ids=repr)
+def test_texts_do_not_depend_on_how_they_are_written(llama: LlamaCppModel, options: dict[str, Any]) -> None:
+    expected = [extract(Person, document, model=llama) for document in DOCUMENTS]
+    assert [person.age for person in expected] == [25, 31, 42, 7]
+    assert extract_batch(Person, DOCUMENTS, model=llama, **options) == expected
+
+
+def test_beam_search(llama: LlamaCppModel) -> None:
+    """Beams fork and leave in one context."""
+    assert extract(Person, DOCUMENTS[0], model=llama, beams=3).age == 25
+
+
+def test_loaded_llama_is_a_model(
+    llama: LlamaCppModel, library: Any, real_model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the options that it was loaded with; it can be used for itself meanwhile."""
+    plain = library.llama_model_default_params()
+    plain.use_extra_bufts = False  # see Weights
+    monkeypatch.setattr(library.llama_cpp, "llama_model_default_params", lambda: plain)
+    own = library.Llama(str(real_model), n_ctx=700, verbose=False)
+    model = load_model(own)
+    assert isinstance(model, LlamaCppModel)
+    assert (model.context_length, model.name) == (700, str(real_model))
+    own.eval([1, 2, 3])
+    assert extract(Person, DOCUMENTS[0], model=model) == extract(Person, DOCUMENTS[0], model=llama)
+    assert own.n_tokens == 3
+    with pytest.raises(PromptError, match="700"):
+        extract(Person, "word " * 800, model=model)
+    own.close()
+    with pytest.raises(ModelError, match=r"was closed\. Load it again\.$"):
+        model.prefill([[5]])
+
+
+def test_options_of_two_libraries(llama: LlamaCppModel, real_model: Path) -> None:
+    assert load_model(str(real_model), context_length=1024) is llama
+    with pytest.raises(ModelError, match=r"Leave out device_map, dtype and cuda_graphs, which are for transformers\.$"):
+        load_model(real_model, gpu_layers=0, dtype="float32")
+    with pytest.raises(ModelError, match=r"context_length is 9,000, and .* was trained for 1 to 8,192 tokens\.$"):
+        load_model(real_model, context_length=9000)
+
+
+def test_damaged_file(llama: LlamaCppModel, real_model: Path, tmp_path: Path) -> None:
+    assert llama
+    damaged = tmp_path / "damaged.gguf"
+    damaged.write_bytes(real_model.read_bytes()[: 1 << 20])
+    with pytest.raises(ModelError, match=r"^llama\.cpp cannot load .* the file is damaged"):
+        load_model(damaged)
+
+
+@pytest.mark.slow
+def test_transformers_writes_the_same(llama: LlamaCppModel, real_model: Path) -> None:
+    """Dequantised, for most of the texts: where two tokens are close, quantised sums may choose the other."""
+    pytest.importorskip("gguf", reason="transformers reads GGUF files with the package gguf.")
+    dequantised = load_model(str(real_model), dtype="float32")
+    assert dequantised.vocabulary.tokens == llama.vocabulary.tokens
+    for text in (*DOCUMENTS, "A <|im_end|> in a text.", "<|im_start|>system\n"):
+        assert dequantised.encode(messages(text)) == llama.encode(messages(text))
+        token_ids = llama.encode(messages(text))
+        for logits in (dequantised.prefill([token_ids])[1], llama.prefill([token_ids])[1]):
+            assert np.argmax(logits[0]) == np.argmax(alone(llama, token_ids))
+    found = [[extract(Person, text, model=model) for text in DOCUMENTS] for model in (dequantised, llama)]
+    assert sum(one == other for one, other in zip(*found, strict=True)) >= 3
