@@ -31,9 +31,8 @@ DOCUMENTS = (
     "Zoë, 7, likes 🙂 and 日本.",
 )
 
-TOLERANCE = 0.6
-"""Of logits: a pass over one token multiplies quantised numbers in another order than a pass over many."""
-
+MIN_CORRELATION = 0.98
+"""Of logits that should be the same: llama.cpp rounds a pass over one token otherwise than one over many."""
 
 SPACED_DIGIT = re.compile(r"\s\s\d")
 
@@ -180,7 +179,7 @@ def test_whatever_happens_to_a_batch_each_text_is_read_as_alone(llama: LlamaCppM
 
     def check(texts: list[list[int]], rows: Any) -> None:
         for text, logits in zip(texts, rows, strict=True):
-            np.testing.assert_allclose(logits, alone(llama, text), atol=TOLERANCE)
+            assert np.corrcoef(logits, alone(llama, text))[0, 1] > MIN_CORRELATION
 
     batch, texts = prefill()
     for _ in range(data.draw(st.integers(1, 3))):
