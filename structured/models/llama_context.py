@@ -26,7 +26,7 @@ MAX_PREFIXES = 8
 """Beginnings of prompts that are kept for later ones."""
 
 TOKENS_AT_ONCE = 512
-"""Of a call to llama.cpp, at most."""
+"""Of a call to llama.cpp, unless the context has fewer."""
 
 NO_ROOM, NO_MEMORY = 1, -2
 """What `llama_decode` returns where the cache is full, and where it cannot allocate what it computes with."""
@@ -43,7 +43,7 @@ class LlamaContext:
         self.tokens = tokens
         params = type(llama.context_params).from_buffer_copy(llama.context_params)
         params.n_ctx, params.n_seq_max, params.kv_unified, params.embeddings = tokens, MAX_SEQUENCES, True, False
-        params.n_batch = params.n_ubatch = min(TOKENS_AT_ONCE, tokens)
+        params.n_batch = params.n_ubatch = TOKENS_AT_ONCE
         self._context = self._library.llama_init_from_model(llama.model, params)
         if not self._context:
             raise ModelError(
@@ -51,6 +51,8 @@ class LlamaContext:
             )
         weakref.finalize(self, _free_context, llama, self._context)
         self._memory = self._library.llama_get_memory(self._context)
+        self.tokens_at_once: int = self._library.llama_n_batch(self._context)
+        """Of a call to llama.cpp, at most, which ends the process where there are more; fewer for small contexts."""
         self.width: int = self._library.llama_vocab_n_tokens(self._library.llama_model_get_vocab(llama.model))
         """The number of logits."""
         self._free = list(range(MAX_SEQUENCES))
@@ -115,8 +117,8 @@ class LlamaContext:
         places = window - (counts[rows] - 1 - within)  # of the window, or before it
         logits = np.zeros((len(counts), window + 1, self.width), dtype=np.float32)
         with self._lock:
-            for first in range(0, len(rows), TOKENS_AT_ONCE):
-                part = slice(first, first + TOKENS_AT_ONCE)
+            for first in range(0, len(rows), self.tokens_at_once):
+                part = slice(first, first + self.tokens_at_once)
                 wanted = places[part] >= 0
                 scores = self._decode(tokens[part], positions[part], numbers[part], wanted)
                 logits[rows[part][wanted], places[part][wanted]] = scores

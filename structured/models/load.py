@@ -45,6 +45,10 @@ ModelSource: TypeAlias = (
 )
 
 
+_CONTEXT_LENGTH = or_none(count(1, "1 or greater, or None where there is no limit"))
+_GPU_LAYERS = or_none(count(-1, "-1 for all, 0 or greater, or None for what is usual"))
+
+
 def load_model(  # noqa: PLR0913  what can be said of loading
     source: "ModelSource | None" = None,
     *,
@@ -87,6 +91,8 @@ def load_model(  # noqa: PLR0913  what can be said of loading
             f"device_map is {shown(device_map)}; it must be a name, such as 'auto', 'cpu' or 'cuda:0', or a dict of "
             "modules and their devices."
         )
+    _GPU_LAYERS("gpu_layers", gpu_layers)
+    _CONTEXT_LENGTH("context_length", context_length)
     if source is None:
         source = os.environ.get("STRUCTURED_MODEL") or _packaged_model()
     if isinstance(source, str | os.PathLike) and isinstance(os.fspath(source), str):
@@ -142,7 +148,7 @@ def _checked(model: LanguageModel) -> LanguageModel:
 _COST = number(lambda value: 0 <= value < float("inf"), "0 or greater, and finite")
 _FACTS: dict[str, Check[Any]] = {
     "name": text,
-    "context_length": or_none(count(1, "1 or greater, or None where there is no limit")),
+    "context_length": _CONTEXT_LENGTH,
     "pass_cost": _COST,
     "logits_cost": _COST,
 }

@@ -20,7 +20,7 @@ from pydantic import BaseModel, Field
 
 from structured import ModelError, OutOfMemoryError, PromptError, extract, extract_batch, load_model
 from structured.models.chat_template import chat_template
-from structured.models.llama_cpp import LlamaCppModel, is_installed
+from structured.models.llama_cpp import MIN_SHARED, LlamaCppModel, is_installed
 from structured.models.llama_tokenizer import LlamaTokenizer
 from structured.models.prompt_encoding import PromptEncoder
 
@@ -31,8 +31,11 @@ DOCUMENTS = (
     "Zoë, 7, likes 🙂 and 日本.",
 )
 
-MIN_CORRELATION = 0.98
-"""Of logits that should be the same: llama.cpp rounds a pass over one token otherwise than one over many."""
+MIN_CORRELATION = 0.996
+"""Of logits that should be the same. llama.cpp rounds a pass over one token otherwise than one over many.
+
+Measured on eight random tokens: at least 0.9979 where only the passes differ, at most 0.9935 where one token does.
+"""
 
 SPACED_DIGIT = re.compile(r"\s\s\d")
 
@@ -164,12 +167,12 @@ def alone(model: LlamaCppModel, token_ids: Sequence[int]) -> NDArray[np.float32]
     return logits[0]
 
 
-@settings(max_examples=examples(10), suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(6), suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_whatever_happens_to_a_batch_each_text_is_read_as_alone(llama: LlamaCppModel, data: st.DataObject) -> None:
     """Texts share a beginning, get more tokens or fewer, are rolled back, leave, are doubled and join."""
-    tokens = st.lists(st.integers(300, 9000), min_size=1, max_size=5)
-    beginning = data.draw(st.lists(st.integers(300, 9000), min_size=16, max_size=20))
+    tokens = st.lists(st.integers(300, 9000), min_size=1, max_size=3)
+    beginning = data.draw(st.lists(st.integers(300, 9000), min_size=MIN_SHARED, max_size=MIN_SHARED))
 
     def prefill() -> tuple[Any, list[list[int]]]:
         prompts = [beginning + rest for rest in data.draw(st.lists(tokens, min_size=1, max_size=3))]
@@ -210,10 +213,11 @@ def test_tokens_are_read_once(llama: LlamaCppModel, monkeypatch: pytest.MonkeyPa
         return decode(tokens, *others)
 
     monkeypatch.setattr(llama.context, "_decode", counting)
-    beginning = list(range(1000, 1600))
+    monkeypatch.setattr(llama.context, "tokens_at_once", 16)
+    beginning = list(range(1000, 1040))
     batch, _ = llama.prefill([[*beginning, 7, *range(length)] for length in range(3, 6)], shared=len(beginning))
     assert sum(read) == len(beginning) + 4 + 5 + 6
-    assert max(read) <= 512
+    assert max(read) == 16
     read.clear()
     batch.forward([[8], [8, 9], [10]])
     llama.prefill([[*beginning, 9]], shared=len(beginning))
@@ -222,16 +226,17 @@ def test_tokens_are_read_once(llama: LlamaCppModel, monkeypatch: pytest.MonkeyPa
 
 def test_texts_that_are_gone_make_room(llama: LlamaCppModel) -> None:
     """A batch that nobody holds leaves its room to others; one that does not fit is refused, and leaves none behind."""
-    half = list(range(1000, 1600))
-    for _ in range(4):
-        batch, _ = llama.prefill([half])
+    small = LlamaCppModel(llama.llama, name="small", context_length=256)
+    more_than_half = list(range(1000, 1140))
+    for _ in range(2):
+        batch, _ = small.prefill([more_than_half])
         del batch
         gc.collect()
-    with pytest.raises(OutOfMemoryError, match=r"its context is 1,024 tokens\. Raise context_length"):
-        llama.prefill([half, half[::-1]])
+    with pytest.raises(OutOfMemoryError, match=r"^small has no room .* is 256 tokens\. Raise context_length"):
+        small.prefill([more_than_half, more_than_half[::-1]])
     with pytest.raises(OutOfMemoryError, match="at most 72 texts"):
-        llama.prefill([[5]] * 100)
-    llama.prefill([half])
+        small.prefill([[5]] * 100)
+    small.prefill([more_than_half])
 
 
 def test_batches_that_do_not_fit_are_halved(llama: LlamaCppModel) -> None:
