@@ -175,7 +175,7 @@ def alone(model: LlamaCppModel, token_ids: Sequence[int]) -> NDArray[np.float32]
     return logits[0]
 
 
-@settings(max_examples=examples(4), suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(3), suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_whatever_happens_to_a_batch_each_text_is_read_as_alone(llama: LlamaCppModel, data: st.DataObject) -> None:
     """Texts share a beginning, get more tokens or fewer, are rolled back, leave, are doubled and join."""
@@ -251,8 +251,7 @@ def test_batches_that_do_not_fit_are_halved(llama: LlamaCppModel) -> None:
     """Three documents, of which the context has room for some."""
     small = LlamaCppModel(llama.llama, context_length=256)
     documents = [f"Jason is {20 + number} years old. {'He likes tea. ' * 15}" for number in range(3)]
-    with pytest.raises(OutOfMemoryError):
-        small.prefill([small.encode(messages(document)) for document in documents])
+    assert sum(len(small.encode(messages(document))) for document in documents) > 256
     found = extract_batch(Person, documents, model=small, batch_size=3)
     assert [person.age for person in found] == [20, 21, 22]
 
