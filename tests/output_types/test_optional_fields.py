@@ -44,8 +44,12 @@ def writing(text):
     def logits(token_ids):
         written = b"".join(TOKENIZER.tokens[token_id] or b"" for token_id in token_ids)
         done = next(length for length in range(len(data), -1, -1) if written.endswith(b"JSON:\n" + data[:length]))
-        wanted = data[done : done + 1]
-        return [30.0 if token == wanted and wanted else 20.0 if token is None else 0.0 for token in TOKENIZER.tokens]
+        left = data[done:]
+        # Byte by byte, or by a longer token where that is the only spelling; at the end, the end.
+        return [
+            20.0 if token is None else (30.0 if len(token) == 1 else 25.0) if token and left.startswith(token) else 0.0
+            for token in TOKENIZER.tokens
+        ]
 
     return FunctionModel(logits, TOKENIZER)
 
