@@ -49,6 +49,11 @@ HAZARDS = {
         "Field(ge=..., le=...)",
         '"minimum" and "maximum"',
     ),
+    "date": (
+        "A date of any year from 1 to 9999: a small model may write one that the text does not have.",
+        "Field(ge=date(1990, 1, 1), le=date(2040, 12, 31)), with bounds of yours.",
+        "Check the year in your program.",
+    ),
     "invention": (
         "Always filled in, even where the text says nothing; a default is never used.",
         "X | None in place of X.",
@@ -65,6 +70,8 @@ _SIMILAR = 0.8
 
 _LOWER = {"minimum", "exclusiveMinimum"}
 _UPPER = {"maximum", "exclusiveMaximum"}
+_DATES = {"date", "date-time"}
+_LOWER_DATE, _UPPER_DATE = {"ge", "gt"}, {"le", "lt"}
 
 
 _FIELDS = {"additionalProperties", "patternProperties", "properties", "required", *_APPLICATORS}
@@ -108,5 +115,7 @@ def _kinds_of(schema: object) -> Iterator[str]:
         yield "dictionary"
     if "string" in types and not schema.keys() & {"format", "maxLength", "pattern"}:
         yield "string"
+    if schema.get("format") in _DATES and not (schema.keys() & _LOWER_DATE and schema.keys() & _UPPER_DATE):
+        yield "date"
     if types & {"integer", "number"} and not (schema.keys() & _LOWER and schema.keys() & _UPPER):
         yield "number"
