@@ -1,4 +1,4 @@
-"""Repetition control: a text that repeats itself is led out of the string or list in which it does.
+"""Repetition control: the string or list in which a text repeats itself is closed, and repeated words are penalised.
 
 A small model that is asked for an open string or list may go on until its budget ends. Sampling penalties only make
 that less likely. A mask can do more: the tokens on the shortest way to the end of the answer close the string or the
@@ -14,16 +14,16 @@ from structured.errors.arguments import check_fields, count, flag, number
 from structured.models import Logits
 
 MAX_PERIOD = 512
-"""Bytes that may be repeated, some 64 tokens or more."""
+"""The longest text, in bytes, whose repetition is found; some 64 tokens or more."""
 
 MIN_REPEATED = 24
-"""Bytes that all repetitions have together at least: nobody minds `www` and `1000000`."""
+"""The fewest bytes that count as repetition, all copies together; `www` and `1000000` do not."""
 
 COPIES = 3
-"""So often may the same bytes stand one behind the other."""
+"""How many times in a row the same bytes may be written."""
 
 MAX_LOOKED_AT = (COPIES + 1) * MAX_PERIOD
-"""Bytes at the end of a text that are looked at."""
+"""The bytes at the end of a text that are searched for repetition."""
 
 _TAIL = 8
 """Bytes by which an earlier occurrence is found."""
@@ -36,7 +36,7 @@ REPETITION = {
 """What each field of a `Repetition` must be."""
 
 BREAK = -1
-"""Stands between the tokens of two strings."""
+"""A separator between the tokens of two strings."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ class Sequence:
     forced: int = 0
     repetitions: int = 0
     is_leaving: bool = False
-    """Whether the thinking repeated itself, and is led to its end."""
+    """Whether the thinking repeated itself, and only the way to its end is allowed."""
     free_tokens: list[int] = field(default_factory=list)
     """Those written in free text, if they are penalised, with BREAK behind each string."""
     legal_masses: list[float] = field(default_factory=list)
@@ -113,7 +113,7 @@ class Sequence:
     def repeats(self, token_id: int) -> bool:
         """Tell whether a token, with what is known to follow it, repeats the end of the text once too often.
 
-        What was known before the token is not to be had otherwise, and what the prompt has as well is no repetition.
+        Bytes that the type determines are not judged, and text that the prompt repeats in the same way may be copied.
         """
         if self.is_leaving:
             return True

@@ -55,7 +55,7 @@ class Guide:
         fitting = [one for one in beginning if self.index.fits(self.index.step(self.state, one), self.tokens_left - 1)]
         if not fitting and not self.index.automaton.accepts(self.state):
             return self.mask()
-        return self.index.mask_of(self.state, fitting)
+        return self.index.narrowed_mask(self.state, fitting)
 
     def advance(self, token_id: int) -> None:
         """Take a token that the type allows, whether or not it is the canonical one. Raises ValueError on any other.

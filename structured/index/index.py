@@ -156,7 +156,7 @@ class Index:
         """Return the tokens that the shortest text from a state to the end begins with."""
         return self._forced.beginnings(self._completions.shortest_text(state))
 
-    def mask_of(self, state: int, token_ids: Iterable[int]) -> Mask:
+    def narrowed_mask(self, state: int, token_ids: Iterable[int]) -> Mask:
         """Return the mask of some tokens and, where the text may end in a state, of the end tokens."""
         return self._with_ends(state, mask_of(token_ids, self.vocabulary.size).view(np.uint32))
 
@@ -290,11 +290,8 @@ class Index:
         beginnings = self._forced.beginnings(self.forced_bytes(state))
         first = self.likely_tokens(state)[:1]
         if len(beginnings) > 1 and first and allows(mask, first[0]):
-            new = mask.copy().view(np.uint32)
-            for token_id in beginnings:
-                if token_id != first[0]:
-                    new[token_id >> 5] &= ~np.uint32(1 << (token_id & 31))
-            mask = self.table.intern(self._with_ends(state, new))
+            others = mask_of(set(beginnings) - {first[0]}, self.vocabulary.size)
+            mask = self.table.intern(self._with_ends(state, (mask & ~others).view(np.uint32)))
         if self.table.row_of(mask) != NO_ROW:
             self._canonical[state] = mask
         return mask
