@@ -22,6 +22,7 @@ from structured.errors.values import described, shown
 from structured.models.checkpoints import find_checkpoint
 from structured.models.function import FunctionModel, LogitsFunction
 from structured.models.llama_cpp import LlamaCppModel, is_installed, load_gguf
+from structured.models.packaged import PackagedModel
 from structured.models.protocol import LanguageModel
 from structured.vocabulary import Vocabulary
 
@@ -206,11 +207,11 @@ def _is_llama(source: object) -> bool:
 class _Options:
     """How a model is loaded that is named."""
 
-    device_map: str | dict[str, Any] | None
-    dtype: str
-    cuda_graphs: bool
-    gpu_layers: int | None
-    context_length: int | None
+    device_map: str | dict[str, Any] | None = None
+    dtype: str = "auto"
+    cuda_graphs: bool = False
+    gpu_layers: int | None = None
+    context_length: int | None = None
 
     @property
     def are_of_transformers(self) -> bool:
@@ -228,6 +229,8 @@ def _load_by_name(name: str, path: Path | None, options: _Options) -> LanguageMo
         model: LanguageModel = load_gguf(
             str(path), name=name, gpu_layers=options.gpu_layers, context_length=options.context_length
         )
+    elif name == str(PACKAGED_MODEL) and options == _Options():
+        model = PackagedModel(PACKAGED_MODEL, name=PACKAGED_NAME)
     elif options.are_of_llama_cpp:
         raise ModelError(
             f"gpu_layers and context_length are for GGUF files that llama.cpp runs, and {name!r} is loaded by "

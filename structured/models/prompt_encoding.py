@@ -13,13 +13,11 @@ import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from structured.errors import ModelError, PromptError
 from structured.models.protocol import Messages
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedTokenizerBase
+from structured.vocabulary.vocabulary import TransformersTokenizer
 
 _NEUTRAL = "a"
 """A content that spells nothing, whatever stands around it."""
@@ -28,7 +26,7 @@ _NEUTRAL = "a"
 class PromptEncoder:
     """Encodes prompts for a fast tokenizer of `transformers`."""
 
-    def __init__(self, tokenizer: "PreTrainedTokenizerBase") -> None:
+    def __init__(self, tokenizer: TransformersTokenizer) -> None:
         self._tokenizer: Any = tokenizer
         self._backend: Any = self._tokenizer.backend_tokenizer
         added = self._backend.get_added_tokens_decoder()

@@ -1,0 +1,289 @@
+"""LFM2 in NumPy: short convolutions and attention, over texts of any lengths side by side.
+
+The packaged model is of this kind (Liquid AI, "LFM2 Technical Report", 2025). It is so small that importing torch takes
+longer than a hundred of its answers, so that it runs here without. What is computed is what `Lfm2ForCausalLM` of
+transformers computes in single precision.
+
+Tokens of all texts stand in one column, without padding; each knows its text and its place there. Every layer keeps
+what it derives from each token, convolutions too: the last tokens of a text are forgotten by lowering its length.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float32]
+
+WEIGHTS = "model.safetensors"
+"""The file of the weights, beside `config.json`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Convolution:
+    """The weights of a layer's short convolution, for columns of width `hidden`."""
+
+    projected: Floats
+    """Shape (hidden, 3 * hidden): what gates the input, what gates the output, and the input."""
+    kernel: Floats
+    """Shape (kernel size, hidden), that of the token itself last."""
+    out: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Attention:
+    """The weights of a layer's attention: queries, keys and values, all of as many heads."""
+
+    queries: Floats
+    keys: Floats
+    values: Floats
+    query_norm: Floats
+    key_norm: Floats
+    out: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """A layer: one of the two that mix tokens, and a gated feed-forward network."""
+
+    mixer: Convolution | Attention
+    mixer_norm: Floats
+    feed_norm: Floats
+    gate: Floats
+    up: Floats
+    down: Floats
+
+
+class Column(NamedTuple):
+    """Where the new tokens of some texts stand."""
+
+    rows: NDArray[np.intp]
+    """The text of each token."""
+    places: NDArray[np.intp]
+    """Its place there."""
+    starts: NDArray[np.intp]
+    """Where the tokens of each text begin, and where those of the last end."""
+
+    @classmethod
+    def of(cls, counts: Sequence[int], lengths: NDArray[np.intp]) -> Self:
+        """Return the column of so many new tokens of texts that have some already."""
+        rows = np.repeat(np.arange(len(counts)), counts)
+        starts = np.cumsum([0, *counts])
+        return cls(rows, np.arange(len(rows)) - np.repeat(starts[:-1] - lengths, counts), starts)
+
+
+class Lfm2:
+    """The network of a checkpoint."""
+
+    def __init__(self, folder: Path) -> None:
+        """Read `config.json` and the weights. Raises KeyError, OSError, ValueError where they are not those of LFM2."""
+        config: dict[str, Any] = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        weights = dict(_tensors(folder / WEIGHTS))
+        self.context_length = int(config["max_position_embeddings"])
+        self.heads = int(config["num_attention_heads"])
+        self.epsilon = np.float32(config["norm_eps"])
+        self.embedding = weights["model.embed_tokens.weight"]
+        """Shape (tokens, hidden)."""
+        self.last_norm = weights["model.embedding_norm.weight"]
+        self.layers = [
+            _layer({name.removeprefix(f"model.layers.{number}."): weights[name] for name in weights}, kind)
+            for number, kind in enumerate(config["layer_types"])
+        ]
+        self.margin = max(len(one.mixer.kernel) for one in self.layers if isinstance(one.mixer, Convolution)) - 1
+        """Zeros that stand before the tokens of a text, for convolutions."""
+        self.logits_weights = np.ascontiguousarray(self.embedding.T)
+        width = self.embedding.shape[1] // self.heads
+        frequencies = float(config["rope_parameters"]["rope_theta"]) ** (-np.arange(0, width, 2) / width)
+        angles = np.outer(np.arange(self.context_length), frequencies)
+        self.cosines, self.sines = np.cos(angles).astype(np.float32), np.sin(angles).astype(np.float32)
+        """Of the rotation at each place, shape (places, width / 2)."""
+
+    @property
+    def logits_cost(self) -> float:
+        """What the logits of one more place cost, counted in tokens."""
+        return self.embedding.size / sum(size for layer in self.layers for size in _sizes(layer))
+
+    def read(self, cache: "Cache", token_ids: Sequence[Sequence[int]], window: int = 0) -> Floats:
+        """Append tokens to each text, and return the logits after all of them, and before those of the window.
+
+        The shape is (texts, window + 1, tokens), the last place being that after all tokens.
+        """
+        counts = [len(new) for new in token_ids]
+        column = Column.of(counts, cache.lengths)
+        cache.grow(counts)
+        states = self.embedding[np.concatenate([np.asarray(new, dtype=np.intp) for new in token_ids])]
+        for layer, kept in zip(self.layers, cache.layers, strict=True):
+            mixed = self._normed(states, layer.mixer_norm)
+            if isinstance(layer.mixer, Convolution):
+                states = states + _convolved(layer.mixer, mixed, kept, column)
+            else:
+                states = states + self._attended(layer.mixer, mixed, kept, column)
+            fed = self._normed(states, layer.feed_norm)
+            gate = fed @ layer.gate
+            states = states + (gate / (1 + np.exp(-gate)) * (fed @ layer.up)) @ layer.down
+        cache.lengths = cache.lengths + np.asarray(counts)
+        wanted = np.maximum(column.starts[1:, None] - 1 - np.arange(window, -1, -1), column.starts[:-1, None])
+        logits: Floats = self._normed(states[wanted], self.last_norm) @ self.logits_weights
+        return logits
+
+    def _normed(self, states: Floats, weight: Floats) -> Floats:
+        """Divide states by their root mean square."""
+        squares = np.einsum("...i,...i->...", states, states)[..., None]
+        normed: Floats = states * (weight / np.sqrt(squares / np.float32(states.shape[-1]) + self.epsilon))
+        return normed
+
+    def _attended(self, mixer: Attention, states: Floats, kept: list[Floats], column: Column) -> Floats:
+        """Attend from each token to those before it in its text; the keys and values of all are kept."""
+        rows, places, starts = column
+        shape = (len(states), self.heads, -1)
+        cosines, sines = self.cosines[places, None], self.sines[places, None]
+        queries = _rotated(self._normed((states @ mixer.queries).reshape(shape), mixer.query_norm), cosines, sines)
+        keys, values = kept
+        new_keys = self._normed((states @ mixer.keys).reshape(shape), mixer.key_norm)
+        keys[rows, :, places] = _rotated(new_keys, cosines, sines)
+        values[rows, :, places] = (states @ mixer.values).reshape(shape)
+        queries *= np.float32(queries.shape[-1] ** -0.5)
+        attended = np.empty_like(queries)
+        for row, (start, end) in enumerate(zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True)):
+            length = int(places[end - 1]) + 1
+            scores = queries[start:end].swapaxes(0, 1) @ keys[row, :, :length].swapaxes(1, 2)  # (heads, new, length)
+            if end - start > 1:
+                scores += np.triu(np.full((end - start, length), -np.inf, dtype=np.float32), length - (end - start) + 1)
+            weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
+            weights /= weights.sum(axis=-1, keepdims=True)
+            attended[start:end] = (weights @ values[row, :, :length]).swapaxes(0, 1)
+        return attended.reshape(len(states), -1) @ mixer.out
+
+
+def _convolved(mixer: Convolution, states: Floats, kept: list[Floats], column: Column) -> Floats:
+    """Mix each token with the few before it in its text; the gated inputs of all are kept, behind as many zeros."""
+    gate_in, gate_out, inputs = np.split(states @ mixer.projected, 3, axis=1)
+    (gated,) = kept
+    rows, places, _ = column
+    gated[rows, places + len(mixer.kernel) - 1] = gate_in * inputs
+    mixed = sum(weight * gated[rows, places + offset] for offset, weight in enumerate(mixer.kernel))
+    out: Floats = (gate_out * mixed) @ mixer.out
+    return out
+
+
+def _rotated(states: Floats, cosines: Floats, sines: Floats) -> Floats:
+    """Rotate queries or keys by their places (Su et al., "RoFormer", 2021), the two halves as pairs."""
+    left, right = np.split(states, 2, axis=-1)
+    return np.concatenate([left * cosines - right * sines, right * cosines + left * sines], axis=-1)
+
+
+def _layer(weights: Mapping[str, Floats], kind: str) -> Layer:
+    """Return a layer, given its weights by name."""
+
+    def matrix(name: str) -> Floats:
+        return np.ascontiguousarray(weights[f"{name}.weight"].T)
+
+    def vector(name: str) -> Floats:
+        return weights[f"{name}.weight"]
+
+    mixer: Convolution | Attention
+    if kind == "conv":
+        kernel = np.ascontiguousarray(vector("conv.conv")[:, 0].T)
+        mixer = Convolution(matrix("conv.in_proj"), kernel, matrix("conv.out_proj"))
+    else:
+        mixer = Attention(
+            queries=matrix("self_attn.q_proj"),
+            keys=matrix("self_attn.k_proj"),
+            values=matrix("self_attn.v_proj"),
+            query_norm=vector("self_attn.q_layernorm"),
+            key_norm=vector("self_attn.k_layernorm"),
+            out=matrix("self_attn.out_proj"),
+        )
+    return Layer(
+        mixer,
+        mixer_norm=vector("operator_norm"),
+        feed_norm=vector("ffn_norm"),
+        gate=matrix("feed_forward.w1"),
+        up=matrix("feed_forward.w3"),
+        down=matrix("feed_forward.w2"),
+    )
+
+
+def _tensors(path: Path) -> Iterator[tuple[str, Floats]]:
+    """Yield the tensors of a file by name; bfloat16 is the upper half of a float32."""
+    import safetensors
+
+    library: Any = safetensors  # its function has no types
+    for name, tensor in library.deserialize(path.read_bytes()):
+        kind, data = tensor["dtype"], tensor["data"]
+        if kind == "BF16":
+            array = (np.frombuffer(data, dtype="<u2").astype(np.uint32) << 16).view(np.float32)
+        elif kind in {"F32", "F16"}:
+            array = np.frombuffer(data, dtype="<f4" if kind == "F32" else "<f2").astype(np.float32)
+        else:
+            raise ValueError(f"{path} has a tensor of {kind}; this reads BF16, F16 and F32.")
+        yield name, array.reshape(tensor["shape"])
+
+
+def _sizes(part: Any) -> Iterator[int]:
+    """Yield the sizes of the arrays of a layer, and of what is in it."""
+    for one in fields(part):
+        value = getattr(part, one.name)
+        if isinstance(value, np.ndarray):
+            yield value.size
+        else:
+            yield from _sizes(value)
+
+
+class Cache:
+    """What the layers keep of some texts: an array for each thing, in which the first axis is that of the texts."""
+
+    def __init__(self, network: Lfm2, rows: int) -> None:
+        self.lengths = np.zeros(rows, dtype=np.intp)
+        self.layers: list[list[Floats]] = []
+        self._margin = network.margin
+        hidden = network.embedding.shape[1]
+        for layer in network.layers:
+            if isinstance(layer.mixer, Convolution):
+                self.layers.append([np.zeros((rows, len(layer.mixer.kernel) - 1, hidden), dtype=np.float32)])
+            else:
+                empty = np.zeros((rows, network.heads, 0, hidden // network.heads), dtype=np.float32)
+                self.layers.append([empty, empty])
+
+    def grow(self, counts: Sequence[int]) -> None:
+        """Make room for so many more tokens of each text, and for half as many again."""
+        places = self._margin + int((self.lengths + np.asarray(counts)).max())
+        if any(array.shape[-2] < places for arrays in self.layers for array in arrays):
+            self._map(lambda array: _extended(array, places + places // 2))
+
+    def select(self, rows: Sequence[int]) -> None:
+        """Keep some texts, in that order; one that is named twice is copied."""
+        chosen = list(rows)
+        self.lengths = self.lengths[chosen]
+        self._map(lambda array: array[chosen])
+
+    def join(self, other: Self) -> None:
+        """Put the texts of another cache behind these."""
+        self.lengths = np.concatenate([self.lengths, other.lengths])
+        for mine, theirs in zip(self.layers, other.layers, strict=True):
+            for number, (left, right) in enumerate(zip(mine, theirs, strict=True)):
+                places = max(left.shape[-2], right.shape[-2])
+                mine[number] = np.concatenate([_extended(left, places), _extended(right, places)])
+
+    def copies(self, rows: int) -> "Cache":
+        """Return that many copies of the one text that is here."""
+        copied: Cache = object.__new__(Cache)
+        copied.lengths, copied._margin = np.repeat(self.lengths, rows), self._margin
+        copied.layers = [[np.repeat(array, rows, axis=0) for array in arrays] for arrays in self.layers]
+        return copied
+
+    def _map(self, function: Any) -> None:
+        self.layers = [[function(array) for array in arrays] for arrays in self.layers]
+
+
+def _extended(array: Floats, places: int) -> Floats:
+    """Return an array with that many places, which are its last axis but one."""
+    if places <= array.shape[-2]:
+        return array
+    longer = np.zeros((*array.shape[:-2], places, array.shape[-1]), dtype=np.float32)
+    longer[..., : array.shape[-2], :] = array
+    return longer

@@ -1,0 +1,112 @@
+"""The packaged model in NumPy computes what transformers computes with the same files."""
+
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from structured import load_model
+from structured.errors import ModelError
+from structured.models import PACKAGED_MODEL, LanguageModel
+from structured.models.packaged import PackagedModel
+from structured.models.protocol import DecodingBatch
+
+CLOSE = 1e-4
+"""Logits are up to 20; a float32 has seven digits."""
+
+
+@pytest.fixture(scope="module")
+def ours() -> LanguageModel:
+    return load_model(PACKAGED_MODEL)
+
+
+@pytest.fixture(scope="module")
+def theirs() -> LanguageModel:
+    return load_model(PACKAGED_MODEL, dtype="float32")
+
+
+def assert_same_next(batches: tuple[DecodingBatch, DecodingBatch], texts: list[list[int]]) -> None:
+    """Compare the logits after one more token of each text."""
+    new = [[7 + row] for row in range(len(texts))]
+    left, right = (np.asarray(batch.forward(new)) for batch in batches)
+    assert np.abs(left - right).max() < CLOSE
+    for row, added in enumerate(new):
+        texts[row] += added
+
+
+def some_prompts(rng: random.Random, width: int, count: int) -> Iterator[list[int]]:
+    shared = [rng.randrange(width) for _ in range(40)]
+    for _ in range(count):
+        yield shared + [rng.randrange(width) for _ in range(rng.randint(1, 30))]
+
+
+@pytest.mark.parametrize("shared", [0, 40])
+@pytest.mark.parametrize("seed", range(3))
+def test_logits_are_those_of_transformers(ours: LanguageModel, theirs: LanguageModel, shared: int, seed: int) -> None:
+    """Of prompts of any lengths, with and without a kept beginning, of texts that leave, come twice and join."""
+    rng = random.Random(seed)
+    prompts = list(some_prompts(rng, ours.vocabulary.size, 4))
+    texts = [list(prompt) for prompt in prompts]
+    begun = [model.prefill(prompts, shared=shared) for model in (ours, theirs)]
+    assert np.abs(np.asarray(begun[0][1]) - np.asarray(begun[1][1])).max() < CLOSE
+    batches = begun[0][0], begun[1][0]
+    assert_same_next(batches, texts)
+    rows = [rng.randrange(4) for _ in range(3)]
+    for batch in batches:
+        batch.select(rows)
+    texts = [list(texts[row]) for row in rows]
+    assert_same_next(batches, texts)
+    others = list(some_prompts(rng, ours.vocabulary.size, 2))
+    for model, batch in zip((ours, theirs), batches, strict=True):
+        batch.join(model.prefill(others)[0])
+    texts += others
+    assert_same_next(batches, texts)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_pass_over_many_tokens_is_as_many_passes(ours: LanguageModel, seed: int) -> None:
+    """Each text is given another number of them, some are forgotten, and the window shows the logits in between."""
+    rng = random.Random(seed)
+    prompts = list(some_prompts(rng, ours.vocabulary.size, 3))
+    new = [[rng.randrange(ours.vocabulary.size) for _ in range(rng.randint(4, 9))] for _ in prompts]
+    kept = [rng.randint(1, 4) for _ in prompts]
+    batch, _ = ours.prefill(prompts)
+    seen = np.asarray(batch.forward(new, window=3))
+    batch.rollback([4 - count for count in kept])
+    for row, (prompt, added) in enumerate(zip(prompts, new, strict=True)):
+        for back in range(4):
+            _, last = ours.prefill([prompt + added[: len(added) - back]])
+            assert np.abs(np.asarray(last)[0] - seen[row, 3 - back]).max() < CLOSE
+    after = np.asarray(batch.forward([[5]] * len(prompts)))
+    for row, (prompt, added) in enumerate(zip(prompts, new, strict=True)):
+        _, last = ours.prefill([[*prompt, *added[: len(added) - (4 - kept[row])], 5]])
+        assert np.abs(np.asarray(last)[0] - after[row]).max() < CLOSE
+
+
+def test_text_is_encoded_as_transformers_does(ours: LanguageModel, theirs: LanguageModel) -> None:
+    """Control tokens that it spells stay text; a chat it does not know."""
+    for text in ("Jason is 25.", "a <|end|> b", "", "é🙂\n\n\t x", "<|start|>"):
+        assert ours.encode(text) == theirs.encode(text)
+    assert ours.vocabulary.tokens == theirs.vocabulary.tokens
+    assert ours.vocabulary.end_token_ids == theirs.vocabulary.end_token_ids
+    with pytest.raises(ModelError, match="no chat template"):
+        ours.encode([{"role": "user", "content": "Hi"}])
+
+
+def test_options_of_transformers_load_it_there() -> None:
+    """By itself it is run by NumPy."""
+    assert isinstance(load_model(PACKAGED_MODEL), PackagedModel)
+    assert not isinstance(load_model(PACKAGED_MODEL, dtype="bfloat16"), PackagedModel)
+
+
+def test_the_first_answer_needs_neither_torch_nor_transformers_nor_numba() -> None:
+    """Each takes longer to import than the answer takes."""
+    program = (
+        "import sys; from structured import extract; print(extract(int, 'Jason is 25 years old.'))\n"
+        "print({'torch', 'transformers', 'numba'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    assert done.stdout == "25\nset()\n"
