@@ -10,6 +10,7 @@ from doubles import REAL_NAMES, ByteTokenizer, real_tokenizer, real_vocabulary
 from hypothesis import settings
 from real_model import NAME, REAL_MODEL, VARIABLE
 
+from structured.automata.loops.jit import compile_loops
 from structured.vocabulary import Vocabulary
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # so little to compute that threads only wait for each other
@@ -43,6 +44,13 @@ def _cache_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         patch.setenv("STRUCTURED_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
         patch.delenv("STRUCTURED_CACHE", raising=False)
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _machine_code() -> None:
+    """Test the machine code of loops, not the Python that runs until there is some, which is theirs by other tests."""
+    if os.environ.get("NUMBA_DISABLE_JIT", "0") == "0":
+        compile_loops()
 
 
 @pytest.fixture(scope="session")

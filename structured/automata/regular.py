@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from threading import Lock
-from time import perf_counter
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -156,10 +155,11 @@ class RegularAutomaton:
 
     def _until_done(self, loop: Callable[[], int]) -> int:
         """Return what a loop answers; one thread at a time, since arrays are replaced on the way."""
+        clock = _loops("jit").clock
         with self._lock:
-            start = perf_counter()
+            start = clock()
             answer = self._grown_until_done(loop)
-            self._spend(perf_counter() - start)
+            self._spend(clock() - start)
         return answer
 
     def _grown_until_done(self, loop: Callable[[], int]) -> int:
@@ -202,7 +202,7 @@ class RegularAutomaton:
 
 @cache
 def _loops(name: str) -> ModuleType:
-    """Return a module of compiled loops; to import one imports Numba."""
+    """Return a module of loops."""
     return import_module(f"structured.automata.loops.{name}")
 
 

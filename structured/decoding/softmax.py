@@ -1,26 +1,27 @@
-"""The masked softmax: the likeliest token, the weights of all, and samples of them, as Numba's loops.
+"""The masked softmax: the likeliest token, the weights of all, and samples of them, as loops and by NumPy.
 
 A weight is the exponential of how far a logit is above the likeliest legal one, in single precision: right to a
 millionth. The exponential is written out, for a library's is not computed for eight logits at a time; and no array of
 the vocabulary's size is made where it need not be, for after a forward pass fresh memory costs more than arithmetic.
+Until the loops are compiled, NumPy does the same: as Python they would take a second for a large vocabulary.
 """
 
 import math
 from typing import Annotated
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.automata.loops.jit import compiled_loop
+from structured.automata.loops.jit import Array, compiled_entry, compiled_loop
+from structured.index.masks import unpack
 
-Logits = Annotated[NDArray[np.float32], numba.types.Array(numba.float32, 1, "C", readonly=True)]
-Masks = Annotated[NDArray[np.int32], numba.types.Array(numba.int32, 1, "C", readonly=True)]
-Weights = Annotated[NDArray[np.float32], numba.float32[::1]]
-Sums = Annotated[NDArray[np.float64], numba.float64[::1]]
-Single = Annotated[np.float32, numba.float32]
-Double = Annotated[float, numba.float64]
-Word = Annotated[np.int32, numba.int32]
+Logits = Annotated[NDArray[np.float32], Array("float32", is_readonly=True)]
+Masks = Annotated[NDArray[np.int32], Array("int32", is_readonly=True)]
+Weights = Annotated[NDArray[np.float32], Array("float32")]
+Sums = Annotated[NDArray[np.float64], Array("float64")]
+Single = Annotated[np.float32, "float32"]
+Double = Annotated[float, "float64"]
+Word = Annotated[np.int32, "int32"]
 
 LOG2_E = np.float32(math.log2(math.e))
 MIN_POWER, MAX_POWER = np.float32(-126.0), np.float32(120.0)
@@ -28,6 +29,37 @@ MIN_POWER, MAX_POWER = np.float32(-126.0), np.float32(120.0)
 
 SIXTH, FIFTH, FOURTH, THIRD, SECOND, FIRST = (np.float32(math.log(2) ** n / math.factorial(n)) for n in range(6, 0, -1))
 """The coefficients of the series of 2 ** x."""
+
+
+def survey_arrays(logits: Logits, mask: Masks, found: Sums) -> int:
+    """Do what `survey` does by NumPy, in memory of the vocabulary's size."""
+    legal = unpack(mask, len(logits))
+    allowed = logits[legal]
+    if not len(allowed) or np.isnan(allowed).any() or np.isinf(allowed.max()):
+        return -1
+    token_id = int(np.flatnonzero(legal)[allowed.argmax()])
+    weights = exponentials((logits - logits[token_id]) * LOG2_E)
+    found[:] = weights[legal].sum(dtype=np.float64), weights.sum(dtype=np.float64)
+    return token_id
+
+
+def weigh_arrays(logits: Logits, mask: Masks, best: Single, temperature: Single, weights: Weights) -> None:
+    """Do what `weigh` does by NumPy."""
+    power = (logits - best) * (LOG2_E / temperature)
+    weights[:] = np.where(unpack(mask, len(logits)) & (power > MIN_POWER), exponentials(power), np.float32(0.0))
+
+
+def turned_arrays(weights: Weights, share: Double) -> int:
+    """Do what `turned` does by NumPy."""
+    sums = np.cumsum(weights, dtype=np.float64)
+    place = int(np.searchsorted(sums, share * sums[-1], side="right"))
+    return place if place < len(weights) else int(np.max(np.flatnonzero(weights), initial=-1))
+
+
+def exponentials(power: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return 2 ** power for each of some powers; the least there is for less, and for NaN."""
+    weights: NDArray[np.float32] = np.exp2(np.minimum(np.fmax(power, MIN_POWER), MAX_POWER))
+    return weights
 
 
 @compiled_loop(reassociates=True)
@@ -85,7 +117,7 @@ def sum_up(logits: Logits, mask: Masks, best: Single, found: Sums) -> None:
         found[1] += total
 
 
-@compiled_loop
+@compiled_entry(meanwhile=survey_arrays)
 def survey(logits: Logits, mask: Masks, found: Sums) -> int:
     """Return the likeliest token, as `likeliest` does, and write down the sums of weights that it has."""
     token_id = likeliest(logits, mask)
@@ -94,7 +126,7 @@ def survey(logits: Logits, mask: Masks, found: Sums) -> int:
     return token_id
 
 
-@compiled_loop(reassociates=True)
+@compiled_entry(reassociates=True, meanwhile=weigh_arrays)
 def weigh(logits: Logits, mask: Masks, best: Single, temperature: Single, weights: Weights) -> None:
     """Write down the weight of each token at a temperature: 0 if it is not legal, or less than the least there is."""
     scale = LOG2_E / temperature
@@ -116,7 +148,7 @@ def total_of(weights: Weights) -> Double:
     return float(total)
 
 
-@compiled_loop
+@compiled_entry(meanwhile=turned_arrays)
 def turned(weights: Weights, share: Double) -> int:
     """Return the place where the running sum of the weights goes beyond a share, from 0 to 1, of the whole.
 

@@ -1,28 +1,26 @@
 """The compiled loops of an index: texts and tokens along the table of an automaton, and masks.
 
-Each function is its own reference: `after_any.py_func` is the Python that `after_any` was compiled from. Importing this
-module imports Numba; the machine code is cached on disk for later processes.
+Each function is its own reference: `after_any.py_func` is the Python that `after_any` was compiled from.
 """
 
 from typing import Annotated
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from structured.automata import DEAD, UNKNOWN, WHOLE
-from structured.automata.loops.jit import Bytes, Flags, Ints, Rows, compiled_loop
+from structured.automata.loops.jit import Array, Bytes, Flags, Ints, Rows, compiled_entry
 from structured.automata.opcodes import FAR
 
-Text = Annotated[NDArray[np.uint8], numba.uint8[::1]]
-Masks = Annotated[NDArray[np.int32], numba.types.Array(numba.int32, 1, "C", readonly=True)]
-Sequences = Annotated[NDArray[np.int32], numba.int32[:, :, ::1]]
+Text = Annotated[NDArray[np.uint8], Array("uint8")]
+Masks = Annotated[NDArray[np.int32], Array("int32", is_readonly=True)]
+Sequences = Annotated[NDArray[np.int32], Array("int32", 3)]
 
 DIFFERENT, UNEXPANDED = -2, -3
 """What `after_any` returns in place of a state, besides DEAD."""
 
 
-@compiled_loop
+@compiled_entry
 def after_any(sequences: Sequences, table: Rows, state: int) -> int:
     """Return the one state that the bytes of every one of some characters lead to; DEAD if none may be read.
 
@@ -49,7 +47,7 @@ def after_any(sequences: Sequences, table: Rows, state: int) -> int:
     return common
 
 
-@compiled_loop
+@compiled_entry
 def forced_run(table: Rows, distances: Ints, present: Flags, path: Ints, run: Text, length: int) -> int:
     """Go on writing down the bytes that are each the only way on, and the states after them; return how many there are.
 
@@ -73,7 +71,7 @@ def forced_run(table: Rows, distances: Ints, present: Flags, path: Ints, run: Te
     return length
 
 
-@compiled_loop
+@compiled_entry
 def shortest_text(table: Rows, distances: Ints, present: Flags, path: Ints, text: Text, length: int) -> int:
     """Go on writing down the shortest completion (of several, the first in byte order); as `forced_run`."""
     state = int(path[length])
@@ -88,7 +86,7 @@ def shortest_text(table: Rows, distances: Ints, present: Flags, path: Ints, text
     return length
 
 
-@compiled_loop
+@compiled_entry
 def fewest_tokens(byte: Bytes, first: Ints, token_start: Ints, text: Bytes, counts: Ints) -> None:
     """Fill in how few tokens of a trie spell each suffix of a text, where that is -1; shape (len(text) + 1,).
 
@@ -112,7 +110,7 @@ def fewest_tokens(byte: Bytes, first: Ints, token_start: Ints, text: Bytes, coun
         counts[start] = best
 
 
-@compiled_loop
+@compiled_entry
 def mask_code(mask: Masks) -> int:
     """Return a hash code of a mask; four are mixed side by side, so that no step waits for the one before."""
     first, second, third, fourth = 1, 2, 3, 4
@@ -127,7 +125,7 @@ def mask_code(mask: Masks) -> int:
     return ((first * 31 + second) * 31 + third) * 31 + fourth
 
 
-@compiled_loop
+@compiled_entry
 def are_equal(left: Masks, right: Masks) -> bool:
     """Tell whether two masks are equal."""
     word = 0

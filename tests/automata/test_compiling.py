@@ -1,38 +1,184 @@
-"""The compiler of the loops says once that it compiles, and not that it loads what it compiled before."""
+"""Loops run as Python until there is machine code, which another process makes; nobody waits for it."""
 
 import importlib.util
 import logging
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
 
-import numba
 import pytest
 
 from structured.automata.loops import jit
+from structured.automata.loops.compiling import OtherProcess, one_process
 
 LOOP = """
-from structured.automata.loops.jit import compiled_loop
+from structured.automata.loops.jit import compiled_entry, compiled_loop
 
 
 @compiled_loop
-def twice(number: int) -> int:
-    return 2 * number
+def half(number: int) -> int:
+    return number >> 1
+
+
+@compiled_entry
+def quarter(number: int) -> int:
+    return half(half(number))
 """
 
 
-@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="Nothing is compiled.")
-def test_compiling_is_logged_once(tmp_path, caplog):
-    """By a logger under `structured`."""
+class Elsewhere:
+    """Stands in for the process that compiles."""
+
+    def __init__(self, *, can_start: bool) -> None:
+        self.can_start = can_start
+        self.starts = 0
+
+    def is_at_work(self) -> bool:
+        return bool(self.starts) and self.can_start
+
+    def start(self) -> bool:
+        self.starts += 1
+        return self.can_start
+
+
+@pytest.fixture
+def load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], ModuleType]:
+    """Return a function that imports a module with a loop anew, as another process would."""
+    if os.environ.get("NUMBA_DISABLE_JIT", "0") != "0":
+        pytest.skip("Nothing is compiled.")
     path = tmp_path / "loops_of_a_test.py"
     path.write_text(LOOP, encoding="utf-8")
-    caplog.set_level(logging.INFO, "structured")
+    monkeypatch.setattr(jit, "PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(jit, "LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(jit, "_ENTRIES", [])
 
-    def load():
+    def load() -> ModuleType:
         specification = importlib.util.spec_from_file_location(path.stem, path)
+        assert specification is not None
+        assert specification.loader is not None
         module = importlib.util.module_from_spec(specification)
         specification.loader.exec_module(module)
-        assert module.twice(21) == 42
-        return [record.name for record in caplog.records]
+        return module
 
+    return load
+
+
+def is_python(entry: jit._Entry) -> bool:
+    return entry.run == entry._run_meanwhile
+
+
+def test_python_runs_until_machine_code_is_kept(
+    load: Callable[[], ModuleType], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each look finds out whether there is some; one process is asked to make it."""
+    elsewhere = Elsewhere(can_start=True)
+    monkeypatch.setattr(jit, "_ELSEWHERE", elsewhere)
+    here, there = load(), load()
+    entry, other = jit._ENTRIES
+    assert [here.quarter(42), here.quarter(43)] == [10, 10]
+    assert is_python(entry)
+    assert elsewhere.starts == 1
+    other.compile()  # as another process does
+    assert here.quarter(44) == there.quarter(44) == 11
+    assert not is_python(entry)
+    assert elsewhere.starts == 1
+
+
+def test_without_another_process_the_loop_is_compiled_here(
+    load: Callable[[], ModuleType], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """And that is logged, once, by a logger under `structured`; to load what is kept is not."""
+    caplog.set_level(logging.INFO, "structured")
     jit._log_compiling.cache_clear()
-    assert load() == ["structured.automata.loops.jit"]
+    monkeypatch.setattr(jit, "_ELSEWHERE", Elsewhere(can_start=False))
+    assert load().quarter(42) == 10
+    assert [record.name for record in caplog.records] == ["structured.automata.loops.jit"]
+    assert not is_python(jit._ENTRIES[0])
     jit._log_compiling.cache_clear()
-    assert load() == ["structured.automata.loops.jit"]
+    assert load().quarter(42) == 10
+    assert len(caplog.records) == 1
+
+
+def test_a_short_program_never_looks(load: Callable[[], ModuleType], monkeypatch: pytest.MonkeyPatch) -> None:
+    """To import Numba takes longer than what it would save."""
+    elsewhere = Elsewhere(can_start=True)
+    monkeypatch.setattr(jit, "_ELSEWHERE", elsewhere)
+    monkeypatch.setattr(jit, "PATIENCE_SECONDS", 1e9)
+    assert load().quarter(42) == 10
+    assert elsewhere.starts == 0
+
+
+def test_the_clock_is_slow_while_python_runs(load: Callable[[], ModuleType], monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that limits in seconds mean the same on a machine where nothing was compiled yet; errors count as well."""
+    monkeypatch.setattr(jit, "PATIENCE_SECONDS", 1e9)
+    module = load()
+
+    def slow(_number: int) -> int:
+        time.sleep(0.2)
+        return 0
+
+    monkeypatch.setattr(jit._ENTRIES[0], "meanwhile", slow)
+    clock, started = jit.clock(), time.perf_counter()
+    module.quarter(1)
+    assert jit.clock() - clock < 0.1 < time.perf_counter() - started
+    monkeypatch.setattr(jit._ENTRIES[0], "meanwhile", lambda number: slow(number) or 1 // 0)
+    clock = jit.clock()
+    with pytest.raises(ZeroDivisionError):
+        module.quarter(1)
+    assert jit.clock() - clock < 0.1
+
+
+def test_modules_are_all_that_have_entries() -> None:
+    """What the other process compiles is everything."""
+    package = Path(jit.__file__).parents[2]
+    sources = (path for path in package.rglob("*.py") if "@compiled_entry" in path.read_text(encoding="utf-8"))
+    names = {".".join(path.relative_to(package.parent).with_suffix("").parts) for path in sources}
+    assert names == set(jit.MODULES)
+
+
+def test_another_process_is_started_once_and_goes_on_alone(tmp_path: Path) -> None:
+    """Also when the one that started it has ended."""
+    written = tmp_path / "written"
+    code = f"import time; time.sleep(1); open({str(written)!r}, 'w').close()"
+    program = (
+        "from structured.automata.loops.compiling import OtherProcess\n"
+        f"other = OtherProcess({code!r})\n"
+        "print(other.is_at_work(), other.start(), other.is_at_work(), other.start())"
+    )
+    done = subprocess.run([sys.executable, "-X", "dev", "-c", program], check=True, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("False True True False\n", "")
+    assert not written.exists()
+    deadline = time.monotonic() + 30
+    while not written.exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert written.exists()
+
+
+@pytest.mark.parametrize("executable", ["", None, "/usr/bin/uwsgi", "/nowhere/python3"])
+def test_only_an_interpreter_is_started(executable: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that has one inside would start itself again."""
+    monkeypatch.setattr(sys, "executable", executable)
+    other = OtherProcess("")
+    assert not other.start()
+    assert not other.is_at_work()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has other locks, and compiles twice.")
+def test_one_process_compiles_at_a_time(tmp_path: Path) -> None:
+    """The others wait, and find what it made."""
+    program = (
+        "import sys, time; from pathlib import Path; from structured.automata.loops.compiling import one_process\n"
+        "with one_process(Path(sys.argv[1]) / 'new'):\n    print('in', flush=True); time.sleep(0.3); print('out')"
+    )
+    with one_process(tmp_path / "new"):
+        others = [
+            subprocess.Popen([sys.executable, "-c", program, str(tmp_path)], stdout=subprocess.PIPE, text=True)
+            for _ in range(2)
+        ]
+        time.sleep(1.5)
+        assert [other.poll() for other in others] == [None, None]
+    assert [other.communicate()[0] for other in others] == ["in\nout\n"] * 2

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from structured.decoding import softmax as weights
 from structured.decoding.sampling import Sampler
-from structured.decoding.softmax import exponential, turned
+from structured.decoding.softmax import turned
 from structured.errors import ModelError
 from structured.index.masks import Mask, unpack
 
@@ -228,29 +228,38 @@ def test_the_distribution_function_is_turned_round(sizes: list[float], share: fl
 
 @given(st.floats(-125, 100, width=32))
 def test_the_exponential_is_right_to_a_millionth(power: float) -> None:
-    """Within the powers that it is for; below them it is next to nothing, for NaN as well."""
-    assert exponential(np.float32(power)) == pytest.approx(2.0**power, rel=1e-6)
-    for least in (-1000.0, -math.inf, math.nan):
-        assert exponential(np.float32(least)) == 2.0**-126
+    """Within the powers that it is for; below them it is next to nothing, for NaN as well. So is NumPy's."""
+    for exponential in (weights.exponential, weights.exponentials):
+        assert exponential(np.float32(power)) == pytest.approx(2.0**power, rel=1e-6)
+        for least in (-1000.0, -math.inf, math.nan):
+            assert exponential(np.float32(least)) == 2.0**-126
 
 
 @given(masks, seeds, st.floats(0.1, 3.0))
 @settings(max_examples=20)
-def test_the_loops_are_their_python(allowed: set[int], seed: int, temperature: float) -> None:
-    """What Numba made of the loops finds the same as the Python that it was made from."""
+def test_loops_find_what_numpy_finds(allowed: set[int], seed: int, temperature: float) -> None:
+    """Compiled, as the Python that they are compiled from, and by arrays, which is what runs until they are."""
     logits, mask = some_logits(seed), mask_of(allowed)
-    best = logits[weights.likeliest(logits, mask)]
+    best = np.max(logits[sorted(allowed)])
+    compiled = (weights.survey, weights.weigh, weights.turned)
+    python = tuple(loop.py_func for loop in compiled)
+    arrays = (weights.survey_arrays, weights.weigh_arrays, weights.turned_arrays)
     found: list[list[float]] = []
-    with pytest.MonkeyPatch.context() as patch:
-        for is_python in (False, True):
-            if is_python:
-                for name in ("exponential", "word_of", "total_of", "likeliest", "sum_up"):
-                    patch.setattr(weights, name, getattr(weights, name).py_func)
-            loops = [getattr(weights, name) for name in ("survey", "weigh", "turned")]
-            survey, weigh, turned = (loop.py_func if is_python else loop for loop in loops)
-            sums, made = np.empty(2), np.empty_like(logits)
-            token_id = survey(logits, mask, sums)
-            weigh(logits, mask, best, np.float32(temperature), made)
-            drawn = [turned(made, share) for share in (0.0, 0.5, 0.999)]
-            found.append([token_id, *drawn, *sums.tolist(), *made.tolist()])
+    for survey, weigh, turn in (compiled, python, arrays):
+        sums, made = np.empty(2), np.empty_like(logits)
+        token_id = survey(logits, mask, sums)
+        weigh(logits, mask, best, np.float32(temperature), made)
+        drawn = [turn(made, share) for share in (0.0, 0.5, 0.999)]
+        found.append([token_id, *drawn, *sums.tolist(), *made.tolist()])
     assert found[0] == pytest.approx(found[1], rel=1e-5)
+    assert found[0] == pytest.approx(found[2], rel=1e-5)
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+def test_unusual_logits_are_left_to_others_by_loops_and_arrays(bad: float) -> None:
+    """-1 says so: where a legal logit is NaN, or the highest one infinite."""
+    logits, mask = np.full(MANY, bad, dtype=np.float32), mask_of({3, 40})
+    for survey in (weights.survey, weights.survey.py_func, weights.survey_arrays):
+        assert survey(logits, mask, np.empty(2)) == -1
+    for turn in (weights.turned, weights.turned.py_func, weights.turned_arrays):
+        assert turn(np.zeros(300, dtype=np.float32), 0.5) == -1

@@ -1,28 +1,61 @@
-"""The compiler of the inner loops: each is compiled once, for the types it is annotated with, and cached by Numba.
+"""The compiler of the inner loops: plain Python over arrays, run as machine code as soon as there is some.
 
-They are plain Python over arrays; with NUMBA_DISABLE_JIT=1 the very same code runs uncompiled. Loops pass their arrays
-to each other as named tuples. Reference counts are switched off, since every call would count each array of a tuple; so
-no loop may make an array. From Python the arrays go in one by one, since Numba takes long to look into a tuple.
+Numba takes half a minute for all of them, once on a machine. Nobody waits for that: until the machine code of a loop
+lies in Numba's cache, the Python that it is written in runs, and another process compiles. With NUMBA_DISABLE_JIT=1
+nothing is ever compiled. Compiling first was rejected: a small model has answered before the compiler is done.
+
+Loops pass their arrays to each other as named tuples. Reference counts are switched off, since every call would count
+each array of a tuple; so no loop may make an array. From Python the arrays go in one by one, since Numba takes long to
+look into a tuple.
 """
 
 import functools
 import hashlib
 import logging
+import os
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, ParamSpec, TypeVar, cast, get_type_hints, overload
+from threading import RLock
+from time import perf_counter
+from types import FunctionType
+from typing import Annotated, Any, NamedTuple, ParamSpec, TypeVar, get_type_hints, overload
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
-Ints = Annotated[NDArray[np.int32], numba.int32[::1]]
-Rows = Annotated[NDArray[np.int32], numba.int32[:, ::1]]
-Words = Annotated[NDArray[np.uint32], numba.uint32[::1]]
-Flags = Annotated[NDArray[np.bool_], numba.boolean[::1]]
-Bytes = Annotated[NDArray[np.uint8], numba.types.Array(numba.uint8, 1, "C", readonly=True)]
+from structured.automata.loops.compiling import OtherProcess, one_process
+
+
+class Array(NamedTuple):
+    """The machine type of an array in C order."""
+
+    scalar: str
+    dimensions: int = 1
+    is_readonly: bool = False
+
+
+Ints = Annotated[NDArray[np.int32], Array("int32")]
+Rows = Annotated[NDArray[np.int32], Array("int32", 2)]
+Words = Annotated[NDArray[np.uint32], Array("uint32")]
+Flags = Annotated[NDArray[np.bool_], Array("boolean")]
+Bytes = Annotated[NDArray[np.uint8], Array("uint8", is_readonly=True)]
+
+SLOWER = 50
+"""How many times as long a loop takes as Python, about."""
+
+PATIENCE_SECONDS = 0.3
+"""For so long loops run as Python before Numba is imported, which takes longer than that for what was compiled."""
+
+LOOK_SECONDS = 0.5
+"""Between two looks for machine code that another process makes."""
 
 _LOGGER = logging.getLogger(__name__)
+_LOCK = RLock()
+"""Held where Numba is at work."""
+
+_REASSOCIATES: dict[Callable[..., Any], bool] = {}
+"""All loops, and whether each may add up its numbers in any order."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -31,60 +64,247 @@ T = TypeVar("T")
 @overload
 def compiled_loop(function: Callable[P, T], /) -> Callable[P, T]: ...
 @overload
-def compiled_loop(*, reassociates: bool) -> Callable[[Callable[P, T]], Callable[P, T]]: ...
+def compiled_loop(*, reassociates: bool = False) -> Callable[[Callable[P, T]], Callable[P, T]]: ...
 def compiled_loop(function: Callable[..., Any] | None = None, /, *, reassociates: bool = False) -> Any:
-    """Compile a function for the types that it is annotated with, or load what an earlier process compiled.
+    """Note that a function is a loop that other loops call. It stays the Python that it is.
 
-    Without named types Numba compiles a function again for each kind of integer that it is called with. One that
-    `reassociates` adds up its floating-point numbers in any order, which lets it add several at a time.
+    It is compiled for the types that it is annotated with; without named types Numba compiles a function again for each
+    kind of integer that it is called with. One that `reassociates` adds up its floating-point numbers in any order,
+    which lets it add several at a time.
     """
     if function is None:
-        return functools.partial(_compiled, reassociates=reassociates)
-    return _compiled(function, reassociates=reassociates)
+        return functools.partial(compiled_loop, reassociates=reassociates)
+    _REASSOCIATES[function] = reassociates
+    return function
 
 
-def compiled_entry(function: Callable[P, T]) -> Callable[P, T]:
-    """Compile a loop that Python calls with named tuples of arrays.
+@overload
+def compiled_entry(function: Callable[P, T], /) -> Callable[P, T]: ...
+@overload
+def compiled_entry(
+    *, reassociates: bool = False, meanwhile: Callable[P, T] | None = None
+) -> Callable[[Callable[P, T]], Callable[P, T]]: ...
+def compiled_entry(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    reassociates: bool = False,
+    meanwhile: Callable[..., Any] | None = None,
+) -> Any:
+    """Make a loop that Python calls, with arrays and named tuples of arrays; other loops may call it as well.
 
-    `walk(machine, state)` becomes `lambda machine, state: enter(*machine, state)`, and what is compiled is
-    `def enter(nodes, ..., arcs, state): return walk(Machine(nodes, ..., arcs), state)`.
+    Its Python is its `py_func`. Where that would take too long, another function with the same results runs
+    `meanwhile`.
+    """
+    if function is None:
+        return functools.partial(compiled_entry, reassociates=reassociates, meanwhile=meanwhile)
+    _REASSOCIATES[function] = reassociates
+    entry = _Entry(function, meanwhile or function)
+    _ENTRIES.append(entry)
+
+    @functools.wraps(function)
+    def call(*arguments: Any) -> Any:
+        return entry.run(*arguments)
+
+    call.py_func = function  # type: ignore[attr-defined]  # as Numba's own have it
+    return call
+
+
+MODULES = (
+    "structured.automata.loops.lengths",
+    "structured.automata.loops.states",
+    "structured.automata.loops.table",
+    "structured.automata.loops.string_runs",
+    "structured.index.loops",
+    "structured.decoding.softmax",
+)
+"""Those with loops that Python calls, those first that are needed first."""
+
+
+def compile_loops() -> None:
+    """Compile all loops, unless that has been done; one process at a time does so.
+
+    Raises RuntimeError where Numba finds no folder to keep machine code in.
+    """
+    import numba
+
+    for module in MODULES:
+        import_module(module)
+    any_function: Any = numba.njit(cache=True)(compile_loops)  # which is not compiled before it is called
+    with _LOCK, one_process(Path(any_function.stats.cache_path)):
+        for entry in _ENTRIES:
+            entry.compile()
+
+
+def clock() -> float:
+    """Return the seconds of a clock that is slowed down while loops run as Python, and stopped while they are compiled.
+
+    It shows about what they would have taken as machine code.
+    """
+    return perf_counter() - _behind.seconds
+
+
+class _Behind:
+    """By how much the clock is behind."""
+
+    seconds = 0.0
+
+
+_behind = _Behind()
+
+
+class _Entry:
+    """A loop that Python calls: `run` is its machine code or, until there is some, what runs in its place."""
+
+    def __init__(self, function: Callable[..., Any], meanwhile: Callable[..., Any]) -> None:
+        self.function = function
+        self.meanwhile = meanwhile
+        self.run: Callable[..., Any] = self._run_meanwhile
+        self._next_look = 0.0
+
+    def compile(self) -> None:
+        """Compile the loop and keep its machine code, or load what was kept."""
+        with _LOCK:
+            _log_compiling()
+            self.run = _spreading(self.function, _entered(self.function))
+
+    def _run_meanwhile(self, *arguments: Any) -> Any:
+        started = perf_counter()
+        if started >= self._next_look and _behind.seconds >= PATIENCE_SECONDS:
+            self._look()
+            self._next_look = perf_counter() + LOOK_SECONDS
+            _behind.seconds += perf_counter() - started
+            if self.run != self._run_meanwhile:
+                return self.run(*arguments)
+            started = perf_counter()
+        try:
+            return self.meanwhile(*arguments)
+        finally:
+            _behind.seconds += (perf_counter() - started) * (1 - 1 / SLOWER)
+
+    def _look(self) -> None:
+        """Load the machine code if there is some; else see to it that another process makes it."""
+        if os.environ.get("NUMBA_DISABLE_JIT", "0") not in {"", "0"}:
+            self.run = self.meanwhile
+            return
+        is_being_made = _ELSEWHERE.is_at_work()  # asked first: it may be done in between
+        with _LOCK:
+            kept = _kept(self.function)
+        if kept is not None:
+            self.run = kept
+        elif not is_being_made and not _ELSEWHERE.start():
+            self.compile()
+
+
+_ENTRIES: list[_Entry] = []
+_ELSEWHERE = OtherProcess(f"from {__name__} import compile_loops; compile_loops()")
+
+
+class _NotKeptError(Exception):
+    """There is no machine code of a loop in the cache."""
+
+
+def _kept(function: Callable[..., Any]) -> Callable[..., Any] | None:
+    """Return the machine code of a loop as Python calls it, if some process has kept it."""
+    from numba.core.compiler import CompilerBase
+
+    class Compiler(CompilerBase):
+        def define_pipelines(self) -> list[Any]:
+            raise _NotKeptError
+
+    try:
+        enter = _flat(function)
+        return _spreading(function, _compiled(enter, enter.__globals__, cache=True, pipeline_class=Compiler))
+    except (_NotKeptError, RuntimeError):  # RuntimeError: no folder to cache in can be written
+        return None
+
+
+@functools.cache
+def _dispatcher(function: Callable[..., Any]) -> Any:
+    """Return a loop as Numba has it, compiled together with the loops that it calls."""
+    scope = _resolved(function)
+    try:
+        return _compiled(function, scope, cache=True)
+    except RuntimeError:  # no folder to cache in can be written
+        return _compiled(function, scope)
+
+
+def _resolved(function: Callable[..., Any]) -> dict[str, Any]:
+    """Return the globals of a function with the loops that it calls as Numba has them."""
+    return function.__globals__ | {name: _dispatcher(loop) for name, loop in _called(function)}
+
+
+def _entered(function: Callable[..., Any]) -> Any:
+    """Return a loop as Numba has it, and as Python calls it: with arrays, and no tuples of them."""
+    enter = _flat(function)
+    if enter is function:
+        return _dispatcher(function)
+    import numba
+
+    enter.__globals__["loop"] = numba.njit(_with_globals(function, _resolved(function)), inline="always")
+    return _dispatcher(enter)
+
+
+def _compiled(function: Callable[..., Any], scope: dict[str, Any], **options: Any) -> Any:
+    """Return a function as Numba has it, for the types that it is annotated with."""
+    import numba
+
+    hints = get_type_hints(function, include_extras=True)
+    returned, *parameters = map(_machine_type, _result_first(hints))
+    if _REASSOCIATES.get(function):
+        options |= {"fastmath": {"reassoc", "nsz", "contract"}, "error_model": "numpy"}
+    is_inner = any(isinstance(parameter, numba.types.NamedTuple) for parameter in parameters)
+    twin = _with_globals(function, scope)
+    twin.__qualname__ += f"_{_digest(function)}"
+    njit: Any = numba.njit  # it has more options than types
+    return njit(returned(*parameters), _nrt=False, no_cpython_wrapper=is_inner, **options)(twin)
+
+
+def _with_globals(function: Callable[..., Any], scope: dict[str, Any]) -> FunctionType:
+    """Return a copy of a function with other globals."""
+    twin = FunctionType(function.__code__, scope, function.__name__)
+    twin.__module__, twin.__annotations__ = function.__module__, function.__annotations__
+    return twin
+
+
+def _flat(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that takes the arrays of named tuples one by one; the same if it takes no tuples.
+
+    `def walk(machine, state)` becomes `def walk(machine_nodes, ..., machine_arcs, state):
+    return loop(Machine(machine_nodes, ..., machine_arcs), state)`.
     """
     hints = get_type_hints(function, include_extras=True)
-    flat = {"return": hints.pop("return")}
-    scope: dict[str, Any] = {"__name__": function.__module__, "loop": numba.njit(function, inline="always")}
-    rebuilt, spread = [], []
+    returned = hints.pop("return")
+    if not any(map(_fields, hints.values())):
+        return function
+    scope: dict[str, Any] = {"__name__": function.__module__, "loop": function}
+    flat: dict[str, Any] = {}
+    rebuilt = []
     for name, hint in hints.items():
         fields = _fields(hint)
         flat |= {f"{name}_{field}": kind for field, kind in fields.items()} or {name: hint}
         rebuilt.append(f"{hint.__name__}({', '.join(f'{name}_{field}' for field in fields)})" if fields else name)
-        spread.append(f"*{name}" if fields else name)
         scope |= {hint.__name__: hint} if fields else {}
-    source = (
-        f"def {function.__name__}({', '.join(list(flat)[1:])}):\n    return loop({', '.join(rebuilt)})\n"
-        f"call = lambda {', '.join(hints)}: enter({', '.join(spread)})\n"
-    )
-    exec(compile(source, function.__code__.co_filename, "exec"), scope)  # noqa: S102  two lines, made of names above
-    enter = scope[function.__name__]
-    enter.__annotations__ = flat
-    scope["enter"] = _compiled(enter, reassociates=False, digest=_sources_digest(function))
-    return cast("Callable[P, T]", functools.update_wrapper(scope["call"], function))
+    source = f"def {function.__name__}({', '.join(flat)}):\n    return loop({', '.join(rebuilt)})\n"
+    exec(compile(source, function.__code__.co_filename, "exec"), scope)  # noqa: S102  made of names above
+    enter: Callable[..., Any] = scope[function.__name__]
+    enter.__annotations__ = flat | {"return": returned}
+    return enter
 
 
-def _compiled(function: Callable[P, T], *, reassociates: bool, digest: str = "") -> Callable[P, T]:
+def _spreading(function: Callable[..., Any], enter: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that takes what another one takes, and hands the arrays of named tuples on one by one.
+
+    For `walk(machine, state)`, that is `lambda machine, state: enter(*machine, state)`.
+    """
     hints = get_type_hints(function, include_extras=True)
-    returned, *parameters = map(_machine_type, _result_first(hints))
-    signature = returned(*parameters)
-    function.__qualname__ += f"_{digest or _sources_digest(function)}"
-    fast: dict[str, Any] = {"fastmath": {"reassoc", "nsz", "contract"}, "error_model": "numpy"} if reassociates else {}
-    is_inner = any(isinstance(parameter, numba.types.NamedTuple) for parameter in parameters)
-    compiler = functools.partial(numba.njit, signature, _nrt=False, no_cpython_wrapper=is_inner, **fast)
-    try:
-        loop = compiler(cache=True)(function)
-    except RuntimeError:  # no folder to cache in can be written
-        loop = compiler()(function)
-    if hasattr(loop, "stats") and not loop.stats.cache_hits:
-        _log_compiling()
-    return cast("Callable[P, T]", loop)
+    del hints["return"]
+    if not any(map(_fields, hints.values())):
+        return enter
+    spread = (f"*{name}" if _fields(hint) else name for name, hint in hints.items())
+    source = f"lambda {', '.join(hints)}: enter({', '.join(spread)})"
+    call: Callable[..., Any] = eval(source, {"enter": enter})  # noqa: S307  made of names above
+    return call
 
 
 @functools.cache
@@ -92,19 +312,27 @@ def _log_compiling() -> None:
     _LOGGER.info("compiling the loops, once per machine; that takes half a minute or more")
 
 
-def _sources_digest(function: Callable[..., Any]) -> str:
+def _digest(function: Callable[..., Any]) -> str:
     """Return a digest of all that is compiled into a loop, which becomes part of the name that it is kept by.
 
     Numba compiles a loop anew when its own file has changed, but not when a constant or a loop of another file has,
     although they are compiled into it.
     """
     digest = hashlib.sha256(_source(__file__) + _source(function.__code__.co_filename))
-    for name, value in sorted(function.__globals__.items()):
-        if hasattr(value, "py_func") and value.__module__ != function.__module__:
-            digest.update(value.py_func.__qualname__.encode())
-        elif isinstance(value, int) or _fields(value):
+    for name, loop in _called(function):
+        digest.update(f"{name} {_digest(loop)}".encode())
+    for name in sorted(function.__code__.co_names):
+        value = function.__globals__.get(name)
+        if isinstance(value, int) or _fields(value):
             digest.update(f"{name} {_fields(value) or value}".encode())
     return digest.hexdigest()[:16]
+
+
+def _called(function: Callable[..., Any]) -> list[tuple[str, Callable[..., Any]]]:
+    """Return the loops that a function calls, by the names that they have there."""
+    named = ((name, function.__globals__.get(name)) for name in sorted(function.__code__.co_names))
+    loops = ((name, getattr(value, "py_func", value)) for name, value in named if isinstance(value, FunctionType))
+    return [(name, loop) for name, loop in loops if loop in _REASSOCIATES]
 
 
 @functools.cache
@@ -118,11 +346,16 @@ def _result_first(hints: Mapping[str, Any]) -> list[Any]:
 
 def _machine_type(hint: Any) -> Any:
     """Return the Numba type of an annotation; that of a named tuple consists of those of its fields."""
+    import numba
+
     fields = _fields(hint)
     if fields:
         named_tuple: Any = numba.types.NamedTuple
         return named_tuple([_machine_type(kind) for kind in fields.values()], hint)
-    return _MACHINE_TYPES.get(hint) or hint.__metadata__[0]
+    kind = _SCALARS.get(hint) or hint.__metadata__[0]
+    if isinstance(kind, str):
+        return getattr(numba, kind)
+    return numba.types.Array(getattr(numba, kind.scalar), kind.dimensions, "C", readonly=kind.is_readonly)
 
 
 def _fields(hint: Any) -> dict[str, Any]:
@@ -130,4 +363,4 @@ def _fields(hint: Any) -> dict[str, Any]:
     return get_type_hints(hint, include_extras=True) if hasattr(hint, "_fields") else {}
 
 
-_MACHINE_TYPES = {int: numba.int64, bool: numba.boolean, type(None): numba.void}
+_SCALARS = {int: "int64", bool: "boolean", type(None): "void"}

@@ -1,6 +1,6 @@
 """The lengths of a program: of its words, of the shortest match of each of its nodes."""
 
-from structured.automata.loops.jit import Bytes, Ints, Rows, compiled_loop
+from structured.automata.loops.jit import Bytes, Ints, Rows, compiled_entry, compiled_loop
 from structured.automata.opcodes import (
     CHOICE,
     FAR,
@@ -19,7 +19,7 @@ from structured.automata.opcodes import (
 )
 
 
-@compiled_loop
+@compiled_entry
 def common_prefixes(starts: Ints, text: Bytes, shared: Ints) -> None:
     """Fill in for each word how many bytes it has in common with the one before; `starts` has the end of the last."""
     for word in range(1, len(shared)):
@@ -139,7 +139,7 @@ def is_open(nodes: Rows, operands: Ints, node: int) -> bool:
     return bool(nodes[node, OPEN])
 
 
-@compiled_loop
+@compiled_entry
 def measure(nodes: Rows, operands: Ints, first: int) -> bool:
     """Fill in the lengths of the nodes from `first` on; tell whether each has a match.
 
