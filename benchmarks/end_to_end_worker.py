@@ -81,6 +81,7 @@ class Ours:
     """This library."""
 
     def __init__(self, folder: str, device: str, clock: Clock) -> None:
+        from structured.automata.loops.jit import compile_loops
         from structured.index.compile import compile_type
         from structured.models import load_model
         from structured.output_types.resolve import resolve_type
@@ -91,7 +92,8 @@ class Ours:
         self.model.model.forward = self.forward.on(self.model.model.forward)
         self.model.prefill = self.passes.on(self._prefilling(self.model.prefill))
         self._indexes: dict[str, Any] = {}
-        compile_type(resolve_type(bool), self.model.vocabulary).mask(0)  # loops are compiled once
+        compile_loops()
+        compile_type(resolve_type(bool), self.model.vocabulary).mask(0)  # which lays out the vocabulary
 
     def compile(self, kind: str) -> None:
         """Make a type ready, up to its first mask."""

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from structured.cli.cache import cache_app
+from structured.cli.compile import compile_now
 from structured.cli.demo import demo
 from structured.cli.fetch import fetch_model
 from structured.cli.inspection import inspect_target
@@ -14,6 +15,7 @@ from structured.cli.inspection import inspect_target
 app = typer.Typer(rich_markup_mode=None, no_args_is_help=True, pretty_exceptions_enable=False)
 app.command()(demo)
 app.command("fetch")(fetch_model)
+app.command("compile")(compile_now)
 app.command("inspect")(inspect_target)
 app.add_typer(cache_app, name="cache")
 

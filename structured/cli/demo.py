@@ -33,8 +33,6 @@ def demo(
         try:
             with console.status("Loading the model …"):
                 loaded = load_model(model)
-            with console.status("Compiling, once per machine …"):
-                Extractor[Any](bool, model=loaded)("It is true.")
             started = time.perf_counter()
             for showcase in SHOWCASES:
                 with console.status(f"Reading: {showcase.title} …"):
