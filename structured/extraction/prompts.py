@@ -39,7 +39,7 @@ def chat_messages(
     wanted: Description, document: str, *, instructions: str | None = None, examples: Sequence[Example] = ()
 ) -> list[dict[str, str]]:
     """Return the prompt for a model with a chat template: one user message, earlier turns for the examples."""
-    head = f"{instructions or wanted.task}\n\n{wanted.label}:\n{wanted.text}"
+    head = "\n\n".join(filter(None, (instructions, wanted.task, f"{wanted.label}:\n{wanted.text}")))
     messages: list[dict[str, str]] = []
     for text, answer in examples:
         messages.append({"role": "user", "content": f"{head}\n\n{_TEXT}:\n{framed(text, wanted)}"})

@@ -27,7 +27,7 @@ class Description(NamedTuple):
     answer: str
     """What stands above the answer: `JSON`."""
     task: str
-    """What to do, where the caller gives no instructions."""
+    """What a chat model is to do; the instructions of the caller stand above it."""
 
 
 class OutputType(ABC, Generic[T]):
