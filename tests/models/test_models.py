@@ -269,11 +269,9 @@ def test_environment_variable_names_the_model(tmp_path: Path, monkeypatch: pytes
 
 
 @pytest.mark.usefixtures("offline")
-def test_demonstration_model_says_so_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_demonstration_model_says_so_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """With no model named anywhere, the packaged one answers; the first time it warns, the second it does not."""
-    save(in_memory(tiny_llama), tmp_path)
     monkeypatch.delenv("STRUCTURED_MODEL", raising=False)
-    monkeypatch.setattr(load, "PACKAGED_MODEL", tmp_path)
     load._packaged_model.cache_clear()
     with pytest.warns(PackagedModelWarning, match=r"^No model was named, so the packaged model"):
         first = load_model()
