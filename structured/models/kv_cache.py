@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 
 if TYPE_CHECKING:
     import torch
+    from transformers import PreTrainedModel
 
 
 class TextCache(Protocol):
@@ -39,10 +40,6 @@ class TextCache(Protocol):
         """Return the inputs of the forward pass; up to `window` of the new tokens of each text may be rolled back."""
         ...
 
-    def after(self, past_key_values: Any) -> None:
-        """Take over what the forward pass has left."""
-        ...
-
     def rollback(self, counts: Sequence[int]) -> None:
         """Forget so many of the last tokens of each text, none beyond the window of the last pass."""
         ...
@@ -68,12 +65,14 @@ class PaddedCache:
 
     pads_behind = False
 
-    def __init__(self, rows: int, accepts: frozenset[str], device: "torch.device") -> None:
+    def __init__(self, model: "PreTrainedModel", rows: int, accepts: frozenset[str]) -> None:
+        """Make room for texts of a model, the forward pass of which accepts arguments of these names."""
         import torch
+        from transformers.cache_utils import DynamicCache
 
-        self.cache: Any = None
+        self.cache: Any = DynamicCache(config=model.config.get_text_config(decoder=True))
         self.accepts = accepts
-        self.seen = torch.zeros((rows, 0), dtype=torch.long, device=device)
+        self.seen = torch.zeros((rows, 0), dtype=torch.long, device=model.device)
         """Which places hold a token, and which are padding; shape (texts, places)."""
 
     @property
@@ -110,19 +109,15 @@ class PaddedCache:
         rows = [[0] * (width - len(new)) + list(new) for new in token_ids]
         seen = [[0] * (width - len(new)) + [1] * len(new) for new in token_ids]
         self.seen = torch.cat([self.seen, torch.tensor(seen, device=device)], dim=1)
-        arguments: dict[str, Any] = {
-            "input_ids": torch.tensor(rows, device=device),  # (texts, width)
-            "attention_mask": self.seen,
-            "past_key_values": self.cache,
-        }
+        arguments: dict[str, Any] = {"input_ids": torch.tensor(rows, device=device)}  # (texts, width)
+        if "past_key_values" in self.accepts:
+            arguments |= {"attention_mask": self.seen, "past_key_values": self.cache}
+        else:  # without attention, nothing looks at earlier places
+            arguments |= {"attention_mask": self.seen[:, -width:], "cache_params": self.cache}
         if "position_ids" in self.accepts:
             positions = self.seen.cumsum(dim=1) - 1
             arguments["position_ids"] = positions.clamp(min=0)[:, -width:]
         return arguments
-
-    def after(self, past_key_values: Any) -> None:
-        """Keep what transformers made."""
-        self.cache = past_key_values
 
     def rollback(self, counts: Sequence[int]) -> None:
         """Forget nothing: no window was open."""

@@ -4,10 +4,13 @@ torch and transformers are imported when something is read, never before.
 """
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from threading import RLock
 from typing import TYPE_CHECKING, Any, cast
 
+from structured.errors import ModelError
+from structured.models.continuation import Continuation, examined
 from structured.models.kv_cache import PaddedCache, TextCache
 
 if TYPE_CHECKING:
@@ -18,8 +21,28 @@ MAX_PREFIX_BYTES = 1 << 28
 """Of caches of prefixes, but for the last used."""
 
 
+def without_wrapper(model: Any) -> "PreTrainedModel":
+    """Return the model that PEFT has wrapped, with its adapters inside; any other as it is.
+
+    The wrapper hides what the forward pass accepts. Raises ModelError for adapters that are in the wrapper alone.
+    """
+    adapters: Mapping[str, Any] = getattr(model, "peft_config", None) or {}
+    if not hasattr(model, "get_base_model"):
+        return cast("PreTrainedModel", model)
+    kinds = {type(one).__name__.removesuffix("Config") for one in adapters.values() if one.is_prompt_learning}
+    if kinds:
+        raise ModelError(
+            f"The model has an adapter of PEFT ({', '.join(sorted(kinds))}) that puts tokens of its own before the "
+            "prompt, which is not supported. Use one that changes weights, such as LoRA."
+        )
+    return cast("PreTrainedModel", model.get_base_model())
+
+
 class Network:
-    """A causal language model of transformers without its tokenizer."""
+    """A causal language model of transformers without its tokenizer.
+
+    Raises ModelError for a model of another kind, and for one that keeps nothing of what it has read.
+    """
 
     def __init__(self, model: "PreTrainedModel") -> None:
         from structured.models.slot_cache import has_slots
@@ -29,9 +52,26 @@ class Network:
         """The names of the arguments of the model's forward pass."""
         self.has_slots = has_slots(model, self.accepts)
         """Whether texts can be kept in slots."""
+        self._refuse_other_kinds()
         self.prefixes: dict[tuple[int, ...], TextCache] = {}
         """What is kept of tokens that prompts began with, those used last behind the others."""
         self._lock = RLock()
+
+    def _refuse_other_kinds(self) -> None:
+        config, name = self.model.config, type(self.model).__name__
+        if config.is_encoder_decoder:
+            what = "has an encoder and a decoder"
+        elif not self.has_slots and not getattr(config, "is_decoder", True):  # some decoders do not say so
+            what = "is an encoder, each token of which sees those after it"
+        elif getattr(config.get_text_config(), "cross_attention_layers", None):
+            what = "has layers that attend to an image alone"
+        elif self.accepts.isdisjoint({"past_key_values", "cache_params"}):
+            what = "takes no cache of transformers"
+        else:
+            return
+        raise ModelError(
+            f"{name} {what}, and only causal language models with such a cache are supported. Use another model."
+        )
 
     def logits_cost(self) -> float:
         """What the logits of one more place cost, counted in tokens: the part that the last layer has in the work."""
@@ -45,7 +85,21 @@ class Network:
         """Return a cache for that many texts, of which nothing has been read."""
         from structured.models.slot_cache import SlotCache
 
-        return SlotCache(self.model, rows) if self.has_slots else PaddedCache(rows, self.accepts, self.model.device)
+        return SlotCache(self.model, rows) if self.has_slots else PaddedCache(self.model, rows, self.accepts)
+
+    @cached_property
+    def continuation(self) -> Continuation:
+        """How texts that have been begun may be read on. Raises ModelError if they cannot be."""
+        from transformers.cache_utils import DynamicCache, DynamicLayer, DynamicSlidingWindowLayer
+
+        layers = DynamicCache(config=self.model.config.get_text_config(decoder=True)).layers
+        attends = "past_key_values" in self.accepts and {*map(type, layers)} <= {
+            DynamicLayer,
+            DynamicSlidingWindowLayer,
+        }
+        if self.has_slots or attends:
+            return Continuation(takes_several=True)
+        return examined(type(self.model).__name__, self.cache, self.read)
 
     def prefix(self, token_ids: tuple[int, ...]) -> TextCache:
         """Return the cache of some tokens that many prompts begin with, one row, which nobody may change."""
@@ -77,7 +131,6 @@ class Network:
             arguments["logits_to_keep"] = len(wanted) if is_end else torch.tensor(wanted)
         with torch.inference_mode():
             output = self.model(**arguments)
-        cache.after(output.past_key_values)
         logits = output.logits if "logits_to_keep" in arguments else output.logits[:, wanted]
         if any(row != wanted for row in places):
             chosen = torch.tensor([[wanted.index(column) for column in row] for row in places], device=logits.device)

@@ -100,9 +100,6 @@ class SlotCache:
             "past_key_values": Cache(layers=[*self.layers]),
         }
 
-    def after(self, past_key_values: Any) -> None:
-        """Take over what the forward pass has left: nothing, since it wrote to its places."""
-
     def placed(self, token_ids: Sequence[Sequence[int]], rows: int, columns: int) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the new tokens of each text and where they go, both of shape (rows, columns), and count them in.
 

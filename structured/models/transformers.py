@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
 
 from structured.errors import ModelError, OutOfMemoryError
-from structured.models.network import Network
+from structured.models.network import Network, without_wrapper
 from structured.models.prompt_encoding import PromptEncoder
 from structured.models.protocol import DecodingBatch, LanguageModel, Logits, Messages
 from structured.vocabulary import Vocabulary
@@ -38,7 +38,7 @@ class HuggingFaceModel(LanguageModel):
         name: str | None = None,
         cuda_graphs: bool = False,
     ) -> None:
-        self.model = model
+        self.model = model = without_wrapper(model)
         self.tokenizer = tokenizer
         self.network = Network(model)
         self.name = name or model.config.name_or_path or type(model).__name__
@@ -89,7 +89,10 @@ class HuggingFaceModel(LanguageModel):
         """Run the prompts through the model; what they share, once.
 
         Where layers stand no padding between that and the rest, prompts of one length go together, and join the others.
+        Raises ModelError if texts cannot be read on.
         """
+        if not self.network.continuation.takes_several:
+            shared = 0
         rows_by_length: dict[int, list[int]] = {}
         for row, prompt in enumerate(prompts):
             rows_by_length.setdefault(len(prompt), []).append(row)
@@ -152,8 +155,12 @@ class HuggingFaceBatch(DecodingBatch):
 
     def forward(self, token_ids: Sequence[Sequence[int]], *, window: int = 0) -> Logits:
         """Append tokens to each text, and return the logits behind. Raises OutOfMemoryError."""
+        parts = [token_ids]
+        if not self._network.continuation.takes_several:  # nor then texts with more new tokens than others
+            parts = [[[token_id] for token_id in column] for column in zip(*token_ids, strict=True)]
         with self._memory_errors():
-            return self.for_decoding(self._read(token_ids, window))
+            scores = [self._read(part, window) for part in parts][-1]
+            return self.for_decoding(scores)
 
     def for_decoding(self, scores: "torch.Tensor") -> Logits:
         """Return logits as decoding wants them, given in shape (texts, window + 1, width)."""
