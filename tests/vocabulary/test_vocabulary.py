@@ -12,15 +12,19 @@ from doubles import (
     END_OF_TURN,
     HIDDEN,
     MERGED_TOKENS,
+    REAL_NAMES,
     ByteTokenizer,
     byte_level_tokenizer,
     fast_tokenizer,
+    real_tokenizer,
+    real_vocabulary,
     spell,
 )
 from effort import examples
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from benchmarks.tokenizers import normalised
 from structured.errors import VocabularyError
 from structured.vocabulary.vocabulary import UTF8_BYTES, Trie, Vocabulary
 
@@ -29,16 +33,26 @@ FEW_BYTES = st.lists(st.sampled_from(b"abc"), max_size=6).map(bytes)
 BYTES = tuple(bytes([byte]) for byte in range(256))
 
 
+FAMILIES = (
+    *(*REAL_NAMES, "qwen3", "smollm2"),
+    *(pytest.param(name, marks=pytest.mark.slow) for name in ("gemma3", "deepseek-v3")),
+)
+
+
 @pytest.mark.thorough
+@pytest.mark.parametrize("name", FAMILIES)
 @given(text=TEXTS)
 @example(text='  {"name": "Ana",\n\t"äöü": [1.5e-3, null]} 日本🙂\u200d\x00\x85\u3000')
-@settings(max_examples=examples(60))
-def test_tokens_spell_the_text_that_they_encode(real_name: str, real: Vocabulary, tokenizer: Any, text: str) -> None:
-    """The bytes of a text's tokens, one after the other, are the bytes of the text, on every real tokenizer."""
-    token_ids = tokenizer.encode(text, add_special_tokens=False)
-    if real_name == "mistral-v1":  # its normaliser puts a space first, and writes spaces as U+2581
-        text = " " + text.replace("▁", " ")
-    assert spell(real.tokens, token_ids) == text.encode()
+@example(text="▁a ▁ e\u0301 \u212b \x04 \U000b0000")
+@settings(max_examples=examples(60), deadline=None)
+def test_tokens_spell_the_text_that_they_encode(name: str, text: str) -> None:
+    """The bytes of a text's tokens are those of the text, but for what a normaliser changes and bytes in no token."""
+    vocabulary, tokenizer = real_vocabulary(name), real_tokenizer(name)
+    found = spell(vocabulary.tokens, tokenizer.encode(text, add_special_tokens=False))
+    expected = normalised(tokenizer, text).encode()
+    assert found == bytes(byte for byte in expected if byte not in vocabulary.absent_bytes)
+    if tokenizer.backend_tokenizer.normalizer is None and not vocabulary.absent_bytes:
+        assert found == text.encode()
 
 
 def test_special_tokens_have_no_bytes(real: Vocabulary, tokenizer: Any) -> None:
