@@ -5,6 +5,7 @@ only row numbers cross from the host. This is a room of its own, below the model
 """
 
 from collections.abc import Sequence
+from threading import Lock
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from structured.decoding.sampling import Choice, Sampler
 from structured.index.masks import NO_ROW, Mask, MaskTable
 from structured.models import Logits
+from structured.models.kv_cache import on_device
 
 if TYPE_CHECKING:
     import torch
@@ -29,6 +31,7 @@ class DeviceMasks:
         self._buffer = torch.empty((0, table.rows.shape[1]), dtype=torch.int32, device=self.device)
         self._copied = 0
         self._shares_memory = self.device.type == "cpu"
+        self._lock = Lock()
 
     @classmethod
     def of(cls, table: MaskTable, device: "torch.device") -> "DeviceMasks":
@@ -48,14 +51,15 @@ class DeviceMasks:
         rows = self.table.rows
         if self._shares_memory:
             return torch.from_numpy(rows)
-        if len(rows) > len(self._buffer):
-            grown = torch.empty((2 * len(rows), rows.shape[1]), dtype=torch.int32, device=self.device)
-            grown[: self._copied] = self._buffer[: self._copied]
-            self._buffer = grown
-        if len(rows) > self._copied:
-            self._buffer[self._copied : len(rows)] = torch.from_numpy(rows[self._copied :]).to(self.device)
-            self._copied = len(rows)
-        return self._buffer[: len(rows)]
+        with self._lock:
+            if len(rows) > len(self._buffer):
+                grown = torch.empty((2 * len(rows), rows.shape[1]), dtype=torch.int32, device=self.device)
+                grown[: self._copied] = self._buffer[: self._copied]
+                self._buffer = grown
+            if len(rows) > self._copied:
+                self._buffer[self._copied : len(rows)] = on_device(rows[self._copied :], self.device)
+                self._copied = len(rows)
+            return self._buffer[: len(rows)]
 
     def gather(self, masks: Sequence[Mask]) -> "torch.Tensor":
         """Return the masks of a batch, int32 of shape (batch, words).
@@ -66,14 +70,12 @@ class DeviceMasks:
 
         numbers = np.array([self.table.row_of(mask) for mask in masks], dtype=np.int64)
         is_row = numbers != NO_ROW
-        rows = self.rows().index_select(0, torch.from_numpy(numbers[is_row]).to(self.device))
+        rows = self.rows().index_select(0, on_device(numbers[is_row], self.device))
         if is_row.all():
             return rows
         others = np.stack([mask for mask, known in zip(masks, is_row, strict=True) if not known])
-        gathered = torch.empty((len(masks), rows.shape[1]), dtype=torch.int32, device=self.device)
-        gathered[torch.from_numpy(is_row).to(self.device)] = rows
-        gathered[torch.from_numpy(~is_row).to(self.device)] = torch.from_numpy(others).to(self.device)
-        return gathered
+        places = np.where(is_row, np.cumsum(is_row), len(rows) + np.cumsum(~is_row)) - 1
+        return torch.cat([rows, on_device(others, self.device)]).index_select(0, on_device(places, self.device))
 
 
 def stacked(logits: Sequence[Logits]) -> "torch.Tensor":
@@ -116,7 +118,7 @@ def draw(
     else:
         weights = _kept((masked.double() / sampler.temperature).softmax(dim=1), sampler)
         sums = weights.cumsum(dim=1)
-        turned = torch.tensor([one.random() for one in generators], dtype=torch.float64, device=scores.device)
+        turned = on_device(np.array([one.random() for one in generators]), scores.device)
         token_ids = torch.searchsorted(sums, turned[:, None] * sums[:, -1:], right=True)[:, 0]
         # Where no score is finite, both are beyond the width.
         last = torch.searchsorted(sums, sums[:, -1:].contiguous())[:, 0]

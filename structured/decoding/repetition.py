@@ -12,6 +12,7 @@ import numpy as np
 
 from structured.errors.arguments import check_fields, count, flag, number
 from structured.models import Logits
+from structured.models.kv_cache import on_device
 
 MAX_PERIOD = 512
 """The longest text, in bytes, whose repetition is found; some 64 tokens or more."""
@@ -77,11 +78,10 @@ class Repetition:
         import torch
 
         changed = logits.clone()
-        at = torch.tensor(seen, dtype=torch.int64, device=changed.device)
+        at = on_device(np.array(seen, dtype=np.int64), changed.device)
         found = changed[at]
         changed[at] = torch.where(found > 0, found / self.repetition_penalty, found * self.repetition_penalty)
-        changed[torch.tensor(banned, dtype=torch.int64, device=changed.device)] = float("-inf")
-        return changed
+        return changed.index_fill_(0, on_device(np.array(banned, dtype=np.int64), changed.device), float("-inf"))
 
 
 def repeated_end(text: bytes) -> bytes | None:

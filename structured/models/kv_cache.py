@@ -8,9 +8,21 @@ import copy
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
+from numpy.typing import ArrayLike
+
 if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedModel
+
+
+def on_device(numbers: ArrayLike, device: "torch.device") -> "torch.Tensor":
+    """Return numbers of the host on a device, without waiting for the passes that run there.
+
+    CUDA takes a copy of the host's memory before it returns, so that memory may be used again at once.
+    """
+    import torch
+
+    return torch.as_tensor(numbers).to(device, non_blocking=device.type == "cuda")
 
 
 class TextCache(Protocol):
@@ -108,8 +120,8 @@ class PaddedCache:
         width = max(map(len, token_ids))
         rows = [[0] * (width - len(new)) + list(new) for new in token_ids]
         seen = [[0] * (width - len(new)) + [1] * len(new) for new in token_ids]
-        self.seen = torch.cat([self.seen, torch.tensor(seen, device=device)], dim=1)
-        arguments: dict[str, Any] = {"input_ids": torch.tensor(rows, device=device)}  # (texts, width)
+        self.seen = torch.cat([self.seen, on_device(seen, device)], dim=1)
+        arguments: dict[str, Any] = {"input_ids": on_device(rows, device)}  # (texts, width)
         if "past_key_values" in self.accepts:
             arguments |= {"attention_mask": self.seen, "past_key_values": self.cache}
         else:  # without attention, nothing looks at earlier places

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from structured.errors import ModelError
 from structured.models.continuation import Continuation, examined
-from structured.models.kv_cache import PaddedCache, TextCache
+from structured.models.kv_cache import PaddedCache, TextCache, on_device
 
 if TYPE_CHECKING:
     import torch
@@ -133,6 +133,6 @@ class Network:
             output = self.model(**arguments)
         logits = output.logits if "logits_to_keep" in arguments else output.logits[:, wanted]
         if any(row != wanted for row in places):
-            chosen = torch.tensor([[wanted.index(column) for column in row] for row in places], device=logits.device)
+            chosen = on_device([[wanted.index(column) for column in row] for row in places], logits.device)
             logits = logits[torch.arange(len(places), device=logits.device)[:, None], chosen]
         return cast("torch.Tensor", logits)

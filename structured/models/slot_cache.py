@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any, Self, cast
 import torch
 from transformers.cache_utils import Cache, CacheLayerMixin, DynamicCache, DynamicLayer, LinearAttentionLayer
 
+from structured.models.kv_cache import on_device
+
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
@@ -88,13 +90,13 @@ class SlotCache:
             ids, places = self._padded_in_front(token_ids, width)
         self.start, self.used = self.lengths[0], max(row[-1] for row in places) + 1
         self.lengths = [length + count for length, count in zip(self.lengths, self.counts, strict=True)]
-        positions = torch.tensor(places, device=self.device)
+        positions = on_device(places, self.device)
         is_even = all(row == places[0] for row in places[1:])
         self.places = None if is_even else positions
         for layer in self.layers:
             layer.begin_pass(width)
         return {
-            "input_ids": torch.tensor(ids, device=self.device),  # (texts, columns)
+            "input_ids": on_device(ids, self.device),  # (texts, columns)
             "position_ids": positions,
             "attention_mask": None if is_even else self._mask(positions),
             "past_key_values": Cache(layers=[*self.layers]),
@@ -108,7 +110,7 @@ class SlotCache:
         ids, places = self._padded_in_front(token_ids, columns)
         self.lengths = [row[-1] + 1 for row in places]
         nothing = [[0] * columns] * (rows - len(token_ids))
-        return torch.tensor(ids + nothing, device=self.device), torch.tensor(places + nothing, device=self.device)
+        return on_device(ids + nothing, self.device), on_device(places + nothing, self.device)
 
     @torch.inference_mode()
     def clear(self, rows: int) -> None:
@@ -253,8 +255,8 @@ class SlotLayer(CacheLayerMixin):
         self.make_room(len(rows), used)
         to = [place for place, row in enumerate(rows) if place != row]
         for kept in self.kept if to else ():
-            chosen = kept[:, :, :used].index_select(0, torch.tensor([rows[place] for place in to], device=kept.device))
-            kept[torch.tensor(to, device=kept.device), :, :used] = chosen
+            chosen = kept[:, :, :used].index_select(0, on_device([rows[place] for place in to], kept.device))
+            kept[on_device(to, kept.device), :, :used] = chosen
 
     def put(self, other: "SlotLayer", first: int, used: int, *, rows: int, copies: int = 1) -> None:
         """Copy rows of another layer, and as many of their places as are in use, to those from `first` on."""
@@ -342,7 +344,7 @@ class ConvolutionSlots(LinearAttentionLayer):
         if min(ends) == max(ends) >= size - self.size:
             end = ends[0] + self.size
             return inputs[..., end - size : end].contiguous()
-        first = torch.tensor(ends, device=inputs.device)[:, None, None] + self.size - size
+        first = on_device(ends, inputs.device)[:, None, None] + self.size - size
         places = (first + torch.arange(size, device=inputs.device)).clamp(min=0)
         return inputs.gather(2, places.expand(-1, inputs.shape[1], -1))
 
