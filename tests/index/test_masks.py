@@ -1,10 +1,12 @@
 """The table of masks, and the same rows on a device: one gather for a batch, equal to the plain route."""
 
 from concurrent.futures import ThreadPoolExecutor
+from threading import Thread
 
 import numpy as np
 import pytest
 import torch
+from devices import DEVICE
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -76,41 +78,68 @@ def test_threads_agree_on_rows() -> None:
     assert len(table) == len({mask.tobytes() for mask in masks})
 
 
+@pytest.mark.gpu
 @given(sizes, st.integers(1, 5), st.integers(-40, 80), st.lists(st.booleans(), min_size=1, max_size=8), seeds)
 def test_masks_on_a_device_equal_the_plain_route(
     size: int, count: int, wider: int, interned: list[bool], seed: int
 ) -> None:
     """Gathered and applied there, masks do what they do here; rows of the table and others, logits wide or narrow."""
-    import torch
-
     rng = np.random.default_rng(seed)
     table = MaskTable(size)
     masks = random_masks(size, count, seed)
     batch = [masks[rng.integers(count)] for _ in interned]
     batch = [table.intern(mask) if keep else mask for mask, keep in zip(batch, interned, strict=True)]
     logits = rng.normal(size=(len(batch), max(1, size + wider))).astype(np.float32)
-    gathered = DeviceMasks(table, "cpu").gather(batch)
-    masked = apply_masks(torch.from_numpy(logits), gathered)
+    gathered = DeviceMasks(table, DEVICE).gather(batch)
+    scores = torch.from_numpy(logits).to(DEVICE)
+    masked = apply_masks(scores, gathered)
     plain = [np.where(unpack(mask, logits.shape[1]), row, -np.inf) for mask, row in zip(batch, logits, strict=True)]
-    assert np.array_equal(gathered.numpy(), batch)
-    assert np.array_equal(masked.numpy(), plain)
-    wide = apply_masks(torch.from_numpy(logits).double(), gathered)  # as it is done on other devices
-    assert np.array_equal(wide.numpy(), plain)
+    assert np.array_equal(gathered.cpu().numpy(), batch)
+    assert np.array_equal(masked.cpu().numpy(), plain)
+    wide = apply_masks(scores.double(), gathered)  # as it is done on other devices
+    assert np.array_equal(wide.cpu().numpy(), plain)
 
 
+@pytest.mark.gpu
 @pytest.mark.thorough
 @given(st.lists(st.integers(0, 40), min_size=1, max_size=12), seeds)
 def test_rows_on_another_device_follow_the_table(added: list[int], seed: int) -> None:
     """Where memory is not shared, only new rows are copied, and what is there always equals the table."""
     table = MaskTable(70)
-    elsewhere = DeviceMasks(table, "cpu")
+    elsewhere = DeviceMasks(table, DEVICE)
     elsewhere._shares_memory = False  # as it is on any other device
     masks = iter(random_masks(70, 500, seed))
     for count in added:
         for _ in range(count):
             table.intern(next(masks))
-        assert np.array_equal(elsewhere.rows().numpy(), table.rows)
+        assert np.array_equal(elsewhere.rows().cpu().numpy(), table.rows)
         assert len(elsewhere._buffer) <= 2 * len(table)
+
+
+def test_threads_copy_rows_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What one thread has copied is not lost in the memory of another that was growing it meanwhile."""
+    table = MaskTable(70)
+    elsewhere = DeviceMasks(table, "cpu")
+    elsewhere._shares_memory = False
+    for mask in random_masks(70, 20, seed=0):
+        table.intern(mask)
+    other = Thread(target=elsewhere.rows)
+    memory = elsewhere._buffer
+
+    class Interrupted:
+        def __len__(self) -> int:
+            return len(memory)
+
+        def __getitem__(self, place: slice) -> torch.Tensor:
+            found = memory[place]
+            other.start()
+            other.join(0.2)  # by then it would be done if it did not wait
+            return found
+
+    monkeypatch.setattr(elsewhere, "_buffer", Interrupted())
+    elsewhere.rows()
+    other.join()
+    assert np.array_equal(elsewhere.rows().numpy(), table.rows)
 
 
 @pytest.mark.thorough
@@ -150,6 +179,7 @@ def test_a_new_table_takes_no_memory() -> None:
     assert repr(tables[0]) == "MaskTable(1 rows of 4008 words)"
 
 
+@pytest.mark.gpu
 @given(st.integers(0, 2**16), st.sampled_from([0.0, 0.7, 1.0]), st.integers(0, 6), st.sampled_from([1.0, 0.8]))
 @settings(max_examples=examples(60))
 def test_drawing_on_the_device_is_drawing_on_the_host(seed: int, temperature: float, top_k: int, top_p: float) -> None:
@@ -166,7 +196,7 @@ def test_drawing_on_the_device_is_drawing_on_the_host(seed: int, temperature: fl
     masks[:2] = [table.intern(mask) for mask in masks[:2]]
     sampler = Sampler(temperature, top_k=top_k or None, top_p=top_p)
     generators = [np.random.default_rng([seed, row]) for row in range(4)]
-    choices = draw(torch.from_numpy(logits), masks, table, generators, sampler)
+    choices = draw(torch.from_numpy(logits).to(DEVICE), masks, table, generators, sampler)
     for row, choice in enumerate(choices):
         expected = sampler.choose(logits[row], masks[row], np.random.default_rng([seed, row]))
         if not np.isfinite(logits[row, expected.token_id]) and temperature:

@@ -5,9 +5,11 @@ from unittest.mock import Mock
 
 import numpy as np
 import pytest
+from devices import DEVICE, make_recording
 from doubles import byte_level_tokenizer, tiny
 from reruns import Recordable, Rerun
 
+from structured.decoding.device_masks import to_host
 from structured.errors import ModelError, OutOfMemoryError, StructuredWarning
 
 ARCHITECTURES = (
@@ -34,6 +36,7 @@ OTHERS = ("bloom", "mistral", "gemma2", "mamba", "roberta")
 """Models that have no positions, sliding windows, recurrences, or positions of their own."""
 
 
+@pytest.mark.gpu
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", ARCHITECTURES)
 def test_texts_of_any_architecture_are_read_as_alone(name):
@@ -43,13 +46,14 @@ def test_texts_of_any_architecture_are_read_as_alone(name):
     from structured.models.transformers import HuggingFaceModel
 
     tokenizer = byte_level_tokenizer()
-    model = HuggingFaceModel(tiny(name, len(tokenizer)), tokenizer)
+    model = HuggingFaceModel(tiny(name, len(tokenizer)).to(DEVICE), tokenizer)
     assert model.can_roll_back
 
     def assert_right(found, written):
-        for logits, token_ids in zip(found, written, strict=True):
+        for logits, token_ids in zip(to_host(found), written, strict=True):
             with torch.inference_mode():
-                alone = model.model(input_ids=torch.tensor([token_ids]), use_cache=False).logits[0, -1].numpy()
+                read = model.model(input_ids=torch.tensor([token_ids], device=DEVICE), use_cache=False)
+            alone = read.logits[0, -1].cpu().numpy()
             np.testing.assert_allclose(logits, alone, atol=2e-3 * float(alone.std()) + 1e-5)
 
     rng = np.random.default_rng(0)
@@ -71,6 +75,7 @@ def test_texts_of_any_architecture_are_read_as_alone(name):
     assert_right(batch.forward([[9], [9, 8]]), [[*first, 9], [*last, 9, 8]])
 
 
+@pytest.mark.gpu
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", [name for name in ARCHITECTURES if name != "lfm2"])
 def test_passes_of_any_architecture_can_be_recorded(name):
@@ -79,9 +84,17 @@ def test_passes_of_any_architecture_can_be_recorded(name):
     from structured.models.transformers import HuggingFaceModel
 
     tokenizer = byte_level_tokenizer()
-    network = tiny(name, len(tokenizer))
+    network = tiny(name, len(tokenizer)).to(DEVICE)
     plain, recorded = HuggingFaceModel(network, tokenizer), HuggingFaceModel(network, tokenizer)
-    recorded.recordings = RecordingPool(network, Rerun)
+    made = []
+
+    def make(*arguments):
+        recording = make_recording(*arguments)
+        recording.replay = Mock(wraps=recording.replay)
+        made.append(recording)
+        return recording
+
+    recorded.recordings = RecordingPool(network, make)
     rng = np.random.default_rng(0)
 
     def write():
@@ -92,15 +105,15 @@ def test_passes_of_any_architecture_can_be_recorded(name):
             new = [rng.integers(5, 200, counts[row]).tolist() for row in rows]
             for one in batches:
                 one.select(rows)
-            expected, found = (one.forward(new) for one in batches)
+            expected, found = (to_host(one.forward(new)) for one in batches)
             np.testing.assert_allclose(found, expected, atol=2e-3 * float(expected.std()) + 1e-5)
 
     write()
     write()
-    replayed, made = Rerun.replayed, Rerun.made
+    count, replayed = len(made), sum(one.replay.call_count for one in made)
     write()  # one batch after the other has the same slots, and this one no shape that is new
-    assert Rerun.replayed > replayed
-    assert Rerun.made == made
+    assert sum(one.replay.call_count for one in made) > replayed
+    assert len(made) == count
 
 
 WAITING = {

@@ -31,20 +31,15 @@ class Recordable(TorchDispatchMode):
 class Rerun:
     """A `Recording` that runs the pass anew, from the memory and into the memory that it was made with."""
 
-    made = 0
-    replayed = 0
-
     def __init__(self, run: Pass, ids: torch.Tensor, places: torch.Tensor, before: "Rerun | None") -> None:
         del before
         self.run = run
         self.ids, self.places = ids.clone(), places.clone()
         self.logits = self._checked()
-        Rerun.made += 1
 
     def replay(self) -> None:
         """Run the pass."""
         self.logits.copy_(self._checked())
-        Rerun.replayed += 1
 
     def _checked(self) -> torch.Tensor:
         with Recordable():
