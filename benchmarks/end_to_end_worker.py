@@ -16,11 +16,14 @@ from functools import wraps
 from importlib import import_module
 from pathlib import Path
 from time import perf_counter, process_time
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 import torch
 
 from benchmarks.documents import KINDS, is_valid, json_schema
+
+if TYPE_CHECKING:
+    from structured.models.transformers import HuggingFaceModel
 
 UNGUIDED, OURS = "unguided", "structured"
 PEERS = {
@@ -42,24 +45,27 @@ CLOCKS: dict[str, Clock] = {"wall": perf_counter, "processor": process_time}
 
 
 class Stopwatch:
-    """Adds up how long some calls take."""
+    """Adds up how long some calls take. One that is not running only counts them, and waits for nothing."""
 
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
         self.seconds = 0.0
         self.calls = 0
+        self.is_running = True
 
     def on(self, function: Callable[P, T]) -> Callable[P, T]:
-        """Return the function, timed; a GPU is waited for."""
+        """Return the function, timed; a GPU is waited for, unless it is recording."""
 
         @wraps(function)
         def timed(*args: P.args, **kwargs: P.kwargs) -> T:
+            self.calls += 1
+            if not self.is_running:
+                return function(*args, **kwargs)
             started = self.clock()
             result = function(*args, **kwargs)
-            if torch.cuda.is_available():
+            if torch.cuda.is_available() and not torch.cuda.is_current_stream_capturing():
                 torch.cuda.synchronize()
             self.seconds += self.clock() - started
-            self.calls += 1
             return result
 
         return timed
@@ -80,17 +86,18 @@ class Written:
 class Ours:
     """This library."""
 
-    def __init__(self, folder: str, device: str, clock: Clock) -> None:
+    def __init__(self, model: "HuggingFaceModel", clock: Clock) -> None:
         from structured.automata.loops.jit import compile_loops
         from structured.index.compile import compile_type
-        from structured.models import load_model
         from structured.output_types.resolve import resolve_type
 
-        self.model = cast("Any", load_model(folder, device_map={"": device}))
+        self.model = cast("Any", model)
         self.clock = clock
         self.forward, self.passes = Stopwatch(clock), Stopwatch(clock)
         self.model.model.forward = self.forward.on(self.model.model.forward)
         self.model.prefill = self.passes.on(self._prefilling(self.model.prefill))
+        if model.recordings is not None:
+            model.recordings.make = self._recording(model.recordings.make)
         self._indexes: dict[str, Any] = {}
         compile_loops()
         compile_type(resolve_type(bool), self.model.vocabulary).mask(0)  # which lays out the vocabulary
@@ -132,6 +139,14 @@ class Ours:
             guiding,
         )
 
+    def _recording(self, make: Callable[..., Any]) -> Callable[..., Any]:
+        def timed(*args: Any) -> Any:
+            recording = make(*args)
+            recording.replay = self.forward.on(recording.replay)
+            return recording
+
+        return timed
+
     def _prefilling(self, prefill: Callable[..., Any]) -> Callable[..., Any]:
         def timed(*args: Any, **options: Any) -> Any:
             batch, logits = prefill(*args, **options)
@@ -145,11 +160,8 @@ class Ours:
 class Generate:
     """The `generate` of transformers, with the processor of a peer or without any."""
 
-    def __init__(self, folder: str, device: str, clock: Clock, engine: str) -> None:
-        from transformers import AutoModelForCausalLM, AutoTokenizer
-
-        self.model = cast("Any", AutoModelForCausalLM.from_pretrained(folder, dtype="auto")).to(device)
-        self.tokenizer: Any = AutoTokenizer.from_pretrained(folder)
+    def __init__(self, model: Any, tokenizer: Any, clock: Clock, engine: str) -> None:
+        self.model, self.tokenizer = model, tokenizer
         self.clock = clock
         self.forward, self._processing = Stopwatch(clock), Stopwatch(clock)
         ends = self.model.generation_config.eos_token_id
@@ -204,6 +216,18 @@ class Generate:
     def _cut(self, token_ids: Sequence[int]) -> list[int]:
         """Return what is in front of the first end token."""
         return list(itertools.takewhile(lambda token_id: token_id not in self._ends, token_ids))
+
+
+def load(folder: str, device: str, clock: Clock, engine: str) -> Ours | Generate:
+    """Return an engine with the model of a folder."""
+    if engine == OURS:
+        from structured.models import load_model
+
+        return Ours(cast("HuggingFaceModel", load_model(folder, device_map={"": device})), clock)
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    model = cast("Any", AutoModelForCausalLM.from_pretrained(folder, dtype="auto")).to(device)
+    return Generate(model, AutoTokenizer.from_pretrained(folder), clock, engine)
 
 
 def answers(lines: Iterator[str], engine: Ours | Generate, tasks: dict[str, list[list[int]]]) -> Iterator[Request]:
@@ -269,11 +293,7 @@ def main() -> None:
     torch.set_num_threads(arguments.threads)
     tasks = json.loads(arguments.tasks.read_text())
     try:
-        engine = (
-            Ours(arguments.model, arguments.device, CLOCKS[arguments.clock])
-            if arguments.engine == OURS
-            else Generate(arguments.model, arguments.device, CLOCKS[arguments.clock], arguments.engine)
-        )
+        engine = load(arguments.model, arguments.device, CLOCKS[arguments.clock], arguments.engine)
     except Exception as error:  # noqa: BLE001  as above
         reason = failure(error)
         replies: Iterator[Request] = (reason for _ in sys.stdin)

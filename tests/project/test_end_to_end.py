@@ -10,7 +10,7 @@ from doubles import END, ByteTokenizer, byte_level_tokenizer, tiny_llama
 
 from benchmarks.documents import KINDS, documents, is_valid
 from benchmarks.end_to_end import Bench, Summary, characters_table, rates_table, shares_table
-from benchmarks.end_to_end_worker import CLOCKS, Generate, Ours, Stopwatch, answers, count_shared
+from benchmarks.end_to_end_worker import CLOCKS, UNGUIDED, Generate, Ours, Stopwatch, answers, count_shared, load
 from benchmarks.flat_cost import flat_cost_of
 from benchmarks.paper_figure import FROM_STATE, INDEXED, READ_AGAIN, curves, draw, table
 from structured.vocabulary import Vocabulary
@@ -49,7 +49,8 @@ def asked(engine: Ours | Generate, tasks: dict[str, list[list[int]]], **more: ob
 
 @pytest.fixture(scope="module")
 def ours(folder: str) -> Ours:
-    engine = Ours(folder, "cpu", CLOCK)
+    engine = load(folder, "cpu", CLOCK, "structured")
+    assert isinstance(engine, Ours)
     assert next(answers(iter(['{"compile": "Person"}']), engine, {}))["seconds"] > 0
     return engine
 
@@ -86,7 +87,8 @@ def test_shared_beginnings_change_no_text(ours: Ours, tasks: dict[str, list[list
 @pytest.mark.thorough
 def test_unguided_generation_writes_what_it_is_told_to(folder: str, tasks: dict[str, list[list[int]]]):
     """As many tokens as the guided answers have, a batch as long as its longest."""
-    engine = Generate(folder, "cpu", CLOCK, "unguided")
+    engine = load(folder, "cpu", CLOCK, UNGUIDED)
+    assert isinstance(engine, Generate)
     engine.compile("Person")
     answer = asked(engine, tasks, lengths=[4, 9, 5])
     assert answer["lengths"] == [4, 9, 5]
@@ -110,7 +112,8 @@ class Only:
 @pytest.mark.thorough
 def test_a_peer_is_a_logits_processor_that_is_timed(folder: str, tasks: dict[str, list[list[int]]]):
     """It gets a new one for each batch, and what follows the end token is cut off."""
-    engine = Generate(folder, "cpu", CLOCK, "unguided")
+    engine = load(folder, "cpu", CLOCK, UNGUIDED)
+    assert isinstance(engine, Generate)
     engine.engine = SimpleNamespace(compile=lambda schema: lambda: Only(3 + ord("a"), 5))  # noqa: ARG005
     engine.compile("Person")
     answer = asked(engine, tasks)
@@ -174,7 +177,9 @@ def test_stopwatches_count():
     """Calls and seconds."""
     watch = Stopwatch(iter([0.0, 2.0, 5.0, 6.0]).__next__)
     assert [watch.on(str)(1), watch.on(str)(2)] == ["1", "2"]
-    assert (watch.calls, watch.seconds) == (2, 3.0)
+    watch.is_running = False
+    assert watch.on(str)(3) == "3"
+    assert (watch.calls, watch.seconds) == (3, 3.0)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -1,0 +1,1 @@
+"""All that a GPU has to show, in one command: `python -m benchmarks.gpu`."""
