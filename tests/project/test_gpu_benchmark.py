@@ -71,12 +71,16 @@ def setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     import torch
 
     from benchmarks.gpu.machine import Setting
+    from structured.errors import ModelError
     from structured.models.cuda_graphs import RecordingPool
+    from structured.models.slot_cache import SlotCache
     from structured.models.transformers import HuggingFaceModel
 
     byte_level_tokenizer().save_pretrained(tmp_path)
 
     def recorded(self: Setting, model: HuggingFaceModel) -> HuggingFaceModel:
+        if SlotCache(model.model, 0).pads_behind:
+            raise ModelError("convolutions cannot be recorded")
         made = self.sampling_there(HuggingFaceModel(model.model, model.tokenizer, name=model.name))
         made.recordings = RecordingPool(made.model, Rerun)
         return made
@@ -104,7 +108,7 @@ def test_every_part_runs_without_a_gpu(setting: Any, part: str) -> None:
         assert all(row["with CUDA graphs, ms"] > 0 for row in found)
     if part == "throughput":
         assert {row["CUDA graphs"] for row in found} == {"yes", "no"}
-        assert all(0 < row["outside the pass, %"] < 100 for row in found)
+        assert all(0 < row["outside the pass, %"] < 100 for row in found if row["CUDA graphs"] == "no")
 
 
 @pytest.mark.thorough
