@@ -60,12 +60,12 @@ def _tests(name: str, chosen: str) -> Iterator[Row]:
     outcomes: Counter[str] = Counter()
     for case in cases:
         bad = [child for child in case if child.tag in {"failure", "error"}]
-        outcomes["failed" if bad else "skipped" if case.find("skipped") is not None else "passed"] += 1
+        outcomes["fail" if bad else "skip" if case.find("skipped") is not None else "pass"] += 1
         for child in bad:
             words = " ".join((child.get("message") or "").split())[:300]
             yield {FAILED: f"{case.get('classname')}::{case.get('name')}: {words}"}
     seconds = sum(float(case.get("time") or 0.0) for case in cases)
-    yield {"tests in": name} | {key: outcomes[key] for key in ("passed", "failed", "skipped")} | {"seconds": seconds}
+    yield {"tests in": name} | {key: outcomes[key] for key in ("pass", "fail", "skip")} | {"seconds": seconds}
 
 
 @dataclass(frozen=True, slots=True)
