@@ -68,8 +68,8 @@ class LlamaTokenizer:
     def encode(self, prompt: str | Messages) -> list[int]:
         """Return the token ids of a text, or of messages through the chat template.
 
-        Raises PromptError if some of the text cannot be kept from becoming a control token, ModelError if the chat
-        template fails or leaves out a message.
+        Raises PromptError if some of the text cannot be kept from becoming a control token, or the chat template does
+        not take these messages; ModelError if it fails or leaves out a message.
         """
         if isinstance(prompt, str):
             return [*self._own("bos"), *self.encode_text(prompt), *self._own("eos")]

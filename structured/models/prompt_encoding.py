@@ -10,12 +10,12 @@ which changes the text.
 import json
 import re
 import secrets
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, zip_longest
 from typing import Any
 
-from structured.errors import ModelError, PromptError
+from structured.errors import ModelError, PromptError, StructuredError
 from structured.models.protocol import Messages
 from structured.vocabulary.vocabulary import TransformersTokenizer
 
@@ -36,8 +36,8 @@ class PromptEncoder:
     def encode(self, prompt: str | Messages) -> list[int]:
         """Return the token ids of a text, or of messages through the chat template.
 
-        Raises PromptError if some of the text cannot be kept from becoming a control token, ModelError if the chat
-        template fails or leaves out a message.
+        Raises PromptError if some of the text cannot be kept from becoming a control token, or the chat template does
+        not take these messages; ModelError if it fails or leaves out a message.
         """
         if isinstance(prompt, str):
             return self._encode(["", ""], [prompt], add_special_tokens=True)
@@ -135,23 +135,67 @@ class _RespelledTokenizer:
 def rendered(messages: Messages, render: Callable[[Messages], str], name: str) -> tuple[list[str], list[str]]:
     """Return the pieces of a chat template and the contents between them, given what renders messages.
 
-    The template sees marks in place of the contents: it cannot trim, cut or interpret what it does not see. Raises
-    ModelError, in which the tokenizer is called `name`, if the template fails or leaves out a message.
+    The template sees marks in place of the contents: it cannot trim, cut or interpret what it does not see. A system
+    message may stand where the template puts it. Where the template has no place for one, as Gemma's had none, it
+    begins the first turn of the user.
+
+    Raises PromptError if the template, that of the tokenizer `name`, takes other messages and not these, such as two
+    turns of the user in a row. Raises ModelError if it fails or leaves out a message.
     """
+    another = "Set another as tokenizer.chat_template, or None for plain prompts."
+    problem: StructuredError = ModelError(f"There is no message for the chat template of {name}.")
+    for turns in _ways_to_tell(messages):
+        try:
+            return _marked(turns, render)
+        except _LeftOutError:
+            problem = ModelError(
+                f"The chat template of {name} does not write each of {len(messages)} messages once and in order. "
+                f"{another}"
+            )
+        except Exception as error:  # noqa: BLE001  a template is code, and may raise what it likes
+            problem = ModelError(f"The chat template of {name} failed: {error}. {another}")
+            if _renders([{"role": "user", "content": _NEUTRAL}], render):
+                problem = PromptError(f"The chat template of {name} does not take these messages: {error}.")
+            problem.__cause__ = error
+    raise problem
+
+
+class _LeftOutError(Exception):
+    """A chat template writes some message not at all, twice, or out of order."""
+
+
+def _marked(messages: Messages, render: Callable[[Messages], str]) -> tuple[list[str], list[str]]:
+    """Return what a template writes around the contents of messages, and these. Raises what the template raises."""
     secret = secrets.token_hex(8)
     contents = {f"content{secret}n{number}n": turn["content"] for number, turn in enumerate(messages)}
-    turns = [{**turn, "content": mark} for turn, mark in zip(messages, contents, strict=True)]
-    another = "Set another as tokenizer.chat_template, or None for plain prompts."
+    template, marks = _split(
+        render([{**turn, "content": mark} for turn, mark in zip(messages, contents, strict=True)]), contents
+    )
+    first_turn = int(messages[0]["role"] == "system")
+    system, turns = list(contents)[:first_turn], list(contents)[first_turn:]
+    if sorted(marks) != sorted(contents) or [mark for mark in marks if mark not in system] != turns:
+        raise _LeftOutError
+    return template, [contents[mark] for mark in marks]
+
+
+def _ways_to_tell(messages: Messages) -> Iterator[Messages]:
+    """Yield messages as they are, and then without a system message: it begins the first turn of the user."""
+    if messages:
+        yield messages
+    roles = [turn["role"] for turn in messages]
+    if roles[:1] == ["system"] and "user" in roles:
+        turns = [dict(turn) for turn in messages[1:]]
+        first = turns[roles.index("user") - 1]
+        first["content"] = "\n\n".join(filter(None, (messages[0]["content"], first["content"])))
+        yield turns
+
+
+def _renders(messages: Messages, render: Callable[[Messages], str]) -> bool:
     try:
-        text = render(turns)
-    except Exception as error:  # a template is code, and may raise what it likes
-        raise ModelError(f"The chat template of {name} failed: {error}. {another}") from error
-    template, marks = _split(text, contents)
-    if marks != list(contents):
-        raise ModelError(
-            f"The chat template of {name} does not write each of {len(messages)} messages once and in order. {another}"
-        )
-    return template, list(contents.values())
+        render(messages)
+    except Exception:  # noqa: BLE001  a template is code, and may raise what it likes
+        return False
+    return True
 
 
 def is_markup(token: str) -> bool:

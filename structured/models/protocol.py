@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import torch
 
 Messages = Sequence[Mapping[str, str]]
-"""Chat turns: `role` ("user" or "assistant") and `content`."""
+"""Chat turns: `role` ("user" or "assistant"; of the first, "system" as well) and `content`."""
 
 Logits: TypeAlias = Union[NDArray[np.float32], "torch.Tensor"]
 """Scores of tokens. Tokens are sampled where the scores are: of an array on the host, of a tensor on its device."""

@@ -177,6 +177,10 @@ def test_text_that_cannot_be_kept_text_is_refused():
     ("template", "message"),
     [
         ("{{ messages[0]['content'] }}", "does not write each of 3 messages once and in order"),
+        (
+            "{% for m in messages %}{{ m['content'] }}{{ m['content'] }}{% endfor %}",
+            "does not write each of 3 messages",
+        ),
         ("{% for m in messages %}{{ m['content'] | upper }}{% endfor %}", "does not write each of 3 messages"),
         ("{% for m in messages | reverse %}{{ m['content'] }}{% endfor %}", "does not write each of 3 messages"),
         ("{{ raise_exception('No system here') }}", r"failed: No system here\. Set another"),
@@ -188,6 +192,56 @@ def test_chat_templates_that_lose_a_message_are_refused(template, message):
     encoder = PromptEncoder(byte_level_tokenizer(chat_template=template))
     with pytest.raises(ModelError, match=message):
         encoder.encode(messages("a"))
+
+
+PLAIN = "{% for m in messages %}<{{ m['role'] }}>{{ m['content'] }}{% endfor %}"
+"""A template that takes any role."""
+
+TURNS: Messages = [
+    {"role": "system", "content": "Be brief."},
+    {"role": "user", "content": "one"},
+    {"role": "assistant", "content": "1"},
+    {"role": "user", "content": "two"},
+]
+
+
+@pytest.mark.parametrize(
+    ("template", "expected"),
+    [
+        (PLAIN, "<system>Be brief.<user>one<assistant>1<user>two"),
+        (
+            "{% if messages[0]['role'] == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}"
+            + PLAIN,
+            "<user>Be brief.\n\none<assistant>1<user>two",
+        ),
+        (
+            PLAIN.replace("<", "{% if m['role'] != 'system' %}<").replace("}}{% endfor", "}}{% endif %}{% endfor"),
+            "<user>Be brief.\n\none<assistant>1<user>two",
+        ),
+        (
+            (
+                "{% for m in messages[1:] %}<{{ m['role'] }}>"
+                "{% if loop.last %}{{ messages[0]['content'] }}: {% endif %}{{ m['content'] }}{% endfor %}"
+            ),
+            "<user>one<assistant>1<user>Be brief.: two",
+        ),
+    ],
+    ids=["has the role", "refuses it", "drops it", "puts it last"],
+)
+def test_no_template_loses_a_system_message(template, expected):
+    """It stands where the template has a place for it, and else at the head of the first turn of the user."""
+    tokenizer = byte_level_tokenizer(chat_template=template)
+    assert decoded(tokenizer, PromptEncoder(tokenizer).encode(TURNS)) == expected
+
+
+def test_messages_that_a_template_refuses_are_the_fault_of_the_messages():
+    """Others would be encoded: the error is that of one document, and of no other."""
+    template = "{% if messages | length > 1 %}{{ raise_exception('Roles must alternate') }}{% endif %}" + PLAIN
+    encoder = PromptEncoder(byte_level_tokenizer(chat_template=template))
+    with pytest.raises(PromptError, match=r"does not take these messages: Roles must alternate\.$"):
+        encoder.encode(TURNS)
+    with pytest.raises(ModelError, match="There is no message"):
+        encoder.encode([])
 
 
 def test_templates_do_not_interpret_what_they_are_given():
