@@ -33,6 +33,7 @@ from structured.errors import (
     VocabularyError,
 )
 from structured.extraction.calls import aextract, aextract_batch, extract, extract_batch, structured
+from structured.extraction.conversation import Document
 from structured.extraction.extractor import Extractor
 from structured.extraction.options import Options
 from structured.extraction.stream import Stream
@@ -60,6 +61,7 @@ __all__ = [
     "BudgetWarning",
     "CacheWarning",
     "Description",
+    "Document",
     "Extraction",
     "Extractor",
     "Generation",

@@ -10,6 +10,7 @@ from typing import Any, Literal, ParamSpec, TypeVar, Unpack, get_origin, overloa
 from structured.errors import SchemaError, StructuredError
 from structured.errors.calling_line import calling_line, warnings_at
 from structured.errors.values import shown
+from structured.extraction.conversation import Document
 from structured.extraction.extractor import Extractor, make_extractor, outcome_of_each
 from structured.extraction.options import Errors, Options, check_absent, check_batch, checked_options
 from structured.extraction.templates import Template
@@ -23,12 +24,12 @@ P = ParamSpec("P")
 
 
 @overload
-def extract(output_type: type[T], text: str, *, absent: None = ..., **options: Unpack[Options]) -> T: ...
+def extract(output_type: type[T], text: Document, *, absent: None = ..., **options: Unpack[Options]) -> T: ...
 @overload
-def extract(output_type: type[T], text: str, *, absent: Absent, **options: Unpack[Options]) -> Extraction[T]: ...
+def extract(output_type: type[T], text: Document, *, absent: Absent, **options: Unpack[Options]) -> Extraction[T]: ...
 @overload
-def extract(output_type: object, text: str, *, absent: Absent | None = ..., **options: Unpack[Options]) -> Any: ...
-def extract(output_type: object, text: str, *, absent: Absent | None = None, **options: Unpack[Options]) -> Any:
+def extract(output_type: object, text: Document, *, absent: Absent | None = ..., **options: Unpack[Options]) -> Any: ...
+def extract(output_type: object, text: Document, *, absent: Absent | None = None, **options: Unpack[Options]) -> Any:
     """Extract one validated instance of a type from a text.
 
     `extract(Person, "Jason is 25 years old.")` → `Person(name='Jason', age=25)`
@@ -36,7 +37,8 @@ def extract(output_type: object, text: str, *, absent: Absent | None = None, **o
     Parameters:
         output_type: A Pydantic model, dataclass, `TypedDict`, `Literal`, `int`, `list[Model]`, a union …, or a
             `JsonSchema`.
-        text: The text.
+        text: The text; or the messages of a chat, `[{"role": "user", "content": "…"}]`, for a model with a chat
+            template.
         absent: The fields that the text may not state. True: every field that is neither optional nor a list. Or a list
             of paths, as `inspect_type` shows them: `["age", "lines[].price"]`.
         options: See `Options`.
@@ -50,7 +52,7 @@ def extract(output_type: object, text: str, *, absent: Absent | None = None, **o
         ValueError: An option has a value that is not allowed.
         SchemaError: A part of the type cannot be enforced exactly.
         PatternError: A regular expression of the type cannot be compiled.
-        PromptError: The text is empty, or too long for the model's context.
+        PromptError: The text is empty, or too long for the model's context; or messages are not as they must be.
         BudgetError: `max_tokens` is less than the shortest answer takes.
         ModelError: The model cannot be loaded or called.
         VocabularyError: The tokenizer cannot be used, or cannot spell any answer of the type.
@@ -63,7 +65,7 @@ def extract(output_type: object, text: str, *, absent: Absent | None = None, **o
 @overload
 def extract_batch(
     output_type: type[T],
-    documents: Iterable[str],
+    documents: Iterable[Document],
     *,
     absent: None = ...,
     errors: Literal["raise"] = ...,
@@ -73,7 +75,7 @@ def extract_batch(
 @overload
 def extract_batch(
     output_type: type[T],
-    documents: Iterable[str],
+    documents: Iterable[Document],
     *,
     absent: None = ...,
     errors: Literal["return"],
@@ -83,7 +85,7 @@ def extract_batch(
 @overload
 def extract_batch(
     output_type: type[T],
-    documents: Iterable[str],
+    documents: Iterable[Document],
     *,
     absent: Absent,
     errors: Literal["raise"] = ...,
@@ -93,7 +95,7 @@ def extract_batch(
 @overload
 def extract_batch(
     output_type: type[T],
-    documents: Iterable[str],
+    documents: Iterable[Document],
     *,
     absent: Absent,
     errors: Literal["return"],
@@ -103,7 +105,7 @@ def extract_batch(
 @overload
 def extract_batch(
     output_type: object,
-    documents: Iterable[str],
+    documents: Iterable[Document],
     *,
     absent: Absent | None = ...,
     errors: Errors = ...,
@@ -112,7 +114,7 @@ def extract_batch(
 ) -> list[Any]: ...
 def extract_batch(
     output_type: object,
-    documents: Iterable[str],
+    documents: Iterable[Document],
     *,
     absent: Absent | None = None,
     errors: Errors = "raise",
@@ -124,7 +126,7 @@ def extract_batch(
     Parameters:
         output_type: One type for all documents, or a list of types, one for each document. With a list, `examples` and
             paths in `absent` are refused, since they belong to one type.
-        documents: The texts.
+        documents: The texts; each may also be a list of messages.
         absent: As for `extract`.
         errors: `"raise"` raises `BatchError` at the end if some documents failed; it holds all results and errors.
             `"return"` puts the error of a document in place of its result. A document fails if it is empty, not text or
@@ -139,21 +141,25 @@ def extract_batch(
     Raises:
         BatchError: Some documents failed, with `errors="raise"`. If the model stops and there is no result at all, its
             error is raised as it is.
-        PromptError: `documents` is one text.
+        PromptError: `documents` is one text, or one list of messages.
         SchemaError: As for `extract`, like the other errors that do not concern a single document.
     """
     return _batch(output_type, documents, absent, errors, progress, options)
 
 
 @overload
-async def aextract(output_type: type[T], text: str, *, absent: None = ..., **options: Unpack[Options]) -> T: ...
-@overload
-async def aextract(output_type: type[T], text: str, *, absent: Absent, **options: Unpack[Options]) -> Extraction[T]: ...
+async def aextract(output_type: type[T], text: Document, *, absent: None = ..., **options: Unpack[Options]) -> T: ...
 @overload
 async def aextract(
-    output_type: object, text: str, *, absent: Absent | None = ..., **options: Unpack[Options]
+    output_type: type[T], text: Document, *, absent: Absent, **options: Unpack[Options]
+) -> Extraction[T]: ...
+@overload
+async def aextract(
+    output_type: object, text: Document, *, absent: Absent | None = ..., **options: Unpack[Options]
 ) -> Any: ...
-async def aextract(output_type: object, text: str, *, absent: Absent | None = None, **options: Unpack[Options]) -> Any:
+async def aextract(
+    output_type: object, text: Document, *, absent: Absent | None = None, **options: Unpack[Options]
+) -> Any:
     """Do what `extract` does in a thread, so that the event loop is not blocked."""
     _check_order("aextract", output_type, text)
     return await _in_thread(lambda: make_extractor(output_type, absent, options)(text))
@@ -162,7 +168,7 @@ async def aextract(output_type: object, text: str, *, absent: Absent | None = No
 @overload
 async def aextract_batch(
     output_type: type[T],
-    documents: Iterable[str],
+    documents: Iterable[Document],
     *,
     absent: None = ...,
     errors: Literal["raise"] = ...,
@@ -172,7 +178,7 @@ async def aextract_batch(
 @overload
 async def aextract_batch(
     output_type: type[T],
-    documents: Iterable[str],
+    documents: Iterable[Document],
     *,
     absent: None = ...,
     errors: Literal["return"],
@@ -182,7 +188,7 @@ async def aextract_batch(
 @overload
 async def aextract_batch(
     output_type: type[T],
-    documents: Iterable[str],
+    documents: Iterable[Document],
     *,
     absent: Absent,
     errors: Literal["raise"] = ...,
@@ -192,7 +198,7 @@ async def aextract_batch(
 @overload
 async def aextract_batch(
     output_type: type[T],
-    documents: Iterable[str],
+    documents: Iterable[Document],
     *,
     absent: Absent,
     errors: Literal["return"],
@@ -202,7 +208,7 @@ async def aextract_batch(
 @overload
 async def aextract_batch(
     output_type: object,
-    documents: Iterable[str],
+    documents: Iterable[Document],
     *,
     absent: Absent | None = ...,
     errors: Errors = ...,
@@ -211,7 +217,7 @@ async def aextract_batch(
 ) -> list[Any]: ...
 async def aextract_batch(
     output_type: object,
-    documents: Iterable[str],
+    documents: Iterable[Document],
     *,
     absent: Absent | None = None,
     errors: Errors = "raise",
@@ -232,7 +238,7 @@ async def _in_thread(run: Callable[[], T]) -> T:
 
 def _batch(  # noqa: PLR0913, PLR0917  what a call was given
     output_type: object,
-    documents: Iterable[str],
+    documents: Iterable[Document],
     absent: Absent | None,
     errors: Errors,
     progress: bool | None,

@@ -9,6 +9,7 @@ from structured.decoding.requests import Generation
 from structured.errors import PromptError, SchemaError, StructuredError
 from structured.errors.arguments import check_picklable
 from structured.errors.values import counted, described, message, shown
+from structured.extraction.conversation import Conversation, Document
 from structured.extraction.options import (
     MAX_TOKENS,
     Errors,
@@ -90,6 +91,7 @@ class Extractor(Generic[T]):
             options.get("max_tokens", MAX_TOKENS),
             self.run.cache,
             repetition_of(options),
+            options.get("system"),
         )
         if not wanted.depends_on_document:
             self.task.index("")
@@ -105,6 +107,7 @@ class Extractor(Generic[T]):
             "search": str(self.run.search),
             "max_tokens": f"{task.max_tokens:,}",
             "retries": f"{self.run.retries:,}",
+            "system": task.system,
             "instructions": task.instructions,
             "examples": f"{len(task.examples):,}" if task.examples else None,
             "absent": None if absent is None else str(absent),
@@ -130,8 +133,8 @@ class Extractor(Generic[T]):
         """The type, as the prompt describes it."""
         return self.task.description.text
 
-    def __call__(self, text: str, *, instructions: str | None = None) -> T:
-        """Extract one instance from a text.
+    def __call__(self, text: Document, *, instructions: str | None = None) -> T:
+        """Extract one instance from a text, or from the messages of a chat.
 
         `instructions` apply to this call alone, and follow those of the extractor. Raises PromptError, BudgetError or
         GenerationError.
@@ -140,17 +143,19 @@ class Extractor(Generic[T]):
 
     @overload
     def batch(
-        self, documents: Iterable[str], *, errors: Literal["raise"] = ..., progress: bool | None = ...
+        self, documents: Iterable[Document], *, errors: Literal["raise"] = ..., progress: bool | None = ...
     ) -> list[T]: ...
     @overload
     def batch(
-        self, documents: Iterable[str], *, errors: Literal["return"], progress: bool | None = ...
+        self, documents: Iterable[Document], *, errors: Literal["return"], progress: bool | None = ...
     ) -> list[T | StructuredError]: ...
-    def batch(self, documents: Iterable[str], *, errors: Errors = "raise", progress: bool | None = None) -> list[Any]:
+    def batch(
+        self, documents: Iterable[Document], *, errors: Errors = "raise", progress: bool | None = None
+    ) -> list[Any]:
         """Extract one instance from each document, and return them in order; see `extract_batch`.
 
         Parameters:
-            documents: The texts.
+            documents: The texts; each may also be a list of messages.
             errors: As for `extract_batch`.
             progress: As for `extract_batch`.
 
@@ -164,12 +169,12 @@ class Extractor(Generic[T]):
         listed = listed_documents(documents)
         return self.run.outcome([self.task] * len(listed), listed, progress=progress).all(errors)
 
-    def stream(self, text: str) -> Stream[T]:
-        """Return the answer to a text as a `Stream`. Raises PromptError, BudgetError."""
+    def stream(self, text: Document) -> Stream[T]:
+        """Return the answer to a text or messages as a `Stream`. Raises PromptError, BudgetError."""
         if self.run.search.is_of_several:
             raise ValueError("An answer can be streamed if it is the only one. Leave out beams and samples.")
         item = self.task.item(0, text, named="the text")
-        request = self.task.request(item, self.run.search.sampler, 0, self.task.beginning)
+        request = self.task.request(item, self.run.search.sampler, 0, item.beginning)
 
         def read(generation: Generation) -> T:
             outcome = Outcome(1)
@@ -181,14 +186,17 @@ class Extractor(Generic[T]):
         pieces = stream(self.task.model, request, self.run.search.sampler, jump_forward=self.run.jump_forward)
         return Stream(pieces, self.task.output_type, read)
 
-    def prompt(self, document: str) -> str | list[dict[str, str]]:
-        """Return the prompt for a document: chat messages if the model has a chat template, else plain text."""
-        return self.task.prompt(document)
+    def prompt(self, document: Document) -> str | list[dict[str, str]]:
+        """Return the prompt for a document: chat messages if the model has a chat template, else plain text.
+
+        Raises PromptError for what is no document.
+        """
+        return self.task.prompt(Conversation.read(document))
 
 
 def outcome_of_each(
     output_types: Sequence[object],
-    documents: Iterable[str],
+    documents: Iterable[Document],
     absent: Absent | None,
     options: Options,
     *,

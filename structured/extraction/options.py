@@ -49,6 +49,8 @@ class Options(TypedDict, total=False):
         model: The model, as `load_model` takes it. Default: the one that STRUCTURED_MODEL names, or the
             packaged model.
         instructions: What to do; stands before the document. Default: none.
+        system: A system prompt: the first message for a model with a chat template, and the head of the prompt for
+            another. Default: none.
         examples: Pairs of a document and the right answer, an instance of the type. Default: none.
         optional: What happens to fields that are not required. "written" (default): all are written, as null
             where the type allows it. "omittable": they may be left out. "schema": as "omittable", and a
@@ -94,6 +96,7 @@ class Options(TypedDict, total=False):
 
     model: Optional[ModelSource]  # noqa: UP045  the alias is a string
     instructions: str | None
+    system: str | None
     examples: Sequence[tuple[str, object]]
     optional: Optionals
     whitespace: WhitespaceName
@@ -121,6 +124,7 @@ class Options(TypedDict, total=False):
 _CHECKS = {
     "model": anything,  # by `load_model`
     "instructions": or_none(text),
+    "system": or_none(text),
     "examples": pairs,
     "optional": one_of(get_args(Optionals)),
     "whitespace": check_whitespace,
@@ -142,6 +146,7 @@ _CHECKS = {
 _ELSEWHERE = {
     "absent": "Write the type as Extraction[Model].",
     "errors": "It belongs to extract_batch.",
+    "messages": "Pass them in place of the text.",
     "progress": "It belongs to extract_batch.",
     "stream": "Use Extractor(...).stream(text).",
 }

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from structured.errors import PromptError
+from structured.models.protocol import Messages
 from structured.output_types.output_type import Description
 
 Example = tuple[str, str]
@@ -25,26 +26,46 @@ _INDENT = "    "
 
 
 def completion_prompt(
-    wanted: Description, document: str, *, instructions: str | None = None, examples: Sequence[Example] = ()
+    wanted: Description,
+    document: str,
+    *,
+    system: str | None = None,
+    instructions: str | None = None,
+    examples: Sequence[Example] = (),
 ) -> str:
     """Return the prompt for a model without a chat template; the answer is what continues it."""
-    head = [instructions] if instructions else []
+    head = [text for text in (system, instructions) if text]
     head.append(f"{wanted.label}:\n{wanted.text}")
     pairs = [*examples, (document, "")]
     shown = [f"{_TEXT}:\n{framed(text, wanted)}\n\n{wanted.answer}:\n{answer}" for text, answer in pairs]
     return "\n\n".join([*head, *shown])
 
 
-def chat_messages(
-    wanted: Description, document: str, *, instructions: str | None = None, examples: Sequence[Example] = ()
+def chat_messages(  # noqa: PLR0913  what a prompt is made of
+    wanted: Description,
+    document: str,
+    *,
+    system: str | None = None,
+    earlier: Messages = (),
+    instructions: str | None = None,
+    examples: Sequence[Example] = (),
 ) -> list[dict[str, str]]:
-    """Return the prompt for a model with a chat template: one user message, earlier turns for the examples."""
+    """Return the prompt for a model with a chat template: one user message, earlier turns for the examples.
+
+    Where turns came `earlier`, the chat is left as it is: what is to be done stands above it, in the system message.
+    """
     head = "\n\n".join(filter(None, (instructions, wanted.task, f"{wanted.label}:\n{wanted.text}")))
-    messages: list[dict[str, str]] = []
+    above = "" if earlier else f"{head}\n\n{_TEXT}:\n"
+    if earlier:
+        system = "\n\n".join(filter(None, (system, head)))
+    messages: list[dict[str, str]] = [] if system is None else [{"role": "system", "content": system}]
     for text, answer in examples:
-        messages.append({"role": "user", "content": f"{head}\n\n{_TEXT}:\n{framed(text, wanted)}"})
+        messages.append({"role": "user", "content": f"{above}{framed(text, wanted)}"})
         messages.append({"role": "assistant", "content": answer})
-    messages.append({"role": "user", "content": f"{head}\n\n{_TEXT}:\n{framed(document, wanted)}"})
+    for turn in earlier:
+        said = turn["content"]
+        messages.append({"role": turn["role"], "content": framed(said, wanted) if turn["role"] == "user" else said})
+    messages.append({"role": "user", "content": f"{above}{framed(document, wanted)}"})
     return messages
 
 

@@ -12,6 +12,7 @@ from structured.decoding.requests import Generation
 from structured.decoding.strategy import Search
 from structured.errors import Attempt, BudgetError, PatternError, PromptError, SchemaError, StructuredError
 from structured.errors.values import shown
+from structured.extraction.conversation import Document, is_message
 from structured.extraction.options import RETRIES, Options, search_of
 from structured.extraction.outcomes import Outcome
 from structured.extraction.progress import showing
@@ -50,7 +51,7 @@ class Run:
     def outcome(
         self,
         tasks: Sequence[Task],
-        documents: Sequence[str],
+        documents: Sequence[Document],
         *,
         progress: bool | None = False,
         named: str | None = None,
@@ -66,7 +67,7 @@ class Run:
         return outcome
 
     @staticmethod
-    def _items(tasks: Sequence[Task], documents: Sequence[str], outcome: Outcome, named: str | None) -> list[Item]:
+    def _items(tasks: Sequence[Task], documents: Sequence[Document], outcome: Outcome, named: str | None) -> list[Item]:
         """Return the documents, prepared; of some there can be no answer, and they fail."""
         items: list[Item] = []
         for position, (task, document) in enumerate(zip(tasks, documents, strict=True)):
@@ -107,7 +108,7 @@ class Run:
         if outcome.stopped is not None or not items:
             return
         search = self.search.for_retries if attempt else self.search
-        shared = common_beginning([task.beginning for task in {item.task for item in items}])
+        shared = common_beginning([*{item.beginning for item in items}])
         requests = [item.task.request(item, self.search.sampler, attempt, shared) for item in items]
         try:
             for place, candidates in search.candidates(
@@ -154,7 +155,7 @@ class Run:
         return True
 
 
-def listed_documents(documents: Iterable[str]) -> list[str]:
+def listed_documents(documents: Iterable[Document]) -> list[Document]:
     """Return documents as a list. Raises PromptError for what is a single one, or not several texts in an order."""
     match documents:
         case str() | bytes() | bytearray():
@@ -167,5 +168,8 @@ def listed_documents(documents: Iterable[str]) -> list[str]:
         case AbstractSet():
             raise PromptError("The documents are a set, and have no order for the answers. Pass a list.")
         case Iterable():
-            return list(documents)
+            listed = list(documents)
+            if listed and all(map(is_message, listed)):
+                raise PromptError("The documents are the messages of one chat. Pass a list of chats: [messages].")
+            return listed
     raise PromptError(f"The documents are {shown(documents)}. Pass a list of texts.")

@@ -2,9 +2,8 @@
 
 import functools
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 from structured.decoding.reasoning import Thinking, thinking_index
@@ -13,6 +12,7 @@ from structured.decoding.requests import Generation, Request
 from structured.decoding.sampling import Sampler
 from structured.decoding.token_healing import Healed, begun_index, heal
 from structured.errors import Attempt, PromptError
+from structured.extraction.conversation import Conversation, Document
 from structured.extraction.prompts import chat_messages, check_characters, completion_prompt
 from structured.index.compile import compile_type
 from structured.index.guide import Guide
@@ -38,8 +38,12 @@ class Task:
     cache: bool = True
     """Whether what is learned about the type is kept on disk."""
     repetition: Repetition = field(default_factory=Repetition)
+    system: str | None = None
+    """A system prompt."""
 
     def __post_init__(self) -> None:
+        if self.system is not None:
+            check_characters(self.system, "The text of system")
         if self.instructions is not None:
             check_characters(self.instructions, "The text of instructions")
         for number, (document, answer) in enumerate(self.examples):
@@ -52,30 +56,42 @@ class Task:
             return self
         return replace(self, instructions="\n\n".join(filter(None, (self.instructions, instructions))))
 
-    def prompt(self, document: str) -> str | list[dict[str, str]]:
-        """Return what the model is given for a document: chat messages if it has a chat template, else plain text."""
-        build = chat_messages if self.model.has_chat_template else completion_prompt
-        return build(self.description, document, instructions=self.instructions, examples=self.examples)
+    def prompt(self, conversation: Conversation) -> str | list[dict[str, str]]:
+        """Return what the model is given: chat messages if it has a chat template, else plain text.
 
-    def item(self, position: int, document: str, *, named: str | None = None) -> "Item":
+        Raises PromptError for a chat if it has none, and for a second system prompt.
+        """
+        if self.system is not None and conversation.system is not None:
+            raise PromptError("There is a system message, and the option system as well. Leave out one of them.")
+        if conversation.earlier and not self.model.has_chat_template:
+            raise PromptError(
+                f"{self.model.name} has no chat template, so how it would read {len(conversation.earlier) + 1} turns "
+                "of a chat is unknown. Use a chat model, or write the chat as one text."
+            )
+        build: Callable[..., str | list[dict[str, str]]] = completion_prompt
+        if self.model.has_chat_template:
+            build = functools.partial(chat_messages, earlier=conversation.earlier)
+        system = self.system if conversation.system is None else conversation.system
+        return build(
+            self.description,
+            conversation.text,
+            system=system,
+            instructions=self.instructions,
+            examples=self.examples,
+        )
+
+    def item(self, position: int, document: Document, *, named: str | None = None) -> "Item":
         """Return a document, prepared. Raises PromptError or BudgetError if there can be no answer for it.
 
         Errors call it by its name, such as "the text", or else by its position in the batch.
         """
         is_single = named is not None
         named = named or f"document {position}"
-        title = f"{named[0].upper()}{named[1:]}"
-        if not isinstance(document, str):
-            raise PromptError(f"{title} is {_not_text(document, is_single=is_single)}")
-        if not document.strip():
-            raise PromptError(
-                f"{title} is empty. There is nothing to extract from{'' if is_single else '; leave it out'}."
-            )
-        check_characters(document, title)
+        conversation = Conversation.read(document, named, is_single=is_single)
         try:
-            token_ids = calls.encode(self.model, self.prompt(document))
+            token_ids = calls.encode(self.model, self.prompt(conversation))
         except PromptError as error:
-            raise PromptError(f"{title}: {error}") from error
+            raise PromptError(f"{named[0].upper()}{named[1:]}: {error}") from error
         max_tokens, context = self.max_tokens, self.model.context_length
         if context is not None:
             thinking = 0 if self.thinking is None else self.thinking.max_tokens
@@ -86,7 +102,7 @@ class Task:
                     f"{f', thinking up to {thinking}' if thinking else ''}, and the context of {self.model.name} has "
                     f"{context}. Shorten or split the text, or use a model with a longer context."
                 )
-        index = self.index(document)
+        index = self.index(conversation.document)
         guide = Guide(index, max_tokens=max_tokens)  # raises BudgetError before the model runs
         _ = self._thinking_guide  # and so does this
         healed = Healed(token_ids, b"")
@@ -95,7 +111,8 @@ class Task:
         if healed.begun:
             taken_back = len(token_ids) - len(healed.prompt)
             guide = Guide(begun_index(index, healed.begun), max_tokens=max_tokens + taken_back)
-        return Item(self, position, index, healed, guide, max_tokens < self.max_tokens, is_single)
+        is_cut = max_tokens < self.max_tokens
+        return Item(self, position, index, healed, guide, is_cut, is_single, is_chat=bool(conversation.earlier))
 
     def request(self, item: "Item", sampler: Sampler, attempt: int, shared: Sequence[int]) -> Request:
         """Return what is to be written for a document; the prompts of the batch mostly begin with `shared` tokens.
@@ -114,8 +131,18 @@ class Task:
 
     @functools.cached_property
     def beginning(self) -> tuple[int, ...]:
-        """The tokens that its prompts begin with, most of them."""
-        return common_beginning([calls.encode(self.model, self.prompt(document)) for document in ("a", "7")])
+        """The tokens that its prompts for texts begin with, most of them."""
+        return self._beginning(())
+
+    @functools.cached_property
+    def beginning_of_chats(self) -> tuple[int, ...]:
+        """The tokens that its prompts for chats begin with, of those without a system message of their own."""
+        return self._beginning(("user", "assistant"))
+
+    def _beginning(self, roles: Sequence[str]) -> tuple[int, ...]:
+        """Return what two prompts begin with that have nothing in common but the task."""
+        said = [Conversation(text, [{"role": role, "content": text} for role in roles]) for text in ("a", "7")]
+        return common_beginning([calls.encode(self.model, self.prompt(one)) for one in said])
 
     def index(self, document: str) -> Index:
         """Return the index of the answers to a document."""
@@ -167,22 +194,15 @@ class Item:
     """Whether the context of the model leaves fewer tokens than the caller allows."""
     is_single: bool
     """Whether it is the text of a call for one, in no batch."""
+    is_chat: bool = False
+    """Whether turns of a chat come before the text."""
     attempts: list[Attempt] = field(default_factory=list)
     """The answers that the type's validators rejected."""
 
-
-def _not_text(document: object, *, is_single: bool) -> str:
-    """Return what a document is in place of text, and what to do about it."""
-    match document:
-        case None:
-            return "None. Pass a str." if is_single else "None, not text. Leave it out."
-        case bytes() | bytearray():
-            return f"{type(document).__name__}, not text. Decode it: {'text' if is_single else 'document'}.decode()."
-        case Path():
-            return "a path, not text. Pass what is in the file: path.read_text()."
-        case list() | tuple() if is_single:
-            return f"a {type(document).__name__}, not text. Use extract_batch for several texts."
-    return f"{type(document).__name__}, not text. Pass a str."
+    @property
+    def beginning(self) -> tuple[int, ...]:
+        """The tokens that prompts like its own begin with."""
+        return self.task.beginning_of_chats if self.is_chat else self.task.beginning
 
 
 def common_beginning(texts: Sequence[Sequence[int]]) -> tuple[int, ...]:

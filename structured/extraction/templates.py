@@ -16,6 +16,7 @@ from string import Formatter
 from typing import Any, NamedTuple, Self
 
 from structured.errors import PromptError
+from structured.extraction.conversation import is_messages
 from structured.extraction.prompts import sections
 
 MAX_INLINE = 100
@@ -97,8 +98,8 @@ class Template:
 
         `"Who wrote {text}?"`, `{"text": "See you. Ana"}` → `"Who wrote the text?"`, `"See you. Ana"`
 
-        A text that is none, such as None or bytes, is returned as it is. Raises PromptError if a field cannot be
-        formatted.
+        Messages are returned as they are, and so is what is no text, such as None or bytes. Raises PromptError if a
+        field cannot be formatted.
         """
         try:
             filled = {field: field.format_map(arguments) for _, field in self.pieces if field}
@@ -106,14 +107,20 @@ class Template:
             raise PromptError(f"The docstring of {self.function} cannot be filled in: {error}.") from error
         last = self._last
         given = arguments.get(last.strip("{}"), "")
-        if isinstance(given, _NO_TEXTS):
+        if isinstance(given, _NO_TEXTS) and not is_messages(given):
             return Question(None, given)
         texts = {field: text for field, text in filled.items() if field == last or not _is_inline(text)}
         labels = {field: self.names[field] if len(texts) > 1 else "text" for field in texts}
         shown = filled | {field: f"the {label}" for field, label in labels.items()}
         instructions = "".join(literal + shown.get(field, "") for literal, field in self.pieces)
         if len(texts) == 1:
-            return Question(instructions, filled[last])
+            return Question(instructions, given if is_messages(given) else filled[last])
+        if is_messages(given):
+            raise PromptError(
+                f"{self.named} is a list of messages, and a second text would stand beside it: "
+                f"{', '.join(repr(label) for field, label in labels.items() if field != last)}. Put that into the "
+                "messages."
+            )
         return Question(instructions, sections({labels[field]: text for field, text in texts.items()}))
 
 

@@ -41,7 +41,10 @@ class OutputType(ABC, Generic[T]):
     """What it is called in messages."""
 
     depends_on_document: bool = False
-    """Whether each document has an automaton of its own; if not, `automaton` is called once."""
+    """Whether each document has an automaton of its own; if not, `automaton` is called once.
+
+    The document of a chat is all that the user says, with blank lines between the messages.
+    """
 
     @property
     def parts(self) -> Annotation | None:

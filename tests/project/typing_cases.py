@@ -3,13 +3,14 @@ installed wheel, where every result would be Any if the package did not say that
 """
 
 from collections.abc import Callable
-from typing import Annotated, Any, Literal, Unpack, assert_type
+from typing import Annotated, Any, Literal, TypedDict, Unpack, assert_type
 
 from pydantic import BaseModel, Field
 
 from structured import (
     BatchError,
     BudgetError,
+    Document,
     Extraction,
     Extractor,
     Generation,
@@ -87,6 +88,27 @@ anything: Any = extract(Literal["a", "b"], "text")
 optional: Person | None = extract(Annotated[Person | None, Field(description="whoever it is")], "text")
 decorated: Callable[[str], Person] = one
 extract(Person, "text", modle="m")  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
+
+chat = [{"role": "user", "content": "I am Jason."}]
+assert_type(extract(Person, chat, system="Be brief."), Person)
+assert_type(extract(Person, [{"role": "user", "content": "text"}]), Person)
+assert_type(extract_batch(Person, [chat, "text"]), list[Person])
+assert_type(Extractor(Person)(chat), Person)
+documents: list[Document] = [chat, "text"]
+assert_type(extract_batch(Person, documents, absent=True), list[Extraction[Person]])
+extract_batch(Person, chat)  # type: ignore[arg-type]  # pyright: ignore[reportCallIssue, reportArgumentType]
+extract(Person, chat[0])  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue, reportArgumentType]
+
+
+class Message(TypedDict):
+    """A message, as some clients declare it."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+messages: list[Message] = [{"role": "user", "content": "I am Jason."}]
+assert_type(extract(Person, messages), Person)
 
 
 async def beside() -> None:
