@@ -10,7 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from structured.automata import DEAD
 from structured.errors.arguments import check_fields, count, flag, number
+from structured.index.guide import Guide
 from structured.models import Logits
 from structured.models.kv_cache import on_device
 
@@ -101,6 +103,22 @@ def repeated_end(text: bytes) -> bytes | None:
             return text[start:]
         place = text.rfind(tail, first, place + len(tail) - 1)
     return None
+
+
+def repeated_by(guide: Guide, written: bytes, token_id: int) -> bytes | None:
+    """Return the end of a text that a token, with what is known to follow it, repeats once too often; None if none.
+
+    `written` holds at least the last MAX_LOOKED_AT bytes of the answer, or all of it. Bytes that the type determines
+    are not judged.
+    """
+    index, state = guide.index, guide.state
+    token = index.vocabulary.tokens[token_id]
+    if not token or len(token) <= len(index.forced_bytes(state)):
+        return None
+    successor = index.step(state, token_id)
+    if successor == DEAD:
+        return None
+    return repeated_end(written[-MAX_LOOKED_AT:] + token + index.forced_bytes(successor)[:MAX_LOOKED_AT])
 
 
 def _next_of_ngrams(written: Sequence[int], size: int) -> list[int]:

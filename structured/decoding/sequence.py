@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TypeVar
 
-from structured.automata import DEAD
 from structured.decoding.prompt_lookup import LENGTHS, Source, Window, propose
-from structured.decoding.repetition import BREAK, MAX_LOOKED_AT, repeated_end
+from structured.decoding.repetition import BREAK, MAX_LOOKED_AT, repeated_by
 from structured.decoding.requests import Diagnostics, Generation, Request
 from structured.decoding.sampling import Choice
 from structured.errors import PatternError, StructuredError
@@ -113,19 +112,15 @@ class Sequence:
     def repeats(self, token_id: int) -> bool:
         """Tell whether a token, with what is known to follow it, repeats the end of the text once too often.
 
-        Bytes that the type determines are not judged, and text that the prompt repeats in the same way may be copied.
+        Text that the prompt repeats in the same way may be copied.
         """
         if self.is_leaving:
             return True
-        control, index, state = self.request.repetition, self.guide.index, self.guide.state
-        token = index.vocabulary.tokens[token_id]
-        if control is None or not control.stop_repetition or not token or len(token) <= len(index.forced_bytes(state)):
-            return False
-        successor = index.step(state, token_id)
-        if successor == DEAD:
+        control = self.request.repetition
+        if control is None or not control.stop_repetition:
             return False
         written = self.text[max(self.answer_start, len(self.text) - MAX_LOOKED_AT) :]
-        repeated = repeated_end(bytes(written + token + index.forced_bytes(successor)[:MAX_LOOKED_AT]))
+        repeated = repeated_by(self.guide, bytes(written), token_id)
         return repeated is not None and repeated not in self._prompt().text
 
     def leave(self, choice: Choice, out: Choice) -> None:
