@@ -16,19 +16,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.decoding.device_masks import DeviceMasks, apply_masks
+from structured.decoding.prompt_lookup import Source
+from structured.decoding.repetition import MAX_LOOKED_AT, repeated_by
 from structured.errors import (
     Attempt,
     BatchError,
     GenerationError,
     IncompleteError,
     ModelError,
+    RepetitionWarning,
     SchemaError,
     StructuredError,
 )
 from structured.errors.arguments import check_picklable, count, flag, one_of
+from structured.errors.calling_line import warn
 from structured.index.compile import compile_type, save_learned
 from structured.index.guide import Guide, WrongMaskError
-from structured.index.masks import mask_of
+from structured.index.masks import Mask, allows, mask_of
 from structured.json_schema.document.location import Optionals
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName, check_whitespace
 from structured.models import ModelSource, load_model
@@ -42,6 +46,9 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
 T = TypeVar("T")
+
+MAX_NAMED = 10
+"""Rows whose numbers a warning lists."""
 
 TokenizerSource: TypeAlias = Union["PreTrainedTokenizerBase", ModelSource]
 """A tokenizer of transformers, or a model as `load_model` takes it."""
@@ -65,6 +72,8 @@ class GuidedLogitsProcessor(Generic[T]):
             budget. The loop must not stop before: set `max_new_tokens` to one more.
         whitespace: As for `extract`.
         optional: As for `extract`.
+        stop_repetition: As for `extract`. The likeliest token is judged: where that repeats the text, only the way out
+            of the string or the list is allowed. `read` warns of such answers.
         cache: As for `extract`.
 
     Raises:
@@ -83,6 +92,7 @@ class GuidedLogitsProcessor(Generic[T]):
         max_tokens: int,
         whitespace: WhitespaceName = ...,
         optional: Optionals = ...,
+        stop_repetition: bool = ...,
         cache: bool = ...,
     ) -> None: ...
     @overload
@@ -94,6 +104,7 @@ class GuidedLogitsProcessor(Generic[T]):
         max_tokens: int,
         whitespace: WhitespaceName = ...,
         optional: Optionals = ...,
+        stop_repetition: bool = ...,
         cache: bool = ...,
     ) -> None: ...
     def __init__(  # noqa: PLR0913  what `extract` has as well
@@ -104,6 +115,7 @@ class GuidedLogitsProcessor(Generic[T]):
         max_tokens: int,
         whitespace: WhitespaceName = DEFAULT_WHITESPACE,
         optional: Optionals = "written",
+        stop_repetition: bool = True,
         cache: bool = True,
     ) -> None:
         check_whitespace("whitespace", whitespace)
@@ -115,6 +127,7 @@ class GuidedLogitsProcessor(Generic[T]):
                 remedy="Use extract or extract_batch.",
             )
         self.max_tokens = count(1)("max_tokens", max_tokens)
+        self.stop_repetition = flag("stop_repetition", stop_repetition)
         self.cache = flag("cache", cache)
         self._given = {
             "output_type": output_type,
@@ -122,6 +135,7 @@ class GuidedLogitsProcessor(Generic[T]):
             "max_tokens": self.max_tokens,
             "whitespace": whitespace,
             "optional": optional,
+            "stop_repetition": self.stop_repetition,
             "cache": self.cache,
         }
         self.index = compile_type(self.output_type, _vocabulary(source), cache=self.cache)
@@ -129,6 +143,10 @@ class GuidedLogitsProcessor(Generic[T]):
         self._over = self.index.table.intern(mask_of(self.index.vocabulary.end_token_ids, self.index.vocabulary.size))
         self._prompts: torch.Tensor | None = None
         self._places: dict[bytes, _Place] = {}
+        self._led_out: dict[_Place, int] = {}
+        """Where only the way out was allowed, with the tokens that would have repeated the texts."""
+        self._prompt_texts: dict[int, bytes] = {}
+        """The bytes of prompts in which a repetition was looked up, by their rows."""
 
     def __repr__(self) -> str:
         return f"GuidedLogitsProcessor({self.output_type.name}, max_tokens={self.max_tokens})"
@@ -139,7 +157,7 @@ class GuidedLogitsProcessor(Generic[T]):
 
     def __copy__(self) -> Self:
         twin = object.__new__(type(self))
-        vars(twin).update(vars(self), _places=self._places.copy())
+        vars(twin).update(vars(self), _places=self._places.copy(), _led_out=self._led_out.copy())
         return twin
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
@@ -163,6 +181,9 @@ class GuidedLogitsProcessor(Generic[T]):
             )
         allowed = DeviceMasks.of(self.index.table, scores.device).gather(masks)  # (rows, words)
         guided = apply_masks(scores, allowed)
+        if self.stop_repetition and self._lead_out(places, guided.max(dim=1).indices.tolist(), masks):
+            allowed = DeviceMasks.of(self.index.table, scores.device).gather(masks)
+            guided = apply_masks(scores, allowed)
         best = guided.amax(dim=1)
         if not bool(best.isfinite().all()):
             if bool(best.isnan().any()):
@@ -172,6 +193,28 @@ class GuidedLogitsProcessor(Generic[T]):
         if self.cache and any(place.may_end for place in places):
             save_learned(self.index)
         return guided
+
+    def _lead_out(self, places: "list[_Place]", likeliest: list[int], masks: list[Mask]) -> bool:
+        """Put the way out in place of the mask of each row whose likeliest token repeats its text; tell if any does."""
+        repetitive = [row for row, token_id in enumerate(likeliest) if self._repeats(row, places[row], token_id)]
+        for row in repetitive:
+            guide = cast("Guide", places[row].guide)
+            masks[row] = guide.way_out()
+            if not allows(masks[row], likeliest[row]):
+                self._led_out[places[row]] = likeliest[row]
+        return bool(repetitive)
+
+    def _repeats(self, row: int, place: "_Place", token_id: int) -> bool:
+        """Tell whether a token repeats the text of a row once too often, and its prompt does not have that as well."""
+        if place.guide is None:
+            return False
+        repeated = repeated_by(place.guide, place.written, token_id)
+        if repeated is None:
+            return False
+        if row not in self._prompt_texts:
+            prompt: list[int] = cast("torch.Tensor", self._prompts)[row].tolist()
+            self._prompt_texts[row] = Source.of(prompt, self.index.vocabulary).text
+        return repeated not in self._prompt_texts[row]
 
     def texts(self, sequences: "torch.Tensor") -> list[str]:
         """Return the answers in what a loop has written last, prompts included; shape (rows, width)."""
@@ -186,7 +229,9 @@ class GuidedLogitsProcessor(Generic[T]):
         """
         results: list[Any] = []
         errors: dict[int, StructuredError] = {}
-        for row, answer in enumerate(self._answers(sequences)):
+        answers = self._answers(sequences)
+        self._warn([row for row, answer in enumerate(answers) if self._was_led_out(answer)])
+        for row, answer in enumerate(answers):
             instance = read_answer(self.output_type, _decode(self.index.vocabulary, answer))
             interrupted = self._interrupted(row, answer)
             if isinstance(instance, Attempt):
@@ -197,6 +242,32 @@ class GuidedLogitsProcessor(Generic[T]):
         if errors:
             raise BatchError(results, errors)
         return results
+
+    def _was_led_out(self, answer: list[int]) -> bool:
+        """Tell whether an answer repeated itself, as far as this loop has written it."""
+        if not self._led_out:
+            return False
+        written = np.array(answer, dtype=np.int64)
+        for end, token_id in enumerate(answer):
+            place = self._places.get(_keys(written[: end + 1])[0])
+            if place in self._led_out and self._led_out[place] != token_id:  # else one whose prompt repeats it, too
+                return True
+        return False
+
+    def _warn(self, rows: list[int]) -> None:
+        """Warn of the rows that repeated themselves."""
+        if rows:
+            shown = (
+                f"row{'s' * (len(rows) > 1)} {', '.join(map(str, rows[:MAX_NAMED]))}{', …' * (len(rows) > MAX_NAMED)}"
+            )
+            warn(
+                RepetitionWarning(
+                    f"The same text was repeated in a string or a list in {shown}, and the string or list was closed. "
+                    "The answers are valid but may be incomplete. Limit the field, with Field(max_length=…), or "
+                    "describe what it is to hold; stop_repetition=False allows repetition.",
+                    documents=rows,
+                )
+            )
 
     def _answers(self, sequences: "torch.Tensor") -> list[list[int]]:
         """Return the tokens behind the prompts in what a loop has written last."""
@@ -250,6 +321,7 @@ class GuidedLogitsProcessor(Generic[T]):
                     )
         self._prompts = input_ids.clone()
         self._places = {blake2b(digest_size=16).digest(): self._start}
+        self._led_out, self._prompt_texts = {}, {}
         return [self._start] * len(input_ids)
 
     def _step(self, parent: bytes, key: bytes, token_id: int) -> "_Place":
@@ -263,10 +335,12 @@ class GuidedLogitsProcessor(Generic[T]):
 class _Place:
     """Where a text stands: under its guide, or behind its end, or astray. It never changes."""
 
-    __slots__ = ("guide", "is_invalid", "may_end")
+    __slots__ = ("guide", "is_invalid", "may_end", "written")
 
-    def __init__(self, guide: Guide | None, *, is_invalid: bool = False) -> None:
+    def __init__(self, guide: Guide | None, written: bytes = b"", *, is_invalid: bool = False) -> None:
         self.guide = guide
+        self.written = written
+        """The last bytes of the text, as many as repetition is looked for in."""
         self.is_invalid = is_invalid
         self.may_end = guide is not None and guide.index.automaton.accepts(guide.state)
 
@@ -288,7 +362,8 @@ class _Place:
             return _Place(None, is_invalid=True)
         except ValueError:
             return _Place(None, is_invalid=True)
-        return _Place(twin)
+        written = self.written + (twin.index.vocabulary.tokens[token_id] or b"")
+        return _Place(twin, written[-MAX_LOOKED_AT:])
 
 
 def _made(kind: Any, given: dict[str, Any]) -> Any:

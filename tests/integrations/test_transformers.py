@@ -3,6 +3,7 @@
 import copy
 import json
 import pickle
+import warnings
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -22,8 +23,10 @@ from structured import (
     IncompleteError,
     JsonSchema,
     ModelError,
+    RepetitionWarning,
 )
 from structured.decoding.generate import generate
+from structured.decoding.repetition import Repetition
 from structured.decoding.requests import Request
 from structured.decoding.sampling import Sampler
 from structured.index.guide import Guide
@@ -112,7 +115,7 @@ def test_as_many_new_tokens_as_the_answer_may_have_suffice(loop: str, output_typ
 @pytest.mark.thorough
 @pytest.mark.parametrize("make", [tiny_llama, tiny_gpt2])
 @pytest.mark.parametrize("output_type", TYPES, ids=str)
-@pytest.mark.parametrize("max_tokens", [20, 40])
+@pytest.mark.parametrize("max_tokens", [20, 40, 150])
 def test_greedy_is_what_the_library_writes_itself(make: Any, output_type: Any, max_tokens: int) -> None:
     """Token for token, the greedy loop of transformers writes what this library's own does."""
     loaded = model(make)
@@ -120,7 +123,8 @@ def test_greedy_is_what_the_library_writes_itself(make: Any, output_type: Any, m
     for prompt in PROMPTS:
         tokens = loaded.encode(prompt)
         guide = Guide(processor.index, max_tokens=max_tokens)
-        (own,) = generate(loaded, [Request(tokens, guide, Sampler().generator(0, 0))], Sampler(), jump_forward=False)
+        request = Request(tokens, guide, Sampler().generator(0, 0), repetition=Repetition())
+        (own,) = generate(loaded, [request], Sampler(), jump_forward=False)
         written = loaded.model.generate(
             **inputs([prompt], loaded),
             logits_processor=[processor],
@@ -382,6 +386,91 @@ def test_texts_of_another_loop_are_refused() -> None:
     processor = GuidedLogitsProcessor(bool, model(), max_tokens=9)
     with pytest.raises(ModelError, match=r"^These are no rows that begin with the prompts of the last call"):
         processor.texts(torch.zeros(1, 4))
+
+
+def stuck(processor: GuidedLogitsProcessor[Any], prompts: Sequence[str], answer: str, *, noise: float = 0.0) -> Any:
+    """Let a greedy loop write that wants the same answer again and again, from any place in it; return its rows."""
+    import torch
+
+    loaded, wanted = model(), answer.encode() * 60
+    ids = {token: token_id for token_id, token in enumerate(loaded.vocabulary.tokens) if token}
+    rows: torch.Tensor = inputs(prompts)["input_ids"]
+    width, ended = rows.shape[1], torch.zeros(len(rows), dtype=torch.bool)
+    generator = torch.Generator().manual_seed(0)
+    while not ended.all() and rows.shape[1] <= width + processor.max_tokens:
+        scores = noise * torch.randn(len(rows), loaded.vocabulary.size, generator=generator)
+        for row, written in enumerate(processor.texts(rows) if rows.shape[1] > width else [""] * len(rows)):
+            data = written.encode()
+            begun = next(length for length in range(len(data), -1, -1) if wanted.startswith(data[len(data) - length :]))
+            scores[row, ids[wanted[begun : begun + 1]]] = 9.0
+        chosen = torch.where(ended, 1, processor(rows, scores).argmax(dim=1))
+        ended |= torch.tensor([one in loaded.vocabulary.end_token_ids for one in chosen.tolist()])
+        rows = torch.cat([rows, chosen[:, None]], dim=1)
+    return rows
+
+
+ITEM = '"blue cheese", '
+
+
+def test_what_repeats_itself_is_closed() -> None:
+    """A list ends after three equal items; the warning names the rows, and one option allows repetition."""
+    processor = GuidedLogitsProcessor(list[str], model(), max_tokens=200)
+    with pytest.warns(RepetitionWarning, match=r"in a list in rows 0, 1, and|in rows 0, 1, and the string") as caught:
+        answers = processor.read(stuck(processor, ("a", "bcd"), ITEM))
+    assert all(set(answer[:3]) == {"blue cheese"} and len(answer) <= 4 for answer in answers)
+    assert [one.message.documents for one in caught if isinstance(one.message, RepetitionWarning)] == [(0, 1)]
+    free = GuidedLogitsProcessor(list[str], model(), max_tokens=200, stop_repetition=False)
+    assert all(len(answer) > 5 for answer in free.read(stuck(free, ("a",), ITEM)))
+
+
+def test_what_a_prompt_repeats_may_be_copied() -> None:
+    """By the row with that prompt, and by no other."""
+    processor = GuidedLogitsProcessor(list[str], model(), max_tokens=90)
+    with pytest.warns(RepetitionWarning, match="in row 1, and"):
+        copied, closed = processor.read(stuck(processor, (ITEM * 12, "a"), ITEM))
+    assert len(copied) > len(closed)
+
+
+@pytest.mark.filterwarnings("ignore::structured.RepetitionWarning")
+def test_texts_without_repetition_are_untouched() -> None:
+    """Where no row warns, the loop has written the same as without the control: stuck less and less, it does not."""
+    kinds = set()
+    for noise in (0.0, 2.0, 3.0, 4.0, 5.0, 6.0):
+        guarded, free = (
+            GuidedLogitsProcessor(list[str], model(), max_tokens=90, stop_repetition=stop) for stop in (True, False)
+        )
+        rows, others = (stuck(processor, ("a",), ITEM, noise=noise) for processor in (guarded, free))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            guarded.read(rows)
+        kinds.add(bool(caught))
+        assert rows.tolist() == others.tolist() or caught
+    assert kinds == {True, False}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("loop", ["two beams", "several samples", "sampled beams", "guessing"])
+def test_loops_that_fork_and_go_back_are_led_out(loop: str) -> None:
+    """Whatever a loop does with rows, its texts are instances; the likeliest is no endless list."""
+    from transformers import LogitsProcessorList
+
+    items = Annotated[list[Literal["cheese"]], Field(min_length=1)]
+    processor = GuidedLogitsProcessor(items, model(), max_tokens=150)
+    more = [i for i, token in enumerate(model().vocabulary.tokens) if token and b"," in token]
+
+    def more_cheese(_: "torch.Tensor", scores: "torch.Tensor") -> "torch.Tensor":
+        scores = scores.clone()
+        scores[:, more] += 30
+        return scores
+
+    written = model().model.generate(
+        **inputs(PROMPTS[:1]),
+        logits_processor=LogitsProcessorList([more_cheese, processor]),
+        **{"max_new_tokens": 151, "pad_token_id": 1, **LOOPS[loop]},
+    )
+    with pytest.warns(RepetitionWarning):
+        answers = processor.read(written)
+    assert all(len(answer) <= 4 for answer in answers)
 
 
 def test_pipelines_take_it() -> None:
