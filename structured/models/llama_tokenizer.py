@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from structured.errors import ModelError, PromptError, VocabularyError
 from structured.models.chat_template import chat_template
-from structured.models.prompt_encoding import is_markup, rendered
+from structured.models.prompt_encoding import is_markup, rendered, with_replacements
 from structured.models.protocol import Messages
 from structured.vocabulary import Vocabulary
 
@@ -94,12 +94,14 @@ class LlamaTokenizer:
         Words like `<think>`, which llama.cpp finds in any text, are cut behind their first character: they are spelled
         by other tokens then. Raises PromptError where that does not help.
         """
+        if self.vocabulary.absent_bytes:
+            text = with_replacements(text, self.vocabulary, self._tokenize)
         token_ids = self._tokenize(text)
         if self.control_tokens.keys().isdisjoint(token_ids):
             return token_ids
         token_ids = [token_id for part in self._cut(text) for token_id in self._tokenize(part)]
-        spelled = b"".join(self.vocabulary.tokens[token_id] or b"" for token_id in token_ids)
-        if spelled.removeprefix(b" ") != text.encode().removeprefix(b" "):
+        found = b"".join(self.vocabulary.tokens[token_id] or b"" for token_id in token_ids)
+        if found.removeprefix(b" ") != text.encode().removeprefix(b" "):
             shown = [repr(one) for one in self._ids if one and one in text]
             raise PromptError(
                 f"The text spells control tokens of the model{': ' * bool(shown)}{', '.join(shown[:5])}. "

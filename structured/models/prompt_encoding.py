@@ -13,11 +13,15 @@ import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, zip_longest
-from typing import Any
+from typing import Any, cast
 
 from structured.errors import ModelError, PromptError, StructuredError
 from structured.models.protocol import Messages
+from structured.vocabulary import Vocabulary
 from structured.vocabulary.vocabulary import TransformersTokenizer
+
+REPLACEMENT = "\ufffd"
+"""What a text has for a character that cannot be represented (Unicode §23.8)."""
 
 _NEUTRAL = "a"
 """A content that spells nothing, whatever stands around it."""
@@ -26,8 +30,9 @@ _NEUTRAL = "a"
 class PromptEncoder:
     """Encodes prompts for a fast tokenizer of `transformers`."""
 
-    def __init__(self, tokenizer: TransformersTokenizer) -> None:
+    def __init__(self, tokenizer: TransformersTokenizer, vocabulary: Vocabulary | None = None) -> None:
         self._tokenizer: Any = tokenizer
+        self._vocabulary = vocabulary
         self._backend: Any = self._tokenizer.backend_tokenizer
         added = self._backend.get_added_tokens_decoder()
         self.control_tokens: dict[int, str] = {i: token.content for i, token in added.items() if _is_control(token)}
@@ -49,6 +54,9 @@ class PromptEncoder:
 
     def _encode(self, template: Sequence[str], contents: Sequence[str], *, add_special_tokens: bool) -> list[int]:
         """Return the token ids of contents between pieces of a template, of which there is one more."""
+        if self._vocabulary is not None and self._vocabulary.absent_bytes:
+            encode = cast("Callable[[str], list[int]]", self._vocabulary.encode)
+            contents = [with_replacements(one, self._vocabulary, encode) for one in contents]
 
         def plainly(contents: Sequence[str]) -> list[int]:
             text = _interleaved(template, contents)
@@ -196,6 +204,23 @@ def _renders(messages: Messages, render: Callable[[Messages], str]) -> bool:
     except Exception:  # noqa: BLE001  a template is code, and may raise what it likes
         return False
     return True
+
+
+def with_replacements(text: str, vocabulary: Vocabulary, encode: Callable[[str], Sequence[int]]) -> str:
+    """Return a text with U+FFFD in place of each character that a tokenizer would drop, or spell in part.
+
+    Only characters with bytes that are in no token can be such; where a text has none, it costs a look at its bytes.
+    """
+    data = text.encode()
+    if len(data.translate(None, bytes(vocabulary.absent_bytes))) == len(data):
+        return text
+
+    def is_lost(character: str) -> bool:
+        found = b"".join(vocabulary.tokens[token_id] or b"" for token_id in encode(character))
+        return not found.decode(errors="ignore")
+
+    suspects = {one for one in set(text) if not vocabulary.absent_bytes.isdisjoint(one.encode())}
+    return text.translate({ord(one): REPLACEMENT for one in suspects if is_lost(one)})
 
 
 def is_markup(token: str) -> bool:

@@ -46,7 +46,7 @@ class HuggingFaceModel(LanguageModel):
         self.context_length = getattr(text_config, "max_position_embeddings", None)
         self.has_chat_template = tokenizer.chat_template is not None
         self.vocabulary = _vocabulary(model, tokenizer, width=text_config.vocab_size)
-        self._prompts = PromptEncoder(tokenizer)
+        self._prompts = PromptEncoder(tokenizer, self.vocabulary)
         is_on_host = model.device.type == "cpu"
         self.samples_on_device = not is_on_host
         """Whether tokens are sampled where the logits are, and not on the host."""

@@ -97,7 +97,8 @@ def test_a_chat_is_what_the_model_sees(
     turns = shown[len(system) :]
     assert told[-len(turns) :] == turns
     assert [turn["role"] for turn in told[: -len(turns)]] == ["user", "assistant"] * len(examples)
-    above = [*(turn["content"] for turn in system), instructions or extractor.task.description.task]
+    told_first = filter(None, (instructions, extractor.task.description.task))
+    above = [*(turn["content"] for turn in system), *told_first]
     assert first == {"role": "system", "content": "\n\n".join([*above, f"Type:\n{extractor.description}"])}
 
 

@@ -12,6 +12,7 @@ from doubles import (
     fast_tokenizer,
     random_logits,
     real_tokenizer,
+    real_vocabulary,
 )
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -242,6 +243,18 @@ def test_messages_that_a_template_refuses_are_the_fault_of_the_messages():
         encoder.encode(TURNS)
     with pytest.raises(ModelError, match="There is no message"):
         encoder.encode([])
+
+
+def test_characters_that_a_tokenizer_drops_are_shown_as_replaced():
+    """SmolLM2's has no token for some control characters, and drops them: `a\x04b` would read as `ab`."""
+    tokenizer = real_tokenizer("smollm2")
+    encoder = PromptEncoder(tokenizer, real_vocabulary("smollm2"))
+    for lost in ("\x04", "\x16", "\U00040000"):
+        assert encoder.encode(f"a{lost}b{lost}") == encoder.encode("a\ufffdb\ufffd")
+        turns = [[{"role": "user", "content": f"a{one}b"}] for one in (lost, "\ufffd")]
+        assert encoder.encode(turns[0]) == encoder.encode(turns[1])
+    for kept in ("a\x01b", "a\tb", "日本 🙂"):
+        assert decoded(tokenizer, encoder.encode(kept)) == kept
 
 
 def test_templates_do_not_interpret_what_they_are_given():
