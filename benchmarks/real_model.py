@@ -1,8 +1,8 @@
 """A real model on documents with gold answers: right fields and documents a second, `python -m benchmarks.real_model`.
 
 Each way gets the same model, the same prompts and the same budget, and takes the likeliest tokens. The documents are
-those that nothing was tuned on. Seconds are those of this process alone, for one thread (`OMP_NUM_THREADS=1`). Outlines is
-one of the ways where it is installed (`benchmarks/requirements.txt`).
+those that nothing was tuned on. Seconds are those of this process alone, for one thread (`OMP_NUM_THREADS=1`).
+Outlines is one of the ways where it is installed (`benchmarks/requirements.txt`).
 """
 
 import argparse

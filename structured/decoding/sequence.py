@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TypeVar
 
-from structured.decoding.prompt_lookup import LENGTHS, Source, Window, propose
+from structured.decoding.prompt_lookup import MAX_WORDS, Source, Window, propose
 from structured.decoding.repetition import BREAK, MAX_LOOKED_AT, repeated_by
 from structured.decoding.requests import Diagnostics, Generation, Request
 from structured.decoding.sampling import Choice
@@ -177,7 +177,7 @@ class Sequence:
         """Propose at most so many tokens, if all that is sure is to be read, and return how many."""
         proposed: list[int] = []
         if self.jump_forward and self.is_ready and most > 0:
-            most, written = min(most, self.window.size), bytes(self.text[-LENGTHS[0] :])
+            most, written = min(most, self.window.size), bytes(self.text[-MAX_WORDS:])
             try:
                 proposed = propose(self.guide, written, self._prompt(), most)
             except PatternError as error:
@@ -211,7 +211,7 @@ class Sequence:
     def _prompt(self) -> Source:
         """Return the prompt, for looking something up."""
         if self.source is None:
-            self.source = Source.of(self.request.prompt, self.guide.index.vocabulary)
+            self.source = Source.of(self.request.prompt, self.guide.index.vocabulary, self.request.shared)
         return self.source
 
     def _note_free_text(self, state: int, token_id: int) -> None:

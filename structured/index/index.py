@@ -57,6 +57,7 @@ class Index:
         self._final: dict[int, bool] = {}
         self._walks = Walks(self.automaton, vocabulary)
         self._forced = ForcedTokens(self._walks)
+        self._closing: dict[int, tuple[int, ...]] = {}
         self._completions = Completions(self._walks)
         if not vocabulary.is_closed and not self.fits(self.automaton.start, MAX_TOKENS):
             raise unwritable(
@@ -168,6 +169,18 @@ class Index:
     def likely_tokens(self, state: int) -> tuple[int, ...]:
         """Return tokens of the whole forced run, those that are known and those that very probably follow them."""
         return self._forced.likely(state)
+
+    def closing_tokens(self, state: int) -> tuple[int, ...]:
+        """Return tokens of the quickest way out of a value: a first byte, and all that is forced after it.
+
+        In a string, these are the quote and what comes between it and the next value.
+        """
+        known = self._closing.get(state)
+        if known is None:
+            text = self._completions.shortest_text(state)[:1]
+            run = self._forced.run(self.automaton.step(state, text[0]))[0] if text else b""
+            known = self._closing[state] = self._forced.spelled(text + run) if text else ()
+        return known
 
     def fewest_tokens(self, text: bytes) -> tuple[int, ...]:
         """Return the fewest tokens that spell some bytes, none if they cannot be spelled."""

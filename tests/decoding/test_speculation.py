@@ -1,5 +1,6 @@
 """What is guessed changes nothing but the number of passes."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -138,6 +139,70 @@ def test_a_quotation_goes_on_where_most_is_alike(ending: str, text: str) -> None
         assert written[-known[0] :] not in whole[: found - 1]
     else:
         assert found == -1
+
+
+WORDS = st.lists(
+    st.sampled_from(["Ana", "Brandt", "an", "2.4", "é", ", ", ". ", " ", "\n", '"', "("]), max_size=12
+).map("".join)
+
+
+@given(WORDS, WORDS, WORDS)
+def test_words_are_looked_for_where_the_document_has_words(written: str, prompt: str, document: str) -> None:
+    """The last words of what was written, as many as occur there; the instructions before it do not count."""
+    vocabulary = Vocabulary.from_tokenizer(TOKENIZER)
+    above = TOKENIZER.encode(f"{prompt}\n")
+    source = Source.of([*above, *TOKENIZER.encode(document)[1:]], vocabulary, len(above))
+    words, places = source.after_words(written.encode())
+    starts = [match.start() for match in re.finditer(r"(?<!\w)\w", written)]
+    found = [written[start:] for start in starts if re.search(r"(?<!\w)" + re.escape(written[start:]), document)]
+    assert words.decode() == next(iter(found), "")
+    assert bool(found) == bool(places)
+    for place in places:
+        assert source.text[source.start : place].endswith(words)
+
+
+@pytest.mark.parametrize(
+    ("document", "words", "value"),
+    [
+        ("Dear Ana Brandt, thank you.", "An", "Ana Brandt"),
+        ("Dear Ana Brandt will join us.", "Ana", "Ana Brandt"),
+        ("Ana is a marine biologist.", "mar", "marine biologist"),
+        ("A total of 1,250.50 EUR", "1", "1,250.50 EUR"),
+        ("Call Bob\nTom", "B", "Bob"),
+        ("He said (Élan Vital) twice", "Élan", "Élan Vital"),
+    ],
+)
+def test_a_value_ends_where_its_words_do(document: str, words: str, value: str) -> None:
+    """At punctuation, at the end of a line, or where capitals end that it began with."""
+    source = Source.of(TOKENIZER.encode(document), Vocabulary.from_tokenizer(TOKENIZER))
+    start = source.text.index(words.encode())
+    end = source.value_end(words.encode(), start)
+    assert source.text[start:end].decode() == value
+
+
+@given(st.text(max_size=20), st.data())
+def test_tokens_between_two_places_spell_what_stands_there(vocabulary: Vocabulary, text: str, data: Any) -> None:
+    """Wherever they are, inside of characters too."""
+    source = Source.of(TOKENIZER.encode(text), vocabulary)
+    place = data.draw(st.integers(0, len(source.text)))
+    end = data.draw(st.integers(place, len(source.text)))
+    found = source.tokens_between(place, end, Index(RegularAutomaton(literal("a")), vocabulary))
+    assert spell(vocabulary.tokens, found) == source.text[place:end]
+
+
+def test_what_closes_a_value_is_proposed_with_it(vocabulary: Vocabulary) -> None:
+    """Up to the next value: the quote, the comma, and the name of the next field; where more is quoted, that."""
+    letters = chars("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ ,")
+    fields = concat(
+        literal('{"a": "'), repeat(letters, 0, 40), literal('", "city": "'), repeat(letters, 0, 9), literal('"}')
+    )
+    index = Index(RegularAutomaton(fields), vocabulary)
+    source = Source.of(TOKENIZER.encode("Dear Ana Brandt, hello"), vocabulary)
+    for written, proposed in (('{"a": "An', 'a Brandt", "city": "'), ('{"a": "Ana Brandt,', " hello")):
+        guide = Guide(index, max_tokens=room(index))
+        for token_id in TOKENIZER.encode(written)[1:]:
+            guide.advance(token_id)
+        assert spell(vocabulary.tokens, propose(guide, written.encode(), source, 40)).decode() == proposed
 
 
 @given(st.text(max_size=30), st.integers(0, 40), st.integers(1, 6))
