@@ -21,6 +21,7 @@ from structured.json_schema.whitespace import DEFAULT_WHITESPACE, read_whitespac
 
 _PLAIN_NAME = re.compile(r"[^\W\d]\w*")
 _FORMAT_NAMES = {"decimal": "decimal", "date": "date", "date-time": "datetime"}
+_LAYOUTS = {"date": "YYYY-MM-DD", "date-time": "YYYY-MM-DDTHH:MM:SS", "time": "HH:MM:SS", "duration": "P1DT2H30M"}
 _ANYTHING = "any"
 
 MAX_LISTED = 20_000
@@ -48,7 +49,25 @@ def describe(root: Subschema) -> str:
 def _told(describer: "_Describer", root: Subschema) -> str:
     """Return the description of a schema, and below it what the names in it mean."""
     first = describer.referred(root) if describer.contains_itself(root) else describer.describe(root)
-    return "\n".join([first, *(f"{name} = {text}" for name, text in describer.named())])
+    return "\n".join([f"{first}{_line(_remark(root))}", *(f"{name} = {text}" for name, text in describer.named())])
+
+
+@deep
+def layouts(root: Subschema) -> dict[str, str]:
+    """Return how the dates and times in a type are written: `{"date": "YYYY-MM-DD"}`."""
+    zones: dict[str, list[bool]] = {}
+    for part in (root, *_reached(root)):
+        name = part.schema.get("format") if isinstance(part.schema, Mapping) else None
+        if isinstance(name, str) and name in _LAYOUTS:
+            zones.setdefault(name, []).append(_has_zone(part, name))
+    kinds_there = [name for name in _LAYOUTS if name in zones]
+    return {_FORMAT_NAMES.get(name, name): f"{_LAYOUTS[name]}{'Z' if all(zones[name]) else ''}" for name in kinds_there}
+
+
+def _has_zone(part: Subschema, name: str) -> bool:
+    """Tell whether a time must have an offset from UTC, as RFC 3339 §5.6 has it."""
+    is_aware = part.schema.get("tz_constraint", "naive") != "naive"
+    return name in {"date-time", "time"} and (is_aware or part.location.compilation.reading is not Reading.TYPE)
 
 
 def kinds() -> Callable[[Subschema], str]:
@@ -278,15 +297,46 @@ def _listed(values: Sequence[object]) -> str:
 
 def _comment(name: str, part: Subschema) -> str:
     """Return what is said of a property: `  // Title: description; e.g. "an example"`, or nothing."""
-    schema = part.schema
-    if not isinstance(schema, Mapping):
+    if not isinstance(part.schema, Mapping):
         return ""
-    title = " ".join(str(schema.get("title", "")).split())
-    described = "" if _is_object(part) else _said(schema) or next(filter(None, map(_said_by, _targets(part))), "")
-    said = ": ".join(filter(None, ["" if _is_generated(title, name) else title, described]))
-    examples = [_quoted(one) for one in _list(schema, "examples")]
-    few = [one for one in examples if len(one) <= LONGEST_EXAMPLE][:MAX_EXAMPLES]
-    return _line("; ".join([*([said] if said else []), *([f"e.g. {', '.join(few)}"] if few else [])]))
+    title = " ".join(str(part.schema.get("title", "")).split())
+    return _line(_remark(part, title="" if _is_generated(title, name) else title))
+
+
+def _remark(part: Subschema, title: str = "") -> str:
+    """Return what is said of a value and of its items, except where fields are, which have comments of their own."""
+    described = "; ".join(_gathered(part, lambda schema: list(filter(None, [_said(schema)])), set()))
+    said = ": ".join(filter(None, [title, described]))
+    few = _gathered(part, _examples, set())[:MAX_EXAMPLES]
+    return "; ".join([*([said] if said else []), *([f"e.g. {', '.join(few)}"] if few else [])])
+
+
+@deep
+def _gathered(part: Subschema, tell: Callable[[Schema], list[str]], seen: set[Identity]) -> list[str]:
+    """Return what is told of a value: by its schema, or else by what that refers to; and what is told of its items."""
+    if not isinstance(part.schema, Mapping) or _is_object(part) or part.identity in seen:
+        return []
+    seen.add(part.identity)
+    branches = [
+        one for keyword in ("anyOf", "oneOf") for one in _below(part, keyword) if one.schema != {"type": "null"}
+    ]
+    others = [*_targets(part), *_below(part, "allOf"), *(branches if len(branches) == 1 else [])]
+    told = tell(part.schema) or [text for other in others for text in _gathered(other, tell, seen)]
+    items = (item for keyword in _ITEMS for item in _below(part, keyword))
+    return list(dict.fromkeys([*told, *(text for item in items for text in _gathered(item, tell, seen))]))
+
+
+_ITEMS = ("items", "prefixItems", "additionalItems", "additionalProperties", "patternProperties")
+
+
+def _below(part: Subschema, keyword: str) -> list[Subschema]:
+    """Return the schemas that a keyword of a schema has."""
+    return [part.below(*keys) for keys, _ in subschemas(part.schema, part.location.draft) if keys[0] == keyword]
+
+
+def _examples(schema: Schema) -> list[str]:
+    shown = (_quoted(one) for one in _list(schema, "examples"))
+    return [one for one in shown if len(one) <= LONGEST_EXAMPLE][:MAX_EXAMPLES]
 
 
 MAX_EXAMPLES = 3
@@ -311,11 +361,6 @@ def _said(schema: Schema) -> str:
     """Return the description of a schema, in one line."""
     description = schema.get("description")
     return " ".join(description.split()) if isinstance(description, str) else ""
-
-
-def _said_by(target: Subschema) -> str:
-    """Return the description of what a property refers to, unless that is shown where its fields are."""
-    return _said(target.schema) if isinstance(target.schema, Mapping) and not _is_object(target) else ""
 
 
 def _is_object(part: Subschema) -> bool:
@@ -351,13 +396,19 @@ def _limits(schema: Schema, suffix: str, unit: str) -> list[str]:
     ]
 
 
-_DATE_SIGNS = {"ge": ">=", "gt": ">", "le": "<=", "lt": "<"}
+_BOUND_SIGNS = {"ge": ">=", "gt": ">", "le": "<=", "lt": "<", "multiple_of": "a multiple of"}
 
 
 def _text_rules(schema: Schema) -> list[str]:
-    """Return what a text is, beside its length: a short regular expression, the bounds of a date or a time."""
+    """Return what a text is, beside its length: a short regular expression, the bounds of a date, time or decimal."""
     pattern = schema.get("pattern")
     is_short = isinstance(pattern, str) and len(pattern) <= LONGEST_PATTERN and pattern.isprintable()
-    bounds = [f"{sign} {to_jsonable_python(schema[key])}" for key, sign in _DATE_SIGNS.items() if key in schema]
+    rules = _mapping(schema, "decimal") or schema
+    bounds = [f"{sign} {to_jsonable_python(rules[key])}" for key, sign in _BOUND_SIGNS.items() if key in rules]
+    digits = [f"<= {rules[key]} {unit}" for key, unit in _DIGITS.items() if key in rules]
     now = schema.get("now_op")
-    return [*([f"/{pattern}/"] if is_short else []), *bounds, *([f"in the {now}"] if isinstance(now, str) else [])]
+    told = [f"in the {now}"] if isinstance(now, str) else []
+    return [*([f"/{pattern}/"] if is_short else []), *bounds, *digits, *told]
+
+
+_DIGITS = {"max_digits": "digits", "decimal_places": "decimal places"}

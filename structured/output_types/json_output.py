@@ -2,15 +2,17 @@
 
 import json
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
 from structured.automata import RegularAutomaton
 from structured.json_schema.compile import compiled, foundation
 from structured.json_schema.document.location import Compilation, Location, Optionals, Schema, Subschema
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName
-from structured.output_types.description import describe
+from structured.output_types.description import describe, layouts
 from structured.output_types.output_type import Description, OutputType
 from structured.regex import Pattern
 
@@ -26,9 +28,10 @@ class JsonLayout(NamedTuple):
     optional: Optionals = "written"
 
 
-def type_description(text: str) -> Description:
-    """Return how a prompt shows a type that is described so."""
-    return Description("Type", text, answer="JSON", task=TASK)
+def type_description(text: str, layouts: Mapping[str, str] = MappingProxyType({})) -> Description:
+    """Return how a prompt shows a type that is described so; `layouts` say how its dates and times are written."""
+    written = ", ".join(f"{name}s as {layout}" for name, layout in layouts.items())
+    return Description("Type", text, answer="JSON", task=f"{TASK} Write {written}." if written else TASK)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +71,7 @@ class JsonOutput(OutputType[T]):
 
     def describe(self) -> Description:
         """Return the type in the style of a TypeScript interface."""
-        return type_description(describe(self.root))
+        return type_description(describe(self.root), layouts(self.root))
 
     def write(self, value: Any) -> str:
         """Return a value as the model would have to write it."""
