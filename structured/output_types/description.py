@@ -8,6 +8,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from pydantic_core import to_jsonable_python
@@ -56,7 +57,7 @@ def _told(describer: "_Describer", root: Subschema) -> str:
 def layouts(root: Subschema) -> dict[str, str]:
     """Return how the dates and times in a type are written: `{"date": "YYYY-MM-DD"}`."""
     zones: dict[str, list[bool]] = {}
-    for part in (root, *_reached(root)):
+    for part in (root, *islice(_reached(root), MAX_LOOKED_AT)):
         name = part.schema.get("format") if isinstance(part.schema, Mapping) else None
         if isinstance(name, str) and name in _LAYOUTS:
             zones.setdefault(name, []).append(_has_zone(part, name))

@@ -18,7 +18,10 @@ from structured.regex import Pattern
 
 T = TypeVar("T")
 
-TASK = "Fill in the type from the text, as JSON. Where the text states no value, write null if the type allows it."
+TASK = (
+    "Extract the values of this type from the text, and answer with JSON only. Write null for what the text does not "
+    "state, if the type allows it."
+)
 
 
 class JsonLayout(NamedTuple):
