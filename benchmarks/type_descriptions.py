@@ -282,7 +282,7 @@ def read(batch: Batch) -> Iterator[tuple[None, Score, float]]:
     task = batch.extractor.task
     for at in range(0, len(batch.records), READ_AT_ONCE):
         group = batch.records[at : at + READ_AT_ONCE]
-        prompts = [list(calls.encode(task.model, task.prompt(record.document))) for record in group]
+        prompts = [list(calls.encode(task.model, batch.extractor.prompt(record.document))) for record in group]
         texts = [task.output_type.write(record.value) for record in group]
         tokens = [spelled(task.model.vocabulary, text) for text in texts]
         window = max(map(len, tokens)) - 1
