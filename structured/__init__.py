@@ -33,7 +33,7 @@ from structured.errors import (
     VocabularyError,
 )
 from structured.extraction.calls import aextract, aextract_batch, extract, extract_batch, structured
-from structured.extraction.conversation import Document
+from structured.extraction.conversation import TextOrChat
 from structured.extraction.extractor import Extractor
 from structured.extraction.options import Options
 from structured.extraction.stream import Stream
@@ -61,7 +61,6 @@ __all__ = [
     "BudgetWarning",
     "CacheWarning",
     "Description",
-    "Document",
     "Extraction",
     "Extractor",
     "Generation",
@@ -83,6 +82,7 @@ __all__ = [
     "Stream",
     "StructuredError",
     "StructuredWarning",
+    "TextOrChat",
     "Thinking",
     "UnsatisfiableError",
     "VocabularyError",

@@ -10,7 +10,7 @@ from typing import Any, Literal, ParamSpec, TypeVar, Unpack, get_origin, overloa
 from structured.errors import SchemaError, StructuredError
 from structured.errors.calling_line import calling_line, warnings_at
 from structured.errors.values import shown
-from structured.extraction.conversation import Document
+from structured.extraction.conversation import TextOrChat
 from structured.extraction.extractor import Extractor, make_extractor, outcome_of_each
 from structured.extraction.options import Errors, Options, check_absent, check_batch, checked_options
 from structured.extraction.templates import Template
@@ -24,12 +24,14 @@ P = ParamSpec("P")
 
 
 @overload
-def extract(output_type: type[T], text: Document, *, absent: None = ..., **options: Unpack[Options]) -> T: ...
+def extract(output_type: type[T], text: TextOrChat, *, absent: None = ..., **options: Unpack[Options]) -> T: ...
 @overload
-def extract(output_type: type[T], text: Document, *, absent: Absent, **options: Unpack[Options]) -> Extraction[T]: ...
+def extract(output_type: type[T], text: TextOrChat, *, absent: Absent, **options: Unpack[Options]) -> Extraction[T]: ...
 @overload
-def extract(output_type: object, text: Document, *, absent: Absent | None = ..., **options: Unpack[Options]) -> Any: ...
-def extract(output_type: object, text: Document, *, absent: Absent | None = None, **options: Unpack[Options]) -> Any:
+def extract(
+    output_type: object, text: TextOrChat, *, absent: Absent | None = ..., **options: Unpack[Options]
+) -> Any: ...
+def extract(output_type: object, text: TextOrChat, *, absent: Absent | None = None, **options: Unpack[Options]) -> Any:
     """Extract one validated instance of a type from a text.
 
     `extract(Person, "Jason is 25 years old.")` → `Person(name='Jason', age=25)`
@@ -65,7 +67,7 @@ def extract(output_type: object, text: Document, *, absent: Absent | None = None
 @overload
 def extract_batch(
     output_type: type[T],
-    documents: Iterable[Document],
+    documents: Iterable[TextOrChat],
     *,
     absent: None = ...,
     errors: Literal["raise"] = ...,
@@ -75,7 +77,7 @@ def extract_batch(
 @overload
 def extract_batch(
     output_type: type[T],
-    documents: Iterable[Document],
+    documents: Iterable[TextOrChat],
     *,
     absent: None = ...,
     errors: Literal["return"],
@@ -85,7 +87,7 @@ def extract_batch(
 @overload
 def extract_batch(
     output_type: type[T],
-    documents: Iterable[Document],
+    documents: Iterable[TextOrChat],
     *,
     absent: Absent,
     errors: Literal["raise"] = ...,
@@ -95,7 +97,7 @@ def extract_batch(
 @overload
 def extract_batch(
     output_type: type[T],
-    documents: Iterable[Document],
+    documents: Iterable[TextOrChat],
     *,
     absent: Absent,
     errors: Literal["return"],
@@ -105,7 +107,7 @@ def extract_batch(
 @overload
 def extract_batch(
     output_type: object,
-    documents: Iterable[Document],
+    documents: Iterable[TextOrChat],
     *,
     absent: Absent | None = ...,
     errors: Errors = ...,
@@ -114,7 +116,7 @@ def extract_batch(
 ) -> list[Any]: ...
 def extract_batch(
     output_type: object,
-    documents: Iterable[Document],
+    documents: Iterable[TextOrChat],
     *,
     absent: Absent | None = None,
     errors: Errors = "raise",
@@ -148,17 +150,17 @@ def extract_batch(
 
 
 @overload
-async def aextract(output_type: type[T], text: Document, *, absent: None = ..., **options: Unpack[Options]) -> T: ...
+async def aextract(output_type: type[T], text: TextOrChat, *, absent: None = ..., **options: Unpack[Options]) -> T: ...
 @overload
 async def aextract(
-    output_type: type[T], text: Document, *, absent: Absent, **options: Unpack[Options]
+    output_type: type[T], text: TextOrChat, *, absent: Absent, **options: Unpack[Options]
 ) -> Extraction[T]: ...
 @overload
 async def aextract(
-    output_type: object, text: Document, *, absent: Absent | None = ..., **options: Unpack[Options]
+    output_type: object, text: TextOrChat, *, absent: Absent | None = ..., **options: Unpack[Options]
 ) -> Any: ...
 async def aextract(
-    output_type: object, text: Document, *, absent: Absent | None = None, **options: Unpack[Options]
+    output_type: object, text: TextOrChat, *, absent: Absent | None = None, **options: Unpack[Options]
 ) -> Any:
     """Do what `extract` does in a thread, so that the event loop is not blocked."""
     _check_order("aextract", output_type, text)
@@ -168,7 +170,7 @@ async def aextract(
 @overload
 async def aextract_batch(
     output_type: type[T],
-    documents: Iterable[Document],
+    documents: Iterable[TextOrChat],
     *,
     absent: None = ...,
     errors: Literal["raise"] = ...,
@@ -178,7 +180,7 @@ async def aextract_batch(
 @overload
 async def aextract_batch(
     output_type: type[T],
-    documents: Iterable[Document],
+    documents: Iterable[TextOrChat],
     *,
     absent: None = ...,
     errors: Literal["return"],
@@ -188,7 +190,7 @@ async def aextract_batch(
 @overload
 async def aextract_batch(
     output_type: type[T],
-    documents: Iterable[Document],
+    documents: Iterable[TextOrChat],
     *,
     absent: Absent,
     errors: Literal["raise"] = ...,
@@ -198,7 +200,7 @@ async def aextract_batch(
 @overload
 async def aextract_batch(
     output_type: type[T],
-    documents: Iterable[Document],
+    documents: Iterable[TextOrChat],
     *,
     absent: Absent,
     errors: Literal["return"],
@@ -208,7 +210,7 @@ async def aextract_batch(
 @overload
 async def aextract_batch(
     output_type: object,
-    documents: Iterable[Document],
+    documents: Iterable[TextOrChat],
     *,
     absent: Absent | None = ...,
     errors: Errors = ...,
@@ -217,7 +219,7 @@ async def aextract_batch(
 ) -> list[Any]: ...
 async def aextract_batch(
     output_type: object,
-    documents: Iterable[Document],
+    documents: Iterable[TextOrChat],
     *,
     absent: Absent | None = None,
     errors: Errors = "raise",
@@ -238,7 +240,7 @@ async def _in_thread(run: Callable[[], T]) -> T:
 
 def _batch(  # noqa: PLR0913, PLR0917  what a call was given
     output_type: object,
-    documents: Iterable[Document],
+    documents: Iterable[TextOrChat],
     absent: Absent | None,
     errors: Errors,
     progress: bool | None,

@@ -13,7 +13,7 @@ from structured.errors.values import shown
 from structured.extraction.prompts import check_characters
 from structured.models.protocol import Messages
 
-Document: TypeAlias = str | Sequence[Mapping[str, object]]
+TextOrChat: TypeAlias = str | Sequence[Mapping[str, object]]
 """A text, or the messages of a chat: `[{"role": "user", "content": "I am Jason, and 25."}]`.
 
 Roles are "system" (the first message alone), "user" (the last message) and "assistant"; contents are texts.

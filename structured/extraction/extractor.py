@@ -9,7 +9,7 @@ from structured.decoding.requests import Generation
 from structured.errors import PromptError, SchemaError, StructuredError
 from structured.errors.arguments import check_picklable
 from structured.errors.values import counted, described, message, shown
-from structured.extraction.conversation import Conversation, Document
+from structured.extraction.conversation import Conversation, TextOrChat
 from structured.extraction.options import (
     MAX_TOKENS,
     Errors,
@@ -133,7 +133,7 @@ class Extractor(Generic[T]):
         """The type, as the prompt describes it."""
         return self.task.description.text
 
-    def __call__(self, text: Document, *, instructions: str | None = None) -> T:
+    def __call__(self, text: TextOrChat, *, instructions: str | None = None) -> T:
         """Extract one instance from a text, or from the messages of a chat.
 
         `instructions` apply to this call alone, and follow those of the extractor. Raises PromptError, BudgetError or
@@ -143,14 +143,14 @@ class Extractor(Generic[T]):
 
     @overload
     def batch(
-        self, documents: Iterable[Document], *, errors: Literal["raise"] = ..., progress: bool | None = ...
+        self, documents: Iterable[TextOrChat], *, errors: Literal["raise"] = ..., progress: bool | None = ...
     ) -> list[T]: ...
     @overload
     def batch(
-        self, documents: Iterable[Document], *, errors: Literal["return"], progress: bool | None = ...
+        self, documents: Iterable[TextOrChat], *, errors: Literal["return"], progress: bool | None = ...
     ) -> list[T | StructuredError]: ...
     def batch(
-        self, documents: Iterable[Document], *, errors: Errors = "raise", progress: bool | None = None
+        self, documents: Iterable[TextOrChat], *, errors: Errors = "raise", progress: bool | None = None
     ) -> list[Any]:
         """Extract one instance from each document, and return them in order; see `extract_batch`.
 
@@ -169,7 +169,7 @@ class Extractor(Generic[T]):
         listed = listed_documents(documents)
         return self.run.outcome([self.task] * len(listed), listed, progress=progress).all(errors)
 
-    def stream(self, text: Document) -> Stream[T]:
+    def stream(self, text: TextOrChat) -> Stream[T]:
         """Return the answer to a text or messages as a `Stream`. Raises PromptError, BudgetError."""
         if self.run.search.is_of_several:
             raise ValueError("An answer can be streamed if it is the only one. Leave out beams and samples.")
@@ -186,7 +186,7 @@ class Extractor(Generic[T]):
         pieces = stream(self.task.model, request, self.run.search.sampler, jump_forward=self.run.jump_forward)
         return Stream(pieces, self.task.output_type, read)
 
-    def prompt(self, document: Document) -> str | list[dict[str, str]]:
+    def prompt(self, document: TextOrChat) -> str | list[dict[str, str]]:
         """Return the prompt for a document: chat messages if the model has a chat template, else plain text.
 
         Raises PromptError for what is no document.
@@ -196,7 +196,7 @@ class Extractor(Generic[T]):
 
 def outcome_of_each(
     output_types: Sequence[object],
-    documents: Iterable[Document],
+    documents: Iterable[TextOrChat],
     absent: Absent | None,
     options: Options,
     *,

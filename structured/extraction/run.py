@@ -12,7 +12,7 @@ from structured.decoding.requests import Generation
 from structured.decoding.strategy import Search
 from structured.errors import Attempt, BudgetError, PatternError, PromptError, SchemaError, StructuredError
 from structured.errors.values import shown
-from structured.extraction.conversation import Document, is_message
+from structured.extraction.conversation import TextOrChat, is_message
 from structured.extraction.options import RETRIES, Options, search_of
 from structured.extraction.outcomes import Outcome
 from structured.extraction.progress import showing
@@ -51,7 +51,7 @@ class Run:
     def outcome(
         self,
         tasks: Sequence[Task],
-        documents: Sequence[Document],
+        documents: Sequence[TextOrChat],
         *,
         progress: bool | None = False,
         named: str | None = None,
@@ -67,7 +67,9 @@ class Run:
         return outcome
 
     @staticmethod
-    def _items(tasks: Sequence[Task], documents: Sequence[Document], outcome: Outcome, named: str | None) -> list[Item]:
+    def _items(
+        tasks: Sequence[Task], documents: Sequence[TextOrChat], outcome: Outcome, named: str | None
+    ) -> list[Item]:
         """Return the documents, prepared; of some there can be no answer, and they fail."""
         items: list[Item] = []
         for position, (task, document) in enumerate(zip(tasks, documents, strict=True)):
@@ -155,7 +157,7 @@ class Run:
         return True
 
 
-def listed_documents(documents: Iterable[Document]) -> list[Document]:
+def listed_documents(documents: Iterable[TextOrChat]) -> list[TextOrChat]:
     """Return documents as a list. Raises PromptError for what is a single one, or not several texts in an order."""
     match documents:
         case str() | bytes() | bytearray():

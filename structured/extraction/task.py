@@ -12,7 +12,7 @@ from structured.decoding.requests import Generation, Request
 from structured.decoding.sampling import Sampler
 from structured.decoding.token_healing import Healed, begun_index, heal
 from structured.errors import Attempt, PromptError
-from structured.extraction.conversation import Conversation, Document
+from structured.extraction.conversation import Conversation, TextOrChat
 from structured.extraction.prompts import chat_messages, check_characters, completion_prompt
 from structured.index.compile import compile_type
 from structured.index.guide import Guide
@@ -80,7 +80,7 @@ class Task:
             examples=self.examples,
         )
 
-    def item(self, position: int, document: Document, *, named: str | None = None) -> "Item":
+    def item(self, position: int, document: TextOrChat, *, named: str | None = None) -> "Item":
         """Return a document, prepared. Raises PromptError or BudgetError if there can be no answer for it.
 
         Errors call it by its name, such as "the text", or else by its position in the batch.

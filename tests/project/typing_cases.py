@@ -10,7 +10,6 @@ from pydantic import BaseModel, Field
 from structured import (
     BatchError,
     BudgetError,
-    Document,
     Extraction,
     Extractor,
     Generation,
@@ -21,6 +20,7 @@ from structured import (
     SchemaError,
     Stream,
     StructuredError,
+    TextOrChat,
     aextract,
     aextract_batch,
     extract,
@@ -94,7 +94,7 @@ assert_type(extract(Person, chat, system="Be brief."), Person)
 assert_type(extract(Person, [{"role": "user", "content": "text"}]), Person)
 assert_type(extract_batch(Person, [chat, "text"]), list[Person])
 assert_type(Extractor(Person)(chat), Person)
-documents: list[Document] = [chat, "text"]
+documents: list[TextOrChat] = [chat, "text"]
 assert_type(extract_batch(Person, documents, absent=True), list[Extraction[Person]])
 extract_batch(Person, chat)  # type: ignore[arg-type]  # pyright: ignore[reportCallIssue, reportArgumentType]
 extract(Person, chat[0])  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue, reportArgumentType]
