@@ -158,6 +158,23 @@ def test_another_process_is_started_once_and_goes_on_alone(tmp_path: Path) -> No
     assert written.exists()
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="The system has no fork.")
+def test_a_fork_waits_for_the_process_of_its_parent() -> None:
+    """It cannot ask whether that has ended, and starts no other."""
+    program = (
+        "import os\n"
+        "from structured.automata.loops import compiling\n"
+        "other = compiling.OtherProcess('import time; time.sleep(1)')\n"
+        "other.start()\n"
+        "child = os.fork()\n"
+        "print(other.is_at_work(), other.start(), flush=True)\n"
+        "if child == 0: compiling.MAX_SECONDS = 0.0; print(other.is_at_work(), flush=True); os._exit(0)\n"
+        "os.waitpid(child, 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    assert sorted(done.stdout.split()) == ["False", "False", "False", "True", "True"]
+
+
 @pytest.mark.parametrize("executable", ["", None, "/usr/bin/uwsgi", "/nowhere/python3"])
 def test_only_an_interpreter_is_started(executable: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     """A program that has one inside would start itself again."""

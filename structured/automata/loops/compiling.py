@@ -11,6 +11,10 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from time import perf_counter
+
+MAX_SECONDS = 120.0
+"""That it takes to compile everything, on a slow machine."""
 
 
 class OtherProcess:
@@ -19,10 +23,16 @@ class OtherProcess:
     def __init__(self, code: str) -> None:
         self._code = code
         self._process: subprocess.Popen[bytes] | None = None
+        self._starter, self._started = 0, 0.0
 
     def is_at_work(self) -> bool:
-        """Tell whether it was started and has not ended."""
-        return self._process is not None and self._process.poll() is None
+        """Tell whether it was started and has not ended.
+
+        A fork of the process that started it cannot see that, and waits for it as long as it takes at most.
+        """
+        if self._process is None or self._starter == os.getpid():
+            return self._process is not None and self._process.poll() is None
+        return perf_counter() - self._started < MAX_SECONDS
 
     def start(self) -> bool:
         """Start it; False if it has been started before, or cannot be."""
@@ -39,6 +49,7 @@ class OtherProcess:
             )
         except OSError:
             return False
+        self._starter, self._started = os.getpid(), perf_counter()
         atexit.register(_leave, self._process)
         return True
 
