@@ -79,6 +79,7 @@ GOOD: dict[str, st.SearchStrategy[Any]] = {
     "top_p": st.floats(0, 1, exclude_min=True) | st.just(np.float64(0.5)),
     "min_p": st.floats(0, 1),
     "stop_repetition": st.booleans(),
+    "system": st.sampled_from(["Be brief.", None]),
     "repetition_penalty": st.floats(0.01, 100) | st.just(np.float64(1.2)),
     "no_repeat_ngram_size": st.integers(0, 2**31 - 1),
     "jump_forward": st.booleans() | st.just(np.True_),

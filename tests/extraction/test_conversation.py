@@ -156,7 +156,7 @@ def test_a_function_of_a_chat_asks_what_its_docstring_says() -> None:
         raise NotImplementedError
 
     member(CHAT, "Say it all")
-    assert seen[0].startswith("system: Who is the member? Say it all. the text\n\nType:")
+    assert seen[0].startswith("system: Who is the member? Say it all. the text\n\nExtract the values of this type")
     with pytest.raises(PromptError, match=r"'chat' of member is a list of messages, .* beside it: 'about'\. Put"):
         member(CHAT, "x" * 200)
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 CHAT_TEMPLATE = "{% for m in messages %}<turn>{{ m['role'] }}: {{ m['content'] }}\n{% endfor %}<turn>assistant:"
 
-DOCUMENTS = ("Jason is 25 years old.", f"{'b' * 20} alpha beta", "Ana Brandt, 31, is a nurse: alpha gamma.")
+DOCUMENTS = ("Jason is 25 years old.", "0123456789" * 3, "Ana Brandt, 31, is a nurse: alpha gamma.")
 
 
 class Entry(BaseModel):
@@ -112,7 +112,7 @@ def assert_texts_do_not_depend_on_the_way(model: "HuggingFaceModel") -> None:
         assert extract_batch(Entry, DOCUMENTS[:2], **options, **more) == alone
 
 
-QUICK = ("llama", "mistral", "gemma3_text", "jamba")
+QUICK = ("llama", "gemma3_text", "jamba")
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from structured.output_types.resolve import resolve_type
 if TYPE_CHECKING:
     from structured.models.transformers import HuggingFaceModel
 
-pytestmark = [pytest.mark.gpu, pytest.mark.thorough]
+pytestmark = [pytest.mark.gpu, pytest.mark.thorough if DEVICE.type == "cuda" else pytest.mark.slow]
 
 
 def written(

@@ -80,7 +80,14 @@ def messages(text: str) -> Any:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("name", [*REAL_NAMES, "smollm2", "qwen3", "gemma3", "deepseek-v3"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "smollm2",
+        "qwen3",
+        *(pytest.param(one, marks=pytest.mark.slow) for one in (*REAL_NAMES, "gemma3", "deepseek-v3")),
+    ],
+)
 def test_chat_templates_are_rendered_as_transformers_does(name: str) -> None:
     """With the control tokens that they name, whatever they use of the language."""
     tokenizer = real_tokenizer(name)
