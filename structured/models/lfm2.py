@@ -122,9 +122,7 @@ class Lfm2:
                 states = states + _convolved(layer.mixer, mixed, kept, column)
             else:
                 states = states + self._attended(layer.mixer, mixed, kept, column)
-            fed = self._normed(states, layer.feed_norm)
-            gate = fed @ layer.gate
-            states = states + (gate / (1 + np.exp(-gate)) * (fed @ layer.up)) @ layer.down
+            states = states + _fed(layer, self._normed(states, layer.feed_norm))
         cache.lengths = cache.lengths + np.asarray(counts)
         wanted = np.maximum(column.starts[1:, None] - 1 - np.arange(window, -1, -1), column.starts[:-1, None])
         logits: Floats = self._normed(states[wanted], self.last_norm) @ self.logits_weights
@@ -157,6 +155,18 @@ class Lfm2:
             weights /= weights.sum(axis=-1, keepdims=True)
             attended[start:end] = (weights @ values[row, :, :length]).swapaxes(0, 1)
         return attended.reshape(len(states), -1) @ mixer.out
+
+
+def _fed(layer: Layer, states: Floats) -> Floats:
+    """Pass each token through the gated feed-forward network (Shazeer, "GLU Variants Improve Transformer", 2020)."""
+    gate, up = states @ layer.gate, states @ layer.up
+    with np.errstate(over="ignore"):  # where a gate is so far below zero that it is closed
+        denominator = np.exp(-gate)
+    denominator += 1
+    gate *= up
+    gate /= denominator
+    out: Floats = gate @ layer.down
+    return out
 
 
 def _convolved(mixer: Convolution, states: Floats, kept: list[Floats], column: Column) -> Floats:
