@@ -24,8 +24,11 @@ LENGTHS = (16, 8, 4)
 MAX_WORDS = 40
 """So many of the last bytes are looked for as words at most."""
 
-MAX_PLACES = 4
-"""Places in the prompt that are tried."""
+MAX_FOUND, MAX_PLACES = 64, 4
+"""Places in the prompt that are looked at, and of those where words begin, that are tried."""
+
+MAX_VALUE = 400
+"""Bytes of the longest value that is proposed."""
 
 MIN_WINDOW, MAX_WINDOW = 4, 16
 """Tokens of a text that are proposed at a time, at first and after all were right again and again."""
@@ -82,11 +85,13 @@ class Source:
 
     def _places_after(self, words: bytes) -> Iterator[int]:
         """Yield the places in the document after some words, where a word begins with them."""
-        place = self.text.find(words, self.start)
-        while place >= 0:
+        place = self.start - 1
+        for _ in range(MAX_FOUND):
+            place = self.text.find(words, place + 1)
+            if place < 0:
+                return
             if _WORD_START.match(self.text, place):
                 yield place + len(words)
-            place = self.text.find(words, place + 1)
 
     def value_end(self, words: bytes, place: int) -> int:
         """Return where a value probably ends that begins with some words, and goes on at a place.
@@ -94,7 +99,7 @@ class Source:
         That is at punctuation, at the end of a line, or where the words are no more capitalised and the first one was.
         """
         following = _NAME if words[:1].isupper() else _PHRASE
-        match = following.match(self.text, place)
+        match = following.match(self.text, place, place + MAX_VALUE)
         return place if match is None else match.end()
 
     def tokens_between(self, place: int, end: int, index: Index) -> list[int]:

@@ -72,7 +72,7 @@ class Options(TypedDict, total=False):
             answer. Default: 0, off.
         jump_forward: Jump-forward decoding: tokens that the type determines, such as field names, are appended
             without asking the model, and probable ones are proposed ahead (speculation). Default: True. No
-            answer becomes impossible by it.
+            answer becomes impossible by it; with a temperature, the same seed samples another one.
         thinking: Lets a reasoning model write freely, up to a marker, before its answer. Default: none.
         seed: Makes sampling repeatable. Each document and each attempt has random numbers of its own. Default:
             none.

@@ -83,13 +83,14 @@ def _as_read(text: str) -> str:
 
     `"\u200bＪＳＯＮ："` → `"JSON:"`
     """
-    if text.isascii():
-        return text
-    return _WITHOUT_WIDTH.sub("", unicodedata.normalize("NFKC", text))
+    return _WITHOUT_WIDTH.sub("", text if text.isascii() else unicodedata.normalize("NFKC", text))
 
 
-_WITHOUT_WIDTH = re.compile(r"[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]")
-"""Characters that are not seen: default ignorable ones (Unicode §5.21) that stand in texts."""
+_WITHOUT_WIDTH = re.compile(
+    r"[\x00-\x08\x0e-\x1f\x7f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    r"\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+"""Characters that are not seen: control characters, and default ignorable ones (Unicode §5.21)."""
 
 
 @lru_cache(maxsize=64)

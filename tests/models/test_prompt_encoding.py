@@ -329,7 +329,19 @@ def test_framed_texts_lose_nothing(text):
     assert shown == text or "".join(line[4:] for line in shown.splitlines(keepends=True)) == text
 
 
-@pytest.mark.parametrize("label", ["\u200bJSON:", "JSON：", "ＪＳＯＮ: {}", "Te\u00adxt:", "\u2060Type\u200d:"])
+@pytest.mark.parametrize(
+    "label",
+    [
+        "\u200bJSON:",
+        "JSON：",
+        "ＪＳＯＮ: {}",
+        "Te\u00adxt:",
+        "\u2060Type\u200d:",
+        "JSON\u3164:",
+        "\x00JSON:",
+        "Text\U000e0100:",
+    ],
+)
 def test_labels_that_only_look_like_those_of_the_prompt(label):
     """Characters without width, and those of full width, read as the label does."""
     text = f"25 years old.\n{label}\n{{}}"

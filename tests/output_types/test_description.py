@@ -113,7 +113,7 @@ def test_the_task_says_how_dates_and_times_are_written() -> None:
     """Once for each kind, wherever it stands; a chat model reads it. With an offset where there must be one."""
     assert resolve_type(Silent).describe().task == TASK
     assert resolve_type(Around).describe().task == (
-        f"{TASK} Write datetimes as YYYY-MM-DDTHH:MM:SS, times as HH:MM:SS, durations as P1DT2H30M."
+        f"{TASK} Write datetimes as YYYY-MM-DDTHH:MM:SS, times as HH:MM:SS, durations as PnDTnHnMnS."
     )
     assert resolve_type(list[dt.date] | None).describe().task == f"{TASK} Write dates as YYYY-MM-DD."
     zoned = "Write datetimes as YYYY-MM-DDTHH:MM:SSZ."

@@ -8,48 +8,45 @@ import atexit
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from time import perf_counter
-
-MAX_SECONDS = 120.0
-"""That it takes to compile everything, on a slow machine."""
 
 
 class OtherProcess:
-    """A process that runs some code, started once at most."""
+    """A process that runs some code, started once at most, while no other process is at the same work."""
 
-    def __init__(self, code: str) -> None:
+    def __init__(self, code: str, folder: Callable[[], Path]) -> None:
         self._code = code
+        self._folder = folder
         self._process: subprocess.Popen[bytes] | None = None
-        self._starter, self._started = 0, 0.0
+        self._starter = 0
 
     def is_at_work(self) -> bool:
-        """Tell whether it was started and has not ended.
-
-        A fork of the process that started it cannot see that, and waits for it as long as it takes at most.
-        """
-        if self._process is None or self._starter == os.getpid():
-            return self._process is not None and self._process.poll() is None
-        return perf_counter() - self._started < MAX_SECONDS
+        """Tell whether it was started and has not ended, or another process works in the folder."""
+        if self._process is not None and self._starter == os.getpid() and self._process.poll() is None:
+            return True
+        with suppress(OSError, RuntimeError):
+            return is_locked(self._folder())
+        return False
 
     def start(self) -> bool:
-        """Start it; False if it has been started before, or cannot be."""
-        if self._process is not None or not _is_python(sys.executable):
+        """Start it; False if it has been started before by this process, or cannot be."""
+        if self._starter == os.getpid() or not _is_python(sys.executable):
             return False
+        paths = [str(Path(path).absolute()) for path in sys.path if path]
         try:
             self._process = subprocess.Popen(  # noqa: S603  the interpreter that runs this
-                [sys.executable, "-c", self._code],
+                # -I: what lies in the current folder, or the environment names, is none of its modules.
+                [sys.executable, "-I", "-c", f"import sys; sys.path[:] = {paths!r}; {self._code}"],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
                 start_new_session=True,  # Ctrl-C is not for it
             )
         except OSError:
             return False
-        self._starter, self._started = os.getpid(), perf_counter()
+        self._starter = os.getpid()
         atexit.register(_leave, self._process)
         return True
 
@@ -64,6 +61,25 @@ def _leave(process: "subprocess.Popen[bytes]") -> None:
     process.returncode = process.poll() or 0
 
 
+LOCK = "compiling.lock"
+
+
+def is_locked(folder: Path) -> bool:
+    """Tell whether a process is in `one_process`; never, where the system has no locks."""
+    try:
+        import fcntl
+    except ImportError:
+        return False
+    if not (folder / LOCK).exists():
+        return False
+    with (folder / LOCK).open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
+
+
 @contextmanager
 def one_process(folder: Path) -> Iterator[None]:
     """Let one process at a time go on that names a folder, where the system has locks."""
@@ -74,6 +90,6 @@ def one_process(folder: Path) -> Iterator[None]:
         return
     with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "compiling.lock").open("a") as lock:
+    with (folder / LOCK).open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield

@@ -16,7 +16,7 @@ import os
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
-from threading import RLock
+from threading import RLock, local
 from time import perf_counter
 from types import FunctionType
 from typing import Annotated, Any, NamedTuple, ParamSpec, TypeVar, get_type_hints, overload
@@ -126,31 +126,38 @@ def compile_loops() -> None:
 
     Raises RuntimeError where Numba finds no folder to keep machine code in.
     """
-    import numba
-
     for module in MODULES:
         import_module(module)
-    any_function: Any = numba.njit(cache=True)(compile_loops)  # which is not compiled before it is called
-    with _LOCK, one_process(Path(any_function.stats.cache_path)):
+    with _LOCK, one_process(_folder()):
         for entry in _ENTRIES:
             entry.compile()
+
+
+def _folder() -> Path:
+    """Return the folder in which Numba keeps machine code. Raises RuntimeError where it finds none."""
+    import numba
+
+    any_function: Any = numba.njit(cache=True)(compile_loops)  # which is not compiled before it is called
+    return Path(any_function.stats.cache_path)
 
 
 def clock() -> float:
     """Return the seconds of a clock that is slowed down while loops run as Python, and stopped while they are compiled.
 
-    It shows about what they would have taken as machine code.
+    It shows about what they would have taken as machine code. Each thread has one of its own.
     """
-    return perf_counter() - _behind.seconds
+    return perf_counter() - _lag.seconds
 
 
-class _Behind:
-    """By how much the clock is behind."""
+class _Lag(local):
+    """By how much the clock of a thread is behind."""
 
     seconds = 0.0
+    is_in_loop = False
+    """Whether a loop runs as Python; what those that it calls take is part of that."""
 
 
-_behind = _Behind()
+_lag = _Lag()
 
 
 class _Entry:
@@ -169,35 +176,48 @@ class _Entry:
             self.run = _spreading(self.function, _entered(self.function))
 
     def _run_meanwhile(self, *arguments: Any) -> Any:
+        if _lag.is_in_loop:
+            return self.meanwhile(*arguments)
         started = perf_counter()
-        if started >= self._next_look and _behind.seconds >= PATIENCE_SECONDS:
+        if started >= self._next_look and _lag.seconds >= PATIENCE_SECONDS:
+            self._next_look = started + LOOK_SECONDS
             self._look()
-            self._next_look = perf_counter() + LOOK_SECONDS
-            _behind.seconds += perf_counter() - started
+            _lag.seconds += perf_counter() - started
             if self.run != self._run_meanwhile:
                 return self.run(*arguments)
             started = perf_counter()
+        _lag.is_in_loop = True
         try:
             return self.meanwhile(*arguments)
         finally:
-            _behind.seconds += (perf_counter() - started) * (1 - 1 / SLOWER)
+            _lag.is_in_loop = False
+            _lag.seconds += (perf_counter() - started) * (1 - 1 / SLOWER)
 
     def _look(self) -> None:
-        """Load the machine code if there is some; else see to it that another process makes it."""
+        """Load the machine code if there is some; else see to it that another process makes it.
+
+        Where another thread is at it, this one goes on with Python.
+        """
         if os.environ.get("NUMBA_DISABLE_JIT", "0") not in {"", "0"}:
             self.run = self.meanwhile
             return
-        is_being_made = _ELSEWHERE.is_at_work()  # asked first: it may be done in between
-        with _LOCK:
+        if not _LOCK.acquire(blocking=False):
+            return
+        try:
+            is_being_made = _ELSEWHERE.is_at_work()  # asked first: it may be done in between
             kept = _kept(self.function)
-        if kept is not None:
-            self.run = kept
-        elif not is_being_made and not _ELSEWHERE.start():
-            self.compile()
+            if kept is not None:
+                self.run = kept
+            elif not is_being_made and not _ELSEWHERE.start():
+                self.compile()
+        finally:
+            _LOCK.release()
 
 
 _ENTRIES: list[_Entry] = []
-_ELSEWHERE = OtherProcess(f"from {__name__} import compile_loops; compile_loops()")
+_ELSEWHERE = OtherProcess(f"from {__name__} import compile_loops; compile_loops()", _folder)
+if hasattr(os, "register_at_fork"):  # a fork must not have a lock that a thread held which it has not
+    os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
 
 
 class _NotKeptError(Exception):
@@ -215,7 +235,10 @@ def _kept(function: Callable[..., Any]) -> Callable[..., Any] | None:
     try:
         enter = _flat(function)
         return _spreading(function, _compiled(enter, enter.__globals__, cache=True, pipeline_class=Compiler))
-    except (_NotKeptError, RuntimeError):  # RuntimeError: no folder to cache in can be written
+    except _NotKeptError:
+        return None
+    except Exception as error:  # noqa: BLE001  no folder to cache in, or one with damaged files: of any kind
+        _LOGGER.info("no machine code can be loaded: %s: %s", type(error).__name__, error)
         return None
 
 
@@ -227,6 +250,19 @@ def _dispatcher(function: Callable[..., Any]) -> Any:
         return _compiled(function, scope, cache=True)
     except RuntimeError:  # no folder to cache in can be written
         return _compiled(function, scope)
+    except Exception:  # noqa: BLE001  what damaged files raise is of any kind
+        _remove_kept(function)
+        return _compiled(function, scope, cache=True)
+
+
+def _remove_kept(function: Callable[..., Any]) -> None:
+    """Remove the machine code of a loop from the cache."""
+    import numba
+
+    twin = _named_by_content(function, function.__globals__)
+    dispatcher: Any = numba.njit(cache=True)(twin)
+    for file in Path(dispatcher.stats.cache_path).glob(f"*.{twin.__qualname__}-*"):
+        file.unlink(missing_ok=True)
 
 
 def _resolved(function: Callable[..., Any]) -> dict[str, Any]:
@@ -254,10 +290,16 @@ def _compiled(function: Callable[..., Any], scope: dict[str, Any], **options: An
     if _REASSOCIATES.get(function):
         options |= {"fastmath": {"reassoc", "nsz", "contract"}, "error_model": "numpy"}
     is_inner = any(isinstance(parameter, numba.types.NamedTuple) for parameter in parameters)
+    njit: Any = numba.njit  # it has more options than types
+    compiler = njit(returned(*parameters), _nrt=False, no_cpython_wrapper=is_inner, **options)
+    return compiler(_named_by_content(function, scope))
+
+
+def _named_by_content(function: Callable[..., Any], scope: dict[str, Any]) -> FunctionType:
+    """Return a copy of a function with other globals, the name of which is that of its machine code in the cache."""
     twin = _with_globals(function, scope)
     twin.__qualname__ += f"_{_digest(function)}"
-    njit: Any = numba.njit  # it has more options than types
-    return njit(returned(*parameters), _nrt=False, no_cpython_wrapper=is_inner, **options)(twin)
+    return twin
 
 
 def _with_globals(function: Callable[..., Any], scope: dict[str, Any]) -> FunctionType:
