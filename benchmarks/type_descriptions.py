@@ -210,6 +210,7 @@ FORMS: dict[str, Form] = {
     "copying task": Form(task=COPY),
     "extracting task": Form(task=EXTRACT),
     "extracting task, layouts of dates in it (as built)": Form(as_built=True),
+    "Python class, below the task as built": Form(python_class, as_built=True),
     "two examples": Form(examples=2),
 }
 
