@@ -2,12 +2,14 @@
 
 import datetime as dt
 import re
+from typing import Annotated
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import TypeAdapter
+from pydantic import Field, TypeAdapter, ValidationError
 
+from structured import to_regex
 from structured.json_schema.strings.dates import DATE, DATE_TIME, RFC_3339_TIME
 
 DATE_PATTERN, DATE_TIME_PATTERN = re.compile(str(DATE)), re.compile(str(DATE_TIME))
@@ -84,3 +86,19 @@ def test_leap_seconds_of_every_quarter_of_an_hour(offset):
     text = f"{shown // 60:02}:{shown % 60:02}:60{sign}{abs(offset) // 60:02}:{abs(offset) % 60:02}"
     assert re.fullmatch(str(RFC_3339_TIME), text)
     assert not DATE_TIME_PATTERN.fullmatch(f"2016-12-31T{text}")
+
+
+@pytest.mark.parametrize("keyword", ["ge", "gt", "le", "lt"])
+@pytest.mark.parametrize("offset", ["", "Z", "+05:00", "-05:00"])
+@pytest.mark.parametrize("moment", ["1999-12-31T23:59:59.999999", "2000-01-01T00:00:00", "2000-01-01T00:00:00.000001"])
+def test_a_day_bounds_moments_by_its_midnight(keyword, offset, moment):
+    """As Pydantic compares them: on the clock, whatever its time zone."""
+    output_type = Annotated[dt.datetime, Field(**{keyword: dt.date(2000, 1, 1)})]
+    text = moment + offset
+    try:
+        TypeAdapter(output_type).validate_python(text)
+    except ValidationError:
+        is_valid = False
+    else:
+        is_valid = True
+    assert bool(re.fullmatch(to_regex(output_type), f'"{text}"')) == is_valid

@@ -395,6 +395,10 @@ TIME = {
         bounded(dt.datetime, ge=dt.datetime(2020, 2, 28, tzinfo=UTC), lt=dt.datetime(2020, 3, 9, tzinfo=UTC)),
         st.datetimes(dt.datetime(2020, 3, 1), dt.datetime(2020, 3, 7), timezones=st.none() | st.just(UTC)),  # noqa: DTZ001
     ),
+    "datetime, bounds that are dates": (
+        bounded(dt.datetime, gt=dt.date(2020, 2, 28), le=dt.date(2020, 3, 2)),
+        st.datetimes(dt.datetime(2020, 2, 28, 0, 0, 1), dt.datetime(2020, 3, 2), timezones=st.none() | offsets()),  # noqa: DTZ001
+    ),
     "AwareDatetime": (pydantic.AwareDatetime, st.datetimes(timezones=offsets())),
     "NaiveDatetime": (pydantic.NaiveDatetime, st.datetimes()),
     "PastDate": (pydantic.PastDate, st.dates(max_value=TODAY - WEEK)),

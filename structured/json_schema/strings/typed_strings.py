@@ -209,8 +209,9 @@ _ONE_DAY = dt.timedelta(days=1)
 
 def _limits(schema: Any, name: str) -> tuple[Any, Any]:
     """Return the least and the greatest value that is allowed; None is no limit."""
-    least = [schema[key] if key == "ge" else _next(schema[key], name, 1) for key in ("ge", "gt") if key in schema]
-    most = [schema[key] if key == "le" else _next(schema[key], name, -1) for key in ("le", "lt") if key in schema]
+    bounds = {key: _bound(schema[key], name) for key in ("ge", "gt", "le", "lt") if key in schema}
+    least = [bound if key == "ge" else _next(bound, name, 1) for key, bound in bounds.items() if key in {"ge", "gt"}]
+    most = [bound if key == "le" else _next(bound, name, -1) for key, bound in bounds.items() if key in {"le", "lt"}]
     if "now_op" in schema:
         today = dt.datetime.now().replace(hour=0, minute=0, second=0, microsecond=0)  # noqa: DTZ005  as clocks show it
         now = today if name == "date-time" else today.date()
@@ -219,6 +220,12 @@ def _limits(schema: Any, name: str) -> tuple[Any, Any]:
         else:
             least.append(now + 2 * _ONE_DAY)
     return _outermost(least, max), _outermost(most, min)
+
+
+def _bound(bound: Any, name: str) -> Any:
+    """Return a bound as Pydantic reads it: beside a datetime, a date is midnight on any clock."""
+    is_day = name == "date-time" and isinstance(bound, dt.date) and not isinstance(bound, dt.datetime)
+    return dt.datetime.combine(bound, dt.time()) if is_day else bound
 
 
 def _outermost(bounds: list[Any], choose: Callable[[list[Any]], Any]) -> Any:
