@@ -15,7 +15,16 @@ from agreement import check_agreement
 from effort import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from pydantic import AfterValidator, BaseModel, Field, create_model, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    Field,
+    NaiveDatetime,
+    create_model,
+    field_validator,
+    model_validator,
+)
 from pydantic_types import Chosen
 from strategies import WHITESPACES, output_types
 
@@ -217,7 +226,15 @@ def test_paths_lead_through_the_answer(output_type, paths):
         ("number", Annotated[float, Field(gt=0, lt=1)], False),
         ("number", Literal[3], False),
         ("date", dt.date, True),
-        ("date", dt.datetime | None, True),
+        ("date", dt.datetime, False),
+        ("datetime", dt.datetime | None, True),
+        ("datetime", Annotated[dt.datetime, Field(ge=dt.date(1990, 1, 1), le=dt.date(2040, 12, 31))], False),
+        ("time zone", Annotated[dt.datetime, Field(ge=dt.date(1990, 1, 1), le=dt.date(2040, 12, 31))], True),
+        ("time zone", NaiveDatetime, False),
+        ("time zone", AwareDatetime, False),
+        ("time zone", dt.date, False),
+        ("duration", dt.timedelta, True),
+        ("duration", dt.time, False),
         ("date", Annotated[dt.date, Field(ge=dt.date(2020, 1, 1))], True),
         ("date", Annotated[dt.date, Field(ge=dt.date(2020, 1, 1), lt=dt.date(2030, 1, 1))], False),
         ("recursion", Node, True),
@@ -256,6 +273,17 @@ def test_values_that_must_be_invented_are_named(output_type, is_one):
     assert ("field" in paths_of(inspect_type(create_model("Model", field=(output_type, ...))), "invention")) == is_one
     defaulted = inspect_type(create_model("Model", field=(output_type, None)))
     assert ("field" in paths_of(defaulted, "invention")) == is_one
+
+
+@pytest.mark.parametrize(("kind", "output_type"), [("date", dt.date), ("datetime", dt.datetime)])
+def test_the_remedy_of_a_date_is_accepted(kind, output_type):
+    """What the report advises can be written as it stands, and ends the hazard."""
+    (hazard,) = (hazard for hazard in inspect_type(output_type).hazards if hazard.kind == kind)
+    names = {"Field": Field, "date": dt.date, "datetime": dt.datetime}
+    bounds = eval(hazard.remedy.partition(", with")[0], names)  # noqa: S307  the library's own text
+    report = inspect_type(Annotated[output_type, bounds])
+    assert not report.refusals
+    assert kind not in [hazard.kind for hazard in report.hazards]
 
 
 def test_hazards_tell_their_paths():
@@ -412,6 +440,7 @@ SLIPS = {
         (JsonSchema({k: v for k, v in SLIPS.items() if k != "allOf"}), "required", "'b'", "A property", ("",)),
         (JsonSchema(SLIPS), "required", None, None, ()),
         (JsonSchema({"type": "integer", "minimun": 3}), "keyword", "'minimun'", "Did you mean 'minimum'?", ("",)),
+        (JsonSchema({"type": "string", "format": "date-time"}), "time zone", None, None, ()),
         (JsonSchema({"type": "string"}), "string", "A text without a limit", '"maxLength", or "enum"', ("",)),
     ],
 )

@@ -54,6 +54,21 @@ HAZARDS = {
         "Field(ge=date(1990, 1, 1), le=date(2040, 12, 31)), with bounds of yours.",
         "Check the year in your program.",
     ),
+    "datetime": (
+        "A date and time of any year from 1 to 9999: a small model may write one that the text does not have.",
+        "Field(ge=datetime(1990, 1, 1), le=datetime(2040, 12, 31)), with bounds of yours.",
+        "Check the year in your program.",
+    ),
+    "time zone": (
+        "With a time zone or without one: a small model may write one that the text does not have.",
+        "NaiveDatetime, or AwareDatetime where the text states time zones.",
+        "",
+    ),
+    "duration": (
+        "Written as in ISO 8601, as 'PT1H30M', which a text seldom has: a small model may get the units wrong.",
+        "int, with the unit in the name of the field: minutes: int.",
+        '"integer", with the unit in the name of the property.',
+    ),
     "invention": (
         "Always filled in, even where the text says nothing; a default is never used.",
         "X | None in place of X.",
@@ -70,7 +85,7 @@ _SIMILAR = 0.8
 
 _LOWER = {"minimum", "exclusiveMinimum"}
 _UPPER = {"maximum", "exclusiveMaximum"}
-_DATES = {"date", "date-time"}
+_DATES = {"date": "date", "date-time": "datetime"}
 _LOWER_DATE, _UPPER_DATE = {"ge", "gt"}, {"le", "lt"}
 
 
@@ -82,7 +97,7 @@ def hazards_of(part: Subschema) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield the hazards that a schema has by itself, without those of the schemas in it: kind, and what it names."""
     if isinstance(part.schema, Mapping) and not part.location.is_type:
         yield from _slips(part.schema, part.location.keys)
-    for kind in _kinds_of(part.schema):
+    for kind in _kinds_of(part.schema, part.location.is_type):
         yield kind, ()
 
 
@@ -99,7 +114,7 @@ def _slips(schema: Mapping[str, Any], keys: Sequence[str | int]) -> Iterator[tup
                 yield "required", (name,)
 
 
-def _kinds_of(schema: object) -> Iterator[str]:
+def _kinds_of(schema: object, is_type: bool) -> Iterator[str]:
     """Yield the kinds of hazards that a schema has by what it allows."""
     if not isinstance(schema, Mapping) or schema.keys() <= ANNOTATIONS:
         yield "anything"
@@ -115,7 +130,17 @@ def _kinds_of(schema: object) -> Iterator[str]:
         yield "dictionary"
     if "string" in types and not schema.keys() & {"format", "maxLength", "pattern"}:
         yield "string"
-    if schema.get("format") in _DATES and not (schema.keys() & _LOWER_DATE and schema.keys() & _UPPER_DATE):
-        yield "date"
+    yield from _kinds_of_time(schema, is_type)
     if types & {"integer", "number"} and not (schema.keys() & _LOWER and schema.keys() & _UPPER):
         yield "number"
+
+
+def _kinds_of_time(schema: Mapping[str, Any], is_type: bool) -> Iterator[str]:
+    """Yield the kinds of hazards of dates, times of dates, and durations."""
+    name = schema.get("format")
+    if name in _DATES and not (schema.keys() & _LOWER_DATE and schema.keys() & _UPPER_DATE):
+        yield _DATES[name]
+    if name == "date-time" and is_type and "tz_constraint" not in schema:
+        yield "time zone"
+    if name == "duration":
+        yield "duration"
