@@ -16,7 +16,7 @@ from string import Formatter
 from typing import Any, NamedTuple, Self
 
 from structured.errors import PromptError
-from structured.extraction.conversation import is_messages
+from structured.extraction.conversation import is_message, is_messages
 from structured.extraction.prompts import sections
 
 MAX_INLINE = 100
@@ -99,13 +99,20 @@ class Template:
         `"Who wrote {text}?"`, `{"text": "See you. Ana"}` → `"Who wrote the text?"`, `"See you. Ana"`
 
         Messages are returned as they are, and so is what is no text, such as None or bytes. Raises PromptError if a
-        field cannot be formatted.
+        field cannot be formatted, or if messages are not the text.
         """
         try:
             filled = {field: field.format_map(arguments) for _, field in self.pieces if field}
         except (ValueError, TypeError, LookupError, AttributeError) as error:
             raise PromptError(f"The docstring of {self.function} cannot be filled in: {error}.") from error
         last = self._last
+        for field, name in self.names.items():
+            value = arguments.get(field.strip("{}"))
+            if field != last and (is_message(value) or is_messages(value)):
+                raise PromptError(
+                    f"The argument {name!r} of {self.function} is {_chat(value)}, and its field is not the last one of "
+                    f"the docstring, which is the text. Put {field} last, behind {last}."
+                )
         given = arguments.get(last.strip("{}"), "")
         if isinstance(given, _NO_TEXTS) and not is_messages(given):
             return Question(None, given)
@@ -141,6 +148,10 @@ def _names(text: str) -> Iterator[str]:
         if name is not None:
             yield name.partition(".")[0].partition("[")[0]
             yield from _names(specification or "")
+
+
+def _chat(value: object) -> str:
+    return "a message of a chat" if is_message(value) else "a list of messages"
 
 
 def _braced(name: str) -> str:

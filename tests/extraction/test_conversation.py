@@ -161,6 +161,21 @@ def test_a_function_of_a_chat_asks_what_its_docstring_says() -> None:
         member(CHAT, "x" * 200)
 
 
+@pytest.mark.parametrize(("chat", "called"), [(CHAT, "a list of messages"), (CHAT[0], "a message of a chat")])
+def test_a_chat_is_never_written_into_the_instructions(chat: Any, called: str) -> None:
+    """It is the text, or it is refused."""
+
+    @structured(model=SCRIPTED)
+    def member(chat: Any, about: str) -> Person:
+        """In {chat}, who is the member? {about}"""
+        raise NotImplementedError
+
+    problem = f"The argument 'chat' of member is {called}, and its field is not the last one of the docstring"
+    with pytest.raises(PromptError, match=rf"^{problem}, .* Put {{chat}} last, behind {{about}}\.$"):
+        member(chat, "Say it all")
+    assert member("Jason, 25", "Say it all") == JASON
+
+
 def test_a_system_prompt_stands_above() -> None:
     """Of a chat model it is the first message; of another, the head of the prompt."""
     told: Any = Extractor(Person, model=SCRIPTED, system="Be brief.").prompt("Jason, 25")
