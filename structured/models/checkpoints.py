@@ -14,7 +14,9 @@ from structured.errors import ModelError
 from structured.models.fetched import FETCHABLE, fetched_path
 
 WANTED = (
-    "Name a folder with config.json, weights and tokenizer.json, a GGUF file, or a hub id that this machine can reach."
+    "Name a folder with config.json, weights and tokenizer.json, a GGUF file, "
+    f"{', '.join(f'{name!r} (after `structured fetch {name}`)' for name in FETCHABLE)}, or a hub id that this machine "
+    "can reach."
 )
 
 HUB_SECONDS = 5.0
@@ -63,12 +65,13 @@ def find_checkpoint(name: str | os.PathLike[str]) -> Path | None:
     if "\0" in text:
         raise ModelError(f"The name of the model, {shown(text)}, holds a NUL character. {WANTED}")
     folder = _expanded(text)
-    if _is_folder(folder):
-        return _in_folder(text, folder)
-    if is_gguf(folder):
-        return folder
     if _exists(folder):
-        raise ModelError(_no_folder(text, folder))
+        try:
+            return _on_disk(text, folder)
+        except ModelError as error:
+            if text not in FETCHABLE:
+                raise
+            raise ModelError(f"{error} It hides the model of `structured fetch {text}`: rename it.") from None
     if text in FETCHABLE:
         path = fetched_path(text)
         if path.is_file():
@@ -133,7 +136,8 @@ def why_not_hub(name: str) -> str | None:
         return None
     if isinstance(try_to_load_from_cache(name, "config.json"), str):
         return reason
-    near = [*_like(Path(name)), *_close(name, _cached_ids(constants.HF_HUB_CACHE))]
+    short = _close(name.casefold(), FETCHABLE)
+    near = [*short, *_like(Path(name)), *_close(name, _cached_ids(constants.HF_HUB_CACHE))]
     raise ModelError(
         f"No model could be loaded from {shown(name)}. It is no local folder, it is not in the cache "
         f"{constants.HF_HUB_CACHE}, and {reason}.{_did_you_mean(near)} {WANTED}"
@@ -149,6 +153,15 @@ def is_gguf(path: Path) -> bool:
             return file.read(len(_GGUF)) == _GGUF
     except (OSError, ValueError):  # too long, lone surrogates, or what may not be read
         return False
+
+
+def _on_disk(text: str, path: Path) -> Path:
+    """Return the folder or the GGUF file that a path has; for whatever else is there, say what it is."""
+    if _is_folder(path):
+        return _in_folder(text, path)
+    if is_gguf(path):
+        return path
+    raise ModelError(_no_folder(text, path))
 
 
 def _in_folder(text: str, folder: Path) -> Path:

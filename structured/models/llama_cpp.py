@@ -43,13 +43,27 @@ def load_gguf(path: str, *, name: str, gpu_layers: int | None, context_length: i
     `gpu_layers` go to the GPU, -1 for all; default: all, if llama.cpp was built for one. `context_length` is the number
     of tokens that there is room for; default: what the model was trained for, at most 8,192.
 
-    Raises ModelError if llama.cpp cannot load it, VocabularyError if its tokenizer cannot be used.
+    Raises ModelError if llama.cpp cannot be imported, or cannot load it; VocabularyError if its tokenizer cannot be
+    used.
     """
+    library = _library(path)
     weights = Weights(path, gpu_layers)
-    trained = import_module("llama_cpp").llama_model_n_ctx_train(weights.model)
+    trained = library.llama_model_n_ctx_train(weights.model)
     if context_length is not None and not 1 <= context_length <= trained:
         raise ModelError(f"context_length is {context_length:,}, and {name} was trained for 1 to {trained:,} tokens.")
     return LlamaCppModel(weights, name=name, context_length=context_length or min(trained, DEFAULT_CONTEXT))
+
+
+def _library(path: str) -> Any:
+    """Import llama.cpp for a file. Raises ModelError if that fails, as where it was built for another processor."""
+    try:
+        return import_module("llama_cpp")
+    except (ImportError, OSError, RuntimeError) as error:
+        raise ModelError(
+            f"The package llama-cpp-python is installed and cannot be imported, so llama.cpp cannot run {path!r}: "
+            f"{str(error).rstrip('.')}. Install it again (pip install --force-reinstall llama-cpp-python), or pass "
+            "dtype='float32' for transformers to load the file, with the package gguf (pip install gguf)."
+        ) from error
 
 
 class Weights:

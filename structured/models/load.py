@@ -95,13 +95,20 @@ def load_model(  # noqa: PLR0913  what can be said of loading
         )
     _GPU_LAYERS("gpu_layers", gpu_layers)
     _CONTEXT_LENGTH("context_length", context_length)
+    named = None
     if source is None:
-        source = os.environ.get("STRUCTURED_MODEL") or _packaged_model()
+        named = os.environ.get("STRUCTURED_MODEL")
+        source = named or _packaged_model()
     if isinstance(source, str | os.PathLike) and isinstance(os.fspath(source), str):
         options = _Options(device_map, dtype, cuda_graphs, gpu_layers, context_length)
         load = _load_by_name if isinstance(device_map, dict) else _load_once
-        with _loading:  # of several threads, one loads a name
-            return load(os.fspath(source), find_checkpoint(source), options)
+        try:
+            with _loading:  # of several threads, one loads a name
+                return load(os.fspath(source), find_checkpoint(source), options)
+        except ModelError as error:
+            if not named:
+                raise
+            raise ModelError(f"STRUCTURED_MODEL names the model. {error}") from error.__cause__
     if isinstance(source, tuple) and len(source) == 2:
         return _from_pair(*source)
     if _is_llama(source):
@@ -253,7 +260,7 @@ def _why_not_llama_cpp(is_file: bool) -> str:
     if not is_file:
         return "Leave them out."
     if not is_installed():
-        return "Install llama-cpp-python: pip install 'structured-extraction[llama-cpp]'."
+        return "Install llama-cpp-python: pip install llama-cpp-python jinja2."
     return "Leave out device_map, dtype and cuda_graphs, which are for transformers."
 
 

@@ -39,8 +39,8 @@ def load_pretrained(
     if is_file and find_spec("gguf") is None:
         raise ModelError(
             f"{shown(name)} is a GGUF file. To run it as it is, quantised, install llama-cpp-python "
-            "(pip install 'structured-extraction[llama-cpp]'); to have transformers load it, dequantised, install gguf "
-            "(pip install 'structured-extraction[gguf]')."
+            "(pip install llama-cpp-python jinja2); to have transformers load it, dequantised, install gguf "
+            "(pip install gguf)."
         )
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer

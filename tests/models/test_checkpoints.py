@@ -20,12 +20,12 @@ from hypothesis import strategies as st
 
 from structured import load_model
 from structured.errors import ModelError
-from structured.models import LanguageModel, load, pretrained
+from structured.models import LanguageModel, llama_cpp, load, pretrained
 from structured.models.checkpoints import find_checkpoint, why_not_hub
 
 WANTED = (
-    r"Name a folder with config\.json, weights and tokenizer\.json, a GGUF file, or a hub id that this machine can "
-    r"reach\.$"
+    r"Name a folder with config\.json, weights and tokenizer\.json, a GGUF file, 'smollm2' \(after "
+    r"`structured fetch smollm2`\), or a hub id that this machine can reach\.$"
 )
 
 MAX_REQUESTS = 2
@@ -243,8 +243,8 @@ def test_gguf_file_that_nothing_can_load(tmp_path, monkeypatch):
     monkeypatch.setattr(load, "is_installed", lambda: False)
     monkeypatch.setattr(pretrained, "find_spec", lambda _: None)
     message = refusal(damaged)
-    assert "structured-extraction[llama-cpp]" in message
-    assert "structured-extraction[gguf]" in message
+    assert "pip install llama-cpp-python jinja2" in message
+    assert "(pip install gguf)" in message
     with pytest.raises(ModelError, match=r"are for GGUF files that llama\.cpp runs, .* Install llama-cpp-python"):
         load_model(damaged, gpu_layers=-1)
     monkeypatch.setattr(pretrained, "find_spec", lambda _: True)
@@ -255,6 +255,55 @@ def test_gguf_file_that_nothing_can_load(tmp_path, monkeypatch):
 def test_options_of_llama_cpp_for_another_model(saved, options):
     with pytest.raises(ModelError, match=r"is loaded by transformers\. Leave them out\.$"):
         load_model(saved, **options)
+
+
+@pytest.mark.usefixtures("no_network")
+@pytest.mark.parametrize("name", ["smolm2", "SmolLM2", "smollm"])
+def test_misspelt_name_of_a_model_that_can_be_fetched(monkeypatch, tmp_path, name):
+    monkeypatch.chdir(tmp_path)
+    assert "Did you mean 'smollm2'?" in refusal(name)
+
+
+def test_what_hides_a_model_that_can_be_fetched(monkeypatch, tmp_path):
+    """A folder of that name, empty or with something else in it, or a file."""
+    monkeypatch.chdir(tmp_path)
+    hides = "reach. It hides the model of `structured fetch smollm2`: rename it."
+    folder = tmp_path / "smollm2"
+    folder.mkdir()
+    assert refusal("smollm2").startswith("The folder 'smollm2' is empty")
+    assert refusal("smollm2").endswith(hides)
+    (folder / "notes.txt").touch()
+    assert refusal("smollm2").endswith(hides)
+    assert "It hides" not in refusal(tmp_path)
+    (folder / "notes.txt").unlink()
+    folder.rmdir()
+    folder.touch()
+    assert refusal("smollm2").endswith(hides)
+
+
+def test_model_of_the_environment_that_cannot_be_loaded(monkeypatch):
+    """Where the name comes from is told, since it is not in the program."""
+    monkeypatch.setenv("STRUCTURED_MODEL", "./missing")
+    assert refusal(None).startswith("STRUCTURED_MODEL names the model. There is no folder './missing'.")
+    assert refusal("./missing").startswith("There is no folder")
+
+
+@pytest.mark.parametrize("error", [RuntimeError, OSError, ModuleNotFoundError])
+def test_llama_cpp_that_cannot_be_imported(monkeypatch, tmp_path, error):
+    """The way out is named, and the cause is kept."""
+
+    def fail(_: str) -> None:
+        raise error("built for another processor")
+
+    monkeypatch.setattr(load, "is_installed", lambda: True)
+    monkeypatch.setattr(llama_cpp, "import_module", fail)
+    file = tmp_path / "model.gguf"
+    file.write_bytes(b"GGUF\3\0\0\0")
+    with pytest.raises(
+        ModelError, match=r"cannot be imported, .*: built for another processor\. .*dtype='float32'"
+    ) as caught:
+        load_model(file)
+    assert isinstance(caught.value.__cause__, error)
 
 
 def test_misspelled_folder(monkeypatch, saved):

@@ -58,7 +58,7 @@ class Person(BaseModel):
 def llama(real_model: Path) -> LlamaCppModel:
     """Return the real model, with room for few texts."""
     if not is_installed():
-        pytest.skip("llama-cpp-python is not installed: pip install 'structured-extraction[llama-cpp]'.")
+        pytest.skip("llama-cpp-python is not installed: pip install llama-cpp-python jinja2.")
     model = load_model(str(real_model), context_length=1024)
     assert isinstance(model, LlamaCppModel)
     return model
