@@ -20,6 +20,10 @@ Roles are "system" (the first message alone), "user" (the last message) and "ass
 """
 
 _ROLES = ("system", "user", "assistant")
+_MEANT = {"developer": "system", "human": "user", "ai": "assistant", "bot": "assistant", "model": "assistant"}
+"""Roles that others have, by those that are the same."""
+
+_LEAVE_OUT = "Leave out what comes after the user's last message."
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +65,7 @@ class Conversation:
         if last["role"] != "user":
             raise PromptError(
                 f"{_capital(names[-1])}, the last, has the role {last['role']!r}, and the last must be the user's. "
-                "Leave out what comes after that."
+                f"{_LEAVE_OUT if 'user' in [turn['role'] for turn in turns] else 'Add a message of the user after it.'}"
             )
         if not last["content"].strip():
             raise PromptError(
@@ -92,7 +96,9 @@ def _message(value: object, name: str) -> dict[str, str]:
             raise PromptError(f"{title} has no {key!r}. {wanted}")
     role, content = value["role"], value["content"]
     if role not in _ROLES:
-        raise PromptError(f"{title} has the role {shown(role)}; it must be 'system', 'user' or 'assistant'.")
+        raise PromptError(
+            f"{title} has the role {shown(role)}; it must be 'system', 'user' or 'assistant'. {_role(role)}"
+        )
     if not isinstance(content, str):
         parts = " Join the texts of its parts." if isinstance(content, list) else ""
         raise PromptError(f"The content of {name} is {shown(content)}, not text. Pass a str.{parts}")
@@ -103,6 +109,12 @@ def _message(value: object, name: str) -> dict[str, str]:
             "Write what matters of it into the content."
         )
     return {"role": str(role), "content": content}
+
+
+def _role(role: object) -> str:
+    """Return what to do about a role that there is not."""
+    meant = _MEANT.get(role.casefold(), role.casefold()) if isinstance(role, str) else None
+    return f"Write {meant!r}." if meant in _ROLES else "Write what the message says into the content of another."
 
 
 def _says_nothing(value: object) -> bool:

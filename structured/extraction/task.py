@@ -65,8 +65,8 @@ class Task:
             raise PromptError("There is a system message, and the option system as well. Leave out one of them.")
         if conversation.earlier and not self.model.has_chat_template:
             raise PromptError(
-                f"{self.model.name} has no chat template, so how it would read {len(conversation.earlier) + 1} turns "
-                "of a chat is unknown. Use a chat model, or write the chat as one text."
+                f"How {self.model.name} would read {len(conversation.earlier) + 1} turns of a chat is unknown: it has "
+                "no chat template. Use a chat model, or write the chat as one text."
             )
         build: Callable[..., str | list[dict[str, str]]] = completion_prompt
         if self.model.has_chat_template:
@@ -91,7 +91,9 @@ class Task:
         try:
             token_ids = calls.encode(self.model, self.prompt(conversation))
         except PromptError as error:
-            raise PromptError(f"{named[0].upper()}{named[1:]}: {error}") from error
+            if is_single:
+                raise
+            raise PromptError(f"{named[0].upper()}{named[1:]}: {error}") from error.__cause__
         max_tokens, context = self.max_tokens, self.model.context_length
         if context is not None:
             thinking = 0 if self.thinking is None else self.thinking.max_tokens

@@ -188,7 +188,7 @@ def test_a_system_prompt_stands_above() -> None:
     assert plain.prompt(chat) == f"{SYSTEM['content']}\n\n{plain.prompt('a')}"
     both = Extractor(Person, model=SCRIPTED, system=SYSTEM["content"])
     assert both.prompt(CHAT) == Extractor(Person, model=SCRIPTED).prompt([SYSTEM, *CHAT])
-    with pytest.raises(PromptError, match=r"^The text: There is a system message, and the option system as well\."):
+    with pytest.raises(PromptError, match=r"^There is a system message, and the option system as well\."):
         both([SYSTEM, *CHAT])
     with pytest.raises(PromptError, match=r"^The text of system has half of a character"):
         Extractor(Person, model=SCRIPTED, system="a\ud800")
@@ -199,13 +199,23 @@ def test_a_system_prompt_stands_above() -> None:
 
 
 def test_models_without_a_chat_template_refuse_turns() -> None:
-    with pytest.raises(PromptError, match=r"^The text: logits has no chat template, so how it would read 3 turns"):
+    """A single text needs no name; one of several has its own, and the error is no cause of itself."""
+    problem = "How logits would read 3 turns of a chat is unknown: it has no chat template"
+    with pytest.raises(PromptError, match=f"^{problem}") as caught:
         extract(Person, CHAT, model=PLAIN)
+    with pytest.raises(BatchError) as failed:
+        extract_batch(Person, ["Jason, 25", CHAT], model=PLAIN)
+    (error,) = failed.value.errors.values()
+    assert str(error).startswith(f"Document 1: {problem}")
+    assert caught.value.__cause__ is error.__cause__ is None
 
 
 def said(content: Any, role: Any = "user", **more: Any) -> dict[str, Any]:
     return {"role": role, "content": content, **more}
 
+
+ROLES = "it must be 'system', 'user' or 'assistant'."
+LAST = "and the last must be the user's."
 
 WRONG = [
     ([], "The text is an empty list."),
@@ -216,13 +226,34 @@ WRONG = [
     ([3], "Message 0 of the text is 3, not a dict."),
     ([{"role": "user"}], "Message 0 of the text has no 'content'."),
     ([{"content": "a"}], "Message 0 of the text has no 'role'."),
-    ([said("a", "tool")], "Message 0 of the text has the role 'tool'; it must be"),
+    (
+        [said("a", "tool")],
+        f"Message 0 of the text has the role 'tool'; {ROLES} Write what",
+    ),
+    (
+        [said("a", "developer")],
+        f"Message 0 of the text has the role 'developer'; {ROLES} Write 'system'.",
+    ),
+    (
+        [said("a", "User")],
+        f"Message 0 of the text has the role 'User'; {ROLES} Write 'user'.",
+    ),
+    (
+        [said("a", "human")],
+        f"Message 0 of the text has the role 'human'; {ROLES} Write 'user'.",
+    ),
     ([said("a", ["user"])], "Message 0 of the text has the role ['user']; it must be"),
     ([said(None, "assistant"), said("a")], "The content of message 0 of the text is None, not text. Pass a str."),
     ([said([{"type": "text", "text": "a"}])], "The content of message 0 of the text is [{"),
     ([said("a", tool_calls=[1])], "Message 0 of the text has 'tool_calls' beside its role and content"),
-    ([*CHAT, said("a", "assistant")], "Message 3 of the text, the last, has the role 'assistant', and the last must"),
-    ([SYSTEM], "Message 0 of the text, the last, has the role 'system'"),
+    (
+        [*CHAT, said("a", "assistant")],
+        f"Message 3 of the text, the last, has the role 'assistant', {LAST} Leave out what comes after the user's last",
+    ),
+    (
+        [SYSTEM],
+        f"Message 0 of the text, the last, has the role 'system', {LAST} Add a message of the user after it.",
+    ),
     ([said("a"), SYSTEM, said("b")], "A message of the text has the role 'system', and is not the first."),
     ([*CHAT[:2], said(" \n")], "Message 2 of the text is empty. There is nothing to extract from"),
     ([said("a\ud800", "assistant"), said("b")], "Message 0 of the text has half of a character"),
