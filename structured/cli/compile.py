@@ -7,9 +7,9 @@ from structured.automata.loops.jit import compile_loops
 
 
 def compile_now() -> None:
-    """Compile the loops of the library for this machine, unless that has been done.
+    """Compile the loops of the library for this machine.
 
-    Otherwise it is done beside the first programs that use them.
+    What has been compiled is kept. Without this command it is done beside the first programs that use the loops.
     """
     console = Console(soft_wrap=True)
     try:

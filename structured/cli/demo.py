@@ -23,7 +23,11 @@ from structured.output_types.resolve import resolve_type
 
 def demo(
     model: Annotated[
-        str | None, typer.Option(help="A hub id or folder. Default: $STRUCTURED_MODEL, or the packaged model.")
+        str | None,
+        typer.Option(
+            help="A hub id, a folder, a GGUF file, or smollm2 once it is fetched. Default: $STRUCTURED_MODEL, or the "
+            "packaged model."
+        ),
     ] = None,
 ) -> None:
     """Extract eight types from eight documents, and show the objects."""

@@ -13,7 +13,10 @@ from structured.models.fetched import FETCHABLE, fetch
 def fetch_model(
     name: Annotated[str, typer.Argument(help=f"A model: {', '.join(FETCHABLE)}.")] = next(iter(FETCHABLE)),
 ) -> None:
-    """Download a model that has a short name, and tell where its file lies. It is checked, and kept for later."""
+    """Download a model that has a short name.
+
+    Its file is checked, and kept for later; the command tells where it lies.
+    """
     console = Console(soft_wrap=True)
     try:
         with console.status(f"Fetching {name} …"):
