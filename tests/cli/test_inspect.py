@@ -80,6 +80,11 @@ def test_lines_in_a_pipe_end_where_their_text_ends():
     assert not [line for line in run("shop_types:Bill").stdout.splitlines() if line != line.rstrip()]
 
 
+def test_no_summary_of_a_command_is_cut():
+    """In a terminal of 80 columns."""
+    assert "..." not in run("--help").output.partition("Commands:")[2]
+
+
 def test_flags_have_no_value_in_the_help():
     result = run("--help")
     assert result.exit_code == 0
