@@ -82,7 +82,9 @@ def test_lines_in_a_pipe_end_where_their_text_ends():
 
 def test_no_summary_of_a_command_is_cut():
     """In a terminal of 80 columns."""
-    assert "..." not in run("--help").output.partition("Commands:")[2]
+    commands = CliRunner().invoke(app, ["--help"], terminal_width=80).output.partition("Commands:")[2]
+    assert "inspect  " in commands
+    assert "..." not in commands
 
 
 def test_flags_have_no_value_in_the_help():
