@@ -25,7 +25,7 @@ from benchmarks.gold import Record, Score, records, score
 from benchmarks.gold.types import TYPES
 from structured import Extractor, StructuredWarning, load_model
 from structured.automata.loops.jit import compile_loops
-from structured.index.guide import Guide
+from structured.index.index import Index
 from structured.models import LanguageModel
 
 MAX_TOKENS = 256
@@ -48,7 +48,7 @@ def without(name: str, model: LanguageModel, output_type: type[BaseModel], docum
     """Answer with a part of this library switched off."""
     if name == "repetition control":
         return structured(model, output_type, documents, batch_size=16, stop_repetition=False)
-    with patch.object(Guide, "mask", Guide.ample_mask):
+    with patch.object(Index, "canonical_mask", Index.mask), patch.object(Index, "canonical_within", Index.mask_within):
         return structured(model, output_type, documents, batch_size=16, cache=False)
 
 

@@ -28,6 +28,7 @@ from pydantic import BaseModel
 
 from benchmarks.gold import Record, Score, Split, records, score
 from structured import Extractor, load_model
+from structured.extraction.conversation import Conversation
 from structured.extraction.task import Task, common_beginning
 from structured.index.guide import Guide
 from structured.index.masks import unpack
@@ -258,9 +259,13 @@ def batches(model: LanguageModel, form: Form, asked: Sequence[Record]) -> Iterat
         output_type = type(first.value)
         pairs = [(record.document, written(record.value)) for record in examples]
         build = form.messages if model.has_chat_template else form.plain
-        with patch.object(
-            Task, "prompt", lambda _, document, of=(build, output_type, pairs): of[0](of[1], document, of[2])
-        ):
+
+        def prompt(_: Task, asked: Conversation, of: Any = (build, output_type, pairs)) -> str | list[dict[str, str]]:
+            build, output_type, pairs = of
+            made: str | list[dict[str, str]] = build(output_type, asked.text, pairs)
+            return made
+
+        with patch.object(Task, "prompt", prompt):
             yield Batch(Extractor(output_type, model=model, max_tokens=MAX_TOKENS, batch_size=16), batch)
 
 

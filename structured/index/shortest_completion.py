@@ -11,10 +11,10 @@ any other; a state from which none is found is dead.
 import heapq
 from collections import defaultdict
 from dataclasses import dataclass
-from time import perf_counter
 
 import numpy as np
 
+from structured.automata.loops.jit import clock
 from structured.automata.opcodes import FAR
 from structured.index.trie_walks import Walks
 
@@ -120,7 +120,7 @@ class Completions:
 
         Past the limits it may find neither. What is learned about the states on the way is kept.
         """
-        self._began = perf_counter()
+        self._began = clock()
         if self._is_exhausted() or self.walks.automaton.distances[start] > MAX_SPELLED:
             return
         depths, beyond = self._explore(start, tokens)
@@ -131,7 +131,7 @@ class Completions:
                 self._found[state] = min(found[state], self._found.get(state, found[state]))
                 least = min(least, found[state])
             self._least[state] = max(least, self._at_least(state))
-        self.seconds += perf_counter() - self._began
+        self.seconds += clock() - self._began
 
     def _explore(self, start: int, tokens: int) -> tuple[dict[int, int], int]:
         """Go from a state to all that may lie on a way to the end in at most so many tokens.
@@ -202,5 +202,5 @@ class Completions:
         return (
             len(self._targets) >= self.limits.states
             or len(self.walks.automaton.table) > self.limits.rows
-            or self.seconds + perf_counter() - self._began > self.limits.seconds
+            or self.seconds + clock() - self._began > self.limits.seconds
         )

@@ -8,10 +8,12 @@ from doubles import ByteTokenizer
 
 from benchmarks.gold import leaves, records
 from benchmarks.gold.types import TYPES
-from benchmarks.type_descriptions import FORMS, Answer, _read, _share, _spans, row, spelled, written
+from benchmarks.type_descriptions import FORMS, Answer, _read, _share, _spans, batches, row, spelled, written
+from structured import Extractor
 from structured.extraction.prompts import chat_messages, completion_prompt
 from structured.index.compile import compile_type
 from structured.index.guide import Guide
+from structured.models import ScriptedModel
 from structured.output_types.resolve import resolve_type
 from structured.vocabulary import Vocabulary
 
@@ -24,6 +26,18 @@ def test_the_prompts_of_the_library_are_among_the_forms(output_type):
     own = next(form for form in FORMS.values() if form.as_built)
     assert own.messages(output_type, "A text.", pairs) == chat_messages(described, "A text.", examples=pairs)
     assert own.plain(output_type, "A text.", pairs) == completion_prompt(described, "A text.", examples=pairs)
+
+
+@pytest.mark.parametrize("is_chat", [True, False])
+def test_a_model_is_sent_what_a_form_says(is_chat):
+    """As built, what the library itself sends."""
+    model = ScriptedModel("{}")
+    model.has_chat_template = is_chat
+    asked = TUNED[: len(TYPES)]
+    expected = [Extractor(type(record.value), model=model).prompt(record.document) for record in asked]
+    own = next(form for form in FORMS.values() if form.as_built)
+    sent = [batch.extractor.prompt(record.document) for batch in batches(model, own, asked) for record in batch.records]
+    assert sent == expected
 
 
 @pytest.mark.parametrize("name", FORMS)
