@@ -36,7 +36,8 @@ def prompt_and_answer(sample: Sample, rng: random.Random) -> tuple[str, str]:
     """Return the prompt that the library would make of a sample, and the JSON text that answers it."""
     document, instructions = sample.document, sample.instructions
     if instructions is not None and rng.random() < PREFIXED:
-        document, instructions = f"{instructions.rstrip('.:')}: {document}", None
+        between = ":\n" if "\n" in document else ": "
+        document, instructions = f"{instructions.rstrip('.:')}{between}{document}", None
     prompt = completion_prompt(type_description(describe_schema(sample.schema)), document, instructions=instructions)
     return prompt, answer_text(sample.answer, _style(rng))
 
@@ -53,9 +54,9 @@ def answer_text(answer: object, style: str) -> str:
 
 
 def batches(
-    encode: Callable[[list[str]], list[list[int]]], end: int, *, seed: int, split: Split, tokens: int
+    encode: Callable[[list[str]], list[list[int]]], end: int, *, seed: int, split: Split, tokens: int, context: int
 ) -> Iterator[Batch]:
-    """Yield batches of at most `tokens` token ids, padding included, without end.
+    """Yield batches of at most `tokens` token ids, padding included, without end; texts beyond `context` are left out.
 
     Texts are encoded a pool at a time, sorted by length and cut into batches, which come in random order.
     """
@@ -65,13 +66,11 @@ def batches(
         pairs = [prompt_and_answer(next(stream), rng) for _ in range(POOL)]
         prompts = encode([prompt for prompt, _ in pairs])
         answers = encode([answer for _, answer in pairs])
-        texts = sorted(
-            ((prompt + answer + [end], len(prompt)) for prompt, answer in zip(prompts, answers, strict=True)),
-            key=lambda text: len(text[0]),
-        )
-        make_extractor = list(_cut(texts, tokens, end))
-        rng.shuffle(make_extractor)
-        yield from make_extractor
+        texts = [(prompt + answer + [end], len(prompt)) for prompt, answer in zip(prompts, answers, strict=True)]
+        fitting = sorted((text for text in texts if len(text[0]) <= context), key=lambda text: len(text[0]))
+        cut = list(_cut(fitting, tokens, end))
+        rng.shuffle(cut)
+        yield from cut
 
 
 def _cut(texts: list[tuple[list[int], int]], tokens: int, padding: int) -> Iterator[Batch]:

@@ -193,7 +193,8 @@ def _produce(queue: "multiprocessing.Queue[Batch]", definition: str, settings: S
     def encode(texts: list[str]) -> list[list[int]]:
         return [encoding.ids for encoding in tokenizer.encode_batch(texts, add_special_tokens=False)]
 
-    for batch in batches(encode, end, seed=settings.seed, split="train", tokens=settings.batch_tokens):
+    size = {"tokens": settings.batch_tokens, "context": settings.context}
+    for batch in batches(encode, end, seed=settings.seed, split="train", **size):
         queue.put(batch)
 
 
