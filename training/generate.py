@@ -1,24 +1,30 @@
-"""A seed and a split enter; samples leave: a schema, a document and the answer that fills the schema from the document.
+"""Samples: a schema, a document and the answer that fills the schema from the document, by a seed and a split.
 
-The facts are drawn first, then written, then asked for: an answer can only be wrong where a template is. Rejected:
+The facts are drawn first, then written, then asked for: an answer can only be wrong where a predicate is. Rejected:
 having a large model label found texts, whose errors a small model would learn.
 """
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from training.records import HELD_OUT_KINDS, KINDS, WEIGHTS
-from training.records.compound import object_schema
-from training.records.invented import invented_kind
-from training.records.kind import Kind
-from training.records.labelled import CLASSIFICATIONS, SPAM
-from training.records.layouts import FORMS, LAYOUTS, Layout, Slots, Story
-from training.records.lists import Several, relatives, several_records
-from training.values import Fact, Scene, Schema, new_scene
+from training.finishing import finished
+from training.invented import invented_kind
+from training.kind import Field, Kind
+from training.kinds import KINDS, UNSEEN
+from training.layouts import layout_for
+from training.messages import message
+from training.questions import Naming, add, ask, free_name, new_naming, object_schema
+from training.story import Story
+from training.tables import each_as_a_form, each_in_a_line, each_in_prose, table
+from training.values import Fact, Scene, Schema, currency_schema, family_first, new_scene
 from training.words import Split, part
 
+MAX_CHARACTERS = 1_800
+"""Of a document; with its type and its answer it then stays below 2,048 tokens."""
+
+INVENTED_SHARE = 0.36
 INSTRUCTIONS = (
     "Extract the fields.", "Extract the data from the text.", "Read the text and fill in the form.", "Return JSON.",
     "Find the values in the text.", "Fill in what the text states; use null for what it does not.", "Parse this.",
@@ -27,41 +33,15 @@ INSTRUCTIONS = (
     "Which {kind} is described here?", "Do not guess.", "Use only what is in the text.", "Dates must be ISO dates.",
     "Structure the following {kind}.", "You extract data for a database.", "Be precise.", "Read the {kind} below.",
 )  # fmt: skip
-INVENTED_SHARE = 0.2
-_KINDS = tuple(KINDS.values())
-_KIND_WEIGHTS = tuple(WEIGHTS.get(name, 1.4) for name in KINDS)
 QUESTIONS = (
     "What is {gloss}?", "Find {gloss}.", "Extract {gloss}.", "Return the {name}.", "Which {name} is mentioned?",
     "Give me the {name} only.", "Answer with {gloss}.", "Get the {name} from the text.", "{name}?",
     "I need the {name}.", "Look for {gloss}.", "Tell me {gloss}.",
 )  # fmt: skip
-QUESTIONS_BY_NAME = (
-    "Return the {name}.", "Which {name} is mentioned?", "Give me the {name} only.", "Get the {name} from the text.",
-    "{name}?", "I need the {name}.", "{gloss}?", "Find the {name}.", "Find out {gloss}.", "Extract the {name}.",
-    "Tell me {gloss}.", "The {name} is wanted.",
+ONLY = (
+    "Only the {what}.", "Extract only the {what}.", "The {what} is wanted.", "Give me the {what}.",
+    "Ignore all but the {what}.", "The record of the {what}.",
 )  # fmt: skip
-_OBSCURE = (
-    "a",
-    "b",
-    "c",
-    "x",
-    "y",
-    "z",
-    "f1",
-    "f2",
-    "f3",
-    "f4",
-    "field_1",
-    "field_2",
-    "field_3",
-    "col1",
-    "col2",
-    "value",
-    "v1",
-    "v2",
-    "q1",
-    "q2",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +55,8 @@ class Sample:
     instructions: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What a schema asks about a record: the fields in order, the name and the fragment of each."""
-
-    names: Mapping[str, str]
-    fragments: Mapping[str, Schema]
+Record = list[tuple[Field, Fact]]
+_STYLES: tuple[Callable[[str], str], ...] = (str, str.upper, str.title, lambda text: text.replace(" ", "_"))
 
 
 def samples(seed: int, split: Split) -> Iterator[Sample]:
@@ -92,260 +68,327 @@ def samples(seed: int, split: Split) -> Iterator[Sample]:
 
 def sample(rng: random.Random, split: Split) -> Sample:
     """Return one sample of a split."""
-    if split == "kinds":
-        return record_sample(new_scene(rng, split), rng.choice(tuple(HELD_OUT_KINDS.values())))
-    roll = rng.random()
-    if roll < 0.03:
-        return classified_sample(new_scene(rng, split))
-    if roll < 0.055:
-        return bare_sample(new_scene(rng, split), choose_kind(rng))
-    if roll < 0.075:
-        return relatives_sample(new_scene(rng, split))
-    if roll < 0.12:
-        scene = new_scene(rng, split)
-        return list_sample(scene, invented_kind(scene) if rng.random() < INVENTED_SHARE else choose_kind(rng))
-    if rng.random() < INVENTED_SHARE:
-        scene = new_scene(rng, split)
-        return record_sample(scene, invented_kind(scene))
-    return record_sample(new_scene(rng, split), choose_kind(rng))
+    while True:
+        made = _sample(new_scene(rng, split))
+        if len(made.document) <= MAX_CHARACTERS:
+            return made
 
 
-def choose_kind(rng: random.Random) -> Kind:
-    """Return a training kind, drawn by weight."""
-    return rng.choices(_KINDS, _KIND_WEIGHTS)[0]
+def _sample(scene: Scene) -> Sample:
+    roll = scene.rng.random()
+    if roll < 0.05 and scene.split != "kinds":
+        return classified(scene)
+    kind = choose_kind(scene)
+    if roll < 0.07:
+        return kind_of_document(scene, kind)
+    if roll < 0.14:
+        return single_value(scene, kind)
+    if roll < 0.26:
+        return several_records(scene, kind)
+    if roll < 0.31:
+        return one_of_several(scene, kind)
+    return record(scene, kind)
 
 
-# Single records
+def choose_kind(scene: Scene) -> Kind:
+    """Return a kind of the split, made up at random in more than a third of the cases."""
+    if scene.split == "kinds":
+        return scene.pick(tuple(UNSEEN.values()))
+    return invented_kind(scene) if scene.chance(INVENTED_SHARE) else scene.pick(tuple(KINDS.values()))
 
 
-def record_sample(scene: Scene, kind: Kind) -> Sample:
+def kind_name(kind: Kind) -> str:
+    """Return the name under which scores are counted: all made-up kinds are one."""
+    return kind.name if kind.name in KINDS or kind.name in UNSEEN else "generic"
+
+
+# One record
+
+
+def record(scene: Scene, kind: Kind) -> Sample:
     """Return a document about one record and a schema that asks for some of its fields."""
+    story, asked = draw_story(scene, kind, scene.rng.choices(range(1, 10), (6, 12, 18, 19, 16, 12, 8, 5, 4))[0])
+    document = write(scene, story)
+    facts = {one.key: fact for one, fact in story.facts}
+    schema, answer = ask(scene, kind, asked, facts)
+    add_currency(scene, asked, facts, schema, answer)
+    return Sample(kind_name(kind), schema, document, answer, instruct(scene, kind))
+
+
+def write(scene: Scene, story: Story) -> str:
+    """Return the document of a story, in some layout."""
+    return finished(scene, layout_for(scene)(story))
+
+
+def draw_story(scene: Scene, kind: Kind, count: int) -> tuple[Story, list[Field]]:
+    """Return what a document tells, and the fields that are asked for, of which some may be absent."""
     rng = scene.rng
-    layout = rng.choices(tuple(LAYOUTS), tuple(LAYOUTS.values()))[0]
-    asked = choose_fields(scene, kind)
-    absent = {key for key in asked if kind.fields[key].may_miss and rng.random() < (0.05 if key == kind.lead else 0.15)}
-    stated = state_fields(scene, kind, layout, asked, absent)
-    absent -= stated
-    facts = {key: one.make(scene) for key, one in kind.fields.items() if key in stated or key in absent}
-    for key in sorted(absent):
-        facts[key] = without_value(scene, facts[key])
-        if facts[key].value == [] and key in kind.phrasings[scene.split].none and rng.random() < 0.5:
-            stated.add(key)
-    question = ask(scene, kind, asked, facts)
-    told = [key for key in facts if key in stated and not is_implied(scene, kind, key, stated, layout)]
+    keys = list(kind.fields)
+    asked_keys = rng.sample(keys, min(len(keys), count))
+    if kind.lead and kind.lead not in asked_keys and scene.chance(0.35):
+        asked_keys[0] = kind.lead
+    absent = [key for key in asked_keys if scene.chance(0.05 if key == kind.lead else 0.12)]
+    told = [key for key in asked_keys if key not in absent]
+    extra = rng.choices((0, 1, 2, 3, 4, 6, 9), (14, 21, 24, 18, 12, 7, 4))[0]
+    others = [key for key in keys if key not in asked_keys]
+    told += rng.sample(others, min(len(others), max(extra, 2 - len(told))))
+    if kind.lead and kind.lead not in told and kind.lead not in absent and scene.chance(0.5):
+        told.append(kind.lead)
+    if not told:
+        told, absent = absent[:1], absent[1:]
     rng.shuffle(told)
-    story = Story(
-        kind, scene, {key: facts[key] for key in sorted(stated)}, tuple(sorted(absent - stated)), question.names
-    )
-    document = layout(story, told)
-    schema, answer = assemble(scene, kind, question, facts)
-    return Sample(kind.name, schema, document, answer, instruct(scene, kind.name))
+    if kind.lead in told and scene.chance(0.7):
+        told.remove(kind.lead)
+        told.insert(0, kind.lead)
+    facts = draw_facts(scene, kind, told)
+    lead = next((pair for pair in facts if pair[0].key == kind.lead), None)
+    asked = [kind.fields[key] for key in asked_keys]
+    return Story(kind, scene, facts, lead, [kind.fields[key] for key in absent]), asked
 
 
-def without_value(scene: Scene, fact: Fact) -> Fact:
-    """Return a fact that the document does not give: null, or an empty list."""
-    if fact.schema.get("type") == "array" and scene.chance(0.7):
-        return replace(fact, value=[], text="none", rows=())
-    return replace(fact, value=None)
+def draw_facts(scene: Scene, kind: Kind, keys: Sequence[str]) -> Record:
+    """Return facts for some fields; no two have the same text or one that holds another."""
+    facts: Record = []
+    register = scene.chance(0.04)
+    for key in keys:
+        one = kind.fields[key]
+        fact = one.make(scene)
+        for _ in range(5):
+            if one.sort in ("flag", "choice") or all(other.text != fact.text for _, other in facts):
+                break
+            fact = one.make(scene)
+        facts.append((one, family_first(scene, fact) if register and fact.others and fact.sort == "agent" else fact))
+    return facts
 
 
-def choose_fields(scene: Scene, kind: Kind, most: int = 8) -> list[str]:
-    """Return the keys of the fields that are asked for, in a random order, likelier ones more often."""
-    count = scene.rng.choices(range(1, most + 1), (3, 7, 13, 19, 21, 17, 11, 9)[:most])[0]
-    return weighted_keys(scene, kind, count)
+def add_currency(scene: Scene, asked: Sequence[Field], facts: Mapping[str, Fact], schema: Schema, answer: Any) -> None:
+    """Ask for the currency as well now and then, where an amount tells it."""
+    tells = any(one.sort == "money" and one.key in facts for one in asked)
+    if not tells or scene.money_style == "bare" or not scene.chance(0.12):
+        return
+    name = free_name(Naming(scene, "snake"), scene.pick(("currency", "currency code")), schema["properties"])
+    schema["properties"][name] = currency_schema(scene)
+    schema["required"] = [*schema["required"], name]
+    answer[name] = scene.currency
 
 
-def weighted_keys(scene: Scene, kind: Kind, count: int, *, without: Sequence[str] = ()) -> list[str]:
-    """Return distinct keys of fields, drawn by weight (Efraimidis and Spirakis, 2006)."""
-    draw = scene.rng.random
-    scored = [(draw() ** (1 / one.weight), key) for key, one in kind.fields.items() if key not in without]
-    keys = [key for _, key in sorted(scored, reverse=True)[:count]]
-    scene.rng.shuffle(keys)
-    return keys
-
-
-def state_fields(scene: Scene, kind: Kind, layout: Layout, asked: Sequence[str], absent: set[str]) -> set[str]:
-    """Return what the document states: the fields asked for and not absent, what implies them, and some others."""
-    stated = set(asked) - absent
-    extra = scene.rng.choices((0, 1, 2, 3, 4, 5), (14, 20, 24, 20, 13, 9))[0]
-    extra = max(3 - len(stated), min(extra, 9 - len(stated)), 0)
-    stated.update(weighted_keys(scene, kind, extra, without=asked))
-    if not stated:
-        stated.add(scene.pick(asked))
-    for key in sorted(stated):
-        sources = kind.fields[key].implied_by
-        if sources and stated.isdisjoint(sources) and not (layout in FORMS or kind.phrasings[scene.split].alone[key]):
-            stated.add(sources[0])
-    implied = {key for key in asked if not stated.isdisjoint(kind.fields[key].implied_by)}
-    return stated | implied
-
-
-def is_implied(scene: Scene, kind: Kind, key: str, stated: set[str], layout: Layout) -> bool:
-    """Return whether a field needs no words of its own."""
-    sources = kind.fields[key].implied_by
-    if not sources or stated.isdisjoint(sources):
-        return False
-    return layout in FORMS or not kind.phrasings[scene.split].alone[key] or scene.chance(0.7)
-
-
-def ask(scene: Scene, kind: Kind, asked: Sequence[str], facts: Mapping[str, Fact]) -> Question:
-    """Return the names and the schemas of the fields asked for; what is absent may be null."""
-    names: dict[str, str] = {}
-    fragments: dict[str, Schema] = {}
-    for key in asked:
-        name = scene.field_name(scene.pick(kind.names[key]))
-        described = scene.chance(0.1)
-        if scene.chance(0.005):
-            name, described = scene.pick(_OBSCURE), True
-        while name in names.values():
-            name += "2"
-        names[key] = name
-        fragments[key] = fragment(scene, name, facts[key], kind.fields[key].gloss if described else "")
-    return Question(names, fragments)
-
-
-def fragment(scene: Scene, name: str, fact: Fact, gloss: str) -> Schema:
-    """Return the schema of one field."""
-    schema: Schema = dict(fact.schema)
-    if fact.value is None or (fact.schema.get("type") != "array" and scene.chance(0.35)):
-        schema = {"anyOf": [schema, {"type": "null"}]}
-        if scene.chance(0.7):
-            schema["default"] = None
-    if gloss:
-        schema["description"] = gloss[:1].upper() + gloss[1:] + "." if scene.chance(0.5) else gloss
-    schema["title"] = name.replace("_", " ").title()
-    return schema
-
-
-def assemble(scene: Scene, kind: Kind, question: Question, facts: Mapping[str, Fact]) -> tuple[Schema, Any]:
-    """Return the schema and the answer, with a group of fields in an object of their own now and then."""
-    properties: dict[str, Schema] = {}
-    answer: dict[str, Any] = {}
-    inner = choose_nest(scene, kind, question)
-    inner_name, inner_keys = inner or ("", frozenset())
-    for key, name in question.names.items():
-        if key not in inner_keys:
-            properties[name], answer[name] = question.fragments[key], facts[key].value
-        elif inner_name not in properties:
-            nested = [(other, question.names[other]) for other in question.names if other in inner_keys]
-            properties[inner_name] = object_schema(
-                inner_name.title(), {shown: question.fragments[other] for other, shown in nested}
-            )
-            answer[inner_name] = {shown: facts[other].value for other, shown in nested}
-    return object_schema(scene.field_name(kind.name.replace("_", " ")).title().replace("_", ""), properties), answer
-
-
-def choose_nest(scene: Scene, kind: Kind, question: Question) -> tuple[str, frozenset[str]] | None:
-    """Return the name and the keys of an inner object, or nothing."""
-    fitting = []
-    for names, keys in kind.nests:
-        inside = frozenset(keys) & question.names.keys()
-        name = scene.field_name(scene.pick(names))
-        if len(inside) > 1 and name not in question.names.values():
-            fitting.append((name, inside))
-    return scene.rng.choice(fitting) if fitting and scene.chance(0.5) else None
+def instruct(scene: Scene, kind: Kind) -> str | None:
+    """Return a line of instructions for one sample in seven."""
+    if not scene.chance(0.15):
+        return None
+    return scene.pick(part(INSTRUCTIONS, scene.split)).replace("{kind}", scene.pick(kind.nouns))
 
 
 # Several records
 
 
-def list_sample(scene: Scene, kind: Kind) -> Sample:
-    """Return a document about one to four records, all of which are asked for."""
+def draw_records(scene: Scene, kind: Kind, low: int, high: int) -> tuple[list[Record], list[Field]]:
+    """Return two or more records of a kind with the same fields, some of which a record may lack."""
     rng = scene.rng
-    plain = [key for key, one in kind.fields.items() if key != kind.lead and one.plain and not one.implied_by]
-    if not plain:
-        return record_sample(scene, kind)
-    others = rng.sample(plain, min(len(plain), rng.choices((1, 2, 3), (30, 45, 25))[0]))
-    keys = [kind.lead, *others]
-    if not kind.fields[kind.lead].plain:
-        keys = others or plain[:1]
-    names = {key: scene.field_name(scene.pick(kind.names[key])) for key in keys}
-    maybe = frozenset(key for key in others[1:] if scene.chance(0.35))
-    several = several_records(scene, kind, keys, names, maybe)
-    asked = rng.sample(keys, max(1, len(keys) - (1 if scene.chance(0.2) and len(keys) > 2 else 0)))
-    return listed(scene, kind.name, kind.plural, {key: names[key] for key in asked}, several, maybe)
+    plain = [one for one in kind.fields.values() if one.sort != "rows" and one.key != kind.lead]
+    chosen = rng.sample(plain, min(len(plain), rng.choices((1, 2, 3, 4), (20, 38, 28, 14))[0]))
+    lead = kind.fields.get(kind.lead)
+    fields = [lead, *chosen] if lead else chosen
+    maybe = {one.key for one in chosen[1:] if scene.chance(0.25)}
+    records: list[Record] = []
+    for _ in range(rng.randint(low, high)):
+        keys = [one.key for one in fields if one.key not in maybe or scene.chance(0.7)]
+        facts = draw_facts(scene, kind, keys)
+        if all(facts[0][1].text != other[0][1].text for other in records):
+            records.append(facts)
+    return records, fields
 
 
-def relatives_sample(scene: Scene) -> Sample:
-    """Return a text about several people and a schema for all of them."""
-    keys = scene.rng.sample(("age", "city", "job"), scene.rng.choices((1, 2, 3), (50, 30, 20))[0])
-    maybe = frozenset(key for key in keys[1:] if scene.chance(0.7))
-    person = KINDS["person"]
-    names = {key: scene.field_name(scene.pick(person.names[key])) for key in ("name", *keys)}
-    if scene.chance(0.3):
-        names = dict(reversed(names.items()))
-    return listed(scene, "person", person.plural, names, relatives(scene, keys, maybe), maybe)
-
-
-def listed(
-    scene: Scene, noun: str, plural: Sequence[str], names: Mapping[str, str], several: Several, maybe: frozenset[str]
-) -> Sample:
-    """Return the sample for several records: a list, or an object with a list in it."""
-    fragments: dict[str, Schema] = {}
-    for key, name in names.items():
-        drawn = next((row[key] for row in several.rows if key in row), None)
-        schema: Schema = dict(drawn.schema) if drawn else {"type": "string"}
-        schema.pop("minimum", None)
-        if key in maybe:
-            schema = {"anyOf": [schema, {"type": "null"}]}
-        fragments[name] = {**schema, "title": name.replace("_", " ").title()}
-    item = object_schema(noun.replace("_", " ").title().replace(" ", ""), fragments)
-    answer = [{name: row[key].value if key in row else None for key, name in names.items()} for row in several.rows]
-    array: Schema = {"items": item, "type": "array"}
-    if scene.chance(0.55):
-        return Sample(noun, array, several.document, answer, instruct(scene, noun))
-    outer = scene.field_name(scene.pick(plural))
-    return Sample(
-        noun, object_schema("Result", {outer: array}), several.document, {outer: answer}, instruct(scene, noun)
-    )
-
-
-# Bare values and classes
-
-
-def bare_sample(scene: Scene, kind: Kind) -> Sample:
-    """Return a document and an instruction that asks for one value of it, which alone is the answer."""
-    plain = [key for key, one in kind.fields.items() if one.plain and not one.implied_by]
-    key = scene.pick(plain)
-    layout = scene.rng.choices(tuple(LAYOUTS), tuple(LAYOUTS.values()))[0]
-    stated = {key, kind.lead, *weighted_keys(scene, kind, scene.rng.randint(1, 4), without=(key,))}
-    facts = {other: one.make(scene) for other, one in kind.fields.items() if other in stated}
-    told = [other for other in facts if not is_implied(scene, kind, other, stated, layout) or layout in FORMS]
-    scene.rng.shuffle(told)
-    document = layout(Story(kind, scene, facts, (), {}), told)
-    gloss = kind.fields[key].gloss
-    questions = QUESTIONS if gloss.startswith("the ") else QUESTIONS_BY_NAME
-    asking = scene.pick(part(questions, scene.split)).format(gloss=gloss, name=scene.pick(kind.names[key]))
-    return Sample(kind.name, facts[key].schema, document, facts[key].value, asking)
-
-
-def classified_sample(scene: Scene) -> Sample:
-    """Return a short text and the question to which class it belongs, alone or as the field of an object."""
-    asked = scene.rng.choice(CLASSIFICATIONS)
-    label = scene.pick(tuple(asked.sentences))
-    pool = part(asked.sentences[label], scene.split)
-    texts = scene.rng.sample(pool, min(len(pool), scene.rng.randint(1, 3)))
-    document = " ".join(text.format_map(Slots({}, scene)) for text in texts)
-    if asked is SPAM:
-        schema: Schema = {"type": "boolean"}
-        answer: Any = label == "true"
+def write_records(scene: Scene, kind: Kind, records: list[Record], fields: Sequence[Field]) -> str:
+    """Return a document about several records."""
+    absent = [one for one in fields if any(one.key not in {other.key for other, _ in record} for record in records)]
+    story = Story(kind, scene, [], None, absent)
+    roll = scene.rng.random()
+    has_lead = bool(kind.lead)
+    if roll < 0.3 or not has_lead:
+        text = table(story, records, fields)
+        if scene.chance(0.15):
+            text = f"{scene.pick(kind.plurals).title()}\n\n{text}"
+    elif roll < 0.62:
+        text = each_in_prose(story, records)
+    elif roll < 0.85:
+        text = each_in_a_line(story, records)
     else:
-        kept = [other for other in asked.sentences if other == label or scene.chance(0.7)]
-        scene.rng.shuffle(kept)
+        text = each_as_a_form(story, records)
+    return finished(scene, text)
+
+
+def several_records(scene: Scene, kind: Kind) -> Sample:
+    """Return a document about one to five records, all of which are asked for."""
+    records, fields = draw_records(scene, kind, 1, 5)
+    document = write_records(scene, kind, records, fields)
+    asked = scene.rng.sample(fields, max(1, len(fields) - (1 if scene.chance(0.25) else 0)))
+    instructions: str | None
+    if len(asked) == 1 and asked[0].sort not in ("flag", "choice", "list") and scene.chance(0.4):
+        schema, answer, instructions = one_column(scene, asked[0], records)
+    else:
+        schema, answer = all_of(scene, kind, asked, records)
+        instructions = instruct(scene, kind)
+    if scene.chance(0.5) or "properties" in schema:
+        return Sample(kind_name(kind), schema, document, answer, instructions)
+    name = new_naming(scene).name(scene.pick(kind.plurals))
+    return Sample(kind_name(kind), object_schema({name: schema}), document, {name: answer}, instructions)
+
+
+def one_column(scene: Scene, one: Field, records: Sequence[Record]) -> tuple[Schema, Any, str]:
+    """Return the question for one field of all records as a plain list."""
+    facts = [fact for facts in records for field, fact in facts if field.key == one.key]
+    label = scene.pick((one.words if one.words.entries else one.labels).some(scene.split))
+    asking = scene.pick(
+        (f"List every {label}.", f"All values of {label}.", f"The {label} of each.", f"Collect the {label} of all.")
+    )
+    item = facts[0].schema if facts else one.make(scene).schema
+    return {"items": item, "type": "array"}, [fact.value for fact in facts], asking
+
+
+def all_of(scene: Scene, kind: Kind, asked: Sequence[Field], records: Sequence[Record]) -> tuple[Schema, Any]:
+    """Return the question for some fields of every record."""
+    naming = new_naming(scene)
+    properties: dict[str, Schema] = {}
+    for one in asked:
+        facts = [fact for facts in records for field, fact in facts if field.key == one.key]
+        before = set(properties)
+        plain = (
+            Fact("", None, facts[0].schema if facts else one.make(scene).schema, one.sort)
+            if one.sort != "choice"
+            else None
+        )
+        drawn = plain or (facts[0] if facts else one.make(scene))
+        holder: dict[str, Any] = {}
+        add(
+            scene,
+            naming,
+            kind,
+            one,
+            drawn if drawn.value is not None else Fact(drawn.text, _example(drawn.schema), drawn.schema, one.sort),
+            properties,
+            holder,
+            others=asked,
+        )
+        (name,) = set(properties) - before
+        if len(facts) < len(records) and "anyOf" not in properties[name]:
+            properties[name] = {
+                "anyOf": [
+                    {key: value for key, value in properties[name].items() if key != "description"},
+                    {"type": "null"},
+                ]
+            } | {key: value for key, value in properties[name].items() if key == "description"}
+    answer = []
+    names = dict(zip((one.key for one in asked), properties, strict=True))
+    for record_ in records:
+        facts_of = {one.key: fact for one, fact in record_}
+        answer.append(
+            {
+                name: _spelled(properties[name], facts_of[key]) if key in facts_of else None
+                for key, name in names.items()
+            }
+        )
+    return {"items": object_schema(properties), "type": "array"}, answer
+
+
+def _example(schema: Schema) -> Any:
+    return {"integer": 1, "number": 1.0, "boolean": True, "array": []}.get(str(schema.get("type")), "x")
+
+
+def _spelled(schema: Schema, fact: Fact) -> Any:
+    """Return the answer for one field, with a choice in the spelling of its schema."""
+    if fact.sort != "choice":
+        return fact.value
+    listed = next((one for one in schema.get("anyOf", (schema,)) if "enum" in one), schema)["enum"]
+    return next(one for one in listed if one.lower().replace(" ", "_") == fact.value)
+
+
+def one_of_several(scene: Scene, kind: Kind) -> Sample:
+    """Return a document about several records and a question about one, which the type or the instructions name."""
+    records, fields = draw_records(scene, kind, 2, 4)
+    if len(records) < 2 or len(fields) < 2:
+        return record(scene, kind)
+    document = write_records(scene, kind, records, fields)
+    at = scene.rng.randrange(len(records))
+    facts = {one.key: fact for one, fact in records[at]}
+    noun = scene.pick(kind.nouns)
+    named = next((one for one in fields if one.key in facts and one.sort in ("agent", "code", "text", "place")), None)
+    if named and scene.chance(0.75):
+        what = (
+            f"{noun} {facts[named.key].text}"
+            if named.key == kind.lead
+            else f"{noun} whose {named.label(scene)} is {facts[named.key].text}"
+        )
+        unique = sum(any(fact.text == facts[named.key].text for _, fact in other) for other in records) == 1
+        if not unique:
+            return several_records(scene, kind)
+    else:
+        ordinal = ("first", "second", "third", "fourth")[at]
+        named, what = None, f"{ordinal if at < len(records) - 1 or scene.chance(0.4) else 'last'} {noun}"
+    asked = [one for one in fields if named is None or one.key != named.key]
+    asked = scene.rng.sample(asked, scene.rng.randint(1, len(asked)))
+    schema, answer = ask(scene, kind, asked, facts)
+    asking = scene.pick(part(ONLY, scene.split)).format(what=what)
+    if scene.chance(0.4):
+        schema["description"] = asking
+        return Sample(kind_name(kind), schema, document, answer, instruct(scene, kind))
+    return Sample(kind_name(kind), schema, document, answer, asking)
+
+
+# Single values and classes
+
+
+def single_value(scene: Scene, kind: Kind) -> Sample:
+    """Return a document and an instruction that asks for one value of it, which alone is the answer."""
+    fitting = [one for one in kind.fields.values() if one.sort not in ("rows", "flag", "choice")]
+    one = scene.pick(fitting)
+    story, _ = draw_story(scene, kind, scene.rng.randint(1, 5))
+    if one.key not in {other.key for other, _ in story.facts}:
+        story.facts.insert(scene.rng.randint(0, len(story.facts)), draw_facts(scene, kind, [one.key])[0])
+        story.absent = [other for other in story.absent if other.key != one.key]
+        story.lead = next((pair for pair in story.facts if pair[0].key == kind.lead), None)
+    fact = next(fact for other, fact in story.facts if other.key == one.key)
+    name = scene.pick((one.words if one.words.entries else one.labels).some(scene.split))
+    gloss = one.gloss if one.gloss.startswith("the ") else f"the {name}"
+    document = write(scene, story)
+    asking = scene.pick(part(QUESTIONS, scene.split)).format(gloss=gloss, name=name)
+    return Sample(kind_name(kind), fact.schema, document, fact.value, asking[:1].upper() + asking[1:])
+
+
+def kind_of_document(scene: Scene, kind: Kind) -> Sample:
+    """Return a document and a choice of what it is about."""
+    story, _ = draw_story(scene, kind, 3)
+    if kind.name not in KINDS and kind.name not in UNSEEN:
+        kind = scene.pick(tuple(KINDS.values()))
+        story, _ = draw_story(scene, kind, 3)
+    others = [one for one in (*KINDS, *UNSEEN) if (one in KINDS) == (kind.name in KINDS) and one != kind.name]
+    options = [kind.name, *scene.rng.sample(others, scene.rng.randint(1, 5))]
+    scene.rng.shuffle(options)
+    style = scene.pick(_STYLES)
+    schema: Schema = {"enum": [style(one) for one in options], "type": "string"}
+    asking = scene.pick(
+        (
+            "What is this about?",
+            "Which kind of document is it?",
+            "Classify the document.",
+            "What does the text describe?",
+        )
+    )
+    document = write(scene, story)
+    return Sample("classification", schema, document, style(kind.name), asking if scene.chance(0.6) else None)
+
+
+def classified(scene: Scene) -> Sample:
+    """Return a short message and the question to which class it belongs, alone or as the field of an object."""
+    document, options, answer, name, asking = message(scene)
+    if options:
         style = scene.rng.choices((str, str.lower, str.upper, str.capitalize), (55, 20, 15, 10))[0]
-        schema, answer = {"enum": [style(other) for other in kept], "type": "string"}, style(label)
-    asking = scene.pick(part(asked.instructions, scene.split))
+        schema: Schema = {"enum": [style(one) for one in options], "type": "string"}
+        answer = style(str(answer))
+    else:
+        schema = {"type": "boolean"}
     if scene.chance(0.5):
         return Sample("classification", schema, document, answer, asking)
-    name = scene.field_name(scene.pick(asked.names))
-    wrapped = object_schema("Label", {name: {**schema, "title": name.title()}})
-    return Sample("classification", wrapped, document, {name: answer}, asking if scene.chance(0.3) else None)
-
-
-def instruct(scene: Scene, noun: str) -> str | None:
-    """Return a line of instructions for one sample in seven."""
-    if not scene.chance(0.15):
-        return None
-    return scene.pick(part(INSTRUCTIONS, scene.split)).replace(
-        "{kind}", "record" if noun == "generic" else noun.replace("_", " ")
+    return Sample(
+        "classification", object_schema({name: schema}), document, {name: answer}, asking if scene.chance(0.3) else None
     )

@@ -1,17 +1,29 @@
-"""A scene enters; facts leave: a value as the answer gives it and as the document spells it.
+"""Values of every role: what an answer gives, and how a document spells it.
 
-A maker is a function from the scene to a fact. What one record must agree on (the person, the currency, the style of
-its dates and of its field names) is kept in the scene, so that makers stay independent of each other.
+A maker is a function from the scene to a fact. What one record must agree on (the currency, the marks in numbers, the
+style of dates) is kept in the scene, so that makers stay independent of each other.
 """
 
 import random
+import unicodedata
 from calendar import day_name, month_name
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Any
 
-from training.words import CODAS, COMPANY_ENDINGS, POOLS, STREET_KINDS, VOWELS, Pools, Split, by_comma
+from training.words import (
+    CODAS,
+    COMPANY_ENDINGS,
+    POOLS,
+    STREET_KINDS,
+    VOWELS,
+    Entry,
+    Pools,
+    Split,
+    by_comma,
+    part,
+)
 
 Json = Any
 Schema = dict[str, Any]
@@ -32,107 +44,100 @@ CURRENCIES = {
     "CAD": ("CAD", "Canadian dollars"),
     "PLN": ("PLN", "zloty"),
 }
-_CURRENCY_WEIGHTS = (30, 25, 15, 4, 4, 8, 5, 5, 4)
-_MAIL_HOSTS = (
-    "gmail.com outlook.com example.com example.org posteo.de mail.com proton.me yahoo.com fastmail.com web.de".split()
-)
+_CURRENCY_WEIGHTS = (30, 26, 15, 3, 4, 8, 5, 5, 4)
+_MONEY_STYLES = {"sign": 50, "before": 14, "after": 16, "word": 8, "bare": 6, "spaced sign": 6}
+_MARKS = {"english": 58, "plain": 16, "german": 13, "french": 8, "swiss": 5}
+_MAIL_HOSTS = "gmail.com outlook.com example.com example.org posteo.de mail.com proton.me yahoo.com web.de".split()
 _DOMAIN_ENDINGS = "com org net io co.uk de fr es it eu nl shop".split()
-_UNACCENTED = str.maketrans(
-    "áàâäãåéèêëíìîïóòôöõøúùûüñçýžšśćčńłğışęąźżěřůďťÁÀÂÄÃÅÉÈÊËÍÓÖØÚÜÑÇŽŠŚĆČŁİŞ",
-    "aaaaaaeeeeiiiioooooouuuuncyzssccnlgiseazzerudtAAAAAAEEEEIOOOUUNCZSSCCLIS",
-)
-_NAMINGS = ("snake", "camel", "joined", "pascal", "upper")
-_NAMING_WEIGHTS = (68, 20, 5, 4, 3)
+_UNACCENTED = str.maketrans({"ø": "o", "ł": "l", "ı": "i", "đ": "d", "ß": "ss"})
 _ENDINGS = by_comma(COMPANY_ENDINGS)
 _STREET_KINDS = by_comma(STREET_KINDS)
 _VOWELS, _CODAS = VOWELS.split(), CODAS.split()
+
+OPEN, CLOSE, JOINED = "\x02", "\x03", "\x01"
+"""Marks around a value in a document while it is written, and in place of its spaces; nothing changes it inside."""
+
+
+def kept(text: str) -> str:
+    """Return a value with marks around it, so that neither typos nor line breaks nor a change of case touch it."""
+    return f"{OPEN}{text.replace(' ', JOINED)}{CLOSE}"
+
+
+def unmarked(text: str) -> str:
+    """Return a document without the marks."""
+    return text.replace(OPEN, "").replace(CLOSE, "").replace(JOINED, " ")
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
     """A value (for the answer), its text (for the document) and its schema.
 
-    `member` names the wording that a choice or flag is to be stated by; `rows` are the lines of a list of objects.
+    `sort` says in which sentences it may stand; `others` are further ways in which a type may ask for it; `items` are
+    the texts of a list; `wordings` are predicates that state it without naming it; `rows` are inner records.
     """
 
     text: str
     value: Json
     schema: Schema
-    member: str = ""
-    rows: tuple[str, ...] = ()
+    sort: str
+    others: tuple[tuple[Schema, Json, str], ...] = ()
+    items: tuple[str, ...] = ()
+    wordings: tuple[str, ...] = ()
+    rows: tuple[tuple["Fact", ...], ...] = ()
 
-    def __format__(self, spec: str) -> str:
-        """Spell the fact in a template: `{job:a}` → "an actor", `{start:on}` → "at 14:30 on 3 March 2024"."""
-        if spec == "a":
-            return f"{'an' if self.text[0] in 'aeiouAEIO' else 'a'} {self.text}"
-        if spec == "on":
-            return f"{'at' if ':' in self.text[:3] else 'on'} {self.text}"
-        return self.text
+    @property
+    def shown(self) -> str:
+        """The text with marks around it."""
+        return self.text if self.items or self.rows else kept(self.text)
 
 
 @dataclass(slots=True)
 class Scene:
-    """What the facts of one record share. The one mutable thing here: makers fill it in as they are called."""
+    """What the facts of one document share."""
 
     rng: random.Random
+    split: Split
     pools: Pools
-    split: Split = "train"
-    naming: str = "snake"
-    currency: str = "USD"
-    money_style: str = "sign"
-    date_style: int = 0
-    today: date = date(2024, 1, 1)
-    female: bool = False
-    given: str = ""
-    family: str = ""
+    currency: str
+    money_style: str
+    marks: str
+    date_style: int
+    today: date
 
-    def pick(self, entries: Sequence[str]) -> str:
-        """Return one entry of a pool."""
+    def pick(self, entries: Sequence[Entry]) -> Entry:
+        """Return one entry."""
         return entries[int(self.rng.random() * len(entries))]
 
     def chance(self, probability: float) -> bool:
         """Return true with the probability given."""
         return self.rng.random() < probability
 
-    def field_name(self, words: str) -> str:
-        """Return the words as an identifier in the naming style of the scene: "due date" → `due_date`."""
-        return words_to_identifier(words, self.naming)
+    def weighted(self, table: Mapping[Entry, float]) -> Entry:
+        """Return a key of a table, drawn by its weight."""
+        return self.rng.choices(tuple(table), tuple(table.values()))[0]
 
 
 Maker = Callable[[Scene], Fact]
+STRING: Schema = {"type": "string"}
 
 
 def new_scene(rng: random.Random, split: Split) -> Scene:
-    """Return a scene with its styles chosen and no person in it yet."""
+    """Return a scene with its styles chosen."""
     return Scene(
         rng=rng,
-        pools=POOLS[split],
         split=split,
-        naming=rng.choices(_NAMINGS, _NAMING_WEIGHTS)[0],
+        pools=POOLS[split],
         currency=rng.choices(tuple(CURRENCIES), _CURRENCY_WEIGHTS)[0],
-        money_style=rng.choices(("sign", "before", "after", "word", "bare"), (50, 14, 14, 8, 14))[0],
-        date_style=rng.randrange(len(DATE_STYLES)),
-        today=date(2015, 1, 1) + timedelta(days=rng.randrange(5000)),
-        female=rng.random() < 0.5,
+        money_style=rng.choices(tuple(_MONEY_STYLES), tuple(_MONEY_STYLES.values()))[0],
+        marks=rng.choices(tuple(_MARKS), tuple(_MARKS.values()))[0],
+        date_style=rng.randrange(len(_DATE_STYLES[split])),
+        today=date(2012, 1, 1) + timedelta(days=rng.randrange(6000)),
     )
 
 
-def words_to_identifier(words: str, naming: str) -> str:
-    """Return words as a field name: "due date" → `due_date`, `dueDate`, `duedate`, `DueDate` or `DUE_DATE`."""
-    if naming == "camel":
-        head, *tail = words.split()
-        return head + "".join(word.capitalize() for word in tail)
-    if naming == "joined":
-        return words.replace(" ", "")
-    if naming == "pascal":
-        return "".join(word.capitalize() for word in words.split())
-    snake = words.replace(" ", "_")
-    return snake.upper() if naming == "upper" else snake
-
-
-def text_fact(text: str) -> Fact:
+def text_fact(text: str, sort: str = "text") -> Fact:
     """Return a fact whose value is its own text."""
-    return Fact(text, text, {"type": "string"})
+    return Fact(text, text, STRING, sort)
 
 
 # Words and names
@@ -140,112 +145,106 @@ def text_fact(text: str) -> Fact:
 
 def invented_word(scene: Scene) -> str:
     """Return a word of two or three syllables that no dictionary has, capitalised."""
-    rng = scene.rng
-    syllables: list[str] = []
-    count = 2 if rng.random() < 0.7 else 3
-    syllables.extend(scene.pick(scene.pools.onsets) + scene.pick(_VOWELS) for _ in range(count))
-    if rng.random() < 0.6:
-        syllables.append(scene.pick(_CODAS))
-    return "".join(syllables).capitalize()
+    count = 2 if scene.chance(0.7) else 3
+    syllables = [scene.pick(scene.pools.onsets) + scene.pick(_VOWELS) for _ in range(count)]
+    return "".join([*syllables, scene.pick(_CODAS) if scene.chance(0.6) else ""]).capitalize()
 
 
 def full_name(scene: Scene) -> tuple[str, str]:
     """Return a given and a family name, each invented now and then."""
-    given = scene.pick(scene.pools.given) if scene.chance(0.72) else invented_word(scene)
-    family = scene.pick(scene.pools.family) if scene.chance(0.72) else invented_word(scene)
+    given = scene.pick(scene.pools.given) if scene.chance(0.8) else invented_word(scene)
+    family = scene.pick(scene.pools.family) if scene.chance(0.8) else invented_word(scene)
     if scene.chance(0.04):
         family = f"{family}-{scene.pick(scene.pools.family)}"
-    if scene.chance(0.05):
+    if scene.chance(0.03):
+        family = f"{scene.pick(('de', 'van', 'von', 'da', 'van der', 'del', 'Mac', 'St.'))} {family}"
+    if scene.chance(0.06):
         given = f"{given} {scene.pick('ABCDEFGHJKLMNPRSTW')}."
     return given, family
 
 
-def main_person(scene: Scene) -> Fact:
-    """Return the name of the person the record is about, who has one given and one family name."""
-    _meet(scene)
-    return text_fact(f"{scene.given} {scene.family}")
-
-
-def main_given(scene: Scene) -> Fact:
-    """Return the given name of the person the record is about."""
-    _meet(scene)
-    return text_fact(scene.given)
-
-
-def main_family(scene: Scene) -> Fact:
-    """Return the family name of the person the record is about."""
-    _meet(scene)
-    return text_fact(scene.family)
-
-
-def _meet(scene: Scene) -> None:
-    if not scene.given:
-        scene.given, scene.family = full_name(scene)
-
-
-def other_person(scene: Scene) -> Fact:
-    """Return the name of anybody else."""
-    return text_fact(" ".join(full_name(scene)) if scene.chance(0.85) else full_name(scene)[0])
-
-
-def doctor(scene: Scene) -> Fact:
-    """Return the name of a doctor, with the title."""
+def person(scene: Scene) -> Fact:
+    """Return the name of a person; a title of learning belongs to it: "Dr. Ana Costa"."""
     given, family = full_name(scene)
-    return text_fact(f"Dr. {given} {family}" if scene.chance(0.5) else f"Dr. {family}")
+    name, roll = f"{given} {family}", scene.rng.random()
+    if roll < 0.05:
+        name = f"{scene.pick(('Dr.', 'Dr', 'Prof.', 'Professor', 'Captain', 'Judge', 'Sister'))} {name}"
+    elif roll < 0.08:
+        name = f"{given[0]}. {family}"
+    parts = {"type": "object", "additionalProperties": False, "required": ["first", "last"]}
+    parts |= {"properties": {"first": STRING, "last": STRING}}
+    return Fact(name, name, STRING, "agent", ((parts, {"first": given, "last": family}, ""),) if roll >= 0.08 else ())
 
 
-def company(scene: Scene) -> Fact:
-    """Return the name of a company: "Halcyon Robotics", "Weber & Sons", "Trulo", "Cobalt Ridge Paper GmbH"."""
-    roll = scene.rng.random()
-    pools = scene.pools
+def family_first(scene: Scene, fact: Fact) -> Fact:
+    """Return a person as registers write the name: "Costa, Ana" or "COSTA Ana"."""
+    given, _, family = fact.text.partition(" ")
+    if not family or "." in fact.text or fact.text.split()[0] in ("Dr", "Professor", "Captain", "Judge", "Sister"):
+        return fact
+    text = f"{family}, {given}" if scene.chance(0.7) else f"{family.upper()} {given}"
+    return replace(fact, text=text, value=text, others=())
+
+
+def organisation(scene: Scene) -> Fact:
+    """Return the name of an organisation: "Halcyon Robotics", "Weber & Sons", "Cobalt Ridge Paper GmbH"."""
+    roll, pools = scene.rng.random(), scene.pools
     if roll < 0.4:
         name = f"{scene.pick(pools.company_words)} {scene.pick(pools.trades)}"
-    elif roll < 0.55:
+    elif roll < 0.5:
         name = invented_word(scene)
-    elif roll < 0.7:
+    elif roll < 0.65:
         name = f"{invented_word(scene)} {scene.pick(pools.trades)}"
-    elif roll < 0.8:
+    elif roll < 0.75:
         name = f"{scene.pick(pools.company_words)} {scene.pick(pools.company_words)}"
-    elif roll < 0.9:
+    elif roll < 0.85:
         name = f"{scene.pick(pools.family)} {scene.pick(pools.trades)}"
     else:
-        name = f"{scene.pick(pools.family)} & {scene.pick(pools.family)}"
-    return text_fact(f"{name} {scene.pick(_ENDINGS)}" if scene.chance(0.25) else name)
+        name = f"{scene.pick(pools.family)} & {scene.pick((scene.pick(pools.family), 'Sons', 'Partners', 'Daughters'))}"
+    return text_fact(f"{name} {scene.pick(_ENDINGS)}" if scene.chance(0.2) else name, "agent")
 
 
-def city(scene: Scene) -> Fact:
-    """Return a city, real or invented."""
-    if scene.chance(0.75):
-        return text_fact(scene.pick(scene.pools.cities))
-    ending = scene.pick(("", "", "ville", "ton", "burg", "field", "stad", " Bay", " Falls", "ham"))
-    return text_fact(invented_word(scene) + ending)
+def place(scene: Scene) -> Fact:
+    """Return a city, real or invented, sometimes with its country."""
+    if scene.chance(0.25):
+        ending = scene.pick(("", "", "ville", "ton", "burg", "field", "stad", " Bay", " Falls", "ham"))
+        return text_fact(invented_word(scene) + ending, "place")
+    return text_fact(scene.pick(scene.pools.cities), "place")
+
+
+def street(scene: Scene) -> Fact:
+    """Return a street with a number: "14 Mill Lane", "Lindenallee 7a"."""
+    number = str(scene.rng.randrange(1, 250)) + (scene.pick("abcBC") if scene.chance(0.08) else "")
+    if scene.chance(0.7):
+        return text_fact(f"{number} {scene.pick(scene.pools.streets)} {scene.pick(_STREET_KINDS)}", "place")
+    name = scene.pick(scene.pools.streets_abroad)
+    text = f"{number} {name}" if name.startswith(("Rue", "Avenue", "Boulevard")) else f"{name} {number}"
+    return text_fact(text, "place")
+
+
+def site(scene: Scene) -> Fact:
+    """Return a place inside a town: "Town Hall", "Hall 9", "the Orchid Room", "Kestrel Gallery"."""
+    pools = scene.pools
+    name = scene.pick((scene.pick(pools.venues), scene.pick(pools.rooms)))
+    return text_fact(
+        f"{scene.pick(pools.company_words)} {scene.pick(pools.venues)}" if scene.chance(0.5) else name, "place"
+    )
+
+
+def ascii_letters(name: str) -> str:
+    """Return a name in small letters without accents: "Čapek" → "capek"."""
+    plain = unicodedata.normalize("NFKD", name.lower().translate(_UNACCENTED))
+    return "".join(sign for sign in plain if "a" <= sign <= "z")
 
 
 def email(scene: Scene) -> Fact:
-    """Return an address that is usually made from the name of the person the record is about."""
-    _meet(scene)
-    return text_fact(_mail_address(scene, scene.given, scene.family))
-
-
-def other_email(scene: Scene) -> Fact:
-    """Return the address of anybody else, or of a department."""
-    given, family = full_name(scene)
-    if scene.chance(0.3):
-        host = f"{invented_word(scene).lower()}.{scene.pick(_DOMAIN_ENDINGS)}"
-        return text_fact(
-            f"{scene.pick(('info', 'office', 'support', 'sales', 'jobs', 'hello', 'contact', 'team'))}@{host}"
-        )
-    return text_fact(_mail_address(scene, given, family))
-
-
-def _mail_address(scene: Scene, given: str, family: str) -> str:
-    first, last = (name.translate(_UNACCENTED).lower().split()[0].replace("'", "") for name in (given, family))
-    user = scene.pick((f"{first}.{last}", f"{first[0]}.{last}", f"{first}_{last}", f"{first}{last}", f"{last}", first))
-    number = str(scene.rng.randrange(100)) if scene.chance(0.25) else ""
-    host = scene.pick(_MAIL_HOSTS)
-    if scene.chance(0.5):
-        host = f"{scene.pick(scene.pools.company_words).lower()}.{scene.pick(_DOMAIN_ENDINGS)}"
-    return f"{user}{number}@{host}"
+    """Return an address of a person or of a department."""
+    first, last = (ascii_letters(name.split()[-1]) or "x" for name in full_name(scene))
+    users = (f"{first}.{last}", f"{first[0]}.{last}", f"{first}_{last}", f"{first}{last}", last, first)
+    offices = ("info", "office", "support", "sales", "jobs", "hello", "contact", "team", "bookings")
+    user = scene.pick(offices) if scene.chance(0.2) else scene.pick(users)
+    number = str(scene.rng.randrange(100)) if scene.chance(0.2) else ""
+    own = f"{scene.pick(scene.pools.company_words).lower()}.{scene.pick(_DOMAIN_ENDINGS)}"
+    return text_fact(f"{user}{number}@{own if scene.chance(0.6) else scene.pick(_MAIL_HOSTS)}", "code")
 
 
 def url(scene: Scene) -> Fact:
@@ -253,23 +252,30 @@ def url(scene: Scene) -> Fact:
     host = f"{scene.pick(scene.pools.company_words).lower()}{scene.pick(('', '-' + scene.pick(scene.pools.nouns)))}"
     path = f"/{scene.pick(scene.pools.nouns)}" + (f"/{scene.rng.randrange(9999)}" if scene.chance(0.4) else "")
     scheme = scene.pick(("https://", "https://www.", "www.", "http://"))
-    return text_fact(f"{scheme}{host}.{scene.pick(_DOMAIN_ENDINGS)}{path if scene.chance(0.6) else ''}")
+    return text_fact(f"{scheme}{host}.{scene.pick(_DOMAIN_ENDINGS)}{path if scene.chance(0.6) else ''}", "code")
 
 
-_PHONES = """
+_PHONES = by_comma("""
 +1 ### ### ####, +1-###-###-####, (###) ###-####, ###-###-####, +44 20 #### ####, +44 7### ######, +49 30 #######,
 +49 1## ########, +33 6 ## ## ## ##, 0# ## ## ## ##, +34 6## ### ###, +39 3## ### ####, +46 70 ### ## ##, ### ### ###,
 +91 ##### #####, +81 90 #### ####, 555-####, 0### ######
-"""
+""")
 
 
-def street(scene: Scene) -> Fact:
-    """Return a street with a number: "14 Mill Lane", "Lindenallee 7a"."""
-    number = str(scene.rng.randrange(1, 250)) + (scene.pick("abcBC") if scene.chance(0.08) else "")
-    if scene.chance(0.7):
-        return text_fact(f"{number} {scene.pick(scene.pools.streets)} {scene.pick(_STREET_KINDS)}")
-    name = scene.pick(scene.pools.streets_abroad)
-    return text_fact(f"{number} {name}" if name.startswith(("Rue", "Avenue", "Boulevard")) else f"{name} {number}")
+def phone(scene: Scene) -> Fact:
+    """Return a telephone number."""
+    return text_fact(fill_pattern(scene, scene.pick(_PHONES)), "code")
+
+
+def fill_pattern(scene: Scene, pattern: str) -> str:
+    """Return a pattern with its placeholders drawn: # is a digit, @ a capital, & either, % a digit but zero."""
+    drawn = {"#": "0123456789", "%": "123456789", "@": "ABCDEFGHJKLMNPQRSTUVWXYZ", "&": "ABCDEFGHKLMNPRSTVWXYZ23456789"}
+    return "".join(scene.pick(drawn[sign]) if sign in drawn else sign for sign in pattern)
+
+
+def code(patterns: Sequence[str]) -> Maker:
+    """Return a maker of codes after patterns: `INV-####` → "INV-2041"."""
+    return lambda scene: text_fact(fill_pattern(scene, scene.pick(patterns)), "code")
 
 
 def product(scene: Scene) -> Fact:
@@ -277,7 +283,7 @@ def product(scene: Scene) -> Fact:
     pools, roll = scene.pools, scene.rng.random()
     if roll < 0.4:
         return text_fact(scene.pick(pools.things))
-    if roll < 0.7:
+    if roll < 0.65:
         return text_fact(f"{scene.pick(pools.thing_adjectives)} {scene.pick(pools.things)}")
     if roll < 0.85:
         number = scene.pick(
@@ -287,67 +293,37 @@ def product(scene: Scene) -> Fact:
     return text_fact(f"{invented_word(scene)} {scene.pick(pools.things).title()}")
 
 
-def title_phrase(scene: Scene) -> Fact:
+def plural(noun: str) -> str:
+    """Return the plural of a regular noun: "box" → "boxes", "city" → "cities"."""
+    if noun.endswith("y") and noun[-2:-1] not in "aeou":
+        return f"{noun[:-1]}ies"
+    return f"{noun}es" if noun.endswith(("s", "x", "ch", "sh", "z")) else f"{noun}s"
+
+
+def work(scene: Scene) -> Fact:
     """Return the title of a work: "The Silent Harbor", "Lantern and Salt", "A Winter in Oslo"."""
     pools = scene.pools
     noun, other = scene.pick(pools.nouns).capitalize(), scene.pick(pools.company_words)
     adjective = scene.pick(pools.adjectives).capitalize()
     titles = (
-        f"The {adjective} {noun}",
-        f"{other} and {noun}",
-        f"A {noun} in {scene.pick(pools.cities)}",
-        f"{adjective} {noun}s",
-        f"The {noun} of {other}",
-        f"{scene.pick(pools.given)}'s {noun}",
-        f"No {noun} for {other}",
-        f"{other} {noun}",
-        f"The Last {noun}",
-        invented_word(scene),
-        f"Beyond the {adjective} {noun}",
-        f"The {noun} Keeper",
-    )
+        f"The {adjective} {noun}", f"{other} and {noun}", f"A {noun} in {scene.pick(pools.cities)}",
+        f"{adjective} {plural(noun)}", f"The {noun} of {other}", f"{scene.pick(pools.given)}'s {noun}",
+        f"The Last {noun}", f"No {noun} for {other}", f"{other} {noun}",
+        f"Beyond the {adjective} {noun}", f"The {noun} Keeper",
+    )  # fmt: skip
     return text_fact(scene.pick(titles))
 
 
-def from_pool(name: str, *, capitalised: float = 0.0) -> Maker:
-    """Return a maker of entries of one pool, some of them with a capital letter."""
-
-    def make(scene: Scene) -> Fact:
-        text = scene.pick(getattr(scene.pools, name))
-        return text_fact(text[:1].upper() + text[1:] if capitalised and scene.chance(capitalised) else text)
-
-    return make
+def pooled(name: str) -> Maker:
+    """Return a maker of the entries of a pool of words."""
+    return lambda scene: text_fact(scene.pick(getattr(scene.pools, name)))
 
 
-def from_list(entries: str) -> Maker:
-    """Return a maker of the entries of a list written with commas; every split shares them."""
+def one_of(entries: str) -> Maker:
+    """Return a maker of listed entries; a sixth of them never occurs in training."""
     listed = by_comma(entries)
-    return lambda scene: text_fact(scene.pick(listed))
-
-
-def code(patterns: str) -> Maker:
-    """Return a maker of codes after patterns: # is a digit, @ a capital, & either; `INV-####` → "INV-2041"."""
-    listed = by_comma(patterns)
-    return lambda scene: text_fact(fill_pattern(scene, scene.pick(listed)))
-
-
-phone = code(_PHONES)
-"""A telephone number."""
-
-
-def fill_pattern(scene: Scene, pattern: str) -> str:
-    """Return a pattern with its placeholders drawn."""
-    filled = []
-    for character in pattern:
-        if character == "#":
-            filled.append(scene.pick("0123456789"))
-        elif character == "@":
-            filled.append(scene.pick("ABCDEFGHJKLMNPQRSTUVWXYZ"))
-        elif character == "&":
-            filled.append(scene.pick("ABCDEFGHKLMNPQRSTUVWXYZ23456789"))
-        else:
-            filled.append(character)
-    return "".join(filled)
+    parts: dict[Split, Sequence[str]] = {split: part(listed, split) or listed for split in POOLS}
+    return lambda scene: text_fact(scene.pick(parts[scene.split]))
 
 
 # Numbers
@@ -361,98 +337,134 @@ def number_to_words(number: int) -> str:
     return TENS[tens - 2] + (f"-{ONES[ones]}" if ones else "")
 
 
-def grouped(scene: Scene, number: int) -> str:
-    """Return digits, in groups of three now and then: 12500 → "12,500"."""
-    if number < 1000 or scene.chance(0.4):
-        return str(number)
-    return f"{number:,}" if scene.chance(0.9) else f"{number:,}".replace(",", " ")
+def digits(scene: Scene, value: float, places: int = 0) -> str:
+    """Return a number with the marks of the scene: "1,250.50", "1250.50", "1.250,50", "1 250,50" or "1'250.50"."""
+    text = f"{value:,.{places}f}"
+    match scene.marks:
+        case "plain":
+            return text.replace(",", "")
+        case "german":
+            return text.translate({ord(","): ".", ord("."): ","})
+        case "french":
+            return text.translate({ord(","): " ", ord("."): ","})
+        case "swiss":
+            return text.replace(",", "'")
+        case _:
+            return text
 
 
-def integer(low: int, high: int, *, words: float = 0.12, units: str = "", plain: bool = False) -> Maker:
-    """Return a maker of whole numbers, below one hundred in words now and then, with a unit if there are any."""
-    listed = tuple(units.split("|")) if units else ()
-    spread = high > 1000 * max(low, 1)
+def drawn_number(scene: Scene, low: float, high: float) -> float:
+    """Return a number between two bounds, small ones more often where the bounds are far apart."""
+    if low > 0 and high > 50 * low and scene.chance(0.7):
+        return float(low * (high / low) ** scene.rng.random())
+    return scene.rng.uniform(low, high)
+
+
+def integer(low: int, high: int, units: str = "") -> Maker:
+    """Return a maker of whole numbers, small ones in words now and then, with a unit if there are any."""
+    listed = tuple(units.split(",")) if units else ("",)
+
+    def make(scene: Scene) -> Fact:
+        value, roll = round(drawn_number(scene, low, high)), scene.rng.random()
+        if value > 2000 and roll < 0.25:
+            value = round(value, -2)
+        text = digits(scene, value)
+        if (0 <= value < 20 and roll < 0.22) or (0 <= value < 100 and roll < 0.08):
+            text = number_to_words(value)
+        elif value > 2000 and value % 100 == 0 and scene.marks == "english" and roll < 0.08:
+            text = f"{value / 1000:g}{scene.pick(('k', ' thousand', 'K'))}"
+        elif value == 12 and roll < 0.5:
+            text = "a dozen"
+        unit = scene.pick(listed)
+        text = f"{text} {unit[:-1] if value == 1 and unit.endswith('s') else unit}" if unit else text
+        return Fact(text, value, {"type": "integer"}, "number", ((STRING, text, "as written"),) if unit else ())
+
+    return make
+
+
+def decimal(low: float, high: float, places: int, units: str = "") -> Maker:
+    """Return a maker of numbers with decimal places, with a unit if there are any."""
+    listed = tuple(units.split(",")) if units else ("",)
+
+    def make(scene: Scene) -> Fact:
+        shown = places if scene.chance(0.75) else scene.rng.randint(0, places)
+        value = round(drawn_number(scene, low, high), shown)
+        whole = shown == 0 and scene.marks in ("german", "french")
+        text = f"{value:.0f}" if whole else digits(scene, value, shown)
+        unit = scene.pick(listed)
+        tight = unit in ("%", "°C", "°F", "kg", "g", "km", "m", "cm", "mm", "ml") and scene.chance(0.3)
+        text = (f"{text}{unit}" if tight else f"{text} {unit}") if unit else text
+        return Fact(text, value, {"type": "number"}, "number", ((STRING, text, "with its unit"),) if unit else ())
+
+    return make
+
+
+def year(low: int, high: int) -> Maker:
+    """Return a maker of years, which are never grouped."""
 
     def make(scene: Scene) -> Fact:
         value = scene.rng.randint(low, high)
-        if spread and scene.chance(0.7):
-            value = scene.rng.randint(low, max(low + 1, high // scene.rng.choice((10, 100, 1000))))
-        if words and value < 100 and scene.chance(words):
-            text = number_to_words(value)
-        else:
-            text = str(value) if plain else grouped(scene, value)
-        schema: Schema = {"type": "integer"}
-        if scene.chance(0.08):
-            schema["minimum"] = int(low > 0 and scene.chance(0.5))
-        return Fact(text + scene.pick(listed) if listed else text, value, schema)
+        return Fact(str(value), value, {"type": "integer"}, "year")
 
     return make
 
 
-def decimal(low: float, high: float, *, places: int = 1, units: str = "") -> Maker:
-    """Return a maker of numbers with a few decimal places."""
-    listed = tuple(units.split("|")) if units else ()
-
-    def make(scene: Scene) -> Fact:
-        value = round(scene.rng.uniform(low, high), places)
-        text = f"{value:.{places}f}" if scene.chance(0.8) else f"{value:g}"
-        return Fact(text + scene.pick(listed) if listed else text, value, {"type": "number"})
-
-    return make
-
-
-def money(low: float, high: float, *, whole: float = 0.3) -> Maker:
+def money(low: float, high: float) -> Maker:
     """Return a maker of amounts in the currency and the style of the scene."""
 
     def make(scene: Scene) -> Fact:
-        value = draw_amount(scene, low, high, whole)
-        return Fact(spell_money(scene, value), value, {"type": "number"})
+        value = drawn_number(scene, low, high)
+        value = float(round(value) if value < 500 else round(value, -1)) if scene.chance(0.35) else round(value, 2)
+        if value >= 1_000_000:
+            value = float(round(value, -5))
+        text = spell_money(scene, value)
+        pair = {"type": "object", "additionalProperties": False, "required": ["amount", "currency"]}
+        pair |= {"properties": {"amount": {"type": "number"}, "currency": currency_schema(scene)}}
+        split = (pair, {"amount": value, "currency": scene.currency}, "")
+        others = ((STRING, text, "as written"), *(() if scene.money_style == "bare" else (split,)))
+        return Fact(text, value, {"type": "number"}, "money", others)
 
     return make
 
 
-def draw_amount(scene: Scene, low: float, high: float, whole: float) -> float:
-    """Return an amount, more often a small than a large one, with cents or without."""
-    amount = low + (high - low) * scene.rng.random() ** 2
-    if scene.chance(whole):
-        return float(round(amount)) if amount < 500 else float(round(amount / 10) * 10)
-    return round(amount, 2)
+def currency_schema(scene: Scene) -> Schema:
+    """Return the schema of a currency: a choice of codes, the scene's among them."""
+    listed = [one for one in CURRENCIES if one == scene.currency or scene.chance(0.4)]
+    scene.rng.shuffle(listed)
+    return {"enum": listed, "type": "string"}
 
 
 def spell_money(scene: Scene, value: float) -> str:
-    """Return an amount as a document writes it: 1250.5 → "$1,250.50", "1250.50 EUR", "1 250,50 €"."""
-    roll = scene.rng.random()
+    """Return an amount as a document writes it: 1250.5 → "$1,250.50", "1250.50 EUR", "1.250,50 €"."""
     cents = value != int(value) or scene.chance(0.35)
-    digits = f"{value:,.2f}" if cents else f"{int(value):,}"
-    if value >= 1000 and roll < 0.3:
-        digits = digits.replace(",", "")
-    elif roll > 0.96 and cents:
-        digits = digits.replace(",", " ").replace(".", ",")
-    elif roll > 0.93 and cents and scene.currency == "EUR":
-        digits = digits.translate({ord(","): ".", ord("."): ","})
+    if value >= 1_000_000 and value == round(value, -5) and scene.chance(0.6):
+        number = f"{value / 1_000_000:g} million"
+    elif value >= 2000 and value % 100 == 0 and scene.marks == "english" and scene.chance(0.12):
+        number = f"{value / 1000:g}k"
+    elif not cents and scene.marks in ("german", "french") and value >= 1000:
+        number = f"{value:.0f}"
+    else:
+        number = digits(scene, value, 2 if cents else 0)
     sign, word = CURRENCIES[scene.currency]
-    if scene.money_style == "sign":
-        if len(sign) > 1 or (scene.currency == "EUR" and roll > 0.6):
-            return f"{digits} {sign}"
-        return f"{sign}{digits}"
-    if scene.money_style == "before":
-        return f"{scene.currency} {digits}"
-    if scene.money_style == "after":
-        return f"{digits} {scene.currency}"
-    return f"{digits} {word}" if scene.money_style == "word" else digits
+    match scene.money_style:
+        case "sign" | "spaced sign":
+            if len(sign) > 1 or (scene.currency == "EUR" and scene.marks in ("german", "french")):
+                return f"{number} {sign}"
+            return f"{sign}{number}" if scene.money_style == "sign" else f"{sign} {number}"
+        case "before":
+            return f"{scene.currency} {number}"
+        case "after":
+            return f"{number} {scene.currency}"
+        case "word":
+            return f"{number} {word}"
+        case _:
+            return number
 
 
-def currency(scene: Scene) -> Fact:
-    """Return the currency; as a string it is spelled out by every amount, as an enum a sign is enough."""
-    if scene.money_style == "bare":
-        scene.money_style = "after"
-    if scene.chance(0.5) or scene.money_style in ("before", "after"):
-        scene.money_style = "before" if scene.money_style == "before" else "after"
-        if scene.chance(0.6):
-            return text_fact(scene.currency)
-    listed = [code for code in CURRENCIES if code == scene.currency or scene.chance(0.4)]
-    scene.rng.shuffle(listed)
-    return Fact(scene.currency, scene.currency, {"enum": listed, "type": "string"})
+def score(scene: Scene) -> Fact:
+    """Return the result of a match, as it is written: "3–1", "2:0"."""
+    text = f"{scene.rng.randrange(7)}{scene.pick(('–', '-', ':', ' - ', ' to '))}{scene.rng.randrange(7)}"
+    return text_fact(text)
 
 
 # Dates
@@ -464,91 +476,125 @@ def ordinal(day: int) -> str:
     return f"{day}{ending}"
 
 
-def _numeric(day: date, separator: str, *, american: bool = False) -> str:
+def _slashed(day: date, *, american: bool = False) -> str:
     """Return a date in digits if it can be read in one way only, otherwise with the month in letters."""
     if day.day <= 12 and day.day != day.month:
         return f"{day.day} {month_name[day.month]} {day.year}"
     first, second = (day.month, day.day) if american else (day.day, day.month)
-    return f"{first:02}{separator}{second:02}{separator}{day.year}"
+    return f"{first:02}/{second:02}/{day.year}"
 
 
-DATE_STYLES: tuple[Callable[[date], str], ...] = (
-    lambda day: day.isoformat(),
+_ALL_DATE_STYLES: tuple[Callable[[date], str], ...] = (
     lambda day: day.isoformat(),
     lambda day: f"{month_name[day.month]} {day.day}, {day.year}",
-    lambda day: f"{month_name[day.month]} {day.day}, {day.year}",
+    lambda day: f"{day.day} {month_name[day.month]} {day.year}",
     lambda day: f"{month_name[day.month]} {ordinal(day.day)}, {day.year}",
-    lambda day: f"{day.day} {month_name[day.month]} {day.year}",
-    lambda day: f"{day.day} {month_name[day.month]} {day.year}",
     lambda day: f"{day.day} {month_name[day.month][:3]} {day.year}",
-    lambda day: f"{month_name[day.month][:3]} {day.day}, {day.year}",
+    lambda day: f"{month_name[day.month][:3]} {ordinal(day.day)}, '{day.year % 100:02}",
+    lambda day: f"{day.day:02}.{day.month:02}.{day.year}",
     lambda day: f"{ordinal(day.day)} of {month_name[day.month]} {day.year}",
-    lambda day: f"{ordinal(day.day)} {month_name[day.month]} {day.year}",
     lambda day: f"{day_name[day.weekday()]}, {month_name[day.month]} {day.day}, {day.year}",
-    lambda day: f"{day_name[day.weekday()]}, {day.day} {month_name[day.month]} {day.year}",
     lambda day: f"{day_name[day.weekday()][:3]} {day.day} {month_name[day.month][:3]} {day.year}",
+    lambda day: _slashed(day, american=True),
+    lambda day: f"{day.day}. {month_name[day.month]} {day.year}",
+    lambda day: f"{month_name[day.month][:3]} {day.day}, {day.year}",
+    lambda day: f"{day.day}.{day.month}.{day.year}",
+    lambda day: f"{ordinal(day.day)} {month_name[day.month]} {day.year}",
+    _slashed,
+    lambda day: f"{day_name[day.weekday()]} {day.day} {month_name[day.month]} {day.year}",
+    lambda day: f"{day.day:02} {month_name[day.month][:3].upper()} {day.year}",
     lambda day: f"{day.year}/{day.month:02}/{day.day:02}",
-    lambda day: _numeric(day, "/"),
-    lambda day: _numeric(day, "/", american=True),
-    lambda day: _numeric(day, "."),
     lambda day: f"{day.day:02}-{month_name[day.month][:3]}-{day.year}",
+    lambda day: f"{month_name[day.month]} {day.day} {day.year}",
 )
-"""The ways to spell a date, likelier ones twice."""
+_DATE_STYLES: dict[Split, Sequence[Callable[[date], str]]] = {
+    "train": part(_ALL_DATE_STYLES, "train"), "phrasings": _ALL_DATE_STYLES, "kinds": _ALL_DATE_STYLES
+}  # fmt: skip
 
 
-def draw_date(scene: Scene, earliest: int, latest: int) -> tuple[date, str]:
+def drawn_date(scene: Scene, earliest: int, latest: int) -> tuple[date, str]:
     """Return a day so many days from the scene's own, and its spelling."""
-    day = scene.today + timedelta(days=scene.rng.randint(earliest, latest))
-    style = scene.date_style if scene.chance(0.75) else scene.rng.randrange(len(DATE_STYLES))
-    return day, DATE_STYLES[style](day)
+    day, styles = scene.today + timedelta(days=scene.rng.randint(earliest, latest)), _DATE_STYLES[scene.split]
+    style = scene.date_style if scene.chance(0.85) else scene.rng.randrange(len(styles))
+    return day, styles[style](day)
 
 
 def day(earliest: int, latest: int) -> Maker:
     """Return a maker of dates so many days from the scene's own."""
 
     def make(scene: Scene) -> Fact:
-        drawn, text = draw_date(scene, earliest, latest)
-        return Fact(text, drawn.isoformat(), {"format": "date", "type": "string"})
+        drawn, text = drawn_date(scene, earliest, latest)
+        others = ((STRING, text, "as written"), (STRING, drawn.isoformat(), "as YYYY-MM-DD"))
+        return Fact(text, drawn.isoformat(), {"format": "date", "type": "string"}, "date", others)
 
     return make
 
 
 def clock(scene: Scene, hour: int, minute: int) -> str:
-    """Return a time of day: "14:30", "2:30 pm", "2:30PM"."""
+    """Return a time of day: "14:30", "2:30 pm", "2.30pm", "9 am"."""
     if scene.chance(0.6):
-        return f"{hour:02}:{minute:02}"
+        return f"{hour:02}:{minute:02}" if scene.chance(0.9) else f"{hour}.{minute:02}"
     half = scene.pick((" pm", "pm", " PM", " p.m.", "PM"))
     if hour < 12:
         half = half.replace("p", "a").replace("P", "A")
-    return f"{(hour - 1) % 12 + 1}:{minute:02}{half}"
+    shown = (hour - 1) % 12 + 1
+    return f"{shown}{half}" if minute == 0 and scene.chance(0.4) else f"{shown}:{minute:02}{half}"
 
 
-def moment(earliest: int, latest: int, *, hours: tuple[int, int] = (6, 22)) -> Maker:
+def moment(earliest: int, latest: int) -> Maker:
     """Return a maker of dates with a time of day."""
 
     def make(scene: Scene) -> Fact:
-        drawn, text = draw_date(scene, earliest, latest)
-        hour, minute = scene.rng.randint(*hours), scene.rng.randrange(0, 60, 5)
-        if scene.chance(0.15):
-            minute = scene.rng.randrange(60)
+        drawn, text = drawn_date(scene, earliest, latest)
+        hour, minute = scene.rng.randint(6, 22), scene.rng.randrange(0, 60, 5)
         time = clock(scene, hour, minute)
-        spelled = scene.pick(
-            (f"{text} at {time}", f"{text} at {time}", f"{text}, {time}", f"{text} {time}", f"{time} on {text}")
-        )
-        if text == drawn.isoformat() and scene.chance(0.5):
-            seconds = scene.pick(("", ":00"))
-            spelled = f"{text}{scene.pick('T ')}{hour:02}:{minute:02}{seconds}"
+        spelled = scene.pick((f"{text} at {time}", f"{text}, {time}", f"{text} {time}"))
+        if text == drawn.isoformat() and scene.chance(0.4):
+            spelled = f"{text}{scene.pick('T ')}{hour:02}:{minute:02}{scene.pick(('', ':00'))}"
         value = f"{drawn.isoformat()}T{hour:02}:{minute:02}:00"
-        return Fact(spelled, value, {"format": "date-time", "type": "string"})
+        return Fact(spelled, value, {"format": "date-time", "type": "string"}, "date")
 
     return make
 
 
 def time_of_day(scene: Scene) -> Fact:
-    """Return a time of day, as the string it is written as."""
-    return text_fact(clock(scene, scene.rng.randint(5, 22), scene.rng.randrange(0, 60, 5)))
+    """Return a time of day, as the string it is written as or by the clock of 24 hours."""
+    hour, minute = scene.rng.randint(5, 22), scene.rng.randrange(0, 60, 5)
+    text, normal = clock(scene, hour, minute), f"{hour:02}:{minute:02}"
+    return Fact(text, text, STRING, "time", ((STRING, normal, "as HH:MM, 24 hours"),))
 
 
-def year(earliest: int, latest: int) -> Maker:
-    """Return a maker of years, which are never grouped."""
-    return integer(earliest, latest, words=0.0, plain=True)
+# Lists
+
+
+def join_words(scene: Scene, items: Sequence[str]) -> str:
+    """Return items in one line: "a, b and c", "a / b / c"."""
+    if len(items) < 2:
+        return "".join(items)
+    match scene.rng.choices(("and", "oxford", "commas", "slashes", "plus"), (45, 15, 25, 6, 9))[0]:
+        case "oxford" if len(items) > 2:
+            return f"{', '.join(items[:-1])}, and {items[-1]}"
+        case "commas":
+            return ", ".join(items)
+        case "slashes":
+            return " / ".join(items)
+        case "plus":
+            return " + ".join(items) if scene.chance(0.3) else f"{', '.join(items[:-1])} & {items[-1]}"
+        case _:
+            return f"{', '.join(items[:-1])} and {items[-1]}"
+
+
+def several(make: Maker, low: int, high: int) -> Maker:
+    """Return a maker of lists of different values."""
+
+    def draw(scene: Scene) -> Fact:
+        drawn = {str(fact.value): fact for fact in (make(scene) for _ in range(scene.rng.randint(low, high)))}
+        facts = tuple(
+            fact for fact in drawn.values() if all(mark not in fact.text for mark in (",", " and ", "/", "&"))
+        )
+        facts = facts or tuple(drawn.values())[:1]
+        shown = tuple(kept(fact.text) for fact in facts)
+        schema: Schema = {"items": facts[0].schema, "type": "array"}
+        return Fact(join_words(scene, shown), [fact.value for fact in facts], schema, "list", items=shown)
+
+    return draw

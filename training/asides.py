@@ -1,0 +1,200 @@
+"""What stands in documents beside the facts: greetings, boilerplate, values of other records, names of other people."""
+
+import re
+from dataclasses import replace
+
+from training.grammar import Subject, by_split, conjugated, fresh, sentence_case, stated
+from training.story import Story
+from training.values import (
+    Scene,
+    clock,
+    drawn_date,
+    email,
+    fill_pattern,
+    full_name,
+    kept,
+    organisation,
+    phone,
+    place,
+    spell_money,
+)
+from training.words import part
+
+_ASIDES = """
+Please let me know if anything is unclear.
+I will be out of office next week.
+The rest is in the attachment.
+See you soon.
+{person} sends regards.
+Please reply before {date}.
+We met {person} at the trade fair in {place}.
+You can call our front desk at {phone}.
+Questions go to {email}.
+Our old file {code} is closed.
+This page was last changed on {date} by {person}.
+We hope to hear from you.
+Nothing else was said.
+The office in {place} is closed on public holidays.
+Parking costs {money} a day.
+It rained all morning.
+There were {int} mails waiting when I came back.
+Please keep this confidential.
+{org} did not want to comment.
+Thank you for your patience.
+My colleague {person} has read this as well.
+The lift is out of order again.
+We have {int} similar cases on file.
+A copy was sent to {org}.
+I am writing from my phone, so please excuse the brevity.
+The next newsletter appears on {date}.
+Not everything has been decided yet.
+All figures without guarantee.
+This was copied from an older list.
+The building opens at {time}.
+Somebody left an umbrella worth {money} in the lobby.
+{person} asked about the weather in {place}.
+There is more to say, but not today.
+Bring an ID, please.
+The canteen serves lunch until {time}.
+Other matters were left open.
+"""
+_CLOSINGS = (
+    "Kind regards|Best regards|Yours sincerely|Thanks|Best|Many thanks|Sincerely yours|Cheers|With best wishes|Warmly"
+)
+_GREETINGS = (
+    "Hello|Hi|Dear {name}|Good morning|Hi {name}|Dear Sir or Madam|Dear team|Hello {name}|Hey|Good evening|"
+    "To whom it may concern|Dear colleagues"
+)
+_TEAMS = "Customer Care|The Office Team|Front Desk|Back Office|Your Service Team|Administration|The Editors"
+_OPENINGS = """
+thanks for your message.
+here is what you asked for.
+I am sending you the details.
+please find everything below.
+just a quick update.
+as promised, some information.
+I hope you are well.
+sorry for the late answer.
+this is to let you know how things stand.
+here are my notes.
+this is what I have so far.
+as for your question, here is what I found out.
+"""
+_SORTS = {"person": "agent", "org": "agent", "date": "date", "place": "place", "phone": "code", "email": "code"}
+_SORTS |= {"code": "code", "money": "money", "int": "number", "time": "time"}
+
+
+def opening_line(scene: Scene) -> str:
+    """Return what a letter says before it comes to the point."""
+    return scene.pick(part(_OPENINGS.strip().splitlines(), scene.split))
+
+
+def team(scene: Scene) -> str:
+    """Return a writer who is nobody in particular."""
+    return scene.pick(part(_TEAMS.split("|"), scene.split))
+
+
+def aside(story: Story) -> str:
+    """Return a sentence beside the point, whose values no absent field could have."""
+    for _ in range(4):
+        text = story.scene.pick(part(_ASIDES.strip().splitlines(), story.scene.split))
+        slot = re.search(r"\{(\w+)\}", text)
+        if not slot or all(_SORTS[name] not in story.sensitive for name in re.findall(r"\{(\w+)\}", text)):
+            return re.sub(r"\{(\w+)\}", lambda found: stray(story.scene, found[1]), text)
+    return ""
+
+
+def stray(scene: Scene, sort: str) -> str:
+    """Return a value that belongs to nothing."""
+    match sort:
+        case "person":
+            return kept(" ".join(full_name(scene)))
+        case "org":
+            return organisation(scene).shown
+        case "date":
+            return kept(drawn_date(scene, -400, 400)[1])
+        case "place":
+            return place(scene).shown
+        case "phone":
+            return phone(scene).shown
+        case "email":
+            return email(scene).shown
+        case "code":
+            return kept(fill_pattern(scene, scene.pick(("@##", "####/##", "@@-####", "#####"))))
+        case "money":
+            return kept(spell_money(scene, float(scene.rng.randrange(2, 90))))
+        case "time":
+            return kept(clock(scene, scene.rng.randrange(6, 21), scene.rng.randrange(0, 60, 15)))
+        case _:
+            return kept(str(scene.rng.randrange(2, 60)))
+
+
+def decoy(story: Story) -> str:
+    """Return a sentence with the value of another record, for a field that this one has or lacks."""
+    scene, kind = story.scene, story.kind
+    own = [
+        (one, fact)
+        for one, fact in story.facts
+        if not one.event and one.sort not in ("rows", "list") and one.key != kind.lead
+    ]
+    if not own:
+        return ""
+    one, fact = scene.pick(own)
+    if story.absent and scene.chance(0.5):
+        one = scene.pick(story.absent)
+        if one.event or one.sort in ("rows", "list") or one.key == kind.lead:
+            return ""
+    other = fresh(one, fact, scene)
+    if other is None or one.sort in ("flag", "choice"):
+        return ""
+    statement = stated(scene, kind, [(one, other)], plain=True)[0]
+    noun = scene.pick(kind.nouns)
+    if kind.subject == "person":
+        he, name = scene.chance(0.5), kept(scene.pick(scene.pools.given))
+        relative = scene.pick(
+            ("brother", "uncle", "neighbour", "father", "cousin") if he else ("sister", "aunt", "neighbour", "mother")
+        )
+        other_one = Subject(
+            f"a {relative}, {name},", (), "he" if he else "she", "his" if he else "her", "him" if he else "her"
+        )
+    else:
+        texts = (
+            f"another {noun}",
+            f"a second {noun}",
+            f"the {noun} we had before",
+            f"last year's {noun}",
+            f"a similar {noun}",
+        )
+        kept_texts = (f"the {noun} of our neighbours", f"an older {noun}", f"some other {noun}")
+        other_one = Subject(scene.pick(by_split(texts, kept_texts, scene.split)), ())
+    if not statement.predicate:
+        return ""
+    return sentence_case(f"{other_one.full} {conjugated(statement.predicate, other_one)}.")
+
+
+def greeting(story: Story) -> str:
+    """Return the first line of a letter."""
+    scene = story.scene
+    text = scene.pick(part(_GREETINGS.split("|"), scene.split))
+    if "agent" in story.sensitive:
+        text = text.replace(" {name}", " all")
+    return text.replace("{name}", kept(scene.pick(scene.pools.given)))
+
+
+def signature(story: Story, writer: str) -> str:
+    """Return the end of a letter; the writer is somebody the text is about, somebody else or a team."""
+    scene = story.scene
+    name = writer or kept(" ".join(full_name(scene)))
+    if not writer and ("agent" in story.sensitive or scene.chance(0.3)):
+        name = team(scene)
+    return f"{scene.pick(part(_CLOSINGS.split('|'), scene.split))}{scene.pick((',', ',', ''))}\n{name}"
+
+
+def with_writer(story: Story) -> tuple[Story, str]:
+    """Return the story without the fact that the writer's name tells, and that name, if the writer is in the record."""
+    for one, fact in story.facts:
+        if one.writes and story.scene.chance(0.75):
+            others = [pair for pair in story.facts if pair[0].key != one.key]
+            if others:
+                return replace(story, facts=others), fact.shown
+    return story, ""

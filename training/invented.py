@@ -1,0 +1,155 @@
+"""Kinds made up at random: a noun, attributes, events and labels that were never seen together.
+
+They teach to find a value by what the type says of it: who inspected it is not who repaired it. Verbs, attributes and
+words for fields are divided between training and unseen phrasings like everything else.
+"""
+
+# ruff: noqa: E501  one line for one thing
+
+from training.attributes import attribute_lines
+from training.kind import Event, Field, Kind, Parted, event_field, parse_field, role_maker
+from training.values import Scene, invented_word, plural
+from training.words import part
+
+VERBS = """
+inspect inspected inspected inspection inspector; approve approved approved approval approver
+repair repaired repaired repair repairer; clean cleaned cleaned cleaning cleaner; test tested tested test tester
+design designed designed design designer; paint painted painted painting painter; order ordered ordered order orderer
+review reviewed reviewed review reviewer; write wrote written writing writer; sign signed signed signing signatory
+check checked checked check checker; install installed installed installation installer; sell sold sold sale seller
+buy bought bought purchase buyer; build built built construction builder; measure measured measured measurement measurer
+register registered registered registration registrar; pack packed packed packing packer; find found found discovery finder
+translate translated translated translation translator; weigh weighed weighed weighing weigher; seal sealed sealed sealing sealer
+audit audited audited audit auditor; photograph photographed photographed photograph photographer; rent rented rented rental renter
+deliver delivered delivered delivery courier; collect collected collected collection collector; file filed filed filing filer
+submit submitted submitted submission submitter; cancel cancelled cancelled cancellation canceller; print printed printed printing printer
+load loaded loaded loading loader; open opened opened opening opener; close closed closed closing closer
+move moved moved move mover; store stored stored storage storekeeper; catalogue catalogued catalogued cataloguing cataloguer
+restore restored restored restoration restorer; donate donated donated donation donor; borrow borrowed borrowed loan borrower
+return returned returned return returner; label labelled labelled labelling labeller; scan scanned scanned scan scanner
+tune tuned tuned tuning tuner; calibrate calibrated calibrated calibration calibrator; draw drew drawn drawing draughtsman
+edit edited edited edit editor; record recorded recorded recording recorder; plan planned planned planning planner
+invent invented invented invention inventor; confirm confirmed confirmed confirmation confirmer; reject rejected rejected rejection rejecter
+announce announced announced announcement announcer; launch launched launched launch launcher; harvest harvested harvested harvest harvester
+mix mixed mixed mixing mixer; bake baked baked baking baker; polish polished polished polishing polisher
+insure insured insured insurance insurer; value valued valued valuation valuer; lock locked locked locking locker
+replace replaced replaced replacement replacer; reserve reserved reserved reservation reserver; certify certified certified certification certifier
+assemble assembled assembled assembly assembler; mount mounted mounted mounting fitter; ship shipped shipped shipment shipper
+sponsor sponsored sponsored sponsorship sponsor; host hosted hosted hosting host; lead led led leadership leader
+verify verified verified verification verifier; update updated updated update updater; archive archived archived archiving archivist
+sketch sketched sketched sketch sketcher; cut cut cut cutting cutter; freeze froze frozen freezing freezer
+pay paid paid payment payer; nominate nominated nominated nomination nominator; witness witnessed witnessed witnessing witness
+"""
+
+_EVENTS = tuple(Event(*text.split()) for line in VERBS.strip().splitlines() for text in line.split(";"))
+_ATTRIBUTES = attribute_lines()
+_BY_LETTER = {
+    letter: tuple(line for one, line in _ATTRIBUTES.values() if one == letter) for letter in ("t", "p", "c", "e", "w")
+}
+_SUBJECTS = {"thing": 62, "person": 9, "event": 12, "company": 8, "work": 9}
+_HEADS: dict[str, tuple[str, ...]] = {
+    "int 0 99": ("count", "level", "number", "rank", "points", "stage", "size"),
+    "int 1 90000": ("total", "quantity", "limit", "volume", "capacity", "reach"),
+    "num 0 100 1": ("ratio", "score", "rate", "density", "strength", "share"),
+    "num -20 900 2": ("value", "offset", "balance", "reading", "change"),
+    "money 1 9000": ("price", "cost", "fee", "budget", "bonus", "charge", "surcharge"),
+    "date -3000 1500": ("date", "day", "deadline", "start", "end", "renewal"),
+    "moment -900 900": ("time", "timestamp", "appointment"),
+    "time": ("hour", "slot", "time"),
+    "code @@-###, ####, @@@##, ##/##, @-####-@, &&&&&&, #######, 0x####, v#.#.#": (
+        "id",
+        "code",
+        "key",
+        "reference",
+        "tag",
+        "serial",
+    ),
+    "person": ("owner", "keeper", "contact", "author", "lead", "guest", "head"),
+    "org": ("partner", "provider", "agency", "sponsor"),
+    "place": ("place", "origin", "site", "location", "base"),
+    "pool colours": ("colour", "mark", "tint"),
+    "pool nouns": ("type", "group", "class", "topic", "shape"),
+    "work": ("motto", "theme", "title", "slogan"),
+    "phone": ("hotline", "phone"),
+    "email": ("mail", "mailbox"),
+    "list 1-4 pool nouns": ("tags", "items", "parts", "labels"),
+    "list 1-3 person": ("members", "helpers", "heirs"),
+    "list 2-4 place": ("stops", "sites", "branches"),
+    "year 1900 2025": ("year", "vintage"),
+    "int 1 90 %": ("share", "quota", "level"),
+    "span 1 60 days": ("period", "delay", "lead time"),
+    "num 0.1 90 1 kg": ("weight", "load", "mass"),
+}
+_WEIGHTS = [9, 7, 5, 4, 7, 10, 3, 3, 10, 10, 5, 7, 3, 6, 3, 2, 2, 4, 2, 2, 4, 3, 3, 4]
+
+
+def invented_kind(scene: Scene) -> Kind:
+    """Return a kind of five to eleven fields."""
+    rng, pools = scene.rng, scene.pools
+    subject = scene.weighted(_SUBJECTS)
+    noun = scene.pick(pools.nouns)
+    if subject == "thing" and scene.chance(0.5):
+        noun = f"{scene.pick((scene.pick(pools.nouns), scene.pick(pools.adjectives), invented_word(scene).lower()))} {noun}"
+    elif subject == "person":
+        noun = scene.pick(
+            ("person", "member", "guest", "player", "tenant", "volunteer", "client", "visitor", "trainee")
+        )
+    elif subject == "company":
+        noun = scene.pick(("company", "firm", "club", "institute", "agency", "supplier", "foundation"))
+    fields: dict[str, Field] = {}
+    lead = lead_field(scene, subject, noun)
+    if lead:
+        fields[lead.key] = lead
+    lines = part(_BY_LETTER[subject[0]], scene.split)
+    for line in rng.sample(lines, min(len(lines), rng.randint(1, 4))):
+        one = parse_field(line)
+        fields.setdefault(one.key, one)
+    events = rng.sample(part(_EVENTS, scene.split), rng.choice((0, 1, 1, 2, 3)) if subject in ("thing", "work") else 0)
+    for event in events:
+        for slot in rng.sample(("by", "on", "in"), rng.randint(1, 3)):
+            one = event_field(event, slot)
+            fields[one.key] = one
+    for _ in range(rng.randint(1, 4)):
+        one = labelled_field(scene)
+        if all(one.key.split()[-1] != other.split()[-1] for other in fields):
+            fields[one.key] = one
+    return Kind(
+        noun,
+        (noun,),
+        subject,
+        (plural(noun), "items", "entries"),
+        fields,
+        lead.key if lead else "",
+        {one.base: one for one in events},
+    )
+
+
+def lead_field(scene: Scene, subject: str, noun: str) -> Field | None:
+    """Return the field by which a made-up record is called, if it has one."""
+    if not scene.chance(0.7):
+        return None
+    if subject == "person":
+        return parse_field("name, full name | person")
+    if subject == "company":
+        return parse_field("name | org")
+    if subject == "work":
+        return parse_field("title | work")
+    if scene.chance(0.4):
+        return parse_field(f"name, {noun} name | work")
+    return parse_field(f"{noun} number, {noun} ID, ~ref | code @-###, @@##, ####, @@-##-##")
+
+
+def labelled_field(scene: Scene) -> Field:
+    """Return a field that only its label tells of: "valve surcharge", "outer rank"."""
+    pools = scene.pools
+    role = scene.rng.choices(tuple(_HEADS), _WEIGHTS)[0]
+    make, sort = role_maker(role)
+    head = scene.pick(_HEADS[role])
+    before = scene.pick((scene.pick(pools.nouns), scene.pick(pools.adjectives), scene.pick(pools.nouns)))
+    words = f"{before} {head}"
+    if scene.chance(0.15) and sort == "text":
+        words = before
+    others = (words, f"{head} of the {before}" if before in pools.nouns else words, f"~{before}-{head}")
+    listed = tuple(dict.fromkeys(others if scene.chance(0.4) else (words,)))
+    nouns = Parted(tuple(one for one in listed if not one.startswith("~")))
+    return Field(words, nouns, Parted(tuple(one.strip("~") for one in listed)), make, sort, Parted(()))

@@ -1,0 +1,298 @@
+"""Documents about one record: as prose, letter, mail, chat, news, web page or form.
+
+Each layout states all that a story wants told; what it adds (senders, dates of mails, page numbers) are values that
+nobody asked for. A layout is either known to training or kept from it, as are its marks, greetings and asides.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from training.asides import aside, decoy, greeting, opening_line, signature, stray, team, with_writer
+from training.finishing import lowered
+from training.forms import bullets, form, heading, log, receipt, run_on, settings
+from training.grammar import article, by_split, narrated, sentence_case, spelled, stated
+from training.kind import Field
+from training.story import Layout, Story, subject_of
+from training.values import Fact, Scene, email, full_name, kept
+from training.words import part
+
+
+def told(story: Story, *, own: bool = False, fragments: float = 0.07) -> list[str]:
+    """Return the sentences that tell a story, with asides and values of others among them."""
+    scene = story.scene
+    facts = [
+        (one, fact)
+        for one, fact in story.facts
+        if not story.lead or one.key != story.lead[0].key or fact is not story.lead[1]
+    ]
+    if own and story.lead:
+        facts = facts or [story.lead]
+    subject = subject_of(story, own=own)
+    opening, facts = opened(story, facts) if not own else ("", facts)
+    statements = stated(scene, story.kind, facts)
+    if not statements and story.lead and not opening:
+        statements = stated(scene, story.kind, [story.lead])
+    sentences = narrated(scene, subject, statements, fragments=fragments)
+    sentences = [opening, *sentences] if opening else sentences
+    sentences = [*introduced(story, sentences, own=own), *sentences]
+    for make, probability in (
+        (aside, 0.4),
+        (aside, 0.18),
+        (aside, 0.1),
+        (aside, 0.08),
+        (decoy, 0.16 if not story.is_decoyed else 0),
+    ):
+        if scene.chance(probability) and (text := make(story)):
+            places = [
+                at
+                for at, one in enumerate(sentences)
+                if at and (subject.full in one or any(name in one for name in subject.short[:1]))
+            ]
+            if make is aside and "\x02" not in text:
+                places = list(range(len(sentences)))
+            sentences.insert(scene.pick([*places, len(sentences)]), text)
+    return sentences
+
+
+def opened(story: Story, facts: list[tuple[Field, Fact]]) -> tuple[str, list[tuple[Field, Fact]]]:
+    """Return a sentence that tells several facts at once, and the facts that are left."""
+    scene = story.scene
+    known = {one.key: (one, fact) for one, fact in story.facts}
+    frames = [
+        frame
+        for frame in story.kind.openings.some(scene.split)
+        if not {key.removeprefix("a ") for key in re.findall(r"{([^}]+)}", frame)} - known.keys()
+    ]
+    if not frames or scene.chance(0.25):
+        return "", facts
+    frame = scene.pick(frames)
+    used = {key.removeprefix("a ") for key in re.findall(r"{([^}]+)}", frame)}
+
+    def filled(found: re.Match[str]) -> str:
+        one, fact = known[found[1].removeprefix("a ")]
+        value = spelled(scene, one, fact)
+        return article(value) if found[1].startswith("a ") else value
+
+    return f"{sentence_case(re.sub(r'{([^}]+)}', filled, frame))}.", [pair for pair in facts if pair[0].key not in used]
+
+
+def introduced(story: Story, sentences: Sequence[str], *, own: bool = False) -> list[str]:
+    """Return a sentence that gives the name of the record, if the others have not done so."""
+    if not story.lead or any(story.lead[1].shown in text for text in sentences):
+        return []
+    one, fact = story.lead
+    label, noun = one.label(story.scene), story.scene.pick(story.kind.nouns)
+    if own:
+        return [story.scene.pick((f"My name is {fact.shown}.", f"I am {fact.shown}.", f"{fact.shown} here."))]
+    if story.kind.subject == "person":
+        return [
+            story.scene.pick(
+                (f"This is about {fact.shown}.", f"The name is {fact.shown}.", f"{sentence_case(noun)}: {fact.shown}.")
+            )
+        ]
+    texts = (
+        f"The {label} is {fact.shown}.",
+        f"This is about the {noun} with the {label} {fact.shown}.",
+        f"{sentence_case(label)}: {fact.shown}.",
+    )
+    return [story.scene.pick(texts)]
+
+
+def prose(story: Story) -> str:
+    """One paragraph or two, sometimes with a heading."""
+    scene = story.scene
+    sentences = told(story)
+    if len(sentences) > 3 and scene.chance(0.3):
+        middle = len(sentences) // 2
+        text = f"{' '.join(sentences[:middle])}\n\n{' '.join(sentences[middle:])}"
+    else:
+        text = " ".join(sentences)
+    return f"{heading(story)}\n\n{text}" if scene.chance(0.15) else text
+
+
+def letter(story: Story) -> str:
+    """A letter: greeting, text, closing."""
+    scene = story.scene
+    own = bool(story.kind.subject == "person" and story.lead and scene.chance(0.6))
+    story, writer = with_writer(story)
+    if own and story.lead:
+        writer = story.lead[1].shown
+    opening = opening_line(scene) if scene.chance(0.5) else ""
+    sentences = told(story, own=own, fragments=0.04)
+    body = " ".join(filter(None, [sentence_case(opening), *sentences]))
+    if scene.chance(0.25):
+        body = "\n".join(filter(None, [sentence_case(opening), *sentences]))
+    return f"{greeting(story)},\n\n{body}\n\n{signature(story, writer)}"
+
+
+def mail(story: Story) -> str:
+    """A mail with its headers."""
+    scene = story.scene
+    inner, writer = with_writer(story)
+    name = writer or kept(" ".join(full_name(scene)))
+    if "agent" in story.sensitive and not writer:
+        name = team(scene)
+    sender = (
+        f"From: {name}" if "code" in story.sensitive or scene.chance(0.4) else f"From: {name} <{email(scene).shown}>"
+    )
+    lines = [sender, f"Subject: {scene.pick(('', 'Re: ', 'Fwd: '))}{scene.pick(story.kind.nouns)}"]
+    if scene.chance(0.5) and "code" not in story.sensitive:
+        lines.insert(1, f"To: {email(scene).shown}")
+    if scene.chance(0.5) and "date" not in story.sensitive:
+        lines.insert(scene.rng.randint(1, len(lines)), f"Date: {stray(scene, 'date')}")
+    sentences = told(inner, fragments=0.05)
+    body = " ".join(sentences) if scene.chance(0.7) else "\n\n".join(sentences)
+    parts = ["\n".join(lines), f"{greeting(story)}," if scene.chance(0.7) else "", body]
+    return "\n\n".join(filter(None, [*parts, signature(story, writer) if writer or scene.chance(0.6) else ""]))
+
+
+def chat(story: Story) -> str:
+    """Messages of two people, with times or without."""
+    scene = story.scene
+    own = story.kind.subject == "person" and bool(story.lead) and scene.chance(0.3)
+    first, second = (kept(scene.pick(scene.pools.given)) for _ in range(2))
+    if own and story.lead:
+        first = story.lead[1].shown
+    elif "agent" in story.sensitive:
+        first, second = "A", "B"
+    if first == second:
+        second = "Bot"
+    hour, minute, timed = (
+        scene.rng.randrange(7, 20),
+        scene.rng.randrange(0, 50),
+        scene.chance(0.4) and "time" not in story.sensitive,
+    )
+    lines = []
+    remarks = (
+        "ok",
+        "got it",
+        "thanks!",
+        "hm, anything else?",
+        "and the rest?",
+        "go on",
+        "noted",
+        "great",
+        "sure?",
+        "one sec",
+        "👍",
+        "yes?",
+    )
+    for position, sentence in enumerate(told(story, own=own, fragments=0.15)):
+        minute += scene.rng.randrange(0, 2)
+        stamp = f"[{hour:02}:{min(minute, 59):02}] " if timed else ""
+        shown = sentence.rstrip(".") if scene.chance(0.3) else sentence
+        lines.append(f"{stamp}{first}: {shown}")
+        if scene.chance(0.35) and position < 5:
+            lines.append(f"{stamp}{second}: {scene.pick(part(remarks, scene.split))}")
+    if scene.chance(0.5):
+        asking = scene.pick(("hi, what do we know?", "any news?", "can you tell me more?"))
+        lines.insert(0, f"{f'[{hour:02}:00] ' if timed else ''}{second}: {asking}")
+    return "\n".join(lines)
+
+
+def note(story: Story) -> str:
+    """A note in fragments, in small letters now and then."""
+    scene = story.scene
+    subject = subject_of(story)
+    facts = [pair for pair in story.facts if pair is not story.lead]
+    pieces = [one.fragment or one.noun or one.predicate for one in stated(scene, story.kind, facts)]
+    mark = scene.pick(by_split((", ", "; ", ". ", "\n"), (" / ", " | ", " + "), scene.split))
+    head = subject.full if story.lead else scene.pick(story.kind.nouns)
+    text = f"{head}{scene.pick((': ', ' – ', ', '))}{mark.join(pieces)}"
+    return lowered(text) if scene.chance(0.3) else sentence_case(text)
+
+
+def news(story: Story) -> str:
+    """A news brief with a dateline."""
+    scene = story.scene
+    body = " ".join(told(story, fragments=0))
+    if "place" in story.sensitive or "date" in story.sensitive:
+        return f"{scene.pick(('NEWS', 'BRIEF', 'UPDATE'))} – {body}"
+    city, day = stray(scene, "place").upper() if scene.chance(0.5) else stray(scene, "place"), stray(scene, "date")
+    head = (
+        f"{city}, {day} – "
+        if scene.chance(0.6)
+        else f"{city} ({scene.pick(('AP', 'own report', 'dpa', 'Reuters'))}) – "
+    )
+    return f"{heading(story)}\n\n{head}{body}" if scene.chance(0.4) else head + body
+
+
+def web_page(story: Story) -> str:
+    """A page of a website: navigation, heading, text or form, footer."""
+    scene = story.scene
+    menu = scene.rng.sample(
+        ("Home", "Shop", "About us", "Contact", "News", "Login", "Cart (0)", "Help", "Blog", "Search"), 4
+    )
+    mark = scene.pick((" | ", " > ", " · ", "\n"))
+    body = scene.pick((form, prose, bullets))(story)
+    foot = scene.pick(
+        (
+            "© All rights reserved",
+            "Imprint · Privacy · Terms",
+            "Share this page",
+            "Back to top",
+            "Cookie settings",
+            "Sign up for our newsletter!",
+        )
+    )
+    return f"{mark.join(menu)}\n\n{heading(story)}\n\n{body}\n\n{foot}"
+
+
+def interview(story: Story) -> str:
+    """Questions and answers, field by field."""
+    scene = story.scene
+    lines = []
+    asks = ("And the {}?", "What about the {}?", "{}?", "Could you tell me the {}?", "The {}, please?")
+    for one, fact in story.facts:
+        label = one.label(scene)
+        if one.sort in ("flag", "choice") or not one.words.entries:
+            said = [
+                sentence_case(text)
+                for text in narrated(
+                    scene, subject_of(replace(story, lead=None)), stated(scene, story.kind, [(one, fact)]), fragments=0
+                )
+            ]
+            lines += ["Q: Anything else?" if scene.chance(0.5) else "Q: Go on.", f"A: {' '.join(said)}"]
+        else:
+            answer = scene.pick(
+                (f"{fact.shown}.", f"That is {fact.shown}.", f"{fact.shown}, I think.", f"It says {fact.shown} here.")
+            )
+            lines += [f"Q: {sentence_case(scene.pick(asks).format(label))}", f"A: {answer}"]
+    if scene.chance(0.3) and story.absent and story.absent[0].words.entries:
+        lines += [
+            f"Q: And the {story.absent[0].label(scene)}?",
+            f"A: {scene.pick(('No idea.', 'I do not know that.', 'Nobody told me.', 'That is still open.'))}",
+        ]
+    return "\n".join(lines)
+
+
+def mixed(story: Story) -> str:
+    """Some facts as a form, the others as text, above or below it."""
+    scene = story.scene
+    if len(story.facts) < 3:
+        return prose(story)
+    cut = scene.rng.randint(1, len(story.facts) - 1)
+    first, second = (
+        replace(story, facts=story.facts[:cut], absent=[]),
+        replace(story, facts=story.facts[cut:], lead=None),
+    )
+    if story.lead and story.lead not in first.facts:
+        first.lead, second.lead = None, story.lead
+    if second.lead is None or scene.chance(0.5):
+        return f"{scene.pick((form, bullets, run_on))(first)}\n\n{' '.join(told(second))}"
+    return f"{' '.join(told(second))}\n\n{scene.pick((form, bullets, run_on))(first)}"
+
+
+LAYOUTS: dict[Layout, float] = {
+    prose: 36, letter: 8, mail: 9, note: 5, news: 4, web_page: 4, form: 10, bullets: 6, run_on: 3, log: 2, mixed: 9,
+}  # fmt: skip
+KEPT_LAYOUTS: dict[Layout, float] = {
+    prose: 40, chat: 10, interview: 6, settings: 4, receipt: 4, letter: 8, form: 8, mixed: 6,
+}  # fmt: skip
+"""The layouts of unseen phrasings: four are new, the others have new words and marks."""
+
+
+def layout_for(scene: Scene) -> Layout:
+    """Return a layout that the split may use."""
+    return scene.weighted({"train": LAYOUTS, "phrasings": KEPT_LAYOUTS, "kinds": LAYOUTS | KEPT_LAYOUTS}[scene.split])
