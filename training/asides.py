@@ -58,6 +58,16 @@ Bring an ID, please.
 The canteen serves lunch until {time}.
 Other matters were left open.
 """
+_RELATIVES = """
+Her brother {given} runs a bakery in {place}.
+His wife {given} is a nurse.
+A cousin, {person}, lives in {place}.
+{given}, a neighbour, told me so.
+Her sister {given} works in {place}.
+His friend {person} turned {int} last week.
+Their son {given} goes to school in {place}.
+A colleague called {given} has moved to {place}.
+"""
 _CLOSINGS = (
     "Kind regards|Best regards|Yours sincerely|Thanks|Best|Many thanks|Sincerely yours|Cheers|With best wishes|Warmly"
 )
@@ -81,6 +91,7 @@ this is what I have so far.
 as for your question, here is what I found out.
 """
 _SORTS = {"person": "agent", "org": "agent", "date": "date", "place": "place", "phone": "code", "email": "code"}
+_SORTS |= {"given": "agent"}
 _SORTS |= {"code": "code", "money": "money", "int": "number", "time": "time"}
 
 
@@ -97,7 +108,8 @@ def team(scene: Scene) -> str:
 def aside(story: Story) -> str:
     """Return a sentence beside the point, whose values no absent field could have."""
     for _ in range(4):
-        text = story.scene.pick(part(_ASIDES.strip().splitlines(), story.scene.split))
+        pool = _RELATIVES if story.kind.subject == "person" and story.scene.chance(0.5) else _ASIDES
+        text = story.scene.pick(part(pool.strip().splitlines(), story.scene.split))
         slot = re.search(r"\{(\w+)\}", text)
         if not slot or all(_SORTS[name] not in story.sensitive for name in re.findall(r"\{(\w+)\}", text)):
             return re.sub(r"\{(\w+)\}", lambda found: stray(story.scene, found[1]), text)
@@ -106,27 +118,20 @@ def aside(story: Story) -> str:
 
 def stray(scene: Scene, sort: str) -> str:
     """Return a value that belongs to nothing."""
-    match sort:
-        case "person":
-            return kept(" ".join(full_name(scene)))
-        case "org":
-            return organisation(scene).shown
-        case "date":
-            return kept(drawn_date(scene, -400, 400)[1])
-        case "place":
-            return place(scene).shown
-        case "phone":
-            return phone(scene).shown
-        case "email":
-            return email(scene).shown
-        case "code":
-            return kept(fill_pattern(scene, scene.pick(("@##", "####/##", "@@-####", "#####"))))
-        case "money":
-            return kept(spell_money(scene, float(scene.rng.randrange(2, 90))))
-        case "time":
-            return kept(clock(scene, scene.rng.randrange(6, 21), scene.rng.randrange(0, 60, 15)))
-        case _:
-            return kept(str(scene.rng.randrange(2, 60)))
+    makers = {
+        "person": lambda: " ".join(full_name(scene)),
+        "given": lambda: scene.pick(scene.pools.given),
+        "org": lambda: organisation(scene).text,
+        "date": lambda: drawn_date(scene, -400, 400)[1],
+        "place": lambda: place(scene).text,
+        "phone": lambda: phone(scene).text,
+        "email": lambda: email(scene).text,
+        "code": lambda: fill_pattern(scene, scene.pick(("@##", "####/##", "@@-####", "#####"))),
+        "money": lambda: spell_money(scene, float(scene.rng.randrange(2, 90))),
+        "time": lambda: clock(scene, scene.rng.randrange(6, 21), scene.rng.randrange(0, 60, 15)),
+        "int": lambda: str(scene.rng.randrange(2, 60)),
+    }
+    return kept(makers[sort]())
 
 
 def decoy(story: Story) -> str:

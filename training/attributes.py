@@ -15,7 +15,7 @@ t volume, capacity | num 0.5 900 1 litres,l | holds {v}; takes up to {v}; has ro
 t colour, color, finish | pool colours | is {v}; comes in {v}; was painted {v}; is finished in {v} | the colour
 t material, ~made of | of oak, pine, stainless steel, brass, bamboo, linen, cotton, recycled plastic, copper, glass, leather, ceramic, aluminium, walnut, canvas, concrete, marble, wool | is made of {v}; consists of {v}; is built from {v}; was crafted in {v} | what it is made of
 t price, asking price, cost, ~costs | money 3 4000 | +for {v}; +at {v}; +({v}); costs {v}; is priced at {v}; sells for {v}; goes for {v}; is on offer at {v}; can be had for {v} | what it costs
-t deposit, security deposit | money 20 3000 | requires a deposit of {v}; needs {v} as a deposit; calls for {v} up front | what has to be paid in advance
+t deposit, security deposit | money 20 3000 | ^you pay a deposit of {v}; requires a deposit of {v}; needs {v} as a deposit; calls for {v} up front | what has to be paid in advance
 t insured value, value for insurance | money 50 90000 | is insured for {v}; is covered up to {v}; carries insurance over {v} | the sum it is insured for
 t serial number, serial, S/N | code SN-######, ##@@#####, @@@-####-##, &&&&&&&& | bears the serial number {v}; is registered under {v}; has {v} stamped on the back
 t model, model name | code @-###, @@ ###, X##, Mark %, @#-@@ | is the model {v}; was sold as the {v}; goes by the model name {v}
@@ -57,7 +57,7 @@ p employer, company, ~works for, ~works at | org | +of {v}; +, employed at {v},;
 p department, team | pool departments | +from {v}; +in {v}; +({v}); belongs to {v}; is part of {v}; works in {v}; sits in {v} | the department
 p manager, supervisor, boss, ~reports to | person | reports to {v}; answers to {v}; is led by {v}; {v} supervises {s} | whom the person reports to
 p email, e-mail address, mail | email | can be reached at {v}; writes from {v}; reads mail at {v}; has the address {v}
-p phone number, telephone, mobile, ~tel, ~phone | phone | can be called on {v}; answers the phone at {v}; has the number {v}
+p phone number, telephone, mobile, ~tel, ~phone | phone | ^call {v}; can be called on {v}; answers the phone at {v}; has the number {v}
 p nationality, country, ~citizen of | pool countries | is a citizen of {v}; holds a passport of {v}; comes from {v}
 p languages, spoken languages | list 1-3 pool languages | speaks {v}; is fluent in {v}; understands {v} | which languages the person speaks
 p skills, abilities, strengths | list 2-5 pool skills | knows {v}; is good at {v}; has experience with {v}; brings {v} | what the person can do
@@ -100,12 +100,12 @@ e city, town, ~in | place | +in {v}; +, {v},; takes place in {v}; is held in {v}
 e organizer, organiser, host, ~organised by | org | is organised by {v}; is hosted by {v}; is put on by {v}; {v} organises {s} | who organises it
 e speaker, keynote speaker, ~talk by | person | features {v}; has {v} as a speaker; opens with a talk by {v}; {v} speaks at {s} | who speaks there
 e participants, attendees, number of participants | int 4 9000 people,participants | drew {v}; is open to {v}; had {v}; brought together {v} | how many take part
-e ticket price, admission, entrance fee, ~tickets | money 2 400 | costs {v} to attend; charges {v} for admission; asks {v} a ticket | what a ticket costs
+e ticket price, admission, entrance fee, ~tickets | money 2 400 | ^tickets cost {v}; ^admission is {v}; costs {v} to attend; charges {v} for admission; asks {v} a ticket | what a ticket costs
 e duration in minutes, length, ~lasts | span 10 240 minutes,min | lasts {v}; takes {v}; runs for {v}; goes on for {v} | how long it takes
 e sponsor, ~sponsored by | org | is sponsored by {v}; is paid for by {v}; is supported by {v}; {v} sponsors {s} | who pays for it
 e free, free of charge | flag | yes: costs nothing; is free; charges no admission / no: is not free; requires a paid ticket; charges admission | whether it costs nothing
 e cancelled, ~called off | flag | yes: was called off; had to be cancelled; will not take place / no: goes ahead as planned; takes place as announced | whether it will not take place
-e registration deadline, sign-up deadline, ~register by | date -200 400 | closes registration on {v}; takes sign-ups until {v}; accepts names until {v} | the last day to sign up
+e registration deadline, sign-up deadline, ~register by | date -200 400 | ^please register by {v}; ^sign up before {v}; closes registration on {v}; takes sign-ups until {v}; accepts names until {v} | the last day to sign up
 e topic, subject, theme | pool topics | is about {v}; deals with {v}; covers {v}; centres on {v} | what it is about
 w author, writer, ~by, ~written by | person | +by {v}; +, by {v},; +, written by {v},; was written by {v}; is by {v}; comes from the pen of {v}; {v} wrote {s} | who wrote it
 w publisher, ~published by | org | was published by {v}; appeared with {v}; came out at {v}; {v} published {s} | who published it

@@ -13,9 +13,9 @@ from training.finishing import finished
 from training.invented import invented_kind
 from training.kind import Field, Kind
 from training.kinds import KINDS, UNSEEN
-from training.layouts import layout_for
+from training.layouts import layout_for, prose
 from training.messages import message
-from training.questions import Naming, add, ask, free_name, new_naming, object_schema
+from training.questions import Naming, add, ask, free_name, new_naming, nullable, object_schema
 from training.story import Story
 from training.tables import each_as_a_form, each_in_a_line, each_in_prose, table
 from training.values import Fact, Scene, Schema, currency_schema, family_first, new_scene
@@ -111,6 +111,9 @@ def record(scene: Scene, kind: Kind) -> Sample:
     document = write(scene, story)
     facts = {one.key: fact for one, fact in story.facts}
     schema, answer = ask(scene, kind, asked, facts)
+    if scene.chance(0.07):
+        document = beside(scene, story, document, asked)
+        schema["description"] = f"The {kind.nouns[0]} only."
     add_currency(scene, asked, facts, schema, answer)
     return Sample(kind_name(kind), schema, document, answer, instruct(scene, kind))
 
@@ -118,6 +121,25 @@ def record(scene: Scene, kind: Kind) -> Sample:
 def write(scene: Scene, story: Story) -> str:
     """Return the document of a story, in some layout."""
     return finished(scene, layout_for(scene)(story))
+
+
+def beside(scene: Scene, story: Story, document: str, asked: Sequence[Field]) -> str:
+    """Return a document with a few facts of another kind before or after it, none of which an asked field may mean."""
+    other = choose_kind(scene)
+    taken = {word for one in asked for label in one.labels.entries for word in label.split()}
+    sorts = {one.sort for one in story.absent}
+    free = [
+        one.key
+        for one in other.fields.values()
+        if one.sort not in sorts | {"rows"}
+        and not taken & {word for label in one.labels.entries for word in label.split()}
+    ]
+    if other.name == story.kind.name or len(free) < 2:
+        return document
+    facts = draw_facts(scene, other, scene.rng.sample(free, min(len(free), scene.rng.randint(2, 3))))
+    lead = next((pair for pair in facts if pair[0].key == other.lead), None)
+    text = finished(scene, prose(Story(other, scene, facts, lead, story.absent)))
+    return f"{document}\n\n{text}" if scene.chance(0.6) else f"{text}\n\n{document}"
 
 
 def draw_story(scene: Scene, kind: Kind, count: int) -> tuple[Story, list[Field]]:
@@ -223,6 +245,10 @@ def several_records(scene: Scene, kind: Kind) -> Sample:
     records, fields = draw_records(scene, kind, 1, 5)
     document = write_records(scene, kind, records, fields)
     asked = scene.rng.sample(fields, max(1, len(fields) - (1 if scene.chance(0.25) else 0)))
+    if (chosen := filtered(scene, kind, records)) and scene.chance(0.5):
+        kept, asking = chosen
+        schema, answer = all_of(scene, kind, asked, kept)
+        return Sample(kind_name(kind), schema, document, answer, asking)
     instructions: str | None
     if len(asked) == 1 and asked[0].sort not in ("flag", "choice", "list") and scene.chance(0.4):
         schema, answer, instructions = one_column(scene, asked[0], records)
@@ -233,6 +259,23 @@ def several_records(scene: Scene, kind: Kind) -> Sample:
         return Sample(kind_name(kind), schema, document, answer, instructions)
     name = new_naming(scene).name(scene.pick(kind.plurals))
     return Sample(kind_name(kind), object_schema({name: schema}), document, {name: answer}, instructions)
+
+
+def filtered(scene: Scene, kind: Kind, records: list[Record]) -> tuple[list[Record], str] | None:
+    """Return the records for which a flag or a choice has one value, and the words that ask for them."""
+    flags = [{one.key: (one, fact) for one, fact in record if one.sort in ("flag", "choice")} for record in records]
+    shared = [key for key in flags[0] if all(key in one for one in flags)]
+    if not shared:
+        return None
+    key = scene.pick(shared)
+    one, wanted = scene.pick(flags)[key]
+    chosen = [record for record, has in zip(records, flags, strict=True) if has[key][1].value == wanted.value]
+    plural = scene.pick(kind.plurals)
+    if one.sort == "choice":
+        what = f"{plural} whose {one.label(scene)} is {wanted.value.replace('_', ' ')}"
+    else:
+        what = f"{plural} for which this is {'true' if wanted.value else 'false'}: {one.label(scene)}"
+    return chosen, scene.pick((f"Only the {what}.", f"List the {what}.", f"Leave out all but the {what}."))
 
 
 def one_column(scene: Scene, one: Field, records: Sequence[Record]) -> tuple[Schema, Any, str]:
@@ -247,58 +290,27 @@ def one_column(scene: Scene, one: Field, records: Sequence[Record]) -> tuple[Sch
 
 
 def all_of(scene: Scene, kind: Kind, asked: Sequence[Field], records: Sequence[Record]) -> tuple[Schema, Any]:
-    """Return the question for some fields of every record."""
+    """Return the question for some fields of every record; what a record lacks is null."""
     naming = new_naming(scene)
     properties: dict[str, Schema] = {}
+    names: dict[str, str] = {}
     for one in asked:
-        facts = [fact for facts in records for field, fact in facts if field.key == one.key]
-        before = set(properties)
-        plain = (
-            Fact("", None, facts[0].schema if facts else one.make(scene).schema, one.sort)
-            if one.sort != "choice"
-            else None
-        )
-        drawn = plain or (facts[0] if facts else one.make(scene))
-        holder: dict[str, Any] = {}
-        add(
-            scene,
-            naming,
-            kind,
-            one,
-            drawn if drawn.value is not None else Fact(drawn.text, _example(drawn.schema), drawn.schema, one.sort),
-            properties,
-            holder,
-            others=asked,
-        )
-        (name,) = set(properties) - before
-        if len(facts) < len(records) and "anyOf" not in properties[name]:
-            properties[name] = {
-                "anyOf": [
-                    {key: value for key, value in properties[name].items() if key != "description"},
-                    {"type": "null"},
-                ]
-            } | {key: value for key, value in properties[name].items() if key == "description"}
+        facts = [fact for record_ in records for field, fact in record_ if field.key == one.key]
+        add(scene, naming, kind, one, facts[0] if facts else one.make(scene), properties, {}, others=asked, plain=True)
+        name = names[one.key] = next(reversed(properties))
+        if len(facts) < len(records):
+            properties[name] = nullable(properties[name])
     answer = []
-    names = dict(zip((one.key for one in asked), properties, strict=True))
     for record_ in records:
         facts_of = {one.key: fact for one, fact in record_}
-        answer.append(
-            {
-                name: _spelled(properties[name], facts_of[key]) if key in facts_of else None
-                for key, name in names.items()
-            }
-        )
+        answer.append({name: _spelled(properties[name], facts_of.get(key)) for key, name in names.items()})
     return {"items": object_schema(properties), "type": "array"}, answer
 
 
-def _example(schema: Schema) -> Any:
-    return {"integer": 1, "number": 1.0, "boolean": True, "array": []}.get(str(schema.get("type")), "x")
-
-
-def _spelled(schema: Schema, fact: Fact) -> Any:
+def _spelled(schema: Schema, fact: Fact | None) -> Any:
     """Return the answer for one field, with a choice in the spelling of its schema."""
-    if fact.sort != "choice":
-        return fact.value
+    if fact is None or fact.sort != "choice":
+        return fact and fact.value
     listed = next((one for one in schema.get("anyOf", (schema,)) if "enum" in one), schema)["enum"]
     return next(one for one in listed if one.lower().replace(" ", "_") == fact.value)
 

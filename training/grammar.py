@@ -217,7 +217,8 @@ def state(scene: Scene, kind: Kind, one: Field, fact: Fact, *, plain: bool = Fal
     predicates = one.predicates.of(scene.split)
     own = scene.pick(predicates) if predicates and scene.chance(0.88) else ""
     filled = _filled(scene, own, value)
-    predicate = filled if filled and "{s}" not in filled and not own.startswith("{v}") else ""
+    whole = own.startswith(("{v}", "^")) or "{s}" in own
+    predicate, filled = "" if whole else filled, filled.lstrip("^")
     clause = filled if filled and not predicate else ""
     if noun_like and one.sort not in ("rows", "list"):
         frames = by_split(_LABEL_PREDICATES, _KEPT_LABEL_PREDICATES, scene.split)
@@ -339,9 +340,7 @@ def _but(scene: Scene, subject: Subject, name: str, said: Sequence[Statement]) -
 def _also(_scene: Scene, subject: Subject, name: str, said: Sequence[Statement]) -> str:
     first, second = (conjugated(one.predicate, subject) for one in said)
     verb, _, rest = second.partition(" ")
-    also = (
-        f"{verb} also {rest}" if verb in ("is", "was", "are", "were", "am", "can", "will", "has") else f"also {second}"
-    )
+    also = f"{verb} also {rest}" if verb in ("is", "was", "are", "were", "am", "can", "will") else f"also {second}"
     return f"{name} {first}. {sentence_case(subject.pronoun)} {also}"
 
 
@@ -457,7 +456,8 @@ def extended_subject(
     full = subject.full
     for one in posts:
         full = f"{full}{'' if one.post.startswith(',') else ' '}{one.post}"
-    full = full if "," not in full[len(subject.full) :] or full.endswith(",") else f"{full},"
+    if any(one.post.startswith(",") for one in posts) and not full.endswith(","):
+        full = f"{full},"
     return replace(subject, full=full.replace(",,", ",")), left, True
 
 

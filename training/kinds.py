@@ -60,6 +60,13 @@ person, man, woman; person; people, persons, contacts
 = {name}, {a occupation} from {residence}, turned {age} this year
 = {name} is {a occupation} at {employer}
 = born in {birthplace} on {birthday}, {name} now lives in {residence}
+= {name}, {age}, works as {a occupation} in {residence}
+= {name} works as {a occupation} for {employer} in {residence}
+= {name} is {age}, {a occupation} from {residence}
+= meet {name}, {a occupation} at {employer}
+= {name} is {age} years old and comes from {birthplace}
+= {name} of {employer}: {email}, {phone number}
+= {name} and {spouse} live in {residence} with {number of children}
 
 employee, colleague; person; employees, staff, team members
 *name, employee name, full name | person
@@ -72,6 +79,9 @@ hours per week, weekly hours | int 8 45 hours | works {v} a week; does {v} a wee
 = {name} works as {a occupation} in {department} under {manager}
 = {name} joined us as {a occupation} on {start date}
 = our {occupation} {name} answers to {manager}
+= {name} started as {a occupation} at our office on {start date}
+= {manager} leads {department}, where {name} works
+= contact {name} ({department}) at {email}
 
 job applicant, candidate; person; applicants, candidates
 *name, candidate name, applicant | person
@@ -101,19 +111,23 @@ scholarship, ~funded | flag | yes: receives a scholarship; is funded by a grant 
 patient; person; patients
 *patient, patient name, name | person
 @age @birthday @allergies @smoker @height_in_cm
-diagnosis, finding, ~diagnosed with | pool diagnoses | +with {v}; was diagnosed with {v}; suffers from {v}; has {v}; presents with {v}; is being treated for {v} | what the patient suffers from
+diagnosis, finding, ~diagnosed with | pool diagnoses | ^diagnosed with {v}; +with {v}; was diagnosed with {v}; suffers from {v}; has {v}; presents with {v}; is being treated for {v} | what the patient suffers from
 attending doctor, doctor, physician, ~treated by | person | is being treated by {v}; was seen by {v}; is under the care of {v}; {v} examined {s} | who treats the patient
-medications, medication, prescriptions | rows medications 1-3 | takes {v}; was prescribed {v}; was put on {v} | what the patient takes
+medications, medication, prescriptions | rows medications 1-3 | ^prescribed {v}; ^started on {v}; takes {v}; was prescribed {v}; was put on {v} | what the patient takes
 blood pressure, BP | code 1%#/%0, 1##/## | has a blood pressure of {v}; showed a blood pressure of {v}
 heart rate, pulse | int 48 140 bpm | has a pulse of {v}; showed a heart rate of {v}
 weight, body weight | num 45 120 1 kg | weighs {v}; is {v} heavy; came in at {v}
-follow-up, next appointment, ~return on | date 3 200 | has to come back on {v}; will be seen again on {v}; returns on {v} | when the patient comes again
+follow-up, next appointment, ~return on | date 3 200 | ^follow-up on {v}; ^come back on {v}; has to come back on {v}; will be seen again on {v}; returns on {v} | when the patient comes again
 admission date, ~admitted on, ~admitted | date -60 -1 | was admitted on {v}; came in on {v} | when the patient came to the hospital
 ward, room | of ward 3, ward B2, room 114, room 7, intensive care, the children's ward | lies in {v}; was moved to {v}; is in {v}
 = {attending doctor} saw {patient}, {age}, for {diagnosis}
 = {patient}, {age} years old, was diagnosed with {diagnosis}
 = {patient} was admitted on {admission date} with {diagnosis}
 = impression: {diagnosis}. The patient, {patient}, is to return on {follow-up}
+= {patient}, {age}, complains of {diagnosis}
+= saw {patient} today, {diagnosis}, prescribed {medications}
+= {patient} takes {medications} for {diagnosis}
+= {patient} came in on {admission date} and lies in {ward}
 
 lab sample, specimen, sample; thing; samples, specimens
 *sample ID, sample number, specimen number | code S-####, LAB-#####, @@-##-###, ###/##
@@ -149,15 +163,15 @@ invoice, bill; thing; invoices, bills
 vendor, seller, supplier, ~billed by, issuer | org | +from {v}; +, sent by {v},; comes from {v}; was issued by {v}; was sent by {v}; {v} sent {s} | who sent the bill
 customer, client, ~bill to, ~billed to, buyer | org | is made out to {v}; goes to {v}; was sent to {v}; is addressed to {v} | who has to pay
 invoice date, issue date, date of issue, ~issued | date -90 -15 | +of {v}; +dated {v}; was issued on {v}; is dated {v}; was written on {v}; bears the date {v} | when it was issued
-due date, payment deadline, ~pay by, ~due | date -10 60 | is due on {v}; has to be paid by {v}; is payable until {v}; must be settled before {v} | when it has to be paid
+due date, payment deadline, ~pay by, ~due | date -10 60 | ^please pay by {v}; ^we ask for payment by {v}; is due on {v}; has to be paid by {v}; is payable until {v}; must be settled before {v} | when it has to be paid
 total, total amount, amount due, grand total, ~to pay | money 20 9000 | comes to {v}; totals {v}; amounts to {v}; adds up to {v}; is for {v} | the whole sum, tax included
 tax, VAT, sales tax, ~incl VAT | money 2 900 | includes {v} of tax; contains VAT of {v} | only the tax
 net amount, subtotal, ~before tax | money 20 8000 | is {v} before tax; comes to {v} without tax | the sum without tax
 tax rate, VAT rate | num 5 25 1 %,percent | is taxed at {v}; carries VAT of {v}
-items, line items, positions | rows items 1-4 | lists {v}; is for {v}; covers {v} | what was bought
+items, line items, positions | rows items 1-4 | ^we bill you for {v}; lists {v}; is for {v}; covers {v} | what was bought
 paid, ~settled | flag | yes: has been paid; was settled last week; is paid in full / no: has not been paid yet; is still open; remains unpaid | whether it has been paid
 discount, rebate, ~off | num 2 40 0 %,percent | grants a discount of {v}; includes a rebate of {v}
-account number, IBAN, bank account | code DE## #### #### ####, GB## @@@@ ####, FR## ####, ##-##-## | asks for payment to {v}; names the account {v}
+account number, IBAN, bank account | code DE## #### #### ####, GB## @@@@ ####, FR## ####, ##-##-## | ^please transfer the money to {v}; asks for payment to {v}; names the account {v}
 order number, purchase order, PO | code PO-#####, 45######, ORD-#### | refers to order {v}; belongs to purchase order {v}
 payment method, ~paid by | choice | card: was paid by card; was charged to a credit card / cash: was settled in cash; was paid at the counter in notes / transfer: was paid by bank transfer; was settled by wire
 = {vendor} billed {customer} {total} on {invoice date}
@@ -165,15 +179,20 @@ payment method, ~paid by | choice | card: was paid by card; was charged to a cre
 = the total is {total}, due on {due date}
 = {customer} owes {vendor} {total}, payable by {due date}
 = of the {total}, {tax} is tax
+= this is our bill over {total} for {items}
+= it lists {items}
+= we have received {total} for invoice {invoice number}
+= please pay {total} by {due date} to {account number}
+= invoice {invoice number} to {customer}, {net amount} plus {tax} of VAT
 
 order, purchase; thing; orders, purchases
 *order number, order ID, ~order no | code SO-####, ORD-#####, #########, @#####, W##-####
 ^customer, buyer, ~ordered by, client | person | was placed by {v}; comes from {v}; {v} placed {s}; {v} ordered {s} | who ordered
-items, products, articles | rows items 1-4 | contains {v}; consists of {v}; includes {v} | what was ordered
+items, products, articles | rows items 1-4 | ^I would like to order {v}; ^you ordered {v}; contains {v}; consists of {v}; includes {v} | what was ordered
 order date, ~ordered on, ~placed | date -60 -5 | +of {v}; +from {v}; was placed on {v}; came in on {v}; dates from {v} | when it was ordered
 delivery date, ~arrives, expected delivery | date 1 40 | will arrive on {v}; is to be delivered on {v}; is expected on {v} | when it arrives
 total, order value, sum, amount | money 5 3000 | comes to {v}; totals {v}; is worth {v} | what all of it costs
-shipping address, delivery address, ~ship to | street | goes to {v}; is to be delivered to {v}; is addressed to {v}
+shipping address, delivery address, ~ship to | street | ^please deliver to {v}; ^send everything to {v}; goes to {v}; is to be delivered to {v}; is addressed to {v}
 shipping cost, delivery fee | money 2 60 | is delivered for {v}; carries a delivery fee of {v}
 coupon, voucher code, promo code | code SAVE##, @@@@##, SPRING##, WELCOME# | was placed with the voucher {v}; used the code {v}
 status, order status | choice | pending: is waiting for approval; has not been handled yet / shipped: has left our warehouse; was handed to the courier / delivered: has arrived; was received by the customer / cancelled: was called off; was withdrawn by the buyer
@@ -182,6 +201,10 @@ gift, ~gift wrap | flag | yes: is a gift; should be wrapped as a present / no: i
 = thank you for your order {order number} of {order date}
 = {customer} placed order {order number} on {order date}
 = we will deliver {items} on {delivery date}
+= {items} for {customer}, please
+= the buyer, {customer}, lives at {shipping address}
+= order {order number}: {items}, {total}
+= {customer} bought {items} on {order date}
 
 product, article, item; thing; products, articles, items; the {v}
 *product name, product, ~item, name | product
@@ -194,6 +217,9 @@ old price, former price, ~was | money 5 4000 | used to cost {v}; cost {v} until 
 = the {product name} now costs {price} instead of {old price}
 = {product name}, {material}, {colour}: {price}
 = {manufacturer} sells the {product name} for {price}
+= {product name} by {manufacturer}, {price}
+= we sell the {product name} for {price}, formerly {old price}
+= our new {product name} is made of {material} and costs {price}
 
 support ticket, ticket, case; thing; tickets, cases
 *ticket number, case number, ticket ID, ~ref | code TCK-####, #######, CASE-####, REQ######, T#####
@@ -209,16 +235,19 @@ category, kind of problem | choice | billing: concerns a wrong charge; is about 
 = {customer} has trouble with the {affected product}: {problem}
 = my {affected product} has a problem: {problem}
 = {assignee} looks after ticket {ticket number} from {customer}
+= {customer} reports that {problem}
+= I bought the {affected product} and now {problem}
+= {assignee} is to call {customer} about the {affected product}
 
 flight; thing; flights; flight {v}, {v}
 *flight number, flight, ~flight no | code @@ ####, @@###, @@ ###, @#-####
 airline, ~operated by, carrier | pool airlines | is operated by {v}; is flown by {v}; belongs to {v}; {v} operates {s} | who operates it
 origin, departure airport, ~from | place | +from {v}; leaves from {v}; takes off in {v}; departs from {v}; starts in {v} | where it takes off
 destination, arrival airport, ~to | place | +to {v}; +bound for {v}; goes to {v}; lands in {v}; flies to {v}; is bound for {v} | where it lands
-departure, departure time, ~departs, ~leaves | moment 1 200 | takes off {on}; leaves {on}; departs {on} | when it takes off
+departure, departure time, ~departs, ~leaves | moment 1 200 | ^you leave {on}; takes off {on}; leaves {on}; departs {on} | when it takes off
 arrival, arrival time, ~arrives, ~lands | moment 1 200 | lands {on}; arrives {on}; touches down {on} | when it lands
-gate, departure gate | code @##, @#, ##, @##@ | leaves from gate {v}; boards at gate {v}; departs from gate {v}
-seat, seat number | code ##@, #@ | has seat {v} reserved for you; comes with seat {v}
+gate, departure gate | code @##, @#, ##, @##@ | ^please go to gate {v}; ^boarding is at gate {v}; leaves from gate {v}; boards at gate {v}; departs from gate {v}
+seat, seat number | code ##@, #@ | ^your seat is {v}; ^you sit in {v}; has seat {v} reserved for you; comes with seat {v}
 passenger, traveller | person | was booked for {v}; carries {v}; {v} is booked on {s} | who flies
 booking reference, confirmation code, PNR | code &&&&&&, @@@##@ | is booked under {v}; has the booking reference {v}
 fare, ticket price, price | money 30 1800 | costs {v}; was booked for {v}; came to {v}
@@ -229,6 +258,10 @@ aircraft, plane type | of Airbus A320, Boeing 737, Embraer 190, ATR 72, Airbus A
 = we fly from {origin} to {destination} with {airline}
 = your flight {flight number} to {destination} boards at gate {gate}
 = {passenger} flies from {origin} to {destination} in seat {seat}
+= {flight number} {origin}–{destination}, departing {departure}
+= your booking is confirmed: {flight number} with {airline} from {origin} to {destination}
+= {passenger}, seat {seat}, gate {gate}
+= the trip from {origin} to {destination} costs {fare}
 
 hotel booking, reservation, booking; thing; bookings, reservations
 *confirmation number, booking number, reservation code | code #######, HB-####, &&&&&&&, R-#####
@@ -247,6 +280,9 @@ refundable, cancellable, ~free cancellation | flag | yes: can be cancelled free 
 = we look forward to welcoming {guest} at {hotel} on {check-in}
 = {hotel} confirms {nights} for {guest}
 = {room type} for {guests}, arriving {check-in}, leaving {check-out}
+= {guest} has booked {room type} at {hotel}
+= {hotel}: {nights} at {price per night} a night
+= your room at {hotel} is ready from {check-in}
 
 property listing, flat, house, apartment; thing; flats, listings, homes
 address, street, ~located at | street | is at {v}; can be found at {v}; stands at {v}
@@ -261,11 +297,14 @@ amenities, features, ~with | list 2-4 pool amenities | offers {v}; has {v}; come
 pets allowed, pets, ~animals | flag | yes: welcomes pets; may be shared with a dog / no: does not allow pets; is not for pet owners | whether animals are allowed
 furnished, ~furniture | flag | yes: is fully furnished; comes with furniture / no: is unfurnished; is let empty | whether there is furniture
 available from, free from, ~move in | date 5 200 | is free from {v}; can be moved into on {v}; becomes available on {v} | when one can move in
-landlord, agent, ~contact | person | is let by {v}; is offered by {v}; {v} shows {s} | whom to ask
+landlord, agent, ~contact | person | ^ask {v} about it; is let by {v}; is offered by {v}; {v} shows {s} | whom to ask
 = {rooms} on {area} in {city} for {monthly rent} a month
 = bright flat at {address}, {city}
 = {landlord} lets a flat with {rooms} in {city}
 = the rent is {monthly rent} a month plus {deposit} as a deposit
+= {address}, {city}: {rooms}, {area}, {monthly rent}
+= in {city} we have a home with {rooms} and {bathrooms}
+= for sale: {rooms} in {city}, {purchase price}
 
 event, fair, festival; event; events
 *event name, event, title | pool topics
@@ -274,13 +313,16 @@ event, fair, festival; event; events
 = the {event name} takes place at {venue} on {date}
 = join us for the {event name}, {date}, {venue}
 = {speaker} will open the {event name} at {venue}
+= {event name}: {date}, {venue}, {city}
+= tickets for the {event name} cost {ticket price}
+= the {event name} in {city} drew {participants}
 
 meeting, call, conference; event; meetings, calls; the meeting
 topic, title, subject, ~about, agenda | pool topics | is about {v}; deals with {v}; was called to discuss the {v} | what it is about
 chair, chairperson, ~led by, moderator | person | is chaired by {v}; is led by {v}; {v} chairs {s} | who leads it
 minutes taker, secretary, ~minutes by | person | is written up by {v}; has {v} taking the minutes; {v} takes the minutes | who writes it up
-participants, attendees, ~present | list 2-4 person | brings together {v}; is attended by {v}; includes {v} | who takes part
-action items, tasks, to-dos | rows tasks 1-3 | ended with these tasks: {v}; left the following to do: {v}
+participants, attendees, ~present | list 2-4 person | ^{v} took part; ^{v} were there; brings together {v}; is attended by {v}; includes {v} | who takes part
+action items, tasks, to-dos | rows tasks 1-3 | ^to do: {v}; ^next steps: {v}; ended with these tasks: {v}; left the following to do: {v}
 room, meeting room, ~where | pool rooms | takes place in {v}; is held in {v}; happens in {v} | where it is held
 next meeting, follow-up date | date 5 60 | will be continued on {v}; is followed by another one on {v} | when the group meets again
 dial-in code, meeting ID | code ### ### ###, ####-####, ###-@@@ | can be joined with the code {v}; has the ID {v}
@@ -295,11 +337,11 @@ job advertisement, position, vacancy; thing; vacancies, jobs, positions; the pos
 *job title, position, role, title | pool jobs
 company, employer, ~hiring company, ~at | org | +at {v}; is offered by {v}; is at {v}; is to be filled at {v}; {v} has opened {s} | who hires
 location, city, ~based in | place | +in {v}; is based in {v}; is in {v}; is to be filled in {v} | where the work is
-salary, annual pay, pay, ~compensation | money 22000 180000 | pays {v} a year; comes with {v} a year; carries a salary of {v} | what it pays in a year
-required skills, skills, requirements, ~you know | list 2-5 pool skills | calls for {v}; requires {v}; asks for {v} | what applicants must know
+salary, annual pay, pay, ~compensation | money 22000 180000 | ^we pay {v} a year; ^you earn {v} a year; ^the salary is {v} a year; pays {v} a year; comes with {v} a year; carries a salary of {v} | what it pays in a year
+required skills, skills, requirements, ~you know | list 2-5 pool skills | ^you bring experience with {v}; ^you know {v}; ^we expect you to know {v}; calls for {v}; requires {v}; asks for {v} | what applicants must know
 experience, years of experience, ~years required | span 1 12 years | requires {v} of experience; asks for {v} in a similar job | how long one must have worked
-application deadline, deadline, ~apply by | date 5 90 | is open until {v}; closes on {v}; takes applications until {v} | until when one can apply
-contact person, recruiter, ~contact | person | is handled by {v}; {v} answers questions about {s} | whom to ask
+application deadline, deadline, ~apply by | date 5 90 | ^please apply by {v}; ^send us your application by {v}; is open until {v}; closes on {v}; takes applications until {v} | until when one can apply
+contact person, recruiter, ~contact | person | ^please write to {v}; ^ask for {v}; is handled by {v}; {v} answers questions about {s} | whom to ask
 remote, home office | flag | yes: can be done from home; is fully remote; allows remote work / no: is on site only; does not allow remote work | whether one can work from home
 employment type, contract | choice | full_time: is a full-time job; fills the whole week / part_time: is a part-time job; takes half of the week / internship: is an internship; is meant for trainees
 vacation days, holidays, ~days off | int 20 36 days | offers {v} of holiday; comes with {v} off
@@ -310,6 +352,10 @@ benefits, perks | list 1-3 of a company bike, free lunch, a pension plan, health
 = {a job title} wanted in {location}
 = as {a job title} you earn {salary} a year
 = apply by {application deadline} to {contact person}
+= {company} in {location} is hiring {a job title}
+= {a job title} at {company}: {salary}
+= you are {a job title} and know {required skills}? Then apply at {company}
+= {company} seeks {a job title} with {experience} of practice
 
 company, firm, business; company; companies, firms
 *company name, company, name | org
@@ -318,6 +364,9 @@ company, firm, business; company; companies, firms
 = {founder} founded {company name} in {founding year}
 = {company name} of {headquarters} reported sales of {revenue}
 = {chief executive} runs {company name} from {headquarters}
+= {company name} was founded in {founding year} by {founder}
+= {company name} made a profit of {profit} on sales of {revenue}
+= {parent company} owns {company name}
 
 bank transaction, transfer, payment; thing; transactions, payments, transfers
 *transaction ID, reference, reference number | code TX######, ##########, REF-####, @@##@@##
@@ -335,6 +384,8 @@ failed, ~declined | flag | yes: was declined; could not be carried out / no: wen
 = {amount} went from {payer} to {payee} on {booking date}
 = {payee} received {amount} for {purpose}
 = after a payment of {amount} the balance is {balance}
+= on {booking date} we booked {amount} from {payer}
+= {payer} paid {payee} {amount} for {purpose}
 
 movie, film; work; films, movies
 *title, film title, ~film | work
@@ -352,6 +403,8 @@ release year, year, ~released | year 1930 2025 | +({v}); +from {v}; came out in 
 = {title} ({release year}) by {director} stars {leading actor}
 = in {title}, {leading actor} plays the main part
 = {studio} spent {budget} on {title}
+= {director}'s film {title} runs {running time in minutes}
+= {title} cost {budget} and earned {box office}
 
 book, novel; work; books, novels
 *title, book title, ~book | work
@@ -364,12 +417,15 @@ paperback, ~binding | choice | paperback: is out in paperback; has a soft cover 
 = {title} by {author} ({publisher}, {publication year})
 = {publisher} has brought out {title} by {author}
 = {author}'s {title} has {pages}
+= {title}, written by {author}, came out in {publication year}
+= {translator} translated {title} by {author}
+= we recommend {title} by {author} ({pages}, {publisher})
 
 concert, gig; event; concerts, gigs; the concert of {v}, the show by {v}
 *band, artist, ~act | of The Copper Foxes, Salt & Ivory, Night Tram, Paper Lakes, Miriam Holt Trio, The Late Herons, Glass Orchard, Dune Choir, Velvet Anchor, Northern Stair, The Quiet Hours
 @date @venue @city @ticket_price @sponsor @cancelled @participants
 support act, opening act, ~with | of Moss & Co, The Tin Larks, Ada Bloom, Red Ferry, Lowland Drums, Kite Parade | is opened by {v}; has {v} as the opening act; begins with {v} | who plays first
-doors open, ~doors | time | lets people in at {v}; opens its doors at {v}
+doors open, ~doors | time | ^doors open at {v}; lets people in at {v}; opens its doors at {v}
 sold out, ~tickets left | flag | yes: is sold out; has no tickets left / no: still has tickets left; is not sold out yet
 songs played, number of songs | int 8 40 songs | had {v}; ran to {v}
 = {band} will play at {venue} in {city} on {date}
@@ -427,7 +483,8 @@ governing law, jurisdiction | pool countries | is governed by the law of {v}; is
 
 vehicle, car, used car; thing; cars, vehicles
 *model, car, make and model | pool vehicles
-@price @colour @owner @condition
+price, asking price, ~costs | money 600 80000 | costs {v}; is for sale at {v}; sells for {v}; +for {v} | what it costs
+@colour @owner @condition
 mileage, odometer, ~km | int 900 290000 km,kilometres | has done {v}; shows {v}; has {v} on the clock | how far it has been driven
 first registration, year, ~registered | year 1995 2024 | was first registered in {v}; dates from {v} | the year of its first registration
 fuel, fuel type, ~runs on | choice | petrol: runs on petrol; has a petrol engine / diesel: runs on diesel; burns diesel / electric: runs on batteries; needs no fuel, only a plug / hybrid: has both an engine and a battery; combines petrol and electricity
@@ -441,6 +498,8 @@ next inspection, MOT due, ~inspection due | date 20 700 | needs its next inspect
 = {model}, {first registration}, {mileage}, {price}
 = for sale: {model} in {colour}, {mileage}
 = {owner} drives a {model}
+= {model} from {first registration} with {mileage} on the clock, {price}
+= my {model} is for sale at {price}
 
 software release, release, version; thing; releases, versions; version {v}, release {v}
 *version, version number, release | code %.#.#, v%.##, ##.#, %.#.#-rc%
@@ -477,22 +536,23 @@ recipe, dish; thing; recipes, dishes; the {v}, the recipe for {v}
 servings, portions, ~serves | int 1 12 servings,portions,people | makes {v}; is enough for {v}; feeds {v} | how many it feeds
 preparation time, prep minutes, ~prep | span 5 60 minutes,min | takes {v} to prepare; needs {v} of preparation | the work before it goes on the stove
 cooking time, ~on the stove | span 5 180 minutes,min | cooks for {v}; has to simmer for {v}; is on the stove for {v} | how long it is on the heat
-ingredients, ~you need | rows ingredients 2-5 | needs {v}; calls for {v}; is made with {v} | what goes in
+ingredients, ~you need | rows ingredients 2-5 | ^you need {v}; ^take {v}; needs {v}; calls for {v}; is made with {v} | what goes in
 calories, kcal, energy | int 90 1400 kcal,calories | has {v} per portion; comes to {v} a serving
 difficulty, level | choice | easy: is easy to make; can hardly go wrong / medium: takes some practice / hard: is for experienced cooks; is difficult
-oven temperature, ~oven | int 120 250 °C | is baked at {v}; goes into the oven at {v}
+oven temperature, ~oven | int 120 250 °C | ^heat the oven to {v}; is baked at {v}; goes into the oven at {v}
 vegan, ~plant-based | flag | yes: is vegan; contains nothing from animals / no: is not vegan; contains animal products
 cook, ~recipe by, author | person | comes from {v}; was written down by {v}; {v} came up with {s} | whose recipe it is
 = {dish}: {servings}, ready after {cooking time}
 = for the {dish} you need {ingredients}
 = cook {ingredients} for {cooking time}
+= {cook} shares a recipe for {dish} that feeds {servings}
 
 weather report, forecast; thing; forecasts, reports
 city, place, ~for | place | is for {v}; covers {v}; was issued for {v} | where the weather is
 date, day, ~valid for | date -3 10 | is for {v}; is valid on {v} | the day it is about
-high, maximum temperature, ~max | num -10 42 0 °C,degrees | expects a high of {v}; puts the maximum at {v}; promises up to {v}
-low, minimum temperature, ~min | num -25 20 0 °C,degrees | expects a low of {v}; puts the minimum at {v}
-rain, rainfall, precipitation | num 0.5 60 1 mm | expects {v} of rain; announces {v} of rain
+high, maximum temperature, ~max | num -10 42 0 °C,degrees | ^expect up to {v}; expects a high of {v}; puts the maximum at {v}; promises up to {v}
+low, minimum temperature, ~min | num -25 20 0 °C,degrees | ^at night it cools down to {v}; expects a low of {v}; puts the minimum at {v}
+rain, rainfall, precipitation | num 0.5 60 1 mm | ^{v} of rain will fall; expects {v} of rain; announces {v} of rain
 chance of rain, rain probability | int 5 100 % | puts the chance of rain at {v}; gives rain a chance of {v}
 wind speed, wind | int 3 130 km/h | expects winds of {v}; announces gusts of {v}
 wind direction, ~wind from | of north, south-west, east, north-west, south, west, south-east | expects wind from the {v}
@@ -518,6 +578,7 @@ appeal possible, ~appeal | flag | yes: can be appealed; is not final / no: is fi
 = {plaintiff} is suing {defendant} for {amount in dispute}
 = {judge} will hear {plaintiff} against {defendant} on {hearing date}
 = {plaintiff} v. {defendant}, {court}
+= the case of {plaintiff} against {defendant} is before {court}
 
 museum piece, exhibit, object; thing; exhibits, objects, pieces
 *title, name of the piece, ~object | work
@@ -598,6 +659,7 @@ extra time, ~overtime | flag | yes: went to extra time; was not decided after ni
 = {home team} {final score} {away team}
 = {home team} met {away team} on {date}
 = {referee} led {home team} against {away team} at {stadium}
+= {best player} shone as {home team} met {away team}
 
 plant, houseplant, tree; thing; plants, trees; the {v}
 *species, plant, name | of silver birch, peace lily, snake plant, Norway maple, dwarf cherry, rubber fig, sweet basil, wild rose, holm oak, monstera, tree fern, blue hyssop, bog myrtle
@@ -739,6 +801,7 @@ approver, ~approved by | person | lies with {v} for approval; has to be signed o
 = {employee} spent {amount} at {merchant}
 = {employee} paid {merchant} {amount} on {date}
 = {approver} has to approve the {amount} that {employee} spent
+= {employee} hands in {amount} from {merchant}
 
 product review, review; thing; reviews
 ^reviewer, author, ~reviewed by | person | was written by {v}; comes from {v}; {v} wrote {s} | who wrote it
@@ -766,6 +829,8 @@ confirmed, ~confirmation | flag | yes: has been confirmed; is confirmed / no: st
 = {customer} sees {provider} on {date and time}
 = {provider} expects {customer} for {reason}
 = {customer} has booked {reason} for {date and time}
+= {customer}, {reason}, {date and time}
+= we have put you down for {reason} with {provider}
 
 team, sports club, club; company; teams, clubs
 *team, name, club | of Rovers, Harbour City, FC Linden, Eastbrook, Olympic, Real Vega, Northgate, SV Aurach, Blue Stars, Kingsmead United, Wanderers
@@ -796,6 +861,7 @@ visa required, ~visa | flag | yes: requires a visa / no: needs no visa; can be m
 = {traveller} travels from {starting point} to {destination}
 = {traveller} leaves for {destination} on {departure date} and returns on {return date}
 = {destination} for {price}, {departure date} to {return date}
+= {traveller} is off to {destination} on {departure date}
 
 task, to-do, work item; thing; tasks, to-dos; the task "{v}", the item "{v}"
 *title, task, ~what | of repaint the hall, order toner, back up the server, write the newsletter, renew the domain, clean the filter, count the stock, file the taxes, prepare the audit, fix the gate, water the plants
@@ -810,6 +876,7 @@ tags, labels | list 1-3 pool nouns | is tagged {v}; carries the tags {v}
 = {requester} asked {assignee} to {title}
 = {assignee} has to {title} by {due date}
 = {assignee} will {title}; {requester} needs it by {due date}
+= {title}: {assignee}, until {due date}
 
 wine, bottle; thing; wines, bottles; the wine {v}, {v}
 *wine, name, label | work
@@ -852,6 +919,7 @@ approved, ~cleared by authorities | flag | yes: has been cleared by the authorit
 = {buyer} buys {target} for {price}
 = {buyer} has agreed to take over {target}
 = {target} is to become part of {buyer} by {closing date}
+= {buyer} said on {announcement date} it would buy {target}
 
 train connection, train, bus; thing; trains, connections; {v}, the {v}
 *train number, line, ~train | code IC ###, RE %, ICE ###, @%, Bus ##, S%

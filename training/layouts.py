@@ -43,7 +43,7 @@ def told(story: Story, *, own: bool = False, fragments: float = 0.07) -> list[st
         (aside, 0.08),
         (decoy, 0.16 if not story.is_decoyed else 0),
     ):
-        if scene.chance(probability) and (text := make(story)):
+        if scene.chance(probability) and (text := make(story)) and text not in sentences:
             places = [
                 at
                 for at, one in enumerate(sentences)
@@ -136,7 +136,7 @@ def mail(story: Story) -> str:
     sender = (
         f"From: {name}" if "code" in story.sensitive or scene.chance(0.4) else f"From: {name} <{email(scene).shown}>"
     )
-    lines = [sender, f"Subject: {scene.pick(('', 'Re: ', 'Fwd: '))}{scene.pick(story.kind.nouns)}"]
+    lines = [sender, f"Subject: {scene.pick(('', 'Re: ', 'Fwd: '))}{subject_line(story)}"]
     if scene.chance(0.5) and "code" not in story.sensitive:
         lines.insert(1, f"To: {email(scene).shown}")
     if scene.chance(0.5) and "date" not in story.sensitive:
@@ -145,6 +145,16 @@ def mail(story: Story) -> str:
     body = " ".join(sentences) if scene.chance(0.7) else "\n\n".join(sentences)
     parts = ["\n".join(lines), f"{greeting(story)}," if scene.chance(0.7) else "", body]
     return "\n\n".join(filter(None, [*parts, signature(story, writer) if writer or scene.chance(0.6) else ""]))
+
+
+def subject_line(story: Story) -> str:
+    """Return the subject of a mail: the noun, with the name of the record now and then."""
+    scene, noun = story.scene, story.scene.pick(story.kind.nouns)
+    if story.lead and scene.chance(0.4):
+        return scene.pick(
+            (f"{noun} {story.lead[1].shown}", f"{sentence_case(noun)} {story.lead[1].shown}", story.lead[1].shown)
+        )
+    return scene.pick((noun, noun.title(), f"your {noun}", f"Our {noun}", f"about the {noun}"))
 
 
 def chat(story: Story) -> str:

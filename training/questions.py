@@ -55,6 +55,11 @@ _STYLES: tuple[Callable[[str], str], ...] = (
 )  # fmt: skip
 
 
+_SPELLINGS: tuple[Callable[[str], str], ...] = (
+    str, str.upper, str.lower, lambda text: text.replace(" ", "_").lower()
+)  # fmt: skip
+
+
 @dataclass(slots=True)
 class Naming:
     """How the fields of one type are named."""
@@ -123,7 +128,7 @@ def ask(scene: Scene, kind: Kind, asked: Sequence[Field], facts: Mapping[str, Fa
 
 def add(
     scene: Scene, naming: Naming, kind: Kind, one: Field, fact: Fact | None, properties: dict[str, Schema],
-    answer: dict[str, Any], *, short: str = "", others: Sequence[Field] = (),
+    answer: dict[str, Any], *, short: str = "", others: Sequence[Field] = (), plain: bool = False,
 ) -> None:  # fmt: skip
     """Enter one field and its answer."""
     words = short or scene.pick(one.names(scene))
@@ -136,7 +141,7 @@ def add(
     while name in properties:
         name += "_2"
     drawn = fact if fact is not None else one.make(scene)
-    schema, value, hint = reading(scene, naming, drawn)
+    schema, value, hint = reading(scene, naming, one, drawn, plain=plain)
     if fact is None:
         value = [] if schema.get("type") == "array" and scene.chance(0.5) else None
     unit = UNITS.get(drawn.text.rpartition(" ")[2].lower(), "") if schema.get("type") in ("number", "integer") else ""
@@ -159,18 +164,30 @@ def optional(scene: Scene, schema: Schema, value: Any) -> Schema:
         schema = {**schema, "minimum": int(scene.chance(0.5))}
     if value is not None and not scene.chance(0.1 if schema.get("type") == "array" else 0.3):
         return schema
-    either: Schema = {"anyOf": [schema, {"type": "null"}]}
+    either = nullable(schema)
     if scene.chance(0.7):
         either["default"] = None
     return either
 
 
-def reading(scene: Scene, naming: Naming, fact: Fact) -> tuple[Schema, Any, str]:
+def nullable(schema: Schema) -> Schema:
+    """Return a schema that allows null as well; what is said of the field stays outside."""
+    if "anyOf" in schema:
+        return schema
+    said: Schema = {key: schema[key] for key in ("description", "examples") if key in schema}
+    return {"anyOf": [{key: value for key, value in schema.items() if key not in said}, {"type": "null"}], **said}
+
+
+def reading(scene: Scene, naming: Naming, one: Field, fact: Fact, *, plain: bool = False) -> tuple[Schema, Any, str]:
     """Return one way to ask for a fact: its schema, its answer and what the description has to add."""
     if fact.sort == "rows":
         return inner_records(scene, naming, fact)
     if fact.sort == "choice":
         return choices(scene, fact)
+    if plain:
+        return dict(fact.schema), fact.value, ""
+    if fact.sort == "text" and fact.schema == STRING and len(fact.text) < 24 and scene.chance(0.08):
+        return spelled_choice(scene, one, fact)
     likely = {"date": 0.12, "time": 0.15, "agent": 0.05, "money": 0.16, "number": 0.12}.get(fact.sort, 0)
     if fact.others and scene.chance(likely):
         schema, value, hint = scene.pick(fact.others)
@@ -186,6 +203,18 @@ def choices(scene: Scene, fact: Fact) -> tuple[Schema, Any, str]:
         listed.append(scene.pick(("other", "unknown", "none", "n_a")))
     style = scene.pick(_STYLES)
     return {"enum": [style(one) for one in listed], "type": "string"}, style(fact.value), ""
+
+
+def spelled_choice(scene: Scene, one: Field, fact: Fact) -> tuple[Schema, Any, str]:
+    """Return a choice among values of a text field, in a spelling of its own: "stainless steel" → `STAINLESS_STEEL`."""
+    others = [one.make(scene).text for _ in range(scene.rng.randint(2, 5))]
+    listed = list(dict.fromkeys([fact.text, *(text for text in others if len(text) < 24)]))
+    style = scene.pick(_SPELLINGS)
+    options = list(dict.fromkeys(style(text) for text in listed))
+    scene.rng.shuffle(options)
+    if len(options) < 2:
+        return dict(fact.schema), fact.value, ""
+    return {"enum": options, "type": "string"}, style(fact.text), ""
 
 
 def inner_records(scene: Scene, naming: Naming, fact: Fact) -> tuple[Schema, Any, str]:

@@ -368,14 +368,15 @@ def integer(low: int, high: int, units: str = "") -> Maker:
         value, roll = round(drawn_number(scene, low, high)), scene.rng.random()
         if value > 2000 and roll < 0.25:
             value = round(value, -2)
-        text = digits(scene, value)
+        text, unit = digits(scene, value), scene.pick(listed)
+        if unit and (len(unit) < 4 or not unit.isalpha()):  # "seven °C" is nothing that anybody writes
+            roll = 1.0
         if (0 <= value < 20 and roll < 0.22) or (0 <= value < 100 and roll < 0.08):
             text = number_to_words(value)
-        elif value > 2000 and value % 100 == 0 and scene.marks == "english" and roll < 0.08:
+        elif 2000 < value < 1_000_000 and value % 100 == 0 and scene.marks == "english" and roll < 0.08:
             text = f"{value / 1000:g}{scene.pick(('k', ' thousand', 'K'))}"
         elif value == 12 and roll < 0.5:
             text = "a dozen"
-        unit = scene.pick(listed)
         text = f"{text} {unit[:-1] if value == 1 and unit.endswith('s') else unit}" if unit else text
         return Fact(text, value, {"type": "integer"}, "number", ((STRING, text, "as written"),) if unit else ())
 
@@ -439,7 +440,7 @@ def spell_money(scene: Scene, value: float) -> str:
     cents = value != int(value) or scene.chance(0.35)
     if value >= 1_000_000 and value == round(value, -5) and scene.chance(0.6):
         number = f"{value / 1_000_000:g} million"
-    elif value >= 2000 and value % 100 == 0 and scene.marks == "english" and scene.chance(0.12):
+    elif 2000 <= value < 1_000_000 and value % 100 == 0 and scene.marks == "english" and scene.chance(0.12):
         number = f"{value / 1000:g}k"
     elif not cents and scene.marks in ("german", "french") and value >= 1000:
         number = f"{value:.0f}"
