@@ -52,6 +52,7 @@ p birthday, date of birth, DOB, ~born | date -30000 -7000 | was born on {v}; cam
 p birthplace, place of birth, ~born in | place | was born in {v}; grew up in {v}; comes from {v}; hails from {v} | where the person was born
 p residence, city, home town, ~lives in | place | +from {v}; +of {v}; +in {v}; lives in {v}; has a flat in {v}; moved to {v}; is at home in {v}; resides in {v} | where the person lives
 p address, street address, ~street | street | lives at {v}; can be found at {v}; receives post at {v}
+p postal code, postcode, ZIP code | code #####, #### @@, @@%# #@@, @%% %@@ | has the postal code {v}; lives in {v}; uses the ZIP code {v}; gets mail under {v} | the code of the town in the address
 p occupation, job, profession, ~works as | pool jobs | +, {a},; +, {a} by trade,; +, our {v},; works as {a}; is {a}; earns a living as {a}; is employed as {a}; has a job as {a} | what the person does for a living
 p employer, company, ~works for, ~works at | org | +of {v}; +, employed at {v},; +from {v}; works for {v}; is employed by {v}; is with {v}; has a post at {v}; {v} employs {s} | whom the person works for
 p department, team | pool departments | +from {v}; +in {v}; +({v}); belongs to {v}; is part of {v}; works in {v}; sits in {v} | the department

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from training.asides import aside
 from training.grammar import by_split, narrated, sentence_case, stated
+from training.kind import ROWS
 from training.story import Story, subject_of
 from training.values import Fact, Scene, drawn_date, organisation
 from training.words import part
@@ -85,10 +86,27 @@ def shown_value(scene: Scene, fact: Fact) -> str:
     return fact.shown
 
 
-def pairs(story: Story) -> list[tuple[str, str]]:
+def row_table(scene: Scene, fact: Fact) -> str:
+    """Return inner records as a small table with a head."""
+    case, mark = scene.pick(CASES), scene.pick(by_split((" | ", "\t", ", ", "; "), ("  ", " / "), scene.split))
+    head = [case(one.label(scene, form=True)) for one in ROWS[fact.value].fields]
+    rows = [head, *([cell.shown for cell in row] for row in fact.rows)]
+    if "," in mark and any("," in cell.text for row in fact.rows for cell in row):
+        mark = " | "
+    edge = scene.pick(("| ", "", "")) if "|" in mark else ""
+    return "".join(f"\n{edge}{mark.join(row)}{edge[::-1]}" for row in rows)
+
+
+def pairs(story: Story, *, tables: bool = False) -> list[tuple[str, str]]:
     """Return the labels and values of a form; some absent fields have a line that says so."""
     scene = story.scene
-    lines = [(one.label(scene, form=True), shown_value(scene, fact)) for one, fact in story.facts]
+    lines = [
+        (
+            one.label(scene, form=True),
+            row_table(scene, fact) if tables and fact.rows and scene.chance(0.5) else shown_value(scene, fact),
+        )
+        for one, fact in story.facts
+    ]
     for one in story.absent:
         if scene.chance(0.35):
             position = scene.rng.randint(0, len(lines))
@@ -102,7 +120,9 @@ def form(story: Story) -> str:
     scene = story.scene
     mark = scene.pick(part(MARKS, scene.split))
     bold = scene.chance(0.08)
-    lines = [f"**{label}**{mark}{value}" if bold else f"{label}{mark}{value}" for label, value in pairs(story)]
+    lines = [
+        f"**{label}**{mark}{value}" if bold else f"{label}{mark}{value}" for label, value in pairs(story, tables=True)
+    ]
     if scene.chance(0.08):
         lines = [f"{label}\n{value}\n" for label, value in pairs(story)]
     text = "\n".join(lines).strip("\n")

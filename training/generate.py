@@ -171,7 +171,7 @@ def draw_story(scene: Scene, kind: Kind, count: int) -> tuple[Story, list[Field]
 def draw_facts(scene: Scene, kind: Kind, keys: Sequence[str]) -> Record:
     """Return facts for some fields; no two have the same text or one that holds another."""
     facts: Record = []
-    register = scene.chance(0.04)
+    register = scene.chance(0.02)
     for key in keys:
         one = kind.fields[key]
         fact = one.make(scene)

@@ -163,6 +163,7 @@ _KEPT_CORRECTIONS = (
     "{v} in place of {w}",
     "{v}, contrary to the {w} stated earlier,",
 )
+_PREPOSITIONS = (" by", " on", " in", " at", " to", " from", " for", " of", " with", " until", " before")
 _CORRECTED = frozenset(("number", "money", "date", "agent", "code", "year", "time", "place"))
 
 
@@ -231,8 +232,9 @@ def state(scene: Scene, kind: Kind, one: Field, fact: Fact, *, plain: bool = Fal
         clause = scene.pick((f"the {label} are {value}", f"the {label}: {value}", f"the {label} include {value}"))
     amount = one.sort in ("number", "money") and not is_plural(label)
     noun = (f"{article(label)} of {value}" if amount else f"{value} as the {label}") if noun_like else ""
-    mark = scene.pick((" ", ": ", " – ", " = ")) if scene.split != "phrasings" else scene.pick((" is ", " ... ", " → "))
-    fragment = f"{one.label(scene, form=True)}{mark}{value}"
+    named = scene.pick(one.names(scene))
+    mark = scene.pick(by_split((" ", ": ", " – ", " = "), (" ... ", " → ", " :: "), scene.split))
+    fragment = f"{named}{' ' if named.endswith(_PREPOSITIONS) else mark}{value}"
     posts = one.posts.some(scene.split)
     post = _filled(scene, scene.pick(posts), fact.shown) if posts else ""
     return Statement(predicate, clause, noun if one.sort not in ("list", "rows") else "", fragment, post)
@@ -406,7 +408,7 @@ _PATTERNS: dict[Pattern, tuple[int, int, float]] = {  # fewest and most statemen
     _but: (2, 2, 4), _also: (2, 2, 6), _with: (2, 2, 8), _parenthesis: (2, 2, 6), _dash: (2, 2, 6), _said: (1, 1, 8),
 }  # fmt: skip
 _KEPT_PATTERNS: dict[Pattern, tuple[int, int, float]] = {
-    _and: (1, 2, 8), _while: (2, 2, 10), _not_only: (2, 2, 10), _colon: (1, 2, 6), _said: (1, 1, 8),
+    _and: (1, 3, 22), _while: (2, 2, 10), _not_only: (2, 2, 8), _colon: (1, 2, 3), _said: (1, 1, 7),
 }  # fmt: skip
 _ALL_PATTERNS = {"train": _PATTERNS, "phrasings": _KEPT_PATTERNS, "kinds": _PATTERNS | _KEPT_PATTERNS}
 

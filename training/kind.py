@@ -50,7 +50,7 @@ from training.values import (
 from training.words import Split, by_comma, part
 
 _TOO_LITTLE = frozenset(
-    "for with in at until when where was good bad from to by on up about what who kind days no every units against "
+    "act for with in at until when where was good bad from to by on up about what who kind days no every units against "
     "released placed made seat dated cost max min off ends begins issued valued shown given".split()
 )
 
@@ -95,7 +95,11 @@ class Field:
     def names(self, scene: Scene) -> tuple[str, ...]:
         """Return what a type may call the field: no preposition or adverb alone tells enough."""
         listed = self.labels.some(scene.split)
-        return tuple(one for one in listed if one not in _TOO_LITTLE) or self.words.entries or listed
+        return tuple(filter(self.tells, listed)) or tuple(filter(self.tells, self.labels.entries)) or listed
+
+    def tells(self, label: str) -> bool:
+        """Return whether a label alone tells what is meant: neither "for" does nor "repaired", be it when or where."""
+        return label not in _TOO_LITTLE and not (self.event and self.slot != "by" and " " not in label)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from training.attributes import attribute_lines
 from training.kind import Kind, add_rows, several_kinds
 
 add_rows("""
-items: {1} {0} at {2} each;; {1} × {0} ({2});; {0}, {1} pcs, {2} apiece;; {0} for {2} ({1} units);; {1}x {0} @ {2};; {1} of the {0} at {2}
+items: {1} {0} at {2} each;; {1} × {0} ({2});; {0}, {1} pcs, {2} apiece;; {0} for {2} ({1} units);; {1}x {0} @ {2};; {0}: {1} at {2}
 description, item, product, article | product
 quantity, qty, ~count | int 1 40
 unit price, price each, ~price | money 1 400
@@ -55,7 +55,7 @@ _KNOWN = """
 person, man, woman; person; people, persons, contacts
 *name, full name | person
 @occupation @employer @residence @age @birthday @birthplace @email @phone_number @nationality @languages @hobbies
-@spouse @number_of_children @marital_status @smoker @driving_licence @vegetarian @degree @address @nickname
+@spouse @number_of_children @marital_status @smoker @driving_licence @vegetarian @degree @address @nickname @postal_code
 = {name} ({age}) lives in {residence}
 = {name}, {a occupation} from {residence}, turned {age} this year
 = {name} is {a occupation} at {employer}
@@ -66,6 +66,8 @@ person, man, woman; person; people, persons, contacts
 = meet {name}, {a occupation} at {employer}
 = {name} is {age} years old and comes from {birthplace}
 = {name} of {employer}: {email}, {phone number}
+= {name}, {address}, {postal code} {residence}
+= write to {name}, {address}, {residence}
 = {name} and {spouse} live in {residence} with {number of children}
 
 employee, colleague; person; employees, staff, team members
@@ -192,6 +194,7 @@ items, products, articles | rows items 1-4 | ^I would like to order {v}; ^you or
 order date, ~ordered on, ~placed | date -60 -5 | +of {v}; +from {v}; was placed on {v}; came in on {v}; dates from {v} | when it was ordered
 delivery date, ~arrives, expected delivery | date 1 40 | will arrive on {v}; is to be delivered on {v}; is expected on {v} | when it arrives
 total, order value, sum, amount | money 5 3000 | comes to {v}; totals {v}; is worth {v} | what all of it costs
+postal code, postcode, ZIP code | code #####, #### @@, @@%# #@@ | goes to the postal code {v}; has to reach {v} | the code of the town
 shipping address, delivery address, ~ship to | street | ^please deliver to {v}; ^send everything to {v}; goes to {v}; is to be delivered to {v}; is addressed to {v}
 shipping cost, delivery fee | money 2 60 | is delivered for {v}; carries a delivery fee of {v}
 coupon, voucher code, promo code | code SAVE##, @@@@##, SPRING##, WELCOME# | was placed with the voucher {v}; used the code {v}
@@ -203,6 +206,7 @@ gift, ~gift wrap | flag | yes: is a gift; should be wrapped as a present / no: i
 = we will deliver {items} on {delivery date}
 = {items} for {customer}, please
 = the buyer, {customer}, lives at {shipping address}
+= ship to: {customer}, {shipping address}, {postal code}
 = order {order number}: {items}, {total}
 = {customer} bought {items} on {order date}
 
@@ -228,7 +232,7 @@ assignee, agent, ~handled by, ~assigned to | person | is handled by {v}; was ass
 affected product, product, device, ~about | product | is about the {v}; concerns the {v}; was filed for the {v} | what the problem is with
 problem, issue, description, ~subject | of the screen stays black, the handle came off, the app crashes on start, no sound comes out, the battery drains overnight, the printer jams, the lid does not close, the password is rejected, the page loads twice, the motor smells burnt, the invoice shows the wrong name | says that {v}; complains that {v}; reports that {v} | what went wrong
 priority, urgency, severity | choice | low: can wait; is nothing urgent; has no hurry / medium: should be looked at this week; is of normal importance / high: has to be solved today; is pressing; cannot wait / urgent: stops all work; is an emergency
-created, opening date, ~opened on | date -40 -1 | was opened on {v}; came in on {v}; dates from {v}
+opening date, date opened, ~created, ~opened on | date -40 -1 | was opened on {v}; came in on {v}; dates from {v}
 solved, resolved, ~closed | flag | yes: has been solved; was closed yesterday; is fixed / no: is still open; remains unsolved; has not been fixed | whether the problem is gone
 category, kind of problem | choice | billing: concerns a wrong charge; is about a refund / technical: is about a defect; concerns a fault in the device / account: is about a lost password; concerns access to an account
 = {customer} writes that {problem}

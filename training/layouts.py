@@ -43,7 +43,7 @@ def told(story: Story, *, own: bool = False, fragments: float = 0.07) -> list[st
         (aside, 0.08),
         (decoy, 0.16 if not story.is_decoyed else 0),
     ):
-        if scene.chance(probability) and (text := make(story)) and text not in sentences:
+        if scene.chance(probability) and (text := make(story)) and all(text[:12] != one[:12] for one in sentences):
             places = [
                 at
                 for at, one in enumerate(sentences)
@@ -83,6 +83,8 @@ def introduced(story: Story, sentences: Sequence[str], *, own: bool = False) -> 
         return []
     one, fact = story.lead
     label, noun = one.label(story.scene), story.scene.pick(story.kind.nouns)
+    if own and story.kind.subject == "company":
+        return [story.scene.pick((f"We are {fact.shown}.", f"Welcome to {fact.shown}!", f"About {fact.shown}:"))]
     if own:
         return [story.scene.pick((f"My name is {fact.shown}.", f"I am {fact.shown}.", f"{fact.shown} here."))]
     if story.kind.subject == "person":
@@ -114,7 +116,7 @@ def prose(story: Story) -> str:
 def letter(story: Story) -> str:
     """A letter: greeting, text, closing."""
     scene = story.scene
-    own = bool(story.kind.subject == "person" and story.lead and scene.chance(0.6))
+    own = bool(story.kind.subject in ("person", "company") and story.lead and scene.chance(0.6))
     story, writer = with_writer(story)
     if own and story.lead:
         writer = story.lead[1].shown
@@ -235,7 +237,10 @@ def web_page(story: Story) -> str:
         ("Home", "Shop", "About us", "Contact", "News", "Login", "Cart (0)", "Help", "Blog", "Search"), 4
     )
     mark = scene.pick((" | ", " > ", " · ", "\n"))
-    body = scene.pick((form, prose, bullets))(story)
+    if story.kind.subject == "company" and story.lead and scene.chance(0.4):
+        body = " ".join(told(story, own=True, fragments=0.05))
+    else:
+        body = scene.pick((form, prose, bullets))(story)
     foot = scene.pick(
         (
             "© All rights reserved",

@@ -36,6 +36,8 @@ def subject_of(story: Story, *, own: bool = False) -> Subject:
     """Return the subject of a record: its name where that is told, otherwise its noun."""
     scene, kind = story.scene, story.kind
     noun = scene.pick(kind.nouns)
+    if own and kind.subject == "company":
+        return Subject("we", ("we",), "we", "our", "us")
     if kind.subject == "person":
         pronoun, possessive, them = scene.pick(_SHE_HE)
         if own:
