@@ -6,6 +6,7 @@ t is a thing, p a person, c a company, e an event, w a work; records that are ma
 # ruff: noqa: E501  one line for one thing
 
 ATTRIBUTES = """
+t note, remark, comment | fault | carries the note that {v}; comes with the comment that {v}; has a label that says {v}; has a flaw: {v} | what somebody noted about it
 t weight, mass, net weight | num 0.2 90 1 kg,kilograms | weighs {v}; comes to {v} on the scale; tips the scales at {v}; is {v} heavy | how heavy it is
 t length, overall length | num 0.3 60 1 m,metres | is {v} long; measures {v} in length; runs to {v} from end to end | how long it is
 t width, breadth | num 10 400 0 cm,centimetres | is {v} wide; measures {v} across; spans {v} from side to side | how wide it is
@@ -69,6 +70,7 @@ p salary, annual salary, yearly pay | money 18000 190000 | earns {v} a year; is 
 p years of experience, experience | span 1 40 years | has {v} of experience; brings {v} of practice; has been in the trade for {v}
 p height in cm, body height | int 148 208 cm,centimetres | is {v} tall; measures {v}; stands {v}
 p marital status, family status | choice | single: is single; lives alone; is not married / married: is married; has a spouse / divorced: is divorced; went through a divorce
+p current task, duty, ~busy with | errand | has to {v}; was asked to {v}; is expected to {v}; promised to {v} | what the person is to do
 p smoker, ~smokes | flag | yes: smokes; cannot give up cigarettes / no: does not smoke; is a non-smoker; has never smoked | whether the person smokes
 p driving licence, ~drives | flag | yes: has a driving licence; is allowed to drive / no: has no driving licence; does not drive | whether the person may drive
 p vegetarian, ~diet | flag | yes: eats no meat; is a vegetarian / no: eats meat; likes a good steak | whether the person eats no meat
@@ -107,6 +109,7 @@ e sponsor, ~sponsored by | org | is sponsored by {v}; is paid for by {v}; is sup
 e free, free of charge | flag | yes: costs nothing; is free; charges no admission / no: is not free; requires a paid ticket; charges admission | whether it costs nothing
 e cancelled, ~called off | flag | yes: was called off; had to be cancelled; will not take place / no: goes ahead as planned; takes place as announced | whether it will not take place
 e registration deadline, sign-up deadline, ~register by | date -200 400 | ^please register by {v}; ^sign up before {v}; closes registration on {v}; takes sign-ups until {v}; accepts names until {v} | the last day to sign up
+e reason, cause, ~because of | cause | happens because of {v}; was made necessary by {v}; goes back to {v} | why it takes place
 e topic, subject, theme | pool topics | is about {v}; deals with {v}; covers {v}; centres on {v} | what it is about
 w author, writer, ~by, ~written by | person | +by {v}; +, by {v},; +, written by {v},; was written by {v}; is by {v}; comes from the pen of {v}; {v} wrote {s} | who wrote it
 w publisher, ~published by | org | was published by {v}; appeared with {v}; came out at {v}; {v} published {s} | who published it

@@ -24,10 +24,13 @@ from training.values import (
     Maker,
     Scene,
     Schema,
+    cause,
     code,
     day,
     decimal,
     email,
+    errand,
+    fault,
     integer,
     moment,
     money,
@@ -233,6 +236,7 @@ _PLAIN_ROLES: dict[str, tuple[Maker, str]] = {
     "person": (person, "agent"), "org": (organisation, "agent"), "place": (place, "place"), "site": (site, "place"),
     "street": (street, "place"), "email": (email, "code"), "url": (url, "code"), "phone": (phone, "code"),
     "product": (product, "text"), "work": (work, "text"), "score": (score, "text"), "time": (time_of_day, "time"),
+    "fault": (fault, "text"), "errand": (errand, "text"), "cause": (cause, "text"),
 }  # fmt: skip
 
 

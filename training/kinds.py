@@ -20,7 +20,7 @@ name, ingredient | pool ingredients
 amount, quantity | code %00 g, % cups, % tbsp, %0 ml, % tsp, %% g
 
 tasks: {1} will {0} by {2};; {0} ({1}, by {2});; {0}: {1}, {2};; {1} is to {0} before {2};; {2}: {1} to {0}
-task, action, what | of call the landlord, send the slides, book the hall, update the budget, fix the login page, order new chairs, write the minutes, check the contracts, invite the speakers, test the pump, translate the leaflet, draw the floor plan
+task, action, what | errand
 owner, assignee, who | person
 due date, deadline, ~by | date 1 90
 
@@ -230,7 +230,7 @@ support ticket, ticket, case; thing; tickets, cases
 ^customer, reporter, requester, ~reported by, ~opened by | person | was opened by {v}; comes from {v}; was reported by {v}; {v} opened {s} | who asked for help
 assignee, agent, ~handled by, ~assigned to | person | is handled by {v}; was assigned to {v}; landed with {v}; {v} is working on {s} | who works on it
 affected product, product, device, ~about | product | is about the {v}; concerns the {v}; was filed for the {v} | what the problem is with
-problem, issue, description, ~subject | of the screen stays black, the handle came off, the app crashes on start, no sound comes out, the battery drains overnight, the printer jams, the lid does not close, the password is rejected, the page loads twice, the motor smells burnt, the invoice shows the wrong name | says that {v}; complains that {v}; reports that {v} | what went wrong
+problem, issue, description, ~subject | fault | says that {v}; complains that {v}; reports that {v} | what went wrong
 priority, urgency, severity | choice | low: can wait; is nothing urgent; has no hurry / medium: should be looked at this week; is of normal importance / high: has to be solved today; is pressing; cannot wait / urgent: stops all work; is an emergency
 opening date, date opened, ~created, ~opened on | date -40 -1 | was opened on {v}; came in on {v}; dates from {v}
 solved, resolved, ~closed | flag | yes: has been solved; was closed yesterday; is fixed / no: is still open; remains unsolved; has not been fixed | whether the problem is gone
@@ -525,7 +525,7 @@ incident, outage; event; incidents, outages
 affected service, service, system | of the login page, payments, the mail gateway, search, the mobile app, video calls, the data warehouse, the booking system, backups | hit {v}; brought down {v}; affected {v} | what did not work
 start, ~started, ~began | moment -90 -1 | began {on}; started {on} | when it began
 duration in minutes, downtime, ~lasted | span 3 900 minutes,min | lasted {v}; took {v} to resolve; went on for {v} | how long it lasted
-root cause, cause, reason | of an expired certificate, a full disk, a wrong firewall rule, a failed switch, a bad deployment, a power cut, a memory leak, a cut cable, a typo in a script | was caused by {v}; goes back to {v}; was due to {v} | why it happened
+root cause, cause, reason | cause | was caused by {v}; goes back to {v}; was due to {v} | why it happened
 affected users, users affected, customers affected | int 3 90000 users,customers | affected {v}; hit {v}; locked out {v} | how many noticed it
 severity, impact | choice | minor: was hardly noticed; did little harm / major: was felt by most customers; did serious harm / critical: stopped the whole company; brought everything to a halt
 resolved, ~closed | flag | yes: has been resolved; is over / no: is still going on; has not been resolved
@@ -730,7 +730,7 @@ insurance claim, claim, damage report; thing; claims
 ^claimant, ~claimed by, policyholder | person | was filed by {v}; comes from {v}; {v} filed {s} | who asks for money
 date of damage, accident date, ~happened on | date -200 -30 | concerns damage that happened on {v}; goes back to an accident on {v} | when the damage happened
 claim date, ~reported on, ~filed on | date -29 -1 | was filed on {v}; came in on {v} | when it was reported
-cause, ~what happened | of a burst pipe, hail, a stolen bicycle, a fallen tree, a kitchen fire, a rear-end collision, a broken window, flood water | was caused by {v}; goes back to {v}; is about {v} | what caused the damage
+cause, ~what happened | cause | was caused by {v}; goes back to {v}; is about {v} | what caused the damage
 amount claimed, damage, ~claimed | money 50 80000 | asks for {v}; is over {v}; puts the damage at {v} | how much is asked for
 amount paid, payout, ~paid out | money 20 60000 | led to a payment of {v}; was paid with {v} | how much was paid
 adjuster, ~handled by, case worker | person | is handled by {v}; was inspected by {v}; {v} is looking into {s} | who deals with it
@@ -784,6 +784,7 @@ machine, device, pump; thing; machines, devices
 operating hours, running hours, ~hours | int 10 60000 hours,h | has run for {v}; shows {v} on the counter
 error code, fault code, ~error | code E##, F-###, 0x##, ERR_## | reports the error {v}; shows the fault {v}
 operator, ~operated by | person | is operated by {v}; is run by {v}; {v} works with {s} | who works with it
+remark, note, ~remarks | fault | was left with the note that {v}; comes with the remark that {v}; is said to have a problem: {v} | what somebody noted about it
 state, status | choice | running: is in operation; works normally / stopped: stands still; has been switched off / maintenance: is being serviced; is open for repair / broken: broke down; is out of order
 !install installed installed installation installer | by on in
 !repair repaired repaired repair repairer | by on
@@ -814,6 +815,7 @@ stars, rating, ~score | int 1 5 stars | gives {v}; awards {v} | how many stars i
 date, ~posted on | date -600 -1 | was posted on {v}; dates from {v} | when it was posted
 pros, advantages, ~good | list 1-3 of quiet motor, long cable, low price, sturdy handle, bright display, quick delivery, nice colour, easy cleaning | praises {v}; likes {v}; names {v} as good points
 cons, disadvantages, ~bad | list 1-3 of short battery life, thin manual, weak suction, loud beep, sharp edges, heavy lid, poor packaging, slow start | criticises {v}; dislikes {v}; names {v} as weak points
+comment, text, ~says | fault | says that {v}; notes that {v}; ends with the remark that {v} | what the review says in words
 sentiment, ~tone | choice | positive: is full of praise; ends with the words "I would buy it again" / negative: is a warning to others; ends with the words "never again" / mixed: sees good and bad sides; cannot make up its mind
 verified purchase, ~verified | flag | yes: comes from a verified buyer / no: does not come from a verified buyer
 helpful votes, ~found helpful | int 0 400 votes | got {v} as helpful; collected {v}
@@ -868,7 +870,7 @@ visa required, ~visa | flag | yes: requires a visa / no: needs no visa; can be m
 = {traveller} is off to {destination} on {departure date}
 
 task, to-do, work item; thing; tasks, to-dos; the task "{v}", the item "{v}"
-*title, task, ~what | of repaint the hall, order toner, back up the server, write the newsletter, renew the domain, clean the filter, count the stock, file the taxes, prepare the audit, fix the gate, water the plants
+*title, task, ~what | errand
 assignee, ~assigned to, ~owner, person responsible | person | is up to {v}; was given to {v}; lies with {v}; {v} takes care of {s} | who has to do it
 ^requester, ~requested by, ~asked by | person | was asked for by {v}; comes from {v}; {v} wants {s} done | who wants it done
 due date, deadline, ~due | date 1 90 | is due on {v}; has to be done by {v}; must be finished by {v} | until when
@@ -958,7 +960,7 @@ complaint, letter of complaint; thing; complaints
 *complaint number, reference | code B-####, C####/##, ##-##-##
 ^customer, complainant, ~from | person | comes from {v}; was sent in by {v}; {v} wrote {s} | who complains
 company, ~against, addressee | org | is directed at {v}; was sent to {v} | who is complained about
-reason, grievance, ~about | of a late delivery, a rude clerk, a missing part, a double charge, a cold meal, a noisy room, a torn jacket, a wrong size | is about {v}; was caused by {v} | why the customer complains
+reason, grievance, ~about | cause | is about {v}; was caused by {v} | why the customer complains
 demand, ~asks for, remedy | choice | refund: asks for the money back; wants a full refund / replacement: asks for a new one; wants it exchanged / apology: wants someone to say sorry; only asks for an apology
 date received, ~received | date -60 -1 | arrived on {v}; was received on {v} | when it came in
 amount, sum in question | money 5 900 | is about {v}; concerns {v}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from training.kind import ROWS, Event, Field, Kind
-from training.values import STRING, Fact, Scene, Schema
+from training.values import STRING, Fact, Scene, Schema, cause, errand, fault
 from training.words import part
 
 _NAMINGS = {"snake": 66, "camel": 20, "joined": 3, "pascal": 4, "upper": 3, "spaced": 3, "dashed": 1}
@@ -186,7 +186,13 @@ def reading(scene: Scene, naming: Naming, one: Field, fact: Fact, *, plain: bool
         return choices(scene, fact)
     if plain:
         return dict(fact.schema), fact.value, ""
-    if fact.sort == "text" and fact.schema == STRING and len(fact.text) < 24 and scene.chance(0.08):
+    if (
+        fact.sort == "text"
+        and fact.schema == STRING
+        and one.make not in (fault, errand, cause)
+        and len(fact.text) < 24
+        and scene.chance(0.08)
+    ):
         return spelled_choice(scene, one, fact)
     likely = {"date": 0.12, "time": 0.15, "agent": 0.05, "money": 0.16, "number": 0.12}.get(fact.sort, 0)
     if fact.others and scene.chance(likely):

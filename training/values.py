@@ -200,7 +200,7 @@ def organisation(scene: Scene) -> Fact:
         name = f"{scene.pick(pools.family)} {scene.pick(pools.trades)}"
     else:
         name = f"{scene.pick(pools.family)} & {scene.pick((scene.pick(pools.family), 'Sons', 'Partners', 'Daughters'))}"
-    return text_fact(f"{name} {scene.pick(_ENDINGS)}" if scene.chance(0.2) else name, "agent")
+    return text_fact(f"{name} {scene.pick(_ENDINGS)}" if "&" not in name and scene.chance(0.2) else name, "agent")
 
 
 def place(scene: Scene) -> Fact:
@@ -312,6 +312,55 @@ def work(scene: Scene) -> Fact:
         f"Beyond the {adjective} {noun}", f"The {noun} Keeper",
     )  # fmt: skip
     return text_fact(scene.pick(titles))
+
+
+_FAULTS = by_comma("""
+stays black, came off, crashes on start, makes no sound, drains overnight, jams, does not close, is rejected,
+loads twice, smells burnt, shows the wrong name, leaks, will not turn on, is too loose, rattles, has a dent, overheats after an hour,
+was never delivered, is missing a screw, blinks red, freezes, is out of date, lost its colour, arrived broken, is stuck,
+does not fit, prints blank pages, asks for a password, hums all night, disconnects every few minutes, is scratched,
+looks different from the picture, cannot be opened, is much too small, stopped working yesterday, needs a new battery
+""")
+_ERRANDS = by_comma("""
+order, repair, clean, check, update, replace, count, paint, move, send back, print, label, review, cancel, pick up,
+test, sell, measure, sort, scan, renew, return, insure, photograph, wrap, translate, book, archive, polish, weigh, hand over,
+draw up, back up, sign, install, inspect, file, unpack, reserve, pay for, look for, write about
+""")
+_CAUSES = by_comma("""
+failed, expired, full, broken, wrong, cut, burst, stolen, missing, overloaded, forgotten, frozen, loose, late, noisy,
+rude, torn, double, cold, flooded, blocked, faulty, damaged, leaking, outdated, unsigned
+""")
+_BY_SPLIT: dict[Split, tuple[Sequence[str], ...]] = {
+    split: tuple(part(one, split) for one in (_FAULTS, _ERRANDS, _CAUSES)) for split in POOLS
+}
+
+
+def thing(scene: Scene) -> str:
+    """Return what a phrase is about: "desk lamp", "spare valve"."""
+    pools = scene.pools
+    if scene.chance(0.5):
+        return scene.pick(pools.things)
+    return f"{scene.pick(pools.adjectives)} {scene.pick(pools.nouns)}" if scene.chance(0.4) else scene.pick(pools.nouns)
+
+
+def fault(scene: Scene) -> Fact:
+    """Return a clause of free text: "the spare valve leaks", "the desk lamp blinks red and hums all night"."""
+    faults = _BY_SPLIT[scene.split][0]
+    text = f"{scene.pick(('the', 'the', 'my', 'our', 'one'))} {thing(scene)} {scene.pick(faults)}"
+    return text_fact(f"{text} and {scene.pick(faults)}" if scene.chance(0.2) else text)
+
+
+def errand(scene: Scene) -> Fact:
+    """Return something to be done: "repair the desk lamp", "count the left wheels"."""
+    text = f"{scene.pick(_BY_SPLIT[scene.split][1])} {scene.pick(('the', 'the', 'a new', 'all'))} {thing(scene)}"
+    text = text.replace("all ", "every ")
+    return text_fact(f"{text} for {scene.pick(scene.pools.departments)}" if scene.chance(0.12) else text)
+
+
+def cause(scene: Scene) -> Fact:
+    """Return what brings something about: "a burst pipe", "an expired card"."""
+    adjective = scene.pick(_BY_SPLIT[scene.split][2])
+    return text_fact(f"{'an' if adjective[0] in 'aeiou' else 'a'} {adjective} {scene.pick(scene.pools.nouns)}")
 
 
 def pooled(name: str) -> Maker:

@@ -27,7 +27,7 @@ from training.grammar import conjugated, participial
 from training.kind import ROWS, Kind, Parted, role_maker
 from training.kinds import KINDS, UNSEEN
 from training.story import Story
-from training.values import kept, new_scene, unmarked
+from training.values import kept, new_scene, number_to_words, unmarked
 from training.words import POOLS, Split, part
 
 SPLITS: tuple[Split, ...] = get_args(Split)
@@ -90,9 +90,6 @@ def test_dates_can_be_read_from_the_document(drawn: list[Sample]) -> None:
                 assert year[2:] in one.document, (value, one)
 
 
-_WORDS = re.compile(r"zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thir|dozen|ty\b|ty-")
-
-
 def test_numbers_can_be_read_from_the_document(drawn: list[Sample]) -> None:
     """A document with a number in the answer has its leading digits in some notation, or words for numbers."""
     for one in drawn:
@@ -100,7 +97,8 @@ def test_numbers_can_be_read_from_the_document(drawn: list[Sample]) -> None:
         for schema, value in leaves(one.schema, one.answer):
             if schema.get("type") in ("integer", "number") and not isinstance(value, bool):
                 significant = f"{abs(value):f}".replace(".", "").strip("0")
-                assert significant in plain or _WORDS.search(plain), (value, one)
+                in_words = number_to_words(int(value)) if 0 <= value < 100 else "?"
+                assert significant in plain or in_words in plain or "dozen" in plain, (value, one)
 
 
 @given(number=st.decimals(min_value=0, max_value=10**7, places=2, allow_nan=False), seed=st.integers())
@@ -190,7 +188,7 @@ def test_kinds_are_disjoint() -> None:
     seen = {split: {one.kind for one in islice(samples(3, split), COUNT)} for split in SPLITS}
     assert seen["kinds"] - {"classification"} <= set(UNSEEN)
     assert (seen["train"] | seen["phrasings"]) & set(UNSEEN) == set()
-    assert len(seen["train"]) > 50
+    assert len(seen["train"]) > 40
     assert set(KINDS) & set(UNSEEN) == set()
     assert len(KINDS) + len(UNSEEN) >= 60
 
