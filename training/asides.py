@@ -3,7 +3,7 @@
 import re
 from dataclasses import replace
 
-from training.grammar import Subject, by_split, conjugated, fresh, sentence_case, stated
+from training.grammar import Subject, by_split, conjugated, fresh, is_plural, sentence_case, stated
 from training.story import Story
 from training.values import (
     Scene,
@@ -114,6 +114,39 @@ def aside(story: Story) -> str:
         if not slot or all(_SORTS[name] not in story.sensitive for name in re.findall(r"\{(\w+)\}", text)):
             return re.sub(r"\{(\w+)\}", lambda found: stray(story.scene, found[1]), text)
     return ""
+
+
+_UNKNOWN = """
+The {label} is not known yet.
+Nobody told me the {label}.
+The {label} will follow.
+I could not find out the {label}.
+The {label} has still to be decided.
+There is nothing on the {label}.
+The {label} was left blank.
+I do not know the {label}.
+The {label} is missing in my notes.
+Sorry, I have no {label}.
+The {label} depends on the weather.
+They would not give the {label}.
+"""
+
+
+def unknown(story: Story) -> list[str]:
+    """Return sentences that say of some absent fields that they are unknown."""
+    scene = story.scene
+    frames = part(_UNKNOWN.strip().splitlines(), scene.split)
+    sentences = []
+    for one in story.absent:
+        if one.words.entries and one.sort not in ("flag", "choice") and scene.chance(0.25):
+            label, text = one.label(scene), scene.pick(frames)
+            if is_plural(label):
+                text = re.sub(r"\b(?:is|was|has|depends)\b", lambda verb: _PLURALS[verb[0]], text)
+            sentences.append(text.replace("{label}", label))
+    return sentences
+
+
+_PLURALS = {"is": "are", "was": "were", "has": "have", "depends": "depend"}
 
 
 def stray(scene: Scene, sort: str) -> str:

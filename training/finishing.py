@@ -25,6 +25,8 @@ def finished(scene: Scene, document: str) -> str:
         page = scene.rng.randrange(1, 9)
         heads = (f"Page {page} of 9", f"- {page} -", "CONFIDENTIAL", "COPY", "Printed on recycled paper")
         document = f"{scene.pick(heads)}\n\n{document}"
+    if scene.chance(0.015):
+        document = "\n".join(f"> {line}" for line in document.split("\n"))
     document = re.sub(r",(\x03?),+", r"\1,", document)
     return re.sub(r"  +(?=[a-z(])", " ", re.sub(r"(?<!\.)([.:,;])\.(?=\s|$)", r"\1", unmarked(document))).strip()
 

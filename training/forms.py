@@ -187,6 +187,16 @@ def unlisted(fact: Fact) -> str:
     return " ".join((", ".join(fact.items) if fact.items else fact.shown).split())
 
 
+def data(story: Story) -> str:
+    """Data in JSON or YAML, as one program sends it to another; the labels are those of a form."""
+    scene = story.scene
+    names = [(one.label(scene, form=True).replace(" ", "_").lower(), fact) for one, fact in story.facts]
+    if scene.chance(0.5):
+        return "\n".join([f"{scene.pick(story.kind.nouns)}:", *(f"  {name}: {unlisted(fact)}" for name, fact in names)])
+    inside = ", ".join(f'"{name}": "{unlisted(fact)}"' for name, fact in names)
+    return f"{{{inside}}}"
+
+
 def settings(story: Story) -> str:
     """A configuration file, or data in another notation: YAML or XML-like."""
     scene = story.scene

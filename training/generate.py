@@ -97,11 +97,6 @@ def choose_kind(scene: Scene) -> Kind:
     return invented_kind(scene) if scene.chance(INVENTED_SHARE) else scene.pick(tuple(KINDS.values()))
 
 
-def kind_name(kind: Kind) -> str:
-    """Return the name under which scores are counted: all made-up kinds are one."""
-    return kind.name if kind.name in KINDS or kind.name in UNSEEN else "generic"
-
-
 # One record
 
 
@@ -115,7 +110,7 @@ def record(scene: Scene, kind: Kind) -> Sample:
         document = beside(scene, story, document, asked)
         schema["description"] = f"The {kind.nouns[0]} only."
     add_currency(scene, asked, facts, schema, answer)
-    return Sample(kind_name(kind), schema, document, answer, instruct(scene, kind))
+    return Sample(kind.name, schema, document, answer, instruct(scene, kind))
 
 
 def write(scene: Scene, story: Story) -> str:
@@ -248,7 +243,7 @@ def several_records(scene: Scene, kind: Kind) -> Sample:
     if (chosen := filtered(scene, kind, records)) and scene.chance(0.5):
         kept, asking = chosen
         schema, answer = all_of(scene, kind, asked, kept)
-        return Sample(kind_name(kind), schema, document, answer, asking)
+        return Sample(kind.name, schema, document, answer, asking)
     instructions: str | None
     if len(asked) == 1 and asked[0].sort not in ("flag", "choice", "list") and scene.chance(0.4):
         schema, answer, instructions = one_column(scene, asked[0], records)
@@ -256,9 +251,9 @@ def several_records(scene: Scene, kind: Kind) -> Sample:
         schema, answer = all_of(scene, kind, asked, records)
         instructions = instruct(scene, kind)
     if scene.chance(0.5) or "properties" in schema:
-        return Sample(kind_name(kind), schema, document, answer, instructions)
+        return Sample(kind.name, schema, document, answer, instructions)
     name = new_naming(scene).name(scene.pick(kind.plurals))
-    return Sample(kind_name(kind), object_schema({name: schema}), document, {name: answer}, instructions)
+    return Sample(kind.name, object_schema({name: schema}), document, {name: answer}, instructions)
 
 
 def filtered(scene: Scene, kind: Kind, records: list[Record]) -> tuple[list[Record], str] | None:
@@ -343,8 +338,8 @@ def one_of_several(scene: Scene, kind: Kind) -> Sample:
     asking = scene.pick(part(ONLY, scene.split)).format(what=what)
     if scene.chance(0.4):
         schema["description"] = asking
-        return Sample(kind_name(kind), schema, document, answer, instruct(scene, kind))
-    return Sample(kind_name(kind), schema, document, answer, asking)
+        return Sample(kind.name, schema, document, answer, instruct(scene, kind))
+    return Sample(kind.name, schema, document, answer, asking)
 
 
 # Single values and classes
@@ -364,7 +359,7 @@ def single_value(scene: Scene, kind: Kind) -> Sample:
     gloss = one.gloss if one.gloss.startswith("the ") else f"the {name}"
     document = write(scene, story)
     asking = scene.pick(part(QUESTIONS, scene.split)).format(gloss=gloss, name=name)
-    return Sample(kind_name(kind), fact.schema, document, fact.value, asking[:1].upper() + asking[1:])
+    return Sample(kind.name, fact.schema, document, fact.value, asking[:1].upper() + asking[1:])
 
 
 def kind_of_document(scene: Scene, kind: Kind) -> Sample:

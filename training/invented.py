@@ -8,6 +8,7 @@ words for fields are divided between training and unseen phrasings like everythi
 
 from training.attributes import attribute_lines
 from training.kind import Event, Field, Kind, Parted, event_field, parse_field, role_maker
+from training.kinds import UNSEEN
 from training.values import Scene, invented_word, plural
 from training.words import part
 
@@ -83,19 +84,14 @@ _HEADS: dict[str, tuple[str, ...]] = {
 _WEIGHTS = [9, 7, 5, 4, 7, 10, 3, 3, 10, 10, 5, 7, 3, 6, 3, 2, 2, 4, 2, 2, 4, 3, 3, 4]
 
 
+_UNSEEN_NOUNS = frozenset(noun for kind in UNSEEN.values() for noun in kind.nouns)
+
+
 def invented_kind(scene: Scene) -> Kind:
     """Return a kind of five to eleven fields."""
-    rng, pools = scene.rng, scene.pools
+    rng = scene.rng
     subject = scene.weighted(_SUBJECTS)
-    noun = scene.pick(pools.nouns)
-    if subject == "thing" and scene.chance(0.5):
-        noun = f"{scene.pick((scene.pick(pools.nouns), scene.pick(pools.adjectives), invented_word(scene).lower()))} {noun}"
-    elif subject == "person":
-        noun = scene.pick(
-            ("person", "member", "guest", "player", "tenant", "volunteer", "client", "visitor", "trainee")
-        )
-    elif subject == "company":
-        noun = scene.pick(("company", "firm", "club", "institute", "agency", "supplier", "foundation"))
+    noun = noun_for(scene, subject)
     fields: dict[str, Field] = {}
     lead = lead_field(scene, subject, noun)
     if lead:
@@ -114,7 +110,7 @@ def invented_kind(scene: Scene) -> Kind:
         if all(one.key.split()[-1] != other.split()[-1] for other in fields):
             fields[one.key] = one
     return Kind(
-        noun,
+        "generic",
         (noun,),
         subject,
         (plural(noun), "items", "entries"),
@@ -122,6 +118,22 @@ def invented_kind(scene: Scene) -> Kind:
         lead.key if lead else "",
         {one.base: one for one in events},
     )
+
+
+def noun_for(scene: Scene, subject: str) -> str:
+    """Return what a made-up record is called: nothing that an unseen kind is called."""
+    pools = scene.pools
+    if subject == "person":
+        return scene.pick(
+            ("person", "member", "guest", "player", "tenant", "volunteer", "client", "visitor", "trainee")
+        )
+    if subject == "company":
+        return scene.pick(("company", "firm", "club", "institute", "agency", "supplier", "foundation"))
+    noun = scene.pick(pools.nouns)
+    if subject == "thing" and scene.chance(0.5):
+        before = (scene.pick(pools.nouns), scene.pick(pools.adjectives), invented_word(scene).lower())
+        noun = f"{scene.pick(before)} {noun}"
+    return noun if noun not in _UNSEEN_NOUNS else noun_for(scene, subject)
 
 
 def lead_field(scene: Scene, subject: str, noun: str) -> Field | None:

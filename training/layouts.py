@@ -8,10 +8,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from training.asides import aside, decoy, greeting, opening_line, signature, stray, team, with_writer
+from training.asides import aside, decoy, greeting, opening_line, signature, stray, team, unknown, with_writer
 from training.finishing import lowered
-from training.forms import bullets, form, heading, log, receipt, run_on, settings
-from training.grammar import article, by_split, narrated, sentence_case, spelled, stated
+from training.forms import bullets, data, form, heading, log, receipt, run_on, settings
+from training.grammar import Subject, article, by_split, narrated, sentence_case, spelled, stated
 from training.kind import Field
 from training.story import Layout, Story, subject_of
 from training.values import Fact, Scene, email, full_name, kept
@@ -36,23 +36,21 @@ def told(story: Story, *, own: bool = False, fragments: float = 0.07) -> list[st
     sentences = narrated(scene, subject, statements, fragments=fragments)
     sentences = [opening, *sentences] if opening else sentences
     sentences = [*introduced(story, sentences, own=own), *sentences]
-    for make, probability in (
-        (aside, 0.4),
-        (aside, 0.18),
-        (aside, 0.1),
-        (aside, 0.08),
-        (decoy, 0.16 if not story.is_decoyed else 0),
-    ):
+    for text in unknown(story):
+        sentences.insert(scene.pick([*places(sentences, subject), len(sentences)]), text)
+    for make, probability in ((aside, 0.4), (aside, 0.18), (aside, 0.1), (aside, 0.08), (decoy, 0.16)):
         if scene.chance(probability) and (text := make(story)) and all(text[:12] != one[:12] for one in sentences):
-            places = [
-                at
-                for at, one in enumerate(sentences)
-                if at and (subject.full in one or any(name in one for name in subject.short[:1]))
-            ]
+            spots = places(sentences, subject)
             if make is aside and "\x02" not in text:
-                places = list(range(len(sentences)))
-            sentences.insert(scene.pick([*places, len(sentences)]), text)
+                spots = list(range(len(sentences)))
+            sentences.insert(scene.pick([*spots, len(sentences)]), text)
     return sentences
+
+
+def places(sentences: Sequence[str], subject: Subject) -> list[int]:
+    """Return where a sentence about something else may stand: before one that names the subject again."""
+    names = (subject.full, *subject.short[:1])
+    return [at for at, one in enumerate(sentences) if at and any(name in one for name in names)]
 
 
 def opened(story: Story, facts: list[tuple[Field, Fact]]) -> tuple[str, list[tuple[Field, Fact]]]:
@@ -300,7 +298,8 @@ def mixed(story: Story) -> str:
 
 
 LAYOUTS: dict[Layout, float] = {
-    prose: 36, letter: 8, mail: 9, note: 5, news: 4, web_page: 4, form: 10, bullets: 6, run_on: 3, log: 2, mixed: 9,
+    prose: 36, letter: 8, mail: 9, note: 5, news: 4, web_page: 4, form: 10, bullets: 6, run_on: 3, log: 2, data: 2,
+    mixed: 9,
 }  # fmt: skip
 KEPT_LAYOUTS: dict[Layout, float] = {
     prose: 40, chat: 10, interview: 6, settings: 4, receipt: 4, letter: 8, form: 8, mixed: 6,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from training.kind import ROWS, Event, Field, Kind
-from training.values import STRING, Fact, Scene, Schema, cause, errand, fault
+from training.values import STRING, Fact, Scene, Schema, cause, errand, fault, product, score, work
 from training.words import part
 
 _NAMINGS = {"snake": 66, "camel": 20, "joined": 3, "pascal": 4, "upper": 3, "spaced": 3, "dashed": 1}
@@ -44,6 +44,9 @@ UNITS = {
     }.items()
     for written in all_written.split()
 }  # fmt: skip
+_NO_CHOICES = (fault, errand, cause, product, work, score)
+"""Makers of texts that no type would list."""
+
 _SLOT_NAMES = {
     "by": ("by", "person", "who", "name"), "on": ("date", "on", "day", "when"),
     "at": ("when", "date", "start"), "in": ("place", "where", "city", "location"), "site": ("place", "where"),
@@ -189,7 +192,7 @@ def reading(scene: Scene, naming: Naming, one: Field, fact: Fact, *, plain: bool
     if (
         fact.sort == "text"
         and fact.schema == STRING
-        and one.make not in (fault, errand, cause)
+        and one.make not in _NO_CHOICES
         and len(fact.text) < 24
         and scene.chance(0.08)
     ):

@@ -18,7 +18,6 @@ class Story:
     facts: list[tuple[Field, Fact]]
     lead: tuple[Field, Fact] | None = None
     absent: list[Field] = field(default_factory=list)
-    is_decoyed: bool = False
 
     @property
     def sensitive(self) -> frozenset[str]:

@@ -316,19 +316,21 @@ def work(scene: Scene) -> Fact:
 
 _FAULTS = by_comma("""
 stays black, came off, crashes on start, makes no sound, drains overnight, jams, does not close, is rejected,
-loads twice, smells burnt, shows the wrong name, leaks, will not turn on, is too loose, rattles, has a dent, overheats after an hour,
-was never delivered, is missing a screw, blinks red, freezes, is out of date, lost its colour, arrived broken, is stuck,
-does not fit, prints blank pages, asks for a password, hums all night, disconnects every few minutes, is scratched,
-looks different from the picture, cannot be opened, is much too small, stopped working yesterday, needs a new battery
+loads twice, smells burnt, shows the wrong name, leaks, will not turn on, is too loose, rattles, has a dent,
+overheats after an hour, was never delivered, is missing a screw, blinks red, freezes, is out of date, lost its
+colour, arrived broken, is stuck, does not fit, prints blank pages, asks for a password, hums all night,
+disconnects every few minutes, is scratched, looks different from the picture, cannot be opened, is much too
+small, stopped working yesterday, needs a new battery
 """)
 _ERRANDS = by_comma("""
-order, repair, clean, check, update, replace, count, paint, move, send back, print, label, review, cancel, pick up,
-test, sell, measure, sort, scan, renew, return, insure, photograph, wrap, translate, book, archive, polish, weigh, hand over,
-draw up, back up, sign, install, inspect, file, unpack, reserve, pay for, look for, write about
+order, repair, clean, check, update, replace, count, paint, move, send back, print, label, review, cancel, pick
+up, test, sell, measure, sort, scan, renew, return, insure, photograph, wrap, translate, book, archive, polish,
+weigh, hand over, draw up, back up, sign, install, inspect, file, unpack, reserve, pay for, look for, write
+about
 """)
 _CAUSES = by_comma("""
-failed, expired, full, broken, wrong, cut, burst, stolen, missing, overloaded, forgotten, frozen, loose, late, noisy,
-rude, torn, double, cold, flooded, blocked, faulty, damaged, leaking, outdated, unsigned
+failed, expired, full, broken, wrong, cut, burst, stolen, missing, overloaded, forgotten, frozen, loose, late,
+noisy, rude, torn, double, cold, flooded, blocked, faulty, damaged, leaking, outdated, unsigned
 """)
 _BY_SPLIT: dict[Split, tuple[Sequence[str], ...]] = {
     split: tuple(part(one, split) for one in (_FAULTS, _ERRANDS, _CAUSES)) for split in POOLS
