@@ -3,7 +3,7 @@
 import re
 from dataclasses import replace
 
-from training.grammar import Subject, by_split, conjugated, fresh, is_plural, sentence_case, stated
+from training.grammar import Subject, article, by_split, conjugated, fresh, is_plural, sentence_case, stated
 from training.story import Story
 from training.values import (
     Scene,
@@ -59,13 +59,13 @@ The canteen serves lunch until {time}.
 Other matters were left open.
 """
 _RELATIVES = """
-Her brother {given} runs a bakery in {place}.
-His wife {given} is a nurse.
+The brother, {given}, runs a bakery in {place}.
+{given}, a cousin, is a nurse.
 A cousin, {person}, lives in {place}.
 {given}, a neighbour, told me so.
-Her sister {given} works in {place}.
-His friend {person} turned {int} last week.
-Their son {given} goes to school in {place}.
+The sister, {given}, works in {place}.
+A friend, {person}, turned {int} last week.
+The eldest child, {given}, goes to school in {place}.
 A colleague called {given} has moved to {place}.
 """
 _CLOSINGS = (
@@ -193,7 +193,7 @@ def decoy(story: Story) -> str:
             ("brother", "uncle", "neighbour", "father", "cousin") if he else ("sister", "aunt", "neighbour", "mother")
         )
         other_one = Subject(
-            f"a {relative}, {name},", (), "he" if he else "she", "his" if he else "her", "him" if he else "her"
+            f"{article(relative)}, {name},", (), "he" if he else "she", "his" if he else "her", "him" if he else "her"
         )
     else:
         texts = (

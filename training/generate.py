@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from training.finishing import finished
+from training.grammar import is_plural
 from training.invented import invented_kind
 from training.kind import Field, Kind
 from training.kinds import KINDS, UNSEEN
@@ -359,6 +360,7 @@ def single_value(scene: Scene, kind: Kind) -> Sample:
     gloss = one.gloss if one.gloss.startswith("the ") else f"the {name}"
     document = write(scene, story)
     asking = scene.pick(part(QUESTIONS, scene.split)).format(gloss=gloss, name=name)
+    asking = asking.replace(" is ", " are ") if is_plural(name) else asking
     return Sample(kind.name, fact.schema, document, fact.value, asking[:1].upper() + asking[1:])
 
 
