@@ -191,6 +191,7 @@ def reading(scene: Scene, naming: Naming, one: Field, fact: Fact, *, plain: bool
         return dict(fact.schema), fact.value, ""
     if (
         fact.sort == "text"
+        and fact.text.islower()
         and fact.schema == STRING
         and one.make not in _NO_CHOICES
         and len(fact.text) < 24
