@@ -127,7 +127,7 @@ The {label} was left blank.
 I do not know the {label}.
 The {label} is missing in my notes.
 Sorry, I have no {label}.
-The {label} depends on the weather.
+The {label} is to be confirmed.
 They would not give the {label}.
 """
 
@@ -141,12 +141,12 @@ def unknown(story: Story) -> list[str]:
         if one.words.entries and one.sort not in ("flag", "choice") and scene.chance(0.25):
             label, text = one.label(scene), scene.pick(frames)
             if is_plural(label):
-                text = re.sub(r"\b(?:is|was|has|depends)\b", lambda verb: _PLURALS[verb[0]], text)
+                text = re.sub(r"\b(?:is|was|has)\b", lambda verb: _PLURALS[verb[0]], text)
             sentences.append(text.replace("{label}", label))
     return sentences
 
 
-_PLURALS = {"is": "are", "was": "were", "has": "have", "depends": "depend"}
+_PLURALS = {"is": "are", "was": "were", "has": "have"}
 
 
 def stray(scene: Scene, sort: str) -> str:

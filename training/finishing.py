@@ -28,7 +28,7 @@ def finished(scene: Scene, document: str) -> str:
     if scene.chance(0.015):
         document = "\n".join(f"> {line}" for line in document.split("\n"))
     document = re.sub(r",(\x03?),+", r"\1,", document)
-    return re.sub(r"  +(?=[a-z(])", " ", re.sub(r"(?<!\.)([.:,;])\.(?=\s|$)", r"\1", unmarked(document))).strip()
+    return re.sub(r"(?<!\.)([.:,;])\.(?=\s|$)", r"\1", unmarked(document)).strip()
 
 
 def with_typos(scene: Scene, document: str) -> str:

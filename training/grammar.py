@@ -444,7 +444,7 @@ def narrated(scene: Scene, subject: Subject, statements: Sequence[Statement], *,
             name = _named(scene, subject, first=first)
             sentences.append(f"{pattern(scene, subject, name, left[:count])}.")
         del left[:count]
-    return [sentence_case(one) for one in sentences]
+    return [sentence_case(re.sub("  +", " ", one)) for one in sentences]
 
 
 def extended_subject(

@@ -354,8 +354,7 @@ def fault(scene: Scene) -> Fact:
 
 def errand(scene: Scene) -> Fact:
     """Return something to be done: "repair the desk lamp", "count the left wheels"."""
-    text = f"{scene.pick(_BY_SPLIT[scene.split][1])} {scene.pick(('the', 'the', 'a new', 'all'))} {thing(scene)}"
-    text = text.replace("all ", "every ")
+    text = f"{scene.pick(_BY_SPLIT[scene.split][1])} {scene.pick(('the', 'the', 'a new', 'every'))} {thing(scene)}"
     return text_fact(f"{text} for {scene.pick(scene.pools.departments)}" if scene.chance(0.12) else text)
 
 
@@ -440,7 +439,7 @@ def decimal(low: float, high: float, places: int, units: str = "") -> Maker:
 
     def make(scene: Scene) -> Fact:
         shown = places if scene.chance(0.75) else scene.rng.randint(0, places)
-        value = round(drawn_number(scene, low, high), shown)
+        value = round(drawn_number(scene, low, high), shown) + 0.0  # never -0.0
         whole = shown == 0 and scene.marks in ("german", "french")
         text = f"{value:.0f}" if whole else digits(scene, value, shown)
         unit = scene.pick(listed)

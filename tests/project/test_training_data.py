@@ -296,6 +296,21 @@ def test_nothing_changes_a_value(around: str, seed: int) -> None:
     assert unmarked(kept("a b")) == "a b"
 
 
+def test_columns_stay_apart() -> None:
+    """Two spaces between the columns of a table are still two when the document is finished."""
+    for seed in range(50):
+        row = f"{kept('6 degrees')}  {kept('cloudy')}"
+        assert "6 degrees  cloudy" in finished(new_scene(random.Random(seed), "train"), row)
+
+
+def test_zero_has_no_sign() -> None:
+    """No document says "-0 degrees", and no answer is -0.0."""
+    make, _ = role_maker("num -2 2 0 degrees")
+    facts = [make(new_scene(random.Random(seed), "train")) for seed in range(200)]
+    assert any(fact.value == 0 for fact in facts)
+    assert not any(str(fact.value) == "-0.0" or fact.text.startswith("-0") for fact in facts)
+
+
 @pytest.mark.parametrize("layout", [*layouts.LAYOUTS, *layouts.KEPT_LAYOUTS], ids=lambda layout: layout.__name__)
 def test_layouts_tell_everything(layout: Any) -> None:
     """Each layout states every fact of its story."""
