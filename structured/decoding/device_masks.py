@@ -1,7 +1,7 @@
 """Masks on the model's device: the rows of a mask table as one tensor, and logits under them.
 
 A batch's masks are one gather there, whatever states its texts are in and whatever types they have: between two tokens
-only row numbers cross from the host. This is a room of its own, below the models, since nothing above them needs torch.
+only row numbers cross from the host. It is a module of its own because only it and the models need torch.
 """
 
 from collections.abc import Sequence

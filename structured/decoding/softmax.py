@@ -152,7 +152,7 @@ def total_of(weights: Weights) -> Double:
 def turned(weights: Weights, share: Double) -> int:
     """Return the place where the running sum of the weights goes beyond a share, from 0 to 1, of the whole.
 
-    That is a draw, if the share is uniform: the distribution function turned round.
+    With a uniform share that is a sample: the inverse of the distribution function.
     """
     total = 0.0
     for first in range(0, len(weights), 256):

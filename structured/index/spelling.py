@@ -1,4 +1,4 @@
-"""What of a language a vocabulary can spell, and the refusal of a language of which that is nothing.
+"""The texts of an automaton that a vocabulary can spell, and the error where it can spell none of them.
 
 Texts with a byte that is in no token are taken out of the automaton, so that its states are those of the texts that can
 be written. Where a byte is only in longer tokens, no automaton over bytes says which texts can; there the index finds

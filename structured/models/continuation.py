@@ -1,9 +1,9 @@
-"""Continuation: whether a model that goes on with a text has the logits of a pass over the whole.
+"""Continuation: whether a model that reads a text in parts computes the same logits as in one pass.
 
-Attention over kept keys and values has them, however a text is divided. A recurrence keeps one state in place of its
-tokens, and implementations differ: some read one more token rightly, but begin anew when several come at once, and
-forget what stood before without a word. So a model with such layers reads a few tokens in each way first. Rejected: a
-list of the architectures that are wrong, which the next version of transformers makes wrong itself.
+With attention over kept keys and values it does, however the text is divided. A recurrence keeps one state in place of
+its tokens, and implementations differ: some read one more token correctly, but start anew when several are appended,
+and forget what stood before. So a model with such layers is tried on a few tokens first. Rejected: a list of
+architectures that fail, since the next version of transformers may change it.
 """
 
 from collections.abc import Callable

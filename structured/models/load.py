@@ -1,4 +1,4 @@
-"""Whatever can be a model, as a `LanguageModel`.
+"""Loading: anything that may be passed as a model becomes a `LanguageModel`.
 
 A hub id, a folder, a GGUF file or the name of a fetched model; a loaded `(model, tokenizer)` of transformers, or a
 loaded `llama_cpp.Llama`; a `(function, tokenizer)`; or a model of the user's own, which is derived from
