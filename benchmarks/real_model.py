@@ -9,7 +9,7 @@ import argparse
 import json
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from importlib.util import find_spec
@@ -48,8 +48,15 @@ def without(name: str, model: LanguageModel, output_type: type[BaseModel], docum
     """Answer with a part of this library switched off."""
     if name == "repetition control":
         return structured(model, output_type, documents, batch_size=16, stop_repetition=False)
-    with patch.object(Index, "canonical_mask", Index.mask), patch.object(Index, "canonical_within", Index.mask_within):
+    with whole_masks():
         return structured(model, output_type, documents, batch_size=16, cache=False)
+
+
+@contextmanager
+def whole_masks() -> Iterator[None]:
+    """Let every spelling of what the type determines be written, and not only that of the tokenizer."""
+    with patch.object(Index, "canonical_mask", Index.mask), patch.object(Index, "canonical_within", Index.mask_within):
+        yield
 
 
 def outlines(
