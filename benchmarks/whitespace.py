@@ -40,7 +40,7 @@ def main() -> None:
 
 def answered(model: LanguageModel, style: WhitespaceName, count: int) -> str:
     """Return the row of one kind of whitespace."""
-    report = evaluate(model, "phrasings", count, SEED, whitespace=style)
+    report = evaluate(model, itertools.islice(samples(SEED, "phrasings"), count), whitespace=style)
     total = report.total
     return (
         f"| {style} | {total.fields_right / total.fields:.1%} | {total.objects_right / total.objects:.1%} "

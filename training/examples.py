@@ -21,7 +21,10 @@ PREFIXED = 0.4
 """How many of the instructions stand inside the document, as they do in the docstring of a decorated function."""
 
 POOL = 1024
-"""Samples that are sorted by length together."""
+"""Samples that are encoded together."""
+
+WIDTHS = (192, 256, 320, 384, 512, 768, 1280, 2048)
+"""Lengths of the texts of a batch, in tokens. They are few, since a compiled network is compiled for each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,35 +59,28 @@ def answer_text(answer: object, style: str) -> str:
 def batches(
     encode: Callable[[list[str]], list[list[int]]], end: int, *, seed: int, split: Split, tokens: int, context: int
 ) -> Iterator[Batch]:
-    """Yield batches of at most `tokens` token ids, padding included, without end; texts beyond `context` are left out.
+    """Yield batches of about `tokens` token ids, padding included, without end; texts beyond `context` are left out.
 
-    Texts are encoded a pool at a time, sorted by length and cut into batches, which come in random order.
+    A text waits until there are enough others of about its length.
     """
     rng = random.Random(seed)
     stream = samples(seed, split)
+    waiting: dict[int, list[tuple[list[int], int]]] = {width: [] for width in WIDTHS if width <= context}
     while True:
         pairs = [prompt_and_answer(next(stream), rng) for _ in range(POOL)]
         prompts = encode([prompt for prompt, _ in pairs])
         answers = encode([answer for _, answer in pairs])
-        texts = [(prompt + answer + [end], len(prompt)) for prompt, answer in zip(prompts, answers, strict=True)]
-        fitting = sorted((text for text in texts if len(text[0]) <= context), key=lambda text: len(text[0]))
-        cut = list(_cut(fitting, tokens, end))
-        rng.shuffle(cut)
-        yield from cut
+        for prompt, answer in zip(prompts, answers, strict=True):
+            text = prompt + answer + [end]
+            width = next((width for width in waiting if len(text) <= width), None)
+            if width is not None:
+                waiting[width].append((text, len(prompt)))
+                if len(waiting[width]) == max(1, tokens // width):
+                    yield _padded(waiting[width], width, end)
+                    waiting[width] = []
 
 
-def _cut(texts: list[tuple[list[int], int]], tokens: int, padding: int) -> Iterator[Batch]:
-    chunk: list[tuple[list[int], int]] = []
-    for text in texts:
-        if chunk and (len(chunk) + 1) * len(text[0]) > tokens:
-            yield _padded(chunk, padding)
-            chunk = []
-        chunk.append(text)
-    yield _padded(chunk, padding)
-
-
-def _padded(chunk: list[tuple[list[int], int]], padding: int) -> Batch:
-    width = max(len(text) for text, _ in chunk)
+def _padded(chunk: list[tuple[list[int], int]], width: int, padding: int) -> Batch:
     token_ids = np.full((len(chunk), width), padding, dtype=np.int64)
     learned = np.zeros((len(chunk), width), dtype=np.bool_)
     for row, (text, prompt_length) in enumerate(chunk):

@@ -1,8 +1,9 @@
 """Train the packaged model: `python -m training.train`.
 
-Samples are made while training goes on, so that each is seen once. A GPU is used where there is one; without, 105
-minutes on two CPU cores give the model that ships. The learning rate falls to zero over the given time, whatever the
-machine.
+Samples are made while training goes on, so that each is seen once. A GPU is used where there is one. The learning rate
+is constant at first and falls to zero over the last part, so that a run can be stopped and gone on with, and be made
+longer as long as it has not begun to fall (Hu et al., "MiniCPM", 2024, section 4). `--resume` goes on from the last
+checkpoint.
 """
 
 import argparse
@@ -15,36 +16,44 @@ import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 import torch
+from torch import Tensor
 from torch.nn.functional import cross_entropy
 from transformers import GenerationConfig, Lfm2Config, Lfm2ForCausalLM, PreTrainedTokenizerFast
 
 from structured.models import PACKAGED_MODEL
-from training.attention import SHORT_CAUSAL
 from training.examples import Batch, batches, prompt_and_answer
 from training.generate import samples
 from training.muon import Muon
+from training.network import Network, Shape
 from training.tokenizer import END, START, train_tokenizer
+from training.word_vectors import WordVectors
 
 TOKENIZER_SAMPLES = 20_000
+CHECKPOINT_SECONDS = 300
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
     """Everything that decides what comes out."""
 
-    minutes: float = 105.0
-    vocabulary: int = 3072
-    width: int = 192
+    tokens: int = 100_000_000
+    decay: float = 0.3
+    """The share of the tokens over which the learning rate falls."""
+    vocabulary: int = 6144
+    width: int = 256
     layers: int = 6
     heads: int = 4
-    feed_forward: int = 512
-    context: int = 1024
+    feed_forward: int = 704
+    context: int = 2048
     batch_tokens: int = 4096
     learning_rate: float = 3e-3
-    warm_up: float = 0.01
+    warm_up: int = 400_000
+    """Tokens over which the learning rate rises."""
+    word_vectors: str = ""
+    """A GGUF file whose embedding the words begin with; without one they begin at random."""
     seed: int = 1
     workers: int = 1
 
@@ -55,92 +64,135 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=PACKAGED_MODEL, help="folder for model and tokenizer")
     runs = Path(__file__).parent / "runs"
     parser.add_argument("--run", type=Path, default=runs / "latest", help="folder for log and checkpoints")
+    parser.add_argument("--resume", action="store_true", help="go on from the last checkpoint of the run")
+    parser.add_argument("--eager", action="store_true", help="do not compile the network")
     for name, value in asdict(Settings()).items():
         parser.add_argument(f"--{name.replace('_', '-')}", type=type(value), default=value)
     arguments = vars(parser.parse_args())
-    out, run = arguments.pop("out"), arguments.pop("run")
-    train(Settings(**arguments), out=out, run=run)
+    out, run, resume, eager = (arguments.pop(name) for name in ("out", "run", "resume", "eager"))
+    Training(Settings(**arguments), run, resume=resume, compiled=not eager).finish(out)
 
 
-def train(settings: Settings, *, out: Path, run: Path) -> None:
-    """Train with these settings; write a log and checkpoints to `run`, and model and tokenizer to `out`."""
-    run.mkdir(parents=True, exist_ok=True)
-    torch.manual_seed(settings.seed)
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    tokenizer = _tokenizer(settings)
-    model = _model(settings, tokenizer)
-    torch.nn.Module.to(model, device)
-    if device.type == "cpu":
-        model.set_attn_implementation(SHORT_CAUSAL)
-    optimizers = _optimizers(model, settings)
-    with (run / "log.jsonl").open("w") as log:
-        _write(log, settings=asdict(settings), parameters=model.num_parameters())
-        started = saved = time.monotonic()
-        seen = 0
-        losses: list[float] = []
-        for step, batch in enumerate(_prefetched(tokenizer, settings)):
-            progress = (time.monotonic() - started) / (60 * settings.minutes)
-            if progress >= 1:
-                break
-            rate = min(1.0, progress / settings.warm_up) * (1 - progress)
-            losses.append(_step(model, batch, optimizers, rate, device))
-            seen += batch.token_ids.size
-            if step % 50 == 49:
-                _write(log, step=step + 1, tokens=seen, progress=round(progress, 4), loss=sum(losses) / len(losses))
-                losses.clear()
-            if time.monotonic() - saved > 300:
-                save(model, tokenizer, run / "checkpoint")
-                saved = time.monotonic()
-        _write(log, steps=step, tokens=seen)
-    save(model, tokenizer, out)
+class Training:
+    """A run: network, optimizers, tokenizer and how far it has come."""
+
+    def __init__(self, settings: Settings, run: Path, *, resume: bool = False, compiled: bool = True) -> None:
+        """Begin a run, or go on with one; log and checkpoints are in its folder."""
+        run.mkdir(parents=True, exist_ok=True)
+        torch.manual_seed(settings.seed)
+        self.settings, self.run = settings, run
+        self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        vectors = WordVectors.read(Path(settings.word_vectors)) if settings.word_vectors else None
+        if resume:
+            self.tokenizer = PreTrainedTokenizerFast.from_pretrained(run)
+        else:
+            self.tokenizer = _tokenizer(settings, vectors)
+            self.tokenizer.save_pretrained(run)
+        sizes = (settings.width, settings.layers, settings.heads, settings.feed_forward, settings.context)
+        self.network = Network(Shape(settings.vocabulary, *sizes, tied=vectors is None), compiled=compiled)
+        if vectors is not None:
+            embedding = vectors.embedding(self.tokenizer, settings.width)
+            self.network.words.data.copy_(embedding)
+        torch.nn.Module.to(self.network, self.device)
+        self.optimizers = _optimizers(self.network, settings)
+        self.seen = self.steps = 0
+        if resume:
+            self._restore(torch.load(run / "checkpoint.pt", map_location=self.device))
+
+    def finish(self, out: Path) -> None:
+        """Train until all tokens are read, and save the model."""
+        saved = time.monotonic()
+        losses: list[Tensor] = []
+        with (self.run / "log.jsonl").open("a") as log:
+            parameters = sum(parameter.numel() for parameter in self.network.parameters())
+            _write(log, settings=asdict(self.settings), parameters=parameters, from_tokens=self.seen)
+            for batch in _prefetched(self.tokenizer, self.settings, self.steps):
+                losses.append(self._step(batch))
+                if len(losses) == 50:
+                    mean = torch.stack(losses).mean().item()
+                    _write(log, time=round(time.time()), step=self.steps, tokens=self.seen, loss=round(mean, 5))
+                    if not math.isfinite(mean):
+                        raise RuntimeError("The loss is not finite any more. Lower --learning-rate.")
+                    losses.clear()
+                if self.seen >= self.settings.tokens:
+                    break
+                if time.monotonic() - saved > CHECKPOINT_SECONDS:
+                    self._checkpoint()
+                    saved = time.monotonic()
+        self._checkpoint()
+        save(self.network, self.tokenizer, out)
+
+    def _step(self, batch: Batch) -> Tensor:
+        """Take one step; return the mean loss over the learned tokens."""
+        token_ids = torch.from_numpy(batch.token_ids).to(self.device)  # (texts, width)
+        learned = torch.from_numpy(batch.learned).to(self.device).roll(-1, 1)  # (texts, width), of the token before
+        loss = cross_entropy(self.network(token_ids, learned).float(), token_ids.roll(-1, 1)[learned])
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
+        rate = self._rate()
+        for optimizer in self.optimizers:
+            for group in optimizer.param_groups:
+                group["lr"] = group["highest_lr"] * rate
+            optimizer.step()
+            optimizer.zero_grad(set_to_none=True)
+        self.seen += batch.token_ids.size
+        self.steps += 1
+        return loss.detach()
+
+    def _rate(self) -> float:
+        """Return the learning rate now, as a share of the highest."""
+        left = 1 - self.seen / self.settings.tokens
+        return min(1.0, (self.seen + 1) / self.settings.warm_up, left / self.settings.decay)
+
+    def _checkpoint(self) -> None:
+        state = {
+            "network": self.network.state_dict(),
+            "optimizers": [optimizer.state_dict() for optimizer in self.optimizers],
+            "seen": self.seen,
+            "steps": self.steps,
+        }
+        torch.save(state, self.run / "checkpoint.tmp")
+        (self.run / "checkpoint.tmp").replace(self.run / "checkpoint.pt")
+
+    def _restore(self, state: dict[str, Any]) -> None:
+        self.network.load_state_dict(state["network"])
+        for optimizer, kept in zip(self.optimizers, state["optimizers"], strict=True):
+            optimizer.load_state_dict(kept)
+        self.seen, self.steps = state["seen"], state["steps"]
 
 
-def save(model: Lfm2ForCausalLM, tokenizer: PreTrainedTokenizerFast, folder: Path) -> None:
+def save(network: Network, tokenizer: PreTrainedTokenizerFast, folder: Path) -> None:
     """Write model and tokenizer to a folder, in bfloat16: half the size, and as exact as the training was."""
     folder.mkdir(parents=True, exist_ok=True)
-    copy = Lfm2ForCausalLM(model.config)
-    copy.set_attn_implementation("sdpa")
-    copy.load_state_dict(model.state_dict())
-    torch.nn.Module.to(copy, torch.bfloat16)
-    copy.save_pretrained(folder)
+    special = {"bos_token_id": tokenizer.get_vocab()[START], "eos_token_id": tokenizer.eos_token_id}
+    special["pad_token_id"] = tokenizer.eos_token_id
+    model = Lfm2ForCausalLM(Lfm2Config(**network.shape.config(**special)))
+    model.load_state_dict({name: tensor.cpu() for name, tensor in network.state_dict().items()}, strict=False)
+    model.generation_config = GenerationConfig(eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.eos_token_id)
+    torch.nn.Module.to(model, torch.bfloat16)
+    model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
 
 
-def _tokenizer(settings: Settings) -> PreTrainedTokenizerFast:
+def _tokenizer(settings: Settings, vectors: WordVectors | None) -> PreTrainedTokenizerFast:
     rng = random.Random(settings.seed)
     first = itertools.islice(samples(settings.seed, "train"), TOKENIZER_SAMPLES)
-    return train_tokenizer(("".join(prompt_and_answer(sample, rng)) for sample in first), size=settings.vocabulary)
+    texts = ("".join(prompt_and_answer(sample, rng)) for sample in first)
+    words = vectors.words() if vectors else ()
+    return train_tokenizer(itertools.chain(texts, words), size=settings.vocabulary)
 
 
-def _model(settings: Settings, tokenizer: PreTrainedTokenizerFast) -> Lfm2ForCausalLM:
-    """Return a model of short convolutions and attention by turns: to copy, a token must know the one before it."""
-    config = Lfm2Config(
-        vocab_size=settings.vocabulary,
-        hidden_size=settings.width,
-        intermediate_size=settings.feed_forward,
-        block_auto_adjust_ff_dim=False,
-        num_hidden_layers=settings.layers,
-        layer_types=["conv", "full_attention"] * (settings.layers // 2),
-        num_attention_heads=settings.heads,
-        num_key_value_heads=settings.heads,
-        max_position_embeddings=settings.context,
-        tie_word_embeddings=True,
-        bos_token_id=tokenizer.get_vocab()[START],
-        eos_token_id=tokenizer.eos_token_id,
-        pad_token_id=tokenizer.eos_token_id,
-    )
-    model = Lfm2ForCausalLM(config)
-    model.generation_config = GenerationConfig(eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.eos_token_id)
-    return model
-
-
-def _optimizers(model: Lfm2ForCausalLM, settings: Settings) -> list[torch.optim.Optimizer]:
-    """Muon for the matrices of the layers, AdamW for embeddings and gains."""
-    layers = [parameter for parameter in model.model.layers.parameters() if parameter.ndim == 2]
-    others = [parameter for parameter in model.parameters() if all(parameter is not taken for taken in layers)]
+def _optimizers(network: Network, settings: Settings) -> list[torch.optim.Optimizer]:
+    """Muon for the matrices of the layers, AdamW for embeddings and gains; words that know something learn slowly."""
+    layers = [parameter for parameter in network.model["layers"].parameters() if parameter.ndim == 2]
+    others = [parameter for parameter in network.parameters() if all(parameter is not taken for taken in layers)]
+    groups: list[dict[str, Any]] = [{"params": others}]
+    if settings.word_vectors:
+        others = [parameter for parameter in others if parameter is not network.words]
+        groups = [{"params": others}, {"params": [network.words], "lr": settings.learning_rate / 5}]
     optimizers: list[torch.optim.Optimizer] = [
         Muon(layers, lr=settings.learning_rate, weight_decay=0.05),
-        torch.optim.AdamW(others, lr=settings.learning_rate, betas=(0.9, 0.98), weight_decay=0.0),
+        torch.optim.AdamW(groups, lr=settings.learning_rate, betas=(0.9, 0.98), weight_decay=0.0),
     ]
     for optimizer in optimizers:
         for group in optimizer.param_groups:
@@ -148,39 +200,16 @@ def _optimizers(model: Lfm2ForCausalLM, settings: Settings) -> list[torch.optim.
     return optimizers
 
 
-def _step(
-    model: Lfm2ForCausalLM, batch: Batch, optimizers: list[torch.optim.Optimizer], rate: float, device: torch.device
-) -> float:
-    """Take one step; return the mean loss over the learned tokens. Only their positions go through the output layer."""
-    token_ids = torch.from_numpy(batch.token_ids).to(device)  # (texts, width)
-    learned = torch.from_numpy(batch.learned).to(device)[:, 1:]  # (texts, width - 1)
-    with torch.autocast(device.type, dtype=torch.bfloat16):
-        hidden = model.model(input_ids=token_ids[:, :-1], use_cache=False).last_hidden_state
-        logits = model.lm_head(hidden[learned])  # (learned tokens, vocabulary)
-    loss = cross_entropy(logits.float(), token_ids[:, 1:][learned])
-    loss.backward()
-    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-    for optimizer in optimizers:
-        for group in optimizer.param_groups:
-            group["lr"] = group["highest_lr"] * rate
-        optimizer.step()
-        optimizer.zero_grad(set_to_none=True)
-    value = loss.item()
-    if not math.isfinite(value):
-        raise RuntimeError("The loss is not finite any more. Lower --learning-rate.")
-    return value
-
-
-def _prefetched(tokenizer: PreTrainedTokenizerFast, settings: Settings) -> Iterator[Batch]:
+def _prefetched(tokenizer: PreTrainedTokenizerFast, settings: Settings, steps: int) -> Iterator[Batch]:
     """Yield batches made by other processes, so that making them costs the training nothing but a core's share.
 
-    One makes some 150,000 tokens a second; a GPU takes more.
+    One makes some 150,000 tokens a second; a GPU takes more. Who goes on after some steps reads other samples.
     """
     context = multiprocessing.get_context("spawn")
     queue: multiprocessing.Queue[Batch] = context.Queue(maxsize=64)
     definition = tokenizer.backend_tokenizer.to_str()
     workers = [
-        context.Process(target=_produce, args=(queue, definition, settings, number), daemon=True)
+        context.Process(target=_produce, args=(queue, definition, settings, 1_000 * number + steps), daemon=True)
         for number in range(settings.workers)
     ]
     for worker in workers:
@@ -193,7 +222,7 @@ def _prefetched(tokenizer: PreTrainedTokenizerFast, settings: Settings) -> Itera
             worker.terminate()
 
 
-def _produce(queue: "multiprocessing.Queue[Batch]", definition: str, settings: Settings, worker: int) -> None:
+def _produce(queue: "multiprocessing.Queue[Batch]", definition: str, settings: Settings, offset: int) -> None:
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_str(definition)
@@ -204,7 +233,7 @@ def _produce(queue: "multiprocessing.Queue[Batch]", definition: str, settings: S
         return [encoding.ids for encoding in tokenizer.encode_batch(texts, add_special_tokens=False)]
 
     size = {"tokens": settings.batch_tokens, "context": settings.context}
-    for batch in batches(encode, end, seed=settings.seed + 1_000 * worker, split="train", **size):
+    for batch in batches(encode, end, seed=settings.seed + offset, split="train", **size):
         queue.put(batch)
 
 

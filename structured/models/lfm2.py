@@ -95,7 +95,8 @@ class Lfm2:
         ]
         self.margin = max(len(one.mixer.kernel) for one in self.layers if isinstance(one.mixer, Convolution)) - 1
         """Zeros that stand before the tokens of a text, for convolutions."""
-        self.logits_weights = np.ascontiguousarray(self.embedding.T)
+        self.logits_weights = np.ascontiguousarray(weights.get("lm_head.weight", self.embedding).T)
+        """Shape (hidden, tokens); those of the embedding where the two are tied."""
         width = self.embedding.shape[1] // self.heads
         frequencies = float(config["rope_parameters"]["rope_theta"]) ** (-np.arange(0, width, 2) / width)
         angles = np.outer(np.arange(self.context_length), frequencies)

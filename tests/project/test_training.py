@@ -1,0 +1,66 @@
+"""The training: its network is the one that is loaded, and a run goes on where it stopped."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from transformers import AutoModelForCausalLM, Lfm2Config, Lfm2ForCausalLM
+
+from structured.models.packaged import PackagedModel
+from training.network import Network, Shape
+from training.tokenizer import train_tokenizer
+from training.train import Settings, Training, save
+
+SMALL = Settings(
+    tokens=6_000,
+    vocabulary=700,
+    width=32,
+    layers=2,
+    heads=2,
+    feed_forward=48,
+    context=512,
+    batch_tokens=1024,
+    warm_up=2_000,
+)
+
+
+@pytest.mark.parametrize("tied", [True, False])
+def test_the_network_computes_what_transformers_computes(tied):
+    torch.manual_seed(3)
+    network = Network(Shape(300, 64, 4, 2, 96, 128, tied=tied), compiled=False)
+    for parameter in network.parameters():
+        torch.nn.init.normal_(parameter, mean=0.0 if parameter.ndim > 1 else 1.0, std=0.1)
+    reference = Lfm2ForCausalLM(Lfm2Config(**network.shape.config()))
+    reference.load_state_dict(network.state_dict(), strict=False)
+    token_ids, wanted = torch.randint(0, 300, (3, 50)), torch.rand(3, 50) < 0.3
+    with torch.no_grad():
+        logits, expected = network(token_ids, wanted).float(), reference(token_ids).logits[wanted]
+    assert (logits - expected).std() < 0.05 * expected.std()  # products are in bfloat16
+
+
+def test_a_run_goes_on_where_it_stopped_and_its_model_loads(tmp_path, monkeypatch):
+    monkeypatch.setattr("training.train.TOKENIZER_SAMPLES", 300)
+    Training(SMALL, tmp_path / "run", compiled=False).finish(tmp_path / "out")
+    longer = Settings(**{name: getattr(SMALL, name) for name in SMALL.__slots__} | {"tokens": 12_000})
+    Training(longer, tmp_path / "run", resume=True, compiled=False).finish(tmp_path / "out")
+    lines = [json.loads(line) for line in (tmp_path / "run" / "log.jsonl").read_text().splitlines()]
+    first, second = (line["from_tokens"] for line in lines if "settings" in line)
+    assert first == 0
+    assert second >= SMALL.tokens
+    assert PackagedModel(tmp_path / "out", name="trained").vocabulary.size == SMALL.vocabulary
+
+
+@pytest.mark.parametrize("tied", [True, False])
+def test_what_is_saved_is_what_the_library_and_transformers_load(tmp_path, tied):
+    """With an output layer of its own as well."""
+    tokenizer = train_tokenizer(["Total: 5 EUR"] * 9, size=300)
+    network = Network(Shape(300, 64, 4, 2, 96, 128, tied=tied), compiled=False)
+    for parameter in network.parameters():
+        torch.nn.init.normal_(parameter, mean=0.0 if parameter.ndim > 1 else 1.0, std=0.1)
+    save(network, tokenizer, tmp_path)
+    ours, theirs = PackagedModel(tmp_path, name="saved"), AutoModelForCausalLM.from_pretrained(tmp_path)
+    token_ids = ours.encode("Total: 5 EUR")
+    _, logits = ours.prefill([token_ids])
+    expected = theirs.float()(torch.tensor([token_ids])).logits[0, -1].detach().numpy()
+    assert np.abs(np.asarray(logits)[0] - expected).max() < 1e-4
