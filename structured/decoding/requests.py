@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,6 +29,23 @@ class Request:
     """What is done about repetition; None for nothing."""
 
 
+class SampledToken(NamedTuple):
+    """A token that the model was asked for.
+
+    Attributes:
+        start: The byte of the answer that it begins at; negative before the answer, in thinking or in the prompt.
+        end: The byte that it ends before; that of `start` for the end token.
+        log_probability: Its log-probability among the allowed tokens.
+        legal_mass: The probability that the model had put on allowed tokens. Where it is small, the model would have
+            written something else.
+    """
+
+    start: int
+    end: int
+    log_probability: float
+    legal_mass: float
+
+
 @dataclass(frozen=True, slots=True)
 class Diagnostics:
     """How a text came about."""
@@ -38,9 +56,8 @@ class Diagnostics:
     """How many forward passes it took part in."""
     repetitions: int = 0
     """How often a string or a list that repeated itself was closed."""
-    legal_masses: tuple[float, ...] = field(default=(), repr=False)
-    """For each sampled token, the probability that the model had put on allowed tokens. Where it is small, the model
-    would have written something else."""
+    tokens: tuple[SampledToken, ...] = field(default=(), repr=False)
+    """Those that were sampled, the end token included."""
     seconds: float = 0.0
     """From the first pass to the last token."""
     seconds_in_model: float = 0.0
@@ -52,7 +69,12 @@ class Diagnostics:
     @property
     def sampled(self) -> int:
         """How many tokens were sampled, the end token included."""
-        return len(self.legal_masses)
+        return len(self.tokens)
+
+    @property
+    def legal_masses(self) -> tuple[float, ...]:
+        """For each sampled token, the probability that the model had put on allowed tokens."""
+        return tuple(token.legal_mass for token in self.tokens)
 
 
 @dataclass(frozen=True, slots=True)

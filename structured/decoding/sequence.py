@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from structured.decoding.prompt_lookup import MAX_WORDS, Source, Window, propose
 from structured.decoding.repetition import BREAK, MAX_LOOKED_AT, repeated_by
-from structured.decoding.requests import Diagnostics, Generation, Request
+from structured.decoding.requests import Diagnostics, Generation, Request, SampledToken
 from structured.decoding.sampling import Choice
 from structured.errors import PatternError, StructuredError
 from structured.index.guide import Guide, WrongMaskError
@@ -48,7 +48,8 @@ class Sequence:
     """Whether the thinking repeated itself, and only the way to its end is allowed."""
     free_tokens: list[int] = field(default_factory=list)
     """Those written in free text, if they are penalised, with BREAK behind each string."""
-    legal_masses: list[float] = field(default_factory=list)
+    sampled: list[SampledToken] = field(default_factory=list)
+    """Their places are those in `text`."""
     passes: int = 0
     started: float = 0.0
     ended: float = 0.0
@@ -73,7 +74,7 @@ class Sequence:
         twin.guide = self.guide.copy()
         twin.next_guide = None if self.next_guide is None else self.next_guide.copy()
         twin.token_ids, twin.text, twin.pending = self.token_ids.copy(), self.text.copy(), self.pending.copy()
-        twin.legal_masses, twin.window = self.legal_masses.copy(), Window()
+        twin.sampled, twin.window = self.sampled.copy(), Window()
         twin.free_tokens = self.free_tokens.copy()
         return twin
 
@@ -157,9 +158,10 @@ class Sequence:
         self._note_free_text(state, choice.token_id)
         self.log_probability += choice.log_probability
         self.shortened |= choice.steered and self.next_guide is None
-        self.legal_masses.append(choice.legal_mass)
+        start = len(self.text)
         if choice.token_id not in self.guide.index.vocabulary.end_token_ids:
             self._append((choice.token_id,))
+        self.sampled.append(SampledToken(start, len(self.text), choice.log_probability, choice.legal_mass))
         self._append_forced()
         self.window.accept(self.pending)
 
@@ -191,6 +193,7 @@ class Sequence:
 
     def generation(self) -> Generation:
         """Return what has become of it."""
+        before = self.answer_start + self.request.begun
         return Generation(
             self.answer.decode(),
             tuple(self.token_ids),
@@ -201,7 +204,7 @@ class Sequence:
                 self.forced,
                 self.passes,
                 self.repetitions,
-                tuple(self.legal_masses),
+                tuple(one._replace(start=one.start - before, end=one.end - before) for one in self.sampled),
                 max(self.ended - self.started, 0.0) if self.started else 0.0,
                 self.seconds_in_model,
                 self.seconds_in_guide,

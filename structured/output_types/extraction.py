@@ -1,21 +1,127 @@
-"""An extraction: what a text states, and the names of what it does not."""
+"""An extraction: a value with the evidence for each part of it, and what it was made by.
 
-from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+Its form in JSON is one object. The value stands there for readers; it is read back from the text of the answer, which
+the type reads as it did at first.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Generic, Self, TypeVar
+
+from pydantic_core import to_json
+
+from structured.errors import Attempt
+from structured.errors.pickling import StandInError
+from structured.errors.values import message
+from structured.output_types.evidence import Evidence
+from structured.output_types.optional_fields import Absent
+from structured.output_types.resolve import resolve_type
+from structured.output_types.stated import Stated
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Extraction(Generic[T]):
-    """The result of a call with `absent`: the stated values, and the names of the fields that are missing.
+class Usage:
+    """What an answer cost, its rejected attempts and other samples included.
+
+    Attributes:
+        prompt_tokens: The tokens of the prompt.
+        sampled_tokens: The tokens that the model was asked for.
+        forced_tokens: The tokens that were known without asking it.
+        passes: The forward passes in which its text took part.
+    """
+
+    prompt_tokens: int = 0
+    sampled_tokens: int = 0
+    forced_tokens: int = 0
+    passes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """What made an extraction.
+
+    Attributes:
+        type: The name of the type.
+        model: The name of the model.
+        options: The options of the call, as JSON values; one that is none as its `repr`.
+        version: That of this library.
+        type_digest: SHA-256 of the type's description and schema.
+        document_digest: SHA-256 of the document, as UTF-8.
+    """
+
+    type: str
+    model: str
+    options: Mapping[str, Any]
+    version: str
+    type_digest: str
+    document_digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction(Stated[T], Generic[T]):
+    """A value with its evidence: the result of a call with `evidence` or `absent`.
 
     Attributes:
         value: The instance; missing fields have their defaults. None if a missing field is required by the type.
         data: What was stated, as plain JSON values, without the missing fields.
         missing: The fields that were not stated, by their paths, such as `"lines[2].price"`.
+        evidence: The evidence for each value that holds no others, by its path; `""` is an answer of one value.
+        document: The document, as it was given; of a chat, all that the user says.
+        text: The answer as it was written.
+        usage: What it cost.
+        attempts: Answers that the type's validators rejected before.
+        seconds: How long it took; documents of a batch are written together.
+        made_by: What made it.
     """
 
-    value: T | None
-    data: Any
-    missing: tuple[str, ...]
+    evidence: Mapping[str, Evidence] = field(default_factory=dict, repr=False)
+    document: str = field(default="", repr=False)
+    text: str = field(default="", repr=False)
+    usage: Usage = field(default=Usage(), repr=False)
+    attempts: tuple[Attempt, ...] = field(default=(), repr=False, compare=False)
+    seconds: float = field(default=0.0, repr=False, compare=False)
+    made_by: Provenance | None = field(default=None, repr=False)
+
+    def to_json(self) -> str:
+        """Return the extraction as one JSON object, in one line."""
+        written = {
+            "value": json.loads(to_json(self.value, by_alias=True, fallback=repr)),
+            "data": self.data,
+            "missing": self.missing,
+            "evidence": {path: asdict(one) for path, one in self.evidence.items()},
+            "document": self.document,
+            "text": self.text,
+            "usage": asdict(self.usage),
+            "attempts": [{"text": one.text, "error": message(one.error)} for one in self.attempts],
+            "seconds": self.seconds,
+            "made_by": None if self.made_by is None else asdict(self.made_by),
+        }
+        return json.dumps(written, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, written: str, output_type: type[T] | object, *, absent: Absent | None = None) -> Self:
+        """Return the extraction that an object of `to_json` says, its value read as the type that made it.
+
+        Raises ValueError if it is none, or if the type does not read its answer.
+        """
+        try:
+            record = json.loads(written)
+            evidence = {
+                path: Evidence(one["span"] and tuple(one["span"]), one["match"], one["confidence"])
+                for path, one in record["evidence"].items()
+            }
+            made_by = record["made_by"] and Provenance(**record["made_by"])
+            usage, missing = Usage(**record["usage"]), tuple(record["missing"])
+            attempts = tuple(Attempt(one["text"], StandInError(one["error"])) for one in record["attempts"])
+            data, document, text, seconds = (record[name] for name in ("data", "document", "text", "seconds"))
+        except (KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:
+            raise ValueError(f"This is no extraction as to_json writes it: {message(error)}.") from error
+        if missing and absent is None:
+            absent = True
+        value = resolve_type(output_type, absent).parse(text)
+        if isinstance(value, Stated):
+            value = value.value
+        return cls(value, data, missing, evidence, document, text, usage, attempts, seconds, made_by)

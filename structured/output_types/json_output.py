@@ -5,6 +5,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from hashlib import sha256
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
@@ -14,6 +15,8 @@ from structured.json_schema.document.location import Compilation, Location, Opti
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName
 from structured.output_types.description import describe, layouts
 from structured.output_types.output_type import Description, OutputType
+from structured.output_types.paths import Steps
+from structured.output_types.places import parts_at
 from structured.regex import Pattern
 
 T = TypeVar("T")
@@ -71,6 +74,17 @@ class JsonOutput(OutputType[T]):
     def automaton(self, document: str | None = None) -> RegularAutomaton:  # noqa: ARG002  it is the same for all
         """Return the automaton of the answers."""
         return RegularAutomaton(self.pattern, foundation=foundation())
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of the schema and the layout of its values."""
+        written = json.dumps([self.schema, self.layout], sort_keys=True, default=repr)
+        return sha256(written.encode(errors="surrogatepass")).hexdigest()
+
+    def is_chosen(self, steps: Steps, value: Any) -> bool:
+        """Tell whether a value is one of those that an enum lists."""
+        listed = (part.schema.get("enum", [part.schema.get("const")]) for part in parts_at(self.root, steps))
+        return value is not None and any(value in values for values in listed)
 
     def describe(self) -> Description:
         """Return the type in the style of a TypeScript interface."""

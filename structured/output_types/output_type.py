@@ -5,11 +5,13 @@ implementations; a class of one's own that follows it can be passed wherever a t
 """
 
 from abc import ABC, abstractmethod
+from hashlib import sha256
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from structured.automata import Automaton
 from structured.errors import SchemaError
 from structured.output_types.annotations import Annotation
+from structured.output_types.paths import Steps
 
 T = TypeVar("T")
 
@@ -62,6 +64,15 @@ class OutputType(ABC, Generic[T]):
     @abstractmethod
     def describe(self) -> Description:
         """Return how the type is shown to the model."""
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of what tells this type from others; by default, of its name and description."""
+        return sha256(repr((self.name, self.describe())).encode(errors="surrogatepass")).hexdigest()
+
+    def is_chosen(self, steps: Steps, value: Any) -> bool:  # noqa: ARG002  an answer without a schema chooses nothing
+        """Tell whether a value of an answer is one of some that the type lists, and not read off the document."""
+        return False
 
     def check(self) -> None:
         """Raise SchemaError if the type is not supported. Called before a model is loaded.

@@ -16,7 +16,6 @@ from structured.errors.values import shown
 from structured.json_schema.document.location import Compilation, Reading
 from structured.json_schema.whitespace import read_whitespace
 from structured.output_types.annotations import Annotation
-from structured.output_types.extraction import Extraction
 from structured.output_types.json_output import JsonLayout, JsonOutput
 from structured.output_types.json_schema import check_document
 from structured.output_types.missing import is_all_missing, stated, without
@@ -24,6 +23,7 @@ from structured.output_types.optional_fields import Absent, with_absence
 from structured.output_types.output_type import OutputType
 from structured.output_types.paths import steps_to_path
 from structured.output_types.pydantic import CompleteJsonSchema
+from structured.output_types.stated import Stated
 
 T = TypeVar("T")
 
@@ -62,7 +62,7 @@ class PythonType(JsonOutput[T]):
 
 
 @dataclass(frozen=True, eq=False)
-class PartlyStated(JsonOutput[Extraction[T]]):
+class PartlyStated(JsonOutput[Stated[T]]):
     """A type of which a text may not state all fields: what is missing is written as null, and listed."""
 
     of: PythonType[T] = field(repr=False, kw_only=True)
@@ -77,7 +77,7 @@ class PartlyStated(JsonOutput[Extraction[T]]):
         """Return what compiles the schema in which fields may be null."""
         return replace(self.of, schema=self.schema).compilation()
 
-    def parse(self, text: str) -> Extraction[T]:
+    def parse(self, text: str) -> Stated[T]:
         """Return what an answer states, and where something is missing. Raises ValueError if a validator rejects it."""
         left, missing = stated(self.root, text)
         data = json.loads(left)
@@ -87,7 +87,7 @@ class PartlyStated(JsonOutput[Extraction[T]]):
         except ValidationError as error:
             if () not in missing and not is_all_missing(error.errors(), data, missing):
                 raise
-        return Extraction(value, without(data, missing), tuple(map(steps_to_path, missing)))
+        return Stated(value, without(data, missing), tuple(map(steps_to_path, missing)))
 
     def plain(self, value: Any) -> Any:
         """Return an instance as plain JSON data."""

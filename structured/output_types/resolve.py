@@ -4,12 +4,12 @@ from functools import lru_cache
 from typing import Annotated, Any, get_args, get_origin
 
 from structured.errors import SchemaError
-from structured.output_types.extraction import Extraction
 from structured.output_types.json_output import JsonLayout, JsonOutput
 from structured.output_types.json_schema import JsonSchema, JsonSchemaType
 from structured.output_types.optional_fields import Absent
 from structured.output_types.output_type import OutputType
 from structured.output_types.python_type import PythonType, python_type, type_name
+from structured.output_types.stated import Stated
 
 KEPT = 64
 """Types kept in memory, the least recently used dropped first."""
@@ -41,9 +41,9 @@ def resolve_type(output_type: object, absent: Absent | None = None, layout: Json
 
 def _resolve(output_type: object, absent: Absent | None, layout: JsonLayout) -> OutputType[Any]:
     wanted = _without_metadata(output_type)
-    if get_origin(wanted) is Extraction:
+    if _is_extraction(get_origin(wanted)):
         output_type, absent = get_args(wanted)[0], True if absent is None else absent
-    if output_type is Extraction:
+    if _is_extraction(output_type):
         raise SchemaError(
             "Extraction names no type of which fields may be missing", remedy="Write Extraction[Model] with yours."
         )
@@ -110,5 +110,10 @@ def _without_metadata(output_type: object) -> object:
 
 def _has_extraction(output_type: object) -> bool:
     """Tell whether a type is that of results, or has it inside."""
-    is_result = output_type is Extraction or get_origin(output_type) is Extraction
+    is_result = _is_extraction(output_type) or _is_extraction(get_origin(output_type))
     return is_result or any(map(_has_extraction, get_args(output_type)))
+
+
+def _is_extraction(wanted: object) -> bool:
+    """Tell whether something is the class of results."""
+    return isinstance(wanted, type) and issubclass(wanted, Stated)

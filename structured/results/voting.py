@@ -57,7 +57,7 @@ def _voted(candidates: Sequence[Candidate]) -> Any:
     """Return the value of most candidates at one place."""
     groups: dict[Hashable, list[Candidate]] = {}
     for one in candidates:
-        shape = frozenset(one.data) if isinstance(one.data, dict) else _identity(one.data)
+        shape = frozenset(one.data) if isinstance(one.data, dict) else identity(one.data)
         groups.setdefault(shape, []).append(one)
     most = max(groups.values(), key=lambda group: (len(group), max(one.log_probability for one in group)))
     likeliest = max(most, key=lambda one: one.log_probability).data
@@ -72,13 +72,13 @@ def _leaves(data: Any, steps: Steps = ()) -> Iterator[tuple[Steps, Hashable]]:
         for name, value in data.items():
             yield from _leaves(value, (*steps, name))
     else:
-        yield steps, _identity(data)
+        yield steps, identity(data)
 
 
-def _identity(data: Any) -> Hashable:
+def identity(data: Any) -> Hashable:
     """Return what is equal for values that JSON calls equal: 1 and 1.0, not 1 and true; objects in any order."""
     if isinstance(data, dict):
-        return "object", frozenset((name, _identity(value)) for name, value in data.items())
+        return "object", frozenset((name, identity(value)) for name, value in data.items())
     if isinstance(data, list):
-        return "list", tuple(map(_identity, data))
+        return "list", tuple(map(identity, data))
     return type(data) if isinstance(data, bool) else None, data
