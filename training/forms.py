@@ -140,7 +140,10 @@ def bullets(story: Story) -> str:
     else:
         subject = subject_of(replace(story, lead=None))
         lines = [
-            text.rstrip(".") for text in narrated(scene, subject, stated(scene, story.kind, story.facts), fragments=0.5)
+            text.rstrip(".")
+            for text in narrated(
+                scene, subject, stated(scene, story.kind, story.facts, absent=story.absent), fragments=0.5
+            )
         ]
     text = "\n".join(f"{bullet}{line}" for line in lines)
     return f"{heading(story)}\n\n{text}" if scene.chance(0.5) else text

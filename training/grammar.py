@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from training.kind import Event, Field, Kind
+from training.phrases import CLAUSES, PACKINGS
 from training.values import OPEN, Fact, Scene
 from training.words import Entry, Split
 
@@ -120,36 +121,18 @@ def article(text: str) -> str:
 
 # Statements
 
-_LABEL_CLAUSES: dict[str, tuple[str, ...]] = {
-    "copula": ("the {label} is {v}", "the {label} of {s} is {v}", "{its} {label} is {v}"),
-    "reverse": ("{v} is the {label}", "{v} is {its} {label}"),
-    "given": ("the {label} is given as {v}", "the {label} is listed as {v}", "{v} is entered as the {label}"),
-    "we": ("we have {v} as the {label}", "I have noted {v} as the {label}", "our files show {v} as the {label}"),
-    "file": ("for the {label} we have {v}", "the {label} on file is {v}", "{v} was noted under {label}"),
-    "told": (
-        "they gave me {v} as the {label}",
-        "I was told that the {label} is {v}",
-        "they put the {label} down as {v}",
-    ),
-    "field": ("the {label} field says {v}", "next to {label} somebody wrote {v}", "you will find {v} under {label}"),
-    "remain": ("the {label} remains {v}", "the {label} is now {v}", "the {label} has changed to {v}"),
-    "be": ("the {label} was {v}", "the {label} will be {v}", "the {label} has been set to {v}"),
-}
-_KEPT_LABEL_CLAUSES: dict[str, tuple[str, ...]] = {
-    "as for": ("as for the {label}, it is {v}", "when it comes to the {label}, {v} is what I know"),
-    "read": ("the {label} reads {v}", "under {label} one finds {v}"),
-    "turn": ("the {label} turned out to be {v}", "{v} is what it says for the {label}"),
-}
-_LABEL_PREDICATES = (
-    "has {v} as its {label}", "lists {v} as its {label}", "shows {v} as its {label}", "names {v} as its {label}",
-    "gives {v} as its {label}", "is on file with {v} as its {label}",
+_KEPT_CLAUSES = (
+    "as for the {label}, it is {v}", "when it comes to the {label}, {v} is what I know", "under {label} one finds {v}",
+    "the {label} turned out to be {v}", "{v} is what it says for the {label}", "{v} it is for the {label}",
+    "{v} serves as the {label}", "you asked for the {label}: {v}",
 )  # fmt: skip
-
-_NUMBER_PREDICATES = (
-    "has {a label} of {v}", "comes with {a label} of {v}", "shows {a label} of {v}", "reaches {a label} of {v}",
-    "is listed with {a label} of {v}", "reports {a label} of {v}",
+_FILED = (
+    "the {label} is given as {v}", "the {label} is listed as {v}", "our files show {v} as the {label}",
+    "you will find {v} under {label}", "they put the {label} down as {v}", "the {label} on file is {v}",
 )  # fmt: skip
-
+"""Clauses of offices, which any field allows but few people write."""
+_LABEL_PREDICATES = ("has {v} as its {label}", "lists {v} as its {label}", "names {v} as its {label}")
+_NUMBER_PREDICATES = ("has {a label} of {v}", "comes with {a label} of {v}", "shows {a label} of {v}")
 _KEPT_LABEL_PREDICATES = ("has got {v} as its {label}", "goes with {v} as its {label}")
 _KEPT_NUMBER_PREDICATES = ("has got {a label} of {v}", "features {a label} of {v}")
 _HEDGES = ("about", "around", "roughly", "some", "almost", "just over", "approximately", "exactly", "only")
@@ -186,8 +169,11 @@ def spelled(scene: Scene, one: Field, fact: Fact, *, plain: bool = False) -> str
     return fact.shown
 
 
-def stated(scene: Scene, kind: Kind, facts: Sequence[Stated], *, plain: bool = False) -> list[Statement]:
-    """Return the facts as statements, those of one event often together."""
+def stated(
+    scene: Scene, kind: Kind, facts: Sequence[Stated], *, absent: Sequence[Field] = (), plain: bool = False
+) -> list[Statement]:
+    """Return the facts as statements, those of one event often together; none may seem to be an absent field."""
+    told = [*(one for one, _ in facts), *absent]
     statements: list[Statement] = []
     together: dict[str, dict[str, str]] = {}
     for one, fact in facts:
@@ -198,7 +184,7 @@ def stated(scene: Scene, kind: Kind, facts: Sequence[Stated], *, plain: bool = F
             together.setdefault(group, {})[one.slot] = spelled(scene, one, fact, plain=plain)
             together[group].setdefault("event", one.event)
         else:
-            statements.append(state(scene, kind, one, fact, plain=plain))
+            statements.append(state(scene, kind, one, fact, told, plain=plain))
     events = kind.events or {}
     return [
         happened(scene, events[together[statement.clause]["event"]], together[statement.clause])
@@ -208,15 +194,24 @@ def stated(scene: Scene, kind: Kind, facts: Sequence[Stated], *, plain: bool = F
     ]
 
 
-def state(scene: Scene, kind: Kind, one: Field, fact: Fact, *, plain: bool = False) -> Statement:
-    """Return one fact in every form that its words allow."""
+def state(
+    scene: Scene, kind: Kind, one: Field, fact: Fact, told: Sequence[Field] = (), *, plain: bool = False
+) -> Statement:
+    """Return one fact in every form that its words allow; without a label only if nothing else told may be meant."""
     if one.sort in ("flag", "choice"):
         label, wording = one.label(scene, form=True), scene.pick(fact.wordings)
-        return Statement(predicate=wording, fragment=f"{label}: {fact.shown}")
+        fragment = bare_wording(wording)
+        if not fragment or scene.chance(0.15):
+            fragment = f"{label}: {fact.shown}"
+        return Statement(predicate=wording, fragment=fragment)
     value, label = spelled(scene, one, fact, plain=plain), one.label(scene)
     noun_like = bool(one.words.entries)
+    rivals = [other for other in told if other.key != one.key and other.sort == one.sort]
+    role = () if plain or any(other.role is one.role for other in rivals) else one.role.of(scene.split)
     predicates = one.predicates.of(scene.split)
-    own = scene.pick(predicates) if predicates and scene.chance(0.88) else ""
+    spoken = tuple(text for text in role if not text.startswith(("~", "+")))
+    chosen = spoken if spoken and (not predicates or scene.chance(0.4)) else predicates
+    own = scene.pick(chosen) if chosen and scene.chance(0.92) else ""
     filled = _filled(scene, own, value)
     whole = own.startswith(("{v}", "^")) or "{s}" in own
     predicate, filled = "" if whole else filled, filled.lstrip("^")
@@ -225,40 +220,101 @@ def state(scene: Scene, kind: Kind, one: Field, fact: Fact, *, plain: bool = Fal
         frames = by_split(_LABEL_PREDICATES, _KEPT_LABEL_PREDICATES, scene.split)
         if one.sort in ("number", "money") and not is_plural(label):
             frames = by_split(_NUMBER_PREDICATES, _KEPT_NUMBER_PREDICATES, scene.split)
-        if not filled and kind.subject != "person":
+        if not filled and kind.subject != "person" and scene.chance(0.35):
             predicate = scene.pick(frames).replace("{a label}", article(label)).format(label=label, v=value)
-        clause = clause or label_clause(scene, label, value, fact)
-    elif noun_like and not clause:
-        clause = scene.pick((f"the {label} are {value}", f"the {label}: {value}", f"the {label} include {value}"))
+    if noun_like:
+        clause = clause or label_clause(scene, one.sort, label, value, fact)
     amount = one.sort in ("number", "money") and not is_plural(label)
     noun = (f"{article(label)} of {value}" if amount else f"{value} as the {label}") if noun_like else ""
-    named = scene.pick(one.names(scene))
-    mark = scene.pick(by_split((" ", ": ", " – ", " = "), (" ... ", " → ", " :: "), scene.split))
-    fragment = f"{named}{' ' if named.endswith(_PREPOSITIONS) else mark}{value}"
-    posts = one.posts.some(scene.split)
+    posts = (*one.posts.some(scene.split), *(text[1:].strip() for text in role if text.startswith("+")))
     post = _filled(scene, scene.pick(posts), fact.shown) if posts else ""
+    fragment = packed(scene, one, fact, value, [text[1:] for text in role if text.startswith("~")], alone=not rivals)
     return Statement(predicate, clause, noun if one.sort not in ("list", "rows") else "", fragment, post)
 
 
-def label_clause(scene: Scene, label: str, value: str, fact: Fact) -> str:
+def packed(scene: Scene, one: Field, fact: Fact, value: str, bare: Sequence[str], *, alone: bool) -> str:
+    """Return a fact as a fragment of a list: "45 euros", "due 3 May", "3 rooms", "owner: Ana Costa"."""
+    if not alone:
+        bare = [text for text in bare if len(re.sub(r"\{\w+\}|\W", "", text)) > 2]
+    if bare and scene.chance(0.75):
+        return _filled(scene, scene.pick(bare), value)
+    label = one.label(scene)
+    if one.words.entries and scene.chance(0.75):
+        frames, texts = PACKINGS[scene.split], _label_forms(one.sort, label, value, fact)
+        if "{n}" in texts:
+            return scene.pick(frames["count"] or ("{v}",)).replace("{v}", texts["{n}"])
+        fitting = [text for text in frames[one.sort] if "{x}" not in text or "{x}" in texts]
+        return _with_label(scene.pick(fitting or ("{label}: {v}",)), texts)
+    named = scene.pick(one.names(scene))
+    mark = scene.pick(by_split((" ", ": ", " – ", " = "), (" ... ", " → ", " :: "), scene.split))
+    return f"{named}{' ' if named.endswith(_PREPOSITIONS) else mark}{value}"
+
+
+def bare_wording(wording: str) -> str:
+    """Return a predicate as a fragment: "is sold out" → "sold out", "has no balcony" → "no balcony", or nothing."""
+    verb, _, rest = wording.partition(" ")
+    match verb:
+        case "is" | "was":
+            return rest
+        case "has" | "have" if re.match(r"(?:no|not|never|been|yet|already|just|since|still|only) ", rest):
+            return re.sub(r"^been ", "", rest)
+        case "has" | "offers" | "includes":
+            return f"with {rest}"
+        case "comes" | "goes" if rest.startswith(("with", "without")):
+            return rest
+        case "does" | "did" | "will" | "can" | "cannot" | "must" | "may":
+            return wording
+        case _:
+            return ""
+
+
+def _label_forms(sort: str, label: str, value: str, fact: Fact) -> dict[str, str]:
+    """Return what the placeholders of a phrase stand for; {n} is a number with what it counts: "3 rooms"."""
+    forms = {"{v}": value, "{label}": label, "{a label}": article(label)}
+    if sort == "date" and (found := re.fullmatch(r"(?:date of )?(.+?)(?: date)?", label)) and found[1] != label:
+        forms["{x}"] = found[1]
+    counted = label.removeprefix("number of ") if label.startswith("number of ") else label if is_plural(label) else ""
+    if sort == "number" and counted and isinstance(fact.value, int) and " in " not in counted:
+        last = counted.split()[-1]
+        noun = counted[:-1] if fact.value == 1 and counted.endswith("s") else counted
+        if not fact.others:
+            forms["{n}"] = f"{value} {noun}"
+        elif fact.text.endswith((last, last[:-1])):
+            forms["{n}"] = value
+    return forms
+
+
+def _with_label(phrase: str, forms: dict[str, str]) -> str:
+    for name, text in forms.items():
+        phrase = phrase.replace(name, text)
+    return phrase
+
+
+def label_clause(scene: Scene, sort: str, label: str, value: str, fact: Fact) -> str:
     """Return a clause that names the field and gives the value."""
-    families = {"train": _LABEL_CLAUSES, "phrasings": _KEPT_LABEL_CLAUSES}.get(
-        scene.split, _LABEL_CLAUSES | _KEPT_LABEL_CLAUSES
-    )
-    clause = scene.pick(scene.pick(tuple(families.values())))
+    forms = _label_forms(sort, label, value, fact)
+    if "{n}" in forms and scene.chance(0.8):
+        clause = scene.pick(CLAUSES[scene.split]["count"] or ("it is {v} in total",)).replace("{v}", forms["{n}"])
+        return clause.replace("there are", "there is") if fact.value == 1 else clause
+    known: Sequence[str] = CLAUSES[scene.split][sort]
+    if not known or scene.chance(0.12 if scene.split == "train" else 0.3):
+        known = by_split(_FILED, _KEPT_CLAUSES, scene.split)
+    clause = scene.pick(known)
     if clause.startswith("{v}") and fact.text[:1].islower() and scene.split != "phrasings":
         clause = "the {label} is {v}"
-    if is_plural(label):
-        clause = "the {label} is {v}" if clause.startswith("{v}") else clause
-        for one, many in (
-            (" is ", " are "),
-            (" was ", " were "),
-            (" has ", " have "),
-            (" reads ", " read "),
-            (", it are ", ", they are "),
-        ):
-            clause = clause.replace(one, many)
-    return clause.replace("{label}", label).replace("{v}", value)
+    if "{x}" in clause and ("{x}" not in forms or forms["{x}"].endswith(("due", "ed", "st", "al"))):
+        clause = "the {label} is {v}"
+    if is_plural(label) and sort not in ("list", "rows"):
+        clause = re.sub(
+            r"\{(a label|label)\}([^{}]*?)\b(is|was|has|stands|comes|amounts|falls)\b", _plural_verb, clause
+        )
+        clause = clause.replace("{a label}", "{label}").replace(" there is {label}", " there are {label}")
+    return _with_label(clause, forms)
+
+
+def _plural_verb(found: re.Match[str]) -> str:
+    verb = {"is": "are", "was": "were", "has": "have"}.get(found[3], found[3][:-1])
+    return f"{{{found[1]}}}{found[2]}{verb}"
 
 
 def is_plural(label: str) -> bool:
@@ -356,6 +412,12 @@ def _parenthesis(_scene: Scene, subject: Subject, name: str, said: Sequence[Stat
     return f"{name} {conjugated(said[0].predicate, subject)} ({said[1].fragment})"
 
 
+def _apposed(scene: Scene, subject: Subject, name: str, said: Sequence[Statement]) -> str:
+    if name == subject.pronoun or not subject.is_third or "," in said[0].fragment:
+        return _and(scene, subject, name, said)
+    return f"{name.rstrip(',')}, {said[0].fragment}, {conjugated(said[1].predicate, subject)}"
+
+
 def _dash(scene: Scene, subject: Subject, name: str, said: Sequence[Statement]) -> str:
     return f"{name} {conjugated(said[0].predicate, subject)}{scene.pick((' – ', '; ', ' -- '))}{said[1].fragment}"
 
@@ -406,6 +468,7 @@ def _colon(scene: Scene, subject: Subject, name: str, said: Sequence[Statement])
 _PATTERNS: dict[Pattern, tuple[int, int, float]] = {  # fewest and most statements, weight
     _and: (1, 3, 40), _relative: (2, 2, 9), _participle: (2, 2, 9), _behind: (2, 2, 5), _semicolon: (2, 2, 10),
     _but: (2, 2, 4), _also: (2, 2, 6), _with: (2, 2, 8), _parenthesis: (2, 2, 6), _dash: (2, 2, 6), _said: (1, 1, 8),
+    _apposed: (2, 2, 10),
 }  # fmt: skip
 _KEPT_PATTERNS: dict[Pattern, tuple[int, int, float]] = {
     _and: (1, 3, 22), _while: (2, 2, 10), _not_only: (2, 2, 8), _colon: (1, 2, 3), _said: (1, 1, 7),
@@ -413,11 +476,18 @@ _KEPT_PATTERNS: dict[Pattern, tuple[int, int, float]] = {
 _ALL_PATTERNS = {"train": _PATTERNS, "phrasings": _KEPT_PATTERNS, "kinds": _PATTERNS | _KEPT_PATTERNS}
 
 
-def narrated(scene: Scene, subject: Subject, statements: Sequence[Statement], *, fragments: float = 0.1) -> list[str]:
-    """Return sentences that make all the statements, in their order."""
+def narrated(
+    scene: Scene, subject: Subject, statements: Sequence[Statement], *, fragments: float = 0.1, packings: float = 0.15
+) -> list[str]:
+    """Return sentences that make all the statements in their order, some of them as a list of fragments."""
     left = list(statements)
     sentences: list[str] = []
     subject, left, extended = extended_subject(scene, subject, left)
+    if len(left) > 1 and not extended and subject.pronoun not in ("I", "we") and scene.chance(packings):
+        count = scene.rng.randint(2, 4)
+        mark = scene.pick(by_split((", ", ", ", ": ", " – "), (" | ", "; "), scene.split))
+        sentences.append(f"{subject.full}{mark}{', '.join(one.fragment for one in left[:count])}.")
+        del left[:count]
     patterns = _ALL_PATTERNS[scene.split]
     while left:
         first = not any(subject.full in one for one in sentences)

@@ -18,6 +18,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from training.phrases import ROLE_PHRASES
 from training.values import (
     STRING,
     Fact,
@@ -86,6 +87,7 @@ class Field:
     sort: str
     predicates: Parted
     posts: Parted = Parted(())  # what may stand behind the name of the record: "from {v}"
+    role: Parted = Parted(())  # phrases of all fields that are called so
     gloss: str = ""
     event: str = ""
     slot: str = ""
@@ -171,6 +173,7 @@ def parse_field(line: str) -> Field:
     listed = by_comma(words.lstrip("^"))
     make, sort = role_maker(role, predicates)
     pieces = () if sort in ("flag", "choice") else _pieces(predicates, ";")
+    role_of = next((one for one in listed if one in ROLE_PHRASES and sort not in ("flag", "choice")), "")
     return Field(
         key=listed[0].strip("~"),
         words=Parted(tuple(one for one in listed if not one.startswith("~") and " in " not in one)),
@@ -181,6 +184,7 @@ def parse_field(line: str) -> Field:
         posts=Parted(tuple(piece[1:].strip() for piece in pieces if piece.startswith("+"))),
         gloss=gloss or (f"whether it {pieces_of_yes(predicates)}" if sort == "flag" else ""),
         writes=words.startswith("^"),
+        role=Parted(ROLE_PHRASES.get(role_of, ())),
     )
 
 

@@ -30,7 +30,7 @@ def told(story: Story, *, own: bool = False, fragments: float = 0.07) -> list[st
         facts = facts or [story.lead]
     subject = subject_of(story, own=own)
     opening, facts = opened(story, facts) if not own else ("", facts)
-    statements = stated(scene, story.kind, facts)
+    statements = stated(scene, story.kind, facts, absent=story.absent)
     if not statements and story.lead and not opening:
         statements = stated(scene, story.kind, [story.lead])
     sentences = narrated(scene, subject, statements, fragments=fragments)
@@ -102,13 +102,14 @@ def introduced(story: Story, sentences: Sequence[str], *, own: bool = False) -> 
 def prose(story: Story) -> str:
     """One paragraph or two, sometimes with a heading."""
     scene = story.scene
-    sentences = told(story)
+    head, told_above = (heading(story), story) if scene.chance(0.6) else headed(story)
+    sentences = told(told_above)
     if len(sentences) > 3 and scene.chance(0.3):
         middle = len(sentences) // 2
         text = f"{' '.join(sentences[:middle])}\n\n{' '.join(sentences[middle:])}"
     else:
         text = " ".join(sentences)
-    return f"{heading(story)}\n\n{text}" if scene.chance(0.15) else text
+    return f"{head}\n\n{text}" if scene.chance(0.25) or told_above is not story else text
 
 
 def letter(story: Story) -> str:
@@ -133,10 +134,11 @@ def mail(story: Story) -> str:
     name = writer or kept(" ".join(full_name(scene)))
     if "agent" in story.sensitive and not writer:
         name = team(scene)
+    subject, inner = headed(inner)
     sender = (
         f"From: {name}" if "code" in story.sensitive or scene.chance(0.4) else f"From: {name} <{email(scene).shown}>"
     )
-    lines = [sender, f"Subject: {scene.pick(('', 'Re: ', 'Fwd: '))}{subject_line(story)}"]
+    lines = [sender, f"Subject: {scene.pick(('', 'Re: ', 'Fwd: '))}{subject}"]
     if scene.chance(0.5) and "code" not in story.sensitive:
         lines.insert(1, f"To: {email(scene).shown}")
     if scene.chance(0.5) and "date" not in story.sensitive:
@@ -145,6 +147,23 @@ def mail(story: Story) -> str:
     body = " ".join(sentences) if scene.chance(0.7) else "\n\n".join(sentences)
     parts = ["\n".join(lines), f"{greeting(story)}," if scene.chance(0.7) else "", body]
     return "\n\n".join(filter(None, [*parts, signature(story, writer) if writer or scene.chance(0.6) else ""]))
+
+
+def headed(story: Story) -> tuple[str, Story]:
+    """Return a headline that may tell up to two facts, and the story without them."""
+    scene = story.scene
+    free = [pair for pair in story.facts if pair is not story.lead and pair[0].sort not in ("rows", "list")]
+    if len(story.facts) < 3 or not free or not scene.chance(0.35):
+        return subject_line(story), story
+    taken = free[: scene.rng.randint(1, 2)]
+    pieces = [one.fragment for one in stated(scene, story.kind, taken, absent=[*story.absent, *others(story, taken)])]
+    rest = [pair for pair in story.facts if all(pair is not one for one in taken)]
+    return ", ".join([subject_line(story), *pieces]), replace(story, facts=rest)
+
+
+def others(story: Story, taken: Sequence[tuple[Field, Fact]]) -> list[Field]:
+    """Return the fields of a story but for some."""
+    return [one for one, _ in story.facts if all(one is not other for other, _ in taken)]
 
 
 def subject_line(story: Story) -> str:
@@ -206,11 +225,41 @@ def note(story: Story) -> str:
     scene = story.scene
     subject = subject_of(story)
     facts = [pair for pair in story.facts if pair is not story.lead]
-    pieces = [one.fragment or one.noun or one.predicate for one in stated(scene, story.kind, facts)]
+    pieces = [
+        one.fragment or one.noun or one.predicate for one in stated(scene, story.kind, facts, absent=story.absent)
+    ]
     mark = scene.pick(by_split((", ", "; ", ". ", "\n"), (" / ", " | ", " + "), scene.split))
     head = subject.full if story.lead else scene.pick(story.kind.nouns)
     text = f"{head}{scene.pick((': ', ' – ', ', '))}{mark.join(pieces)}"
     return lowered(text) if scene.chance(0.3) else sentence_case(text)
+
+
+_OFFERS = (
+    "FOR SALE: {}", "For sale: {}", "New: {}", "Wanted! {}", "Reminder: {}", "FYI: {}", "Found this: {}", "Update: {}",
+    "Hi, {}", "Offer: {}", "*** {} ***", "To whom it may concern: {}", "hello, {}", "Urgent: {}", "+++ {} +++",
+)  # fmt: skip
+
+
+def listing(story: Story) -> str:
+    """A headline and fragments behind it, as in small ads, calendars and catalogues."""
+    scene = story.scene
+    facts = [pair for pair in story.facts if pair is not story.lead] or list(story.facts)
+    pieces = [one.fragment for one in stated(scene, story.kind, facts, absent=story.absent)]
+    head = sentence_case(subject_of(story).full)
+    if scene.chance(0.3):
+        head = scene.pick(part(_OFFERS, scene.split)).format(head)
+    first = scene.rng.randint(0, min(3, len(pieces)))
+    marks = by_split((", ", " – ", " · ", ", ", " | ", "\n"), (" / ", "; ", " -- "), scene.split)
+    lines = [scene.pick(marks).join([head, *pieces[:first]])]
+    rest = pieces[first:]
+    while rest:
+        count = scene.rng.randint(1, 4)
+        lines.append(scene.pick((", ", ". ", "; ")).join(sentence_case(one) for one in rest[:count]))
+        rest = rest[count:]
+    text = scene.pick(("\n", ". ", "\n", "\n\n")).join(lines)
+    closing = aside(story) if scene.chance(0.25) else ""
+    text = f"{text}{scene.pick(('.', '', '!'))}{scene.pick((' ', chr(10))) if closing else ''}{closing}"
+    return lowered(text) if scene.chance(0.15) else text
 
 
 def news(story: Story) -> str:
@@ -298,11 +347,11 @@ def mixed(story: Story) -> str:
 
 
 LAYOUTS: dict[Layout, float] = {
-    prose: 36, letter: 8, mail: 9, note: 5, news: 4, web_page: 4, form: 10, bullets: 6, run_on: 3, log: 2, data: 2,
-    mixed: 9,
+    prose: 36, letter: 8, mail: 9, note: 5, news: 4, web_page: 4, form: 9, bullets: 6, run_on: 3, log: 2, data: 2,
+    mixed: 9, listing: 13,
 }  # fmt: skip
 KEPT_LAYOUTS: dict[Layout, float] = {
-    prose: 40, chat: 10, interview: 6, settings: 4, receipt: 4, letter: 8, form: 8, mixed: 6,
+    prose: 40, chat: 10, interview: 6, settings: 4, receipt: 4, letter: 8, form: 8, mixed: 6, listing: 10,
 }  # fmt: skip
 """The layouts of unseen phrasings: four are new, the others have new words and marks."""
 

@@ -60,7 +60,7 @@ def each_in_prose(story: Story, records: Sequence[Record]) -> str:
                 else ("sister", "aunt", "colleague", "daughter")
             )
             subject = replace(subject, full=f"{scene.pick(('his', 'her'))} {relative} {subject.full}")
-        sentences = narrated(scene, subject, stated(scene, story.kind, facts), fragments=0.03)
+        sentences = narrated(scene, subject, stated(scene, story.kind, facts, absent=story.absent), fragments=0.03)
         sentences = [opening, *sentences] if opening else sentences
         sentences = [*introduced(one, sentences), *sentences]
         if lead:  # whose name comes first, or one could not tell where a record begins
