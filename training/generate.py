@@ -11,7 +11,7 @@ from typing import Any
 
 from training.finishing import finished
 from training.grammar import is_plural
-from training.invented import invented_kind
+from training.invented import augmented, invented_kind
 from training.kind import Field, Kind
 from training.kinds import KINDS, UNSEEN
 from training.layouts import layout_for, prose
@@ -26,6 +26,10 @@ MAX_CHARACTERS = 1_800
 """Of a document; with its type and its answer it then stays below 2,048 tokens."""
 
 INVENTED_SHARE = 0.36
+AUGMENTED_SHARE = 0.35
+"""Of the known kinds: those with fields that they do not list."""
+
+_KNOWN = tuple(KINDS.values())
 INSTRUCTIONS = (
     "Extract the fields.", "Extract the data from the text.", "Read the text and fill in the form.", "Return JSON.",
     "Find the values in the text.", "Fill in what the text states; use null for what it does not.", "Parse this.",
@@ -95,7 +99,10 @@ def choose_kind(scene: Scene) -> Kind:
     """Return a kind of the split, made up at random in more than a third of the cases."""
     if scene.split == "kinds":
         return scene.pick(tuple(UNSEEN.values()))
-    return invented_kind(scene) if scene.chance(INVENTED_SHARE) else scene.pick(tuple(KINDS.values()))
+    if scene.chance(INVENTED_SHARE):
+        return invented_kind(scene)
+    kind = scene.pick(_KNOWN)
+    return augmented(scene, kind) if scene.chance(AUGMENTED_SHARE) else kind
 
 
 # One record

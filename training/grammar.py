@@ -200,6 +200,8 @@ def state(
     """Return one fact in every form that its words allow; without a label only if nothing else told may be meant."""
     if one.sort in ("flag", "choice"):
         label, wording = one.label(scene, form=True), scene.pick(fact.wordings)
+        if wording.startswith("^"):
+            return Statement(clause=wording[1:], fragment=wording[1:])
         fragment = bare_wording(wording)
         if not fragment or scene.chance(0.15):
             fragment = f"{label}: {fact.shown}"

@@ -6,11 +6,14 @@ words for fields are divided between training and unseen phrasings like everythi
 
 # ruff: noqa: E501  one line for one thing
 
+from dataclasses import replace
+
 from training.attributes import attribute_lines
+from training.flags import flag_field, state_field
 from training.kind import Event, Field, Kind, Parted, event_field, parse_field, role_maker
 from training.kinds import UNSEEN
 from training.values import Scene, invented_word, plural
-from training.words import part
+from training.words import by_comma, part
 
 VERBS = """
 inspect inspected inspected inspection inspector; approve approved approved approval approver
@@ -109,15 +112,9 @@ def invented_kind(scene: Scene) -> Kind:
         one = labelled_field(scene)
         if all(one.key.split()[-1] != other.split()[-1] for other in fields):
             fields[one.key] = one
-    return Kind(
-        "generic",
-        (noun,),
-        subject,
-        (plural(noun), "items", "entries"),
-        fields,
-        lead.key if lead else "",
-        {one.base: one for one in events},
-    )
+    made = {one.base: one for one in events}
+    kind = Kind("generic", (noun,), subject, (plural(noun), "items", "entries"), fields, lead.key if lead else "", made)
+    return augmented(scene, kind) if scene.chance(0.6) else kind
 
 
 def noun_for(scene: Scene, subject: str) -> str:
@@ -151,8 +148,86 @@ def lead_field(scene: Scene, subject: str, noun: str) -> Field | None:
     return parse_field(f"{noun} number, {noun} ID, ~ref | code @-###, @@##, ####, @@-##-##")
 
 
+COMPOUNDS = """
+person | contact, manager, owner, officer, agent, representative, supervisor, signatory, author, instructor, technician, coordinator, reviewer, witness, driver, tenant, applicant, holder, person, keyholder, planner, advisor, clerk | billing, emergency, sales, technical, account, project, site, legal, primary, deputy, local, main, second, shift, duty, safety, purchasing, service, training, export, press, night
+person | customer, client, patient, tenant, guardian, partner, user, student, participant, driver, employee, donor, heir, parent | current, former, new, first, registered, listed, next, named, second, insured, injured
+org | company, supplier, bank, insurer, agency, vendor, carrier, provider, contractor, partner, school, dealer, printer | hosting, shipping, leasing, transport, parent, cleaning, catering, local, main, insurance, travel, energy, telephone, service, partner, rental, booking, previous
+place | city, location, office, branch, town, site, depot, airport, station | delivery, pickup, home, collection, billing, departure, destination, storage, launch, service, factory, return, meeting, training, birth
+date -3000 1500 | date | delivery, return, start, end, renewal, hand-over, check-in, closing, payment, review, booking, cancellation, move-in, opening, inspection, hire, enrolment, release, purchase, maintenance, approval, expiry, visit, arrival, departure, graduation, installation, repair, shipping, signing, publication, effective, next service, last contact
+moment -900 900 | time, slot, appointment | pickup, delivery, boarding, viewing, repair, meeting, departure, call-back, interview, inspection
+time | time | opening, closing, departure, arrival, check-in, start, end, lunch, pickup, boarding, meeting, quiet
+money 1 9000 | fee, cost, price, charge, deposit, amount, rate, rent, fine, bonus, refund, balance, discount, premium, tax | late, cleaning, service, shipping, booking, monthly, hourly, outstanding, total, security, unit, annual, parking, repair, entrance, cancellation, handling, delivery, installation, minimum, estimated, agreed, daily, weekly, remaining, net, heating, key, membership, broker
+money 1 900000 | due, paid, budget, income, salary, turnover, value, sum insured, credit limit, donation | total amount, annual, monthly, gross, net, yearly, planned, estimated, approved, total, market, declared
+int 1 60 | number of rooms, number of guests, number of items, number of seats, number of pages, number of copies, number of employees, number of nights, number of keys, number of boxes, number of windows, number of players, number of children, number of stops, number of attempts, number of errors, number of pieces, number of parking spaces, number of lessons, number of adults, number of floors, number of beds, number of bathrooms, number of sessions, number of tickets |
+int 0 400 | count, quantity, total, limit, capacity, stock | guest, room, item, page, order, seat, spare part, error, visitor, ticket, user, minimum, maximum, available, student, box, passenger, member
+num 0.1 90 1 kg,kilograms | weight, load | net, gross, total, maximum, shipping, empty, package, birth, payload
+num 0.5 90 1 m,metres | length, height, width, distance, depth, clearance | total, maximum, overall, ceiling, minimum, shelf, cable, door
+num 5 900 1 m²,sqm,square metres | area, space, surface | living, floor, usable, garden, storage, office, roof, plot
+span 1 60 days | period, delay, lead time, stay, notice period, delivery time | trial, payment, warranty, average, minimum, waiting, maximum, planned
+span 2 240 minutes,min | time, duration, length, break | cooking, total, travel, playing, preparation, waiting, average, running, lesson
+int 1 99 %,percent | rate, share, discount, completion, humidity, progress, tax rate | growth, interest, occupancy, success, error, dropout, market, current, early booking, attendance
+num 1 100 1 | score, rating, reading, index, grade | credit, test, overall, customer, exam, meter, average, final, quality, air quality
+code @@-###, ####, @@@##, ##/##, @-####-@, &&&&&&, #######, ####-##, @@ ###### | number, ID, code, reference, key | order, booking, customer, serial, contract, account, case, file, member, room, licence, registration, policy, tracking, employee, invoice, batch, asset, confirmation, claim, ticket, project, locker, access, discount, patient, article, passport, badge, permit, meter, gate, container
+phone | phone, telephone, number to call, phone number | emergency, office, mobile, home, contact, support, booking, billing, daytime
+email | email, email address, mail | contact, billing, support, work, private, booking, office, reply-to
+url | website, link, page, URL | booking, company, project, product, download, support
+pool colours | colour, color | preferred, body, frame, seat, main, wall, interior, second
+pool jobs | job, position, profession, role | current, last, desired, previous, listed
+pool languages | language, mother tongue | spoken, main, second, course, contract, preferred
+pool countries | country | home, delivery, birth, exporting, issuing, destination
+product | item, product, article, equipment | damaged, ordered, lost, borrowed, main, rented, missing, favourite, returned
+cause | cause, reason, complaint | main, likely, return, delay, given, damage, cancellation
+errand | task, step, action, job | next, current, open, follow-up, planned, remaining
+street | address, street address | delivery, billing, home, office, pickup, work, return, site, mailing
+list 1-3 person | contacts, members, guests, authors, speakers, witnesses, drivers, helpers, tenants | emergency, invited, listed, second, named, other, new
+list 1-4 pool nouns | tags, keywords, labels, topics, items, extras | search, additional, main, missing, optional
+year 1950 2025 | year | model, graduation, construction, founding, release, birth, publication, renovation, entry, tax
+""".strip()
+_COMPOUNDS = tuple(
+    (role, by_comma(heads), by_comma(before)) for role, heads, before in (line.split(" | ") for line in
+    (f"{line} " for line in COMPOUNDS.splitlines()))
+)  # fmt: skip
+_GLOSSES = {
+    "agent": ("the {}", "who the {} is", "name of the {}"), "date": ("the {}", "when it is: the {}"),
+    "place": ("where the {} is", "the {}"), "money": ("how much the {} is", "the {}"),
+    "number": ("the {}, as a number",), "code": ("the {} as it is written",),
+}  # fmt: skip
+
+
+def compound_field(scene: Scene) -> Field:
+    """Return a field with a name that people use: "billing contact", "return date", "number of guests"."""
+    role, heads, before = scene.pick(_COMPOUNDS)
+    make, sort = role_maker(role)
+    head = scene.pick(heads)
+    words = f"{scene.pick(before)} {head}" if before else head
+    gloss = scene.pick(_GLOSSES.get(sort, ("the {}",))).format(words)
+    return Field(words, Parted((words,)), Parted((words,)), make, sort, Parted(()), gloss=gloss)
+
+
+def augmented(scene: Scene, kind: Kind) -> Kind:
+    """Return a kind with one to three fields more: flags, states, and fields that only their label tells of."""
+    fields = dict(kind.fields)
+    said = {word for one in fields.values() for label in one.labels.entries for word in label.split()}
+    said |= {word for event in (kind.events or {}).values() for word in (event.participle, event.noun)}
+    for _ in range(scene.rng.choice((1, 1, 2, 3))):
+        roll = scene.rng.random()
+        if roll < 0.45 and kind.subject != "person":
+            one = flag_field(scene, _EVENTS)
+        elif roll < 0.6 and kind.subject != "person":
+            one = state_field(scene)
+        else:
+            one = compound_field(scene)
+        words = {word for label in one.labels.entries for word in label.split()} - {"is", "has", "with", "of"}
+        if not words & said:
+            fields[one.key] = one
+            said |= words
+    return replace(kind, fields=fields)
+
+
 def labelled_field(scene: Scene) -> Field:
-    """Return a field that only its label tells of: "valve surcharge", "outer rank"."""
+    """Return a field that only its label tells of: "billing contact", now and then "valve surcharge"."""
+    if scene.chance(0.67):
+        return compound_field(scene)
     pools = scene.pools
     role = scene.rng.choices(tuple(_HEADS), _WEIGHTS)[0]
     make, sort = role_maker(role)

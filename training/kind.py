@@ -15,10 +15,10 @@ which a model learns the words and not the way.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from training.phrases import ROLE_PHRASES
+from training.phrases import ROLE_PHRASES, cut
 from training.values import (
     STRING,
     Fact,
@@ -172,7 +172,7 @@ def parse_field(line: str) -> Field:
     words, role, predicates, gloss = (*cells, "", "")[:4]
     listed = by_comma(words.lstrip("^"))
     make, sort = role_maker(role, predicates)
-    pieces = () if sort in ("flag", "choice") else _pieces(predicates, ";")
+    pieces = () if sort in ("flag", "choice") else cut(predicates)
     role_of = next((one for one in listed if one in ROLE_PHRASES and sort not in ("flag", "choice")), "")
     return Field(
         key=listed[0].strip("~"),
@@ -298,9 +298,9 @@ _ROLES: dict[str, tuple[Callable[[str], Maker], str]] = {
 def choice(text: str, *, boolean: bool) -> Maker:
     """Return a maker of options, each with the predicates that imply it: `paid: has been paid; is settled / ...`."""
     options = {}
-    for piece in _pieces(text, " / "):
+    for piece in cut(text, " / "):
         name, _, wordings = piece.partition(": ")
-        options[name.strip()] = Parted(tuple(_pieces(wordings, ";")))
+        options[name.strip()] = Parted(cut(wordings))
 
     def make(scene: Scene) -> Fact:
         name = scene.pick(tuple(options))
@@ -346,10 +346,6 @@ def rows(inner: Rows, low: int, high: int) -> Maker:
     return make
 
 
-def _pieces(text: str, mark: str) -> Sequence[str]:
-    return [piece.strip() for piece in text.split(mark) if piece.strip()]
-
-
 ROWS: dict[str, Rows] = {}
 
 
@@ -358,4 +354,4 @@ def add_rows(text: str) -> None:
     for block in text.strip().split("\n\n"):
         head, *lines = block.strip().splitlines()
         name, templates = head.split(":", 1)
-        ROWS[name.strip()] = Rows(name.strip(), tuple(map(parse_field, lines)), Parted(tuple(_pieces(templates, ";;"))))
+        ROWS[name.strip()] = Rows(name.strip(), tuple(map(parse_field, lines)), Parted(cut(templates, ";;")))

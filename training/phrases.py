@@ -99,12 +99,13 @@ rows | the {label}: {v}; the {label} are {v}; here are the {label}: {v}; as {lab
 """.strip()
 
 
-def _cells(text: str, mark: str) -> tuple[str, ...]:
+def cut(text: str, mark: str = ";") -> tuple[str, ...]:
+    """Return what stands between marks in a text, without the blanks around it."""
     return tuple(piece.strip() for piece in text.split(mark) if piece.strip())
 
 
 ROLE_PHRASES: dict[str, tuple[str, ...]] = {
-    name: _cells(line.split("|")[1], ";") for line in ROLES.splitlines() for name in by_comma(line.split("|")[0])
+    name: cut(line.split("|")[1]) for line in ROLES.splitlines() for name in by_comma(line.split("|")[0])
 }
 """The phrases of a role by each of the names that a field of this role has."""
 
@@ -118,5 +119,5 @@ for _line in SORTS.splitlines():
     _sort, _, _texts = _line.partition("|")
     for _table, _text in zip((CLAUSES, PACKINGS), _texts.split("~"), strict=True):
         for _split, _phrases in _table.items():
-            _listed = _cells(_text, ";")
+            _listed = cut(_text)
             _phrases[_sort.strip()] = _listed if _split == "kinds" else part(_listed, _split)
