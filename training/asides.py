@@ -20,7 +20,8 @@ from training.values import (
 )
 from training.words import part
 
-_ASIDES = """
+_ASIDES = tuple(
+    """
 Please let me know if anything is unclear.
 I will be out of office next week.
 The rest is in the attachment.
@@ -57,8 +58,10 @@ There is more to say, but not today.
 Bring an ID, please.
 The canteen serves lunch until {time}.
 Other matters were left open.
-"""
-_RELATIVES = """
+""".strip().splitlines()
+)
+_RELATIVES = tuple(
+    """
 The brother, {given}, runs a bakery in {place}.
 {given}, a cousin, is a nurse.
 A cousin, {person}, lives in {place}.
@@ -67,16 +70,22 @@ The sister, {given}, works in {place}.
 A friend, {person}, turned {int} last week.
 The eldest child, {given}, goes to school in {place}.
 A colleague called {given} has moved to {place}.
-"""
+""".strip().splitlines()
+)
 _CLOSINGS = (
-    "Kind regards|Best regards|Yours sincerely|Thanks|Best|Many thanks|Sincerely yours|Cheers|With best wishes|Warmly"
-)
+    "Kind regards", "Best regards", "Yours sincerely", "Thanks", "Best", "Many thanks", "Sincerely yours", "Cheers",
+    "With best wishes", "Warmly", "Yours", "Take care", "BR", "All the best", "-- ", "Talk soon", "Sent from my phone",
+)  # fmt: skip
 _GREETINGS = (
-    "Hello|Hi|Dear {name}|Good morning|Hi {name}|Dear Sir or Madam|Dear team|Hello {name}|Hey|Good evening|"
-    "To whom it may concern|Dear colleagues"
-)
-_TEAMS = "Customer Care|The Office Team|Front Desk|Back Office|Your Service Team|Administration|The Editors"
-_OPENINGS = """
+    "Hello", "Hi", "Dear {name}", "Good morning", "Hi {name}", "Dear Sir or Madam", "Dear team", "Hello {name}", "Hey",
+    "Good evening", "To whom it may concern", "Dear colleagues", "hey {name}", "Hi all", "{name}", "Morning {name}",
+)  # fmt: skip
+_TEAMS = (
+    "Customer Care", "The Office Team", "Front Desk", "Back Office", "Your Service Team", "Administration",
+    "The Editors",
+)  # fmt: skip
+_OPENINGS = tuple(
+    """
 thanks for your message.
 here is what you asked for.
 I am sending you the details.
@@ -89,7 +98,8 @@ this is to let you know how things stand.
 here are my notes.
 this is what I have so far.
 as for your question, here is what I found out.
-"""
+""".strip().splitlines()
+)
 _SORTS = {"person": "agent", "org": "agent", "date": "date", "place": "place", "phone": "code", "email": "code"}
 _SORTS |= {"given": "agent"}
 _SORTS |= {"code": "code", "money": "money", "int": "number", "time": "time"}
@@ -97,26 +107,27 @@ _SORTS |= {"code": "code", "money": "money", "int": "number", "time": "time"}
 
 def opening_line(scene: Scene) -> str:
     """Return what a letter says before it comes to the point."""
-    return scene.pick(part(_OPENINGS.strip().splitlines(), scene.split))
+    return scene.pick(part(_OPENINGS, scene.split))
 
 
 def team(scene: Scene) -> str:
     """Return a writer who is nobody in particular."""
-    return scene.pick(part(_TEAMS.split("|"), scene.split))
+    return scene.pick(part(_TEAMS, scene.split))
 
 
 def aside(story: Story) -> str:
     """Return a sentence beside the point, whose values no absent field could have."""
     for _ in range(4):
         pool = _RELATIVES if story.kind.subject == "person" and story.scene.chance(0.5) else _ASIDES
-        text = story.scene.pick(part(pool.strip().splitlines(), story.scene.split))
+        text = story.scene.pick(part(pool, story.scene.split))
         slot = re.search(r"\{(\w+)\}", text)
         if not slot or all(_SORTS[name] not in story.sensitive for name in re.findall(r"\{(\w+)\}", text)):
             return re.sub(r"\{(\w+)\}", lambda found: stray(story.scene, found[1]), text)
     return ""
 
 
-_UNKNOWN = """
+_UNKNOWN = tuple(
+    """
 The {label} is not known yet.
 Nobody told me the {label}.
 The {label} will follow.
@@ -129,13 +140,14 @@ The {label} is missing in my notes.
 Sorry, I have no {label}.
 The {label} is to be confirmed.
 They would not give the {label}.
-"""
+""".strip().splitlines()
+)
 
 
 def unknown(story: Story) -> list[str]:
     """Return sentences that say of some absent fields that they are unknown."""
     scene = story.scene
-    frames = part(_UNKNOWN.strip().splitlines(), scene.split)
+    frames = part(_UNKNOWN, scene.split)
     sentences = []
     for one in story.absent:
         if one.words.entries and one.sort not in ("flag", "choice") and scene.chance(0.25):
@@ -213,9 +225,9 @@ def decoy(story: Story) -> str:
 def greeting(story: Story) -> str:
     """Return the first line of a letter."""
     scene = story.scene
-    text = scene.pick(part(_GREETINGS.split("|"), scene.split))
+    text = scene.pick(part(_GREETINGS, scene.split))
     if "agent" in story.sensitive:
-        text = text.replace(" {name}", " all")
+        text = text.replace("{name}", "all")
     return text.replace("{name}", kept(scene.pick(scene.pools.given)))
 
 
@@ -225,7 +237,7 @@ def signature(story: Story, writer: str) -> str:
     name = writer or kept(" ".join(full_name(scene)))
     if not writer and ("agent" in story.sensitive or scene.chance(0.3)):
         name = team(scene)
-    return f"{scene.pick(part(_CLOSINGS.split('|'), scene.split))}{scene.pick((',', ',', ''))}\n{name}"
+    return f"{scene.pick(part(_CLOSINGS, scene.split))}{scene.pick((',', ',', ''))}\n{name}"
 
 
 def with_writer(story: Story) -> tuple[Story, str]:

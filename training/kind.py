@@ -16,7 +16,8 @@ which a model learns the words and not the way.
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cache
 
 from training.phrases import ROLE_PHRASES, cut
 from training.values import (
@@ -66,10 +67,13 @@ class Parted:
     """Texts, some of which are kept from training."""
 
     entries: tuple[str, ...]
+    parts: dict[Split, tuple[str, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def of(self, split: Split) -> tuple[str, ...]:
         """Return the texts of a split; unseen kinds have them all, since all are unseen."""
-        return self.entries if split == "kinds" else part(self.entries, split)
+        if split not in self.parts:
+            self.parts[split] = self.entries if split == "kinds" else part(self.entries, split)
+        return self.parts[split]
 
     def some(self, split: Split) -> tuple[str, ...]:
         """Return the texts of a split, or all of them where it has none."""
@@ -166,6 +170,7 @@ def parse_kind(block: str, attributes: Mapping[str, str]) -> Kind:
     return Kind(nouns[0], nouns, subject[0], plurals, fields, lead, events, naming, Parted(tuple(openings)))
 
 
+@cache
 def parse_field(line: str) -> Field:
     """Return the field that a line describes."""
     cells = [cell.strip() for cell in line.split("|")]
@@ -244,6 +249,7 @@ _PLAIN_ROLES: dict[str, tuple[Maker, str]] = {
 }  # fmt: skip
 
 
+@cache
 def role_maker(role: str, predicates: str = "") -> tuple[Maker, str]:
     """Return the maker that a role describes, and the sort of its facts."""
     if role in _PLAIN_ROLES:

@@ -198,7 +198,7 @@ def reading(scene: Scene, naming: Naming, one: Field, fact: Fact, *, plain: bool
         and scene.chance(0.08)
     ):
         return spelled_choice(scene, one, fact)
-    likely = {"date": 0.12, "time": 0.15, "agent": 0.05, "money": 0.16, "number": 0.12}.get(fact.sort, 0)
+    likely = {"date": 0.12, "time": 0.45, "agent": 0.06, "money": 0.3, "number": 0.25}.get(fact.sort, 0)
     if fact.others and scene.chance(likely):
         schema, value, hint = scene.pick(fact.others)
         return dict(schema), value, hint if hint.startswith(("as HH", "as YYYY")) or scene.chance(0.5) else ""

@@ -45,7 +45,7 @@ CURRENCIES = {
     "PLN": ("PLN", "zloty"),
 }
 _CURRENCY_WEIGHTS = (30, 26, 15, 3, 4, 8, 5, 5, 4)
-_MONEY_STYLES = {"sign": 50, "before": 14, "after": 16, "word": 8, "bare": 6, "spaced sign": 6}
+_MONEY_STYLES = {"sign": 46, "before": 14, "after": 15, "word": 9, "bare": 6, "spaced sign": 5, "sign after": 6}
 _MARKS = {"english": 58, "plain": 16, "german": 13, "french": 8, "swiss": 5}
 _MAIL_HOSTS = "gmail.com outlook.com example.com example.org posteo.de mail.com proton.me yahoo.com web.de".split()
 _DOMAIN_ENDINGS = "com org net io co.uk de fr es it eu nl shop".split()
@@ -164,22 +164,26 @@ def full_name(scene: Scene) -> tuple[str, str]:
 
 
 def person(scene: Scene) -> Fact:
-    """Return the name of a person; a title of learning belongs to it: "Dr. Ana Costa"."""
+    """Return the name of a person; a title before it is no part of it unless the type asks for it."""
     given, family = full_name(scene)
     name, roll = f"{given} {family}", scene.rng.random()
-    if roll < 0.05:
-        name = f"{scene.pick(('Dr.', 'Dr', 'Prof.', 'Professor', 'Captain', 'Judge', 'Sister'))} {name}"
-    elif roll < 0.08:
+    if roll < 0.06:
+        titled = f"{scene.pick(_TITLES)} {name}"
+        return Fact(titled, name, STRING, "agent", ((STRING, titled, "with the title"),))
+    if roll < 0.08:
         name = f"{given[0]}. {family}"
     parts = {"type": "object", "additionalProperties": False, "required": ["first", "last"]}
     parts |= {"properties": {"first": STRING, "last": STRING}}
     return Fact(name, name, STRING, "agent", ((parts, {"first": given, "last": family}, ""),) if roll >= 0.08 else ())
 
 
+_TITLES = "Dr. Dr Prof. Professor Captain Judge Sister Mr Mrs Ms Mr. Ms. Sir Pastor Councillor Nurse Frau Herr".split()
+
+
 def family_first(scene: Scene, fact: Fact) -> Fact:
     """Return a person as registers write the name: "Costa, Ana" or "COSTA Ana"."""
     given, _, family = fact.text.partition(" ")
-    if not family or "." in fact.text or fact.text.split()[0] in ("Dr", "Professor", "Captain", "Judge", "Sister"):
+    if not family or "." in fact.text or fact.text != fact.value:
         return fact
     text = f"{family}, {given}" if scene.chance(0.7) else f"{family.upper()} {given}"
     return replace(fact, text=text, value=text, others=())
@@ -380,7 +384,10 @@ def one_of(entries: str) -> Maker:
 
 
 def number_to_words(number: int) -> str:
-    """Return a number below one hundred in words: 25 → "twenty-five"."""
+    """Return a number below one thousand in words: 25 → "twenty-five", 110 → "a hundred and ten"."""
+    if number >= 100:
+        hundreds = "a hundred" if number < 200 else f"{ONES[number // 100]} hundred"
+        return f"{hundreds} and {number_to_words(number % 100)}" if number % 100 else hundreds
     if number < 20:
         return ONES[number]
     tens, ones = divmod(number, 10)
@@ -410,27 +417,61 @@ def drawn_number(scene: Scene, low: float, high: float) -> float:
     return scene.rng.uniform(low, high)
 
 
+_DOZENS = {6: "half a dozen", 12: "a dozen", 24: "two dozen", 36: "three dozen", 60: "five dozen"}
+
+
+def spelled_integer(scene: Scene, value: int, unit: str = "") -> str:
+    """Return a whole number as people write it: 12500 → "12,500" or "12.5k", 7 → "seven", 24 → "two dozen"."""
+    roll = scene.rng.random()
+    if unit and (len(unit) < 4 or not unit.isalpha()):  # "seven °C" is nothing that anybody writes
+        return digits(scene, value)
+    if (0 <= value < 20 and roll < 0.22) or (0 <= value < 100 and roll < 0.08):
+        return number_to_words(value)
+    if value in _DOZENS and roll < 0.35:
+        return _DOZENS[value]
+    if 100 <= value < 1000 and (roll < 0.02 or (value % 100 == 0 and roll < 0.1)):
+        return number_to_words(value)
+    if 2000 < value < 1_000_000 and value % 100 == 0 and scene.marks in ("english", "plain") and roll < 0.12:
+        return f"{value / 1000:g}{scene.pick(('k', ' thousand', 'K'))}"
+    if value >= 1_000_000 and value % 100_000 == 0 and roll < 0.3:
+        return f"{value / 1_000_000:g}{scene.pick((' million', 'm', ' mn'))}"
+    return digits(scene, value)
+
+
+def with_unit(scene: Scene, number: str, value: int, unit: str) -> str:
+    """Return a number with its unit: "250g", "12 per cent", "1 month"."""
+    if unit == "%":
+        return f"{number}{scene.pick(('%', ' %', ' percent', ' per cent', '%', ' pct'))}"
+    glued = scene.chance(0.25) and number[-1].isdigit() and (len(unit) < 4 or not unit.isalpha())
+    return f"{number}{'' if glued else ' '}{unit[:-1] if value == 1 and unit.endswith('s') else unit}"
+
+
 def integer(low: int, high: int, units: str = "") -> Maker:
-    """Return a maker of whole numbers, small ones in words now and then, with a unit if there are any."""
+    """Return a maker of whole numbers, with a unit if there are any."""
     listed = tuple(units.split(",")) if units else ("",)
 
     def make(scene: Scene) -> Fact:
-        value, roll = round(drawn_number(scene, low, high)), scene.rng.random()
-        if value > 2000 and roll < 0.25:
+        value = round(drawn_number(scene, low, high))
+        if value > 2000 and scene.chance(0.25):
             value = round(value, -2)
-        text, unit = digits(scene, value), scene.pick(listed)
-        if unit and (len(unit) < 4 or not unit.isalpha()):  # "seven °C" is nothing that anybody writes
-            roll = 1.0
-        if (0 <= value < 20 and roll < 0.22) or (0 <= value < 100 and roll < 0.08):
-            text = number_to_words(value)
-        elif 2000 < value < 1_000_000 and value % 100 == 0 and scene.marks == "english" and roll < 0.08:
-            text = f"{value / 1000:g}{scene.pick(('k', ' thousand', 'K'))}"
-        elif value == 12 and roll < 0.5:
-            text = "a dozen"
-        text = f"{text} {unit[:-1] if value == 1 and unit.endswith('s') else unit}" if unit else text
-        return Fact(text, value, {"type": "integer"}, "number", ((STRING, text, "as written"),) if unit else ())
+        unit = scene.pick(listed)
+        text = spelled_integer(scene, value, unit)
+        text = with_unit(scene, text, value, unit) if unit else text
+        asked: tuple[tuple[Schema, Json, str], ...] = ((STRING, text, "as written"),) if unit else ()
+        if unit and text.endswith(unit):
+            asked += ((_measure("integer"), {"value": value, "unit": unit}, ""),)
+        return Fact(text, value, {"type": "integer"}, "number", asked)
 
     return make
+
+
+_DECIMAL: Schema = {"anyOf": [{"type": "number"}, {"type": "string"}]}
+"""How a decimal number of Pydantic reads; the answer is a number."""
+
+
+def _measure(of: str) -> Schema:
+    properties = {"value": {"type": of}, "unit": STRING}
+    return {"type": "object", "additionalProperties": False, "required": list(properties), "properties": properties}
 
 
 def decimal(low: float, high: float, places: int, units: str = "") -> Maker:
@@ -443,9 +484,15 @@ def decimal(low: float, high: float, places: int, units: str = "") -> Maker:
         whole = shown == 0 and scene.marks in ("german", "french")
         text = f"{value:.0f}" if whole else digits(scene, value, shown)
         unit = scene.pick(listed)
-        tight = unit in ("%", "°C", "°F", "kg", "g", "km", "m", "cm", "mm", "ml") and scene.chance(0.3)
-        text = (f"{text}{unit}" if tight else f"{text} {unit}") if unit else text
-        return Fact(text, value, {"type": "number"}, "number", ((STRING, text, "with its unit"),) if unit else ())
+        tight = (len(unit) < 4 or not unit.isalpha()) and scene.chance(0.3)
+        words = value % 1 == 0.5 and shown <= 1 and 1 < value < 13 and len(unit) > 3 and unit.isalpha()
+        if words and scene.chance(0.5):
+            text = f"{number_to_words(int(value))} and a half"
+        text = (f"{text}{unit}" if tight and text[-1].isdigit() else f"{text} {unit}") if unit else text
+        asked: tuple[tuple[Schema, Json, str], ...] = ((_DECIMAL, value, ""), (_DECIMAL, value, ""))
+        if unit:
+            asked = ((STRING, text, "with its unit"), (_measure("number"), {"value": value, "unit": unit}, ""), *asked)
+        return Fact(text, value, {"type": "number"}, "number", asked)
 
     return make
 
@@ -472,7 +519,10 @@ def money(low: float, high: float) -> Maker:
         pair = {"type": "object", "additionalProperties": False, "required": ["amount", "currency"]}
         pair |= {"properties": {"amount": {"type": "number"}, "currency": currency_schema(scene)}}
         split = (pair, {"amount": value, "currency": scene.currency}, "")
-        others = ((STRING, text, "as written"), *(() if scene.money_style == "bare" else (split,)))
+        others = ((STRING, text, "as written"), (_DECIMAL, value, ""), (_DECIMAL, value, ""))
+        others = others if scene.money_style == "bare" else (*others, split)
+        if value == int(value) and scene.chance(0.3):
+            others = (*others, ({"type": "integer"}, int(value), ""))
         return Fact(text, value, {"type": "number"}, "money", others)
 
     return make
@@ -487,29 +537,40 @@ def currency_schema(scene: Scene) -> Schema:
 
 def spell_money(scene: Scene, value: float) -> str:
     """Return an amount as a document writes it: 1250.5 → "$1,250.50", "1250.50 EUR", "1.250,50 €"."""
-    cents = value != int(value) or scene.chance(0.35)
-    if value >= 1_000_000 and value == round(value, -5) and scene.chance(0.6):
-        number = f"{value / 1_000_000:g} million"
-    elif 2000 <= value < 1_000_000 and value % 100 == 0 and scene.marks == "english" and scene.chance(0.12):
-        number = f"{value / 1000:g}k"
-    elif not cents and scene.marks in ("german", "french") and value >= 1000:
-        number = f"{value:.0f}"
-    else:
-        number = digits(scene, value, 2 if cents else 0)
+    number = _amount(scene, value)
     sign, word = CURRENCIES[scene.currency]
     match scene.money_style:
+        case "sign after":
+            return f"{number}{sign}" if len(sign) == 1 and number[-1].isdigit() else f"{number} {sign}"
         case "sign" | "spaced sign":
-            if len(sign) > 1 or (scene.currency == "EUR" and scene.marks in ("german", "french")):
+            if len(sign) > 1 or (scene.currency == "EUR" and scene.marks in ("german", "french") and scene.chance(0.8)):
                 return f"{number} {sign}"
             return f"{sign}{number}" if scene.money_style == "sign" else f"{sign} {number}"
         case "before":
-            return f"{scene.currency} {number}"
+            return f"{scene.currency}{'' if scene.chance(0.1) else ' '}{number}"
         case "after":
             return f"{number} {scene.currency}"
         case "word":
             return f"{number} {word}"
         case _:
             return number
+
+
+def _amount(scene: Scene, value: float) -> str:
+    whole, marks = value == int(value), scene.marks
+    cents = not whole or scene.chance(0.35)
+    if value >= 1_000_000 and value == round(value, -5) and scene.chance(0.6):
+        number = f"{value / 1_000_000:g}{scene.pick((' million', ' million', 'm', 'M'))}"
+        return number.replace(".", ",") if marks in ("german", "french") else number
+    if 1000 <= value < 1_000_000 and value % 100 == 0 and marks in ("english", "plain") and scene.chance(0.2):
+        return f"{value / 1000:g}k"
+    if whole and 1 < value < 100 and scene.money_style == "word" and scene.chance(0.2):
+        return number_to_words(int(value))
+    if whole and marks == "german" and value < 1000 and scene.chance(0.1):
+        return f"{value:.0f},-"
+    if not cents and marks in ("german", "french") and value >= 1000:
+        return f"{value:.0f}"
+    return digits(scene, value, 2 if cents else 0)
 
 
 def score(scene: Scene) -> Fact:
@@ -527,12 +588,12 @@ def ordinal(day: int) -> str:
     return f"{day}{ending}"
 
 
-def _slashed(day: date, *, american: bool = False) -> str:
+def _slashed(day: date, *, american: bool = False, short: bool = False) -> str:
     """Return a date in digits if it can be read in one way only, otherwise with the month in letters."""
     if day.day <= 12 and day.day != day.month:
         return f"{day.day} {month_name[day.month]} {day.year}"
     first, second = (day.month, day.day) if american else (day.day, day.month)
-    return f"{first:02}/{second:02}/{day.year}"
+    return f"{first}/{second}/{day.year % 100:02}" if short else f"{first:02}/{second:02}/{day.year}"
 
 
 _ALL_DATE_STYLES: tuple[Callable[[date], str], ...] = (
@@ -557,6 +618,18 @@ _ALL_DATE_STYLES: tuple[Callable[[date], str], ...] = (
     lambda day: f"{day.year}/{day.month:02}/{day.day:02}",
     lambda day: f"{day.day:02}-{month_name[day.month][:3]}-{day.year}",
     lambda day: f"{month_name[day.month]} {day.day} {day.year}",
+    lambda day: f"the {ordinal(day.day)} of {month_name[day.month]} {day.year}",
+    lambda day: f"{day.day}-{month_name[day.month][:3]}-{day.year % 100:02}",
+    lambda day: _slashed(day, american=True, short=True),
+    lambda day: f"{day.day} {month_name[day.month][:3].lower()} {day.year}",
+    lambda day: f"{day_name[day.weekday()]} the {ordinal(day.day)} of {month_name[day.month]}, {day.year}",
+    lambda day: (
+        f"{day.day:02}.{day.month:02}.{day.year % 100:02}" if day.day > 12 else f"{day.day}. {day.month}. {day.year}"
+    ),
+    lambda day: f"{day_name[day.weekday()][:3]}, {month_name[day.month][:3]} {day.day}, {day.year}",
+    lambda day: f"{day.day} {month_name[day.month].upper()} {day.year}",
+    lambda day: f"{day.year}.{day.month:02}.{day.day:02}",
+    lambda day: f"{month_name[day.month]} the {ordinal(day.day)}, {day.year}",
 )
 _DATE_STYLES: dict[Split, Sequence[Callable[[date], str]]] = {
     "train": part(_ALL_DATE_STYLES, "train"), "phrasings": _ALL_DATE_STYLES, "kinds": _ALL_DATE_STYLES
@@ -582,14 +655,26 @@ def day(earliest: int, latest: int) -> Maker:
 
 
 def clock(scene: Scene, hour: int, minute: int) -> str:
-    """Return a time of day: "14:30", "2:30 pm", "2.30pm", "9 am"."""
-    if scene.chance(0.6):
-        return f"{hour:02}:{minute:02}" if scene.chance(0.9) else f"{hour}.{minute:02}"
+    """Return a time of day: "14:30", "2.30pm", "21h", "half past nine in the morning"."""
+    roll = scene.rng.random()
+    if roll < 0.5:
+        return f"{hour:02}:{minute:02}"
+    if roll < 0.6:
+        return f"{hour}.{minute:02}" if minute or scene.chance(0.5) else f"{hour:02}:00 h"
+    if roll < 0.65:
+        return f"{hour}h{minute:02}" if minute else f"{hour}h"
+    shown = (hour - 1) % 12 + 1
+    if roll < 0.7 and minute % 15 == 0 and hour != 12:
+        day = "in the morning" if hour < 12 else "in the afternoon" if hour < 18 else "in the evening"
+        words = {0: "{} o'clock", 15: "quarter past {}", 30: "half past {}", 45: "quarter to {}"}[minute]
+        if hour != 11 or minute != 45:
+            named = shown % 12 + 1 if minute == 45 else shown
+            return f"{words.format(number_to_words(named) if scene.chance(0.6) else named)} {day}"
     half = scene.pick((" pm", "pm", " PM", " p.m.", "PM"))
     if hour < 12:
         half = half.replace("p", "a").replace("P", "A")
-    shown = (hour - 1) % 12 + 1
-    return f"{shown}{half}" if minute == 0 and scene.chance(0.4) else f"{shown}:{minute:02}{half}"
+    mark = scene.pick(":::.")
+    return f"{shown}{half}" if minute == 0 and scene.chance(0.4) else f"{shown}{mark}{minute:02}{half}"
 
 
 def moment(earliest: int, latest: int) -> Maker:
@@ -599,7 +684,9 @@ def moment(earliest: int, latest: int) -> Maker:
         drawn, text = drawn_date(scene, earliest, latest)
         hour, minute = scene.rng.randint(6, 22), scene.rng.randrange(0, 60, 5)
         time = clock(scene, hour, minute)
-        spelled = scene.pick((f"{text} at {time}", f"{text}, {time}", f"{text} {time}"))
+        spelled = scene.pick(
+            (f"{text} at {time}", f"{text}, {time}", f"{text} {time}", f"{text} ({time})", f"{time} on {text}")
+        )
         if text == drawn.isoformat() and scene.chance(0.4):
             spelled = f"{text}{scene.pick('T ')}{hour:02}:{minute:02}{scene.pick(('', ':00'))}"
         value = f"{drawn.isoformat()}T{hour:02}:{minute:02}:00"
@@ -612,7 +699,9 @@ def time_of_day(scene: Scene) -> Fact:
     """Return a time of day, as the string it is written as or by the clock of 24 hours."""
     hour, minute = scene.rng.randint(5, 22), scene.rng.randrange(0, 60, 5)
     text, normal = clock(scene, hour, minute), f"{hour:02}:{minute:02}"
-    return Fact(text, text, STRING, "time", ((STRING, normal, "as HH:MM, 24 hours"),))
+    exact: Schema = {"format": "time", "type": "string"}
+    others = ((STRING, normal, "as HH:MM, 24 hours"), (exact, f"{normal}:00", ""), (exact, f"{normal}:00", ""))
+    return Fact(text, text, STRING, "time", others)
 
 
 # Lists

@@ -6,6 +6,7 @@ recall. Pools are divided by position rather than by a hash: an entry that moves
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, TypeVar
 
 Split = Literal["train", "phrasings", "kinds"]
@@ -411,6 +412,11 @@ def is_held_out(position: int, count: int) -> bool:
 
 def part(entries: Sequence[Entry], split: Split) -> tuple[Entry, ...]:
     """Return the entries that a split may use: all but the kept ones in training, only those elsewhere."""
+    return _part(entries, split) if isinstance(entries, tuple) else _part.__wrapped__(entries, split)
+
+
+@lru_cache(maxsize=4096)
+def _part(entries: Sequence[Entry], split: Split) -> tuple[Entry, ...]:
     count, kept = len(entries), split != "train"
     return tuple(entry for position, entry in enumerate(entries) if is_held_out(position, count) == kept)
 

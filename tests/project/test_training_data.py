@@ -241,7 +241,7 @@ def test_families_are_disjoint() -> None:
         assert not set(getattr(grammar, f"_{name}")) & set(getattr(grammar, f"_KEPT_{name}")), name
     assert {layouts.chat, layouts.interview, forms.settings, forms.receipt} <= set(layouts.KEPT_LAYOUTS)
     assert not {layouts.chat, layouts.interview, forms.settings, forms.receipt} & set(layouts.LAYOUTS)
-    for table in (forms.MARKS, forms.BULLETS, forms.MISSING, asides._ASIDES.strip().splitlines()):
+    for table in (forms.MARKS, forms.BULLETS, forms.MISSING, asides._ASIDES):
         assert not set(part(table, "train")) & set(part(table, "phrasings"))
 
 
@@ -325,7 +325,8 @@ def test_layouts_tell_everything(layout: Any) -> None:
         document = unmarked(layout(Story(kind, scene, chosen, lead)))
         for one, fact in chosen:
             if one.sort not in ("flag", "choice"):
-                for text in map(unmarked, fact.items or (fact.text,)):
+                cells = [cell.text for row in fact.rows for cell in row]
+                for text in cells or map(unmarked, fact.items or (fact.text,)):
                     assert text in document, (layout.__name__, text, document)
 
 
