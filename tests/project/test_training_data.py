@@ -6,6 +6,7 @@ import random
 import re
 import subprocess
 import sys
+from calendar import month_name
 from collections.abc import Iterator
 from dataclasses import fields
 from datetime import date, timedelta
@@ -28,7 +29,7 @@ from training.kind import ROWS, Kind, Parted, role_maker
 from training.kinds import KINDS, UNSEEN
 from training.phrases import CLAUSES, PACKINGS
 from training.story import Story
-from training.values import kept, new_scene, number_to_words, unmarked
+from training.values import ONES, kept, new_scene, number_to_words, unmarked
 from training.words import POOLS, Split, part
 
 SPLITS: tuple[Split, ...] = get_args(Split)
@@ -123,6 +124,90 @@ def test_dates_are_never_ambiguous(day):
         slashed = re.fullmatch(r"(\d\d)/(\d\d)/\d{4}", text)
         assert not slashed or slashed[1] == slashed[2] or max(map(int, slashed.groups())) > 12
         assert text != style(day + timedelta(days=1))
+
+
+SCALES = {"k": 3, "thousand": 3, "m": 6, "mn": 6, "million": 6}
+DOZENS = {"half a dozen": 6, "a dozen": 12, "two dozen": 24, "three dozen": 36, "five dozen": 60}
+IN_WORDS = {number_to_words(number): number for number in range(1000)} | DOZENS
+WORDS = re.compile(rf"({'|'.join(sorted(IN_WORDS, key=len, reverse=True))})( and a half)?\b")
+MONTHS = {name[:3].lower(): number for number, name in enumerate(month_name) if number}
+
+
+def read_number(text: str, places: int) -> float:
+    """Read a number written by a person: marks of thousands, decimals, scales, words."""
+    if found := WORDS.match(text):
+        return IN_WORDS[found[1]] + (0.5 if found[2] else 0)
+    plain = text.replace(",-", "").lower()
+    digits, scale = re.search(r"(-?\d[\d.,' ]*)(k|thousand|mn|million|m)?\b", plain).groups()
+    digits = digits.strip(" .,")
+    if scale:
+        return float(digits.replace(",", ".")) * 10 ** SCALES[scale]
+    decimals = re.search(rf"[.,]\d{{1,{places}}}$", digits) if places and not re.search(r"[.,]\d{3}$", digits) else None
+    whole = re.sub(r"[^\d-]", "", digits[: decimals.start()] if decimals else digits)
+    return float(f"{whole}.{decimals[0][1:] if decimals else 0}")
+
+
+def read_date(text: str) -> date:
+    """Read a date written by a person; figures alone are read where they can mean one day only."""
+    if found := re.search(r"(\d{4})\D(\d\d)\D(\d\d)", text):
+        return date(*map(int, found.groups()))
+    if found := re.search(r"(\d{1,2})(\.|/) ?(\d{1,2})\2 ?(\d{4}|\d\d)$", text):
+        first, mark, second, year = int(found[1]), found[2], int(found[3]), int(found[4])
+        day, month = (first, second) if mark == "." or first > 12 or first == second else (second, first)
+        return date(year if year > 99 else year + 2000, month, day)
+    month = next(number for name, number in MONTHS.items() if re.search(rf"\b{name}", text.lower()))
+    day = re.search(r"(?<!')\b(\d{1,2})(?!\d)", text)[1]
+    year = re.search(r"(\d{4}|(?<=[-'])\d\d)$", text)[1]
+    return date(int(year) if len(year) == 4 else 2000 + int(year), month, int(day))
+
+
+def read_clock(text: str) -> str:
+    """Read a time of day written by a person as HH:MM."""
+    text = re.sub(r"\b(" + "|".join(ONES[1:13]) + r")\b", lambda found: str(ONES.index(found[0])), text)
+    text = re.sub(r"quarter past (\d+)", r"\1:15", re.sub(r"half past (\d+)", r"\1:30", text))
+    text = re.sub(r"quarter to (\d+)", lambda found: f"{(int(found[1]) - 2) % 12 + 1}:45", text)
+    hour, minute = re.search(r"(\d{1,2})(?:[:.h](\d\d))?", text).groups()
+    late, early = (
+        re.search(words, text, re.IGNORECASE) for words in ("p.?m|afternoon|evening", "a.?m\\b|a.m.|morning")
+    )
+    hours = int(hour) % 12 + 12 * bool(late) if late or early else int(hour)
+    return f"{hours:02}:{minute or '00'}"
+
+
+@pytest.mark.parametrize(
+    "role", ["int 0 99", "int 1 3000000", "int 0 5000 people", "num 0 9000 1", "int 1 99 %,percent"]
+)
+@given(seed=st.integers())
+def test_numbers_are_read_as_their_value(role, seed):
+    """However a whole number or one with a decimal place is written, a reader finds its value."""
+    make, _ = role_maker(role)
+    fact = make(new_scene(random.Random(seed), "train"))
+    assert read_number(fact.text, 1 if role.startswith("num") else 0) == pytest.approx(fact.value)
+
+
+@given(seed=st.integers(), split=st.sampled_from(SPLITS))
+def test_amounts_are_read_as_their_value(seed, split):
+    """However an amount of money is written, a reader finds its value."""
+    make, _ = role_maker("money 1 9000000")
+    fact = make(new_scene(random.Random(seed), split))
+    assert read_number(re.sub(r"^[^\da-z]*|^[A-Z]{3} ?|€|\$", "", fact.text), 2) == pytest.approx(fact.value)
+
+
+@given(seed=st.integers(), split=st.sampled_from(SPLITS))
+def test_dates_are_read_as_their_value(seed, split):
+    """However a day is written, a reader finds it."""
+    make, _ = role_maker("date -4000 4000")
+    fact = make(new_scene(random.Random(seed), split))
+    assert read_date(fact.text).isoformat() == fact.value
+
+
+@given(seed=st.integers(), split=st.sampled_from(SPLITS))
+def test_times_are_read_as_their_value(seed, split):
+    """However a time of day is written, a reader finds it."""
+    make, _ = role_maker("time")
+    fact = make(new_scene(random.Random(seed), split))
+    normal = next(value for schema, value, _ in fact.others if schema.get("format") == "time")
+    assert f"{read_clock(fact.text)}:00" == normal
 
 
 def test_keys_follow_the_schema(drawn: list[Sample]) -> None:
