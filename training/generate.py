@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from training.filler import lengthened
 from training.finishing import finished
 from training.grammar import is_plural
 from training.invented import augmented, invented_kind
@@ -22,10 +23,11 @@ from training.tables import each_as_a_form, each_in_a_line, each_in_prose, table
 from training.values import Fact, Scene, Schema, currency_schema, family_first, new_scene
 from training.words import Split, part
 
-MAX_CHARACTERS = 1_800
+MAX_CHARACTERS = 2_600
 """Of a document; with its type and its answer it then stays below 2,048 tokens."""
 
 INVENTED_SHARE = 0.36
+LONG_SHARE = 0.13
 AUGMENTED_SHARE = 0.35
 """Of the known kinds: those with fields that they do not list."""
 
@@ -123,7 +125,14 @@ def record(scene: Scene, kind: Kind) -> Sample:
 
 def write(scene: Scene, story: Story) -> str:
     """Return the document of a story, in some layout."""
-    return finished(scene, layout_for(scene)(story))
+    return finished(scene, among_others(story, layout_for(scene)(story)))
+
+
+def among_others(story: Story, document: str) -> str:
+    """Return a document, in one of eight cases as a few lines in a much longer text."""
+    if not story.scene.chance(LONG_SHARE):
+        return document
+    return lengthened(story, document, story.scene.rng.randint(120, 330))
 
 
 def beside(scene: Scene, story: Story, document: str, asked: Sequence[Field]) -> str:
@@ -240,7 +249,7 @@ def write_records(scene: Scene, kind: Kind, records: list[Record], fields: Seque
         text = each_in_a_line(story, records)
     else:
         text = each_as_a_form(story, records)
-    return finished(scene, text)
+    return finished(scene, among_others(story, text))
 
 
 def several_records(scene: Scene, kind: Kind) -> Sample:

@@ -176,7 +176,8 @@ def optional(scene: Scene, schema: Schema, value: Any) -> Schema:
 def nullable(schema: Schema) -> Schema:
     """Return a schema that allows null as well; what is said of the field stays outside."""
     if "anyOf" in schema:
-        return schema
+        null: Schema = {"type": "null"}
+        return schema if null in schema["anyOf"] else {**schema, "anyOf": [*schema["anyOf"], null]}
     said: Schema = {key: schema[key] for key in ("description", "examples") if key in schema}
     return {"anyOf": [{key: value for key, value in schema.items() if key not in said}, {"type": "null"}], **said}
 
