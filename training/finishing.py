@@ -15,13 +15,13 @@ def lowered(text: str) -> str:
 def finished(scene: Scene, document: str) -> str:
     """Return the document as it is read: with a few slips, line breaks or a page's head, and without marks."""
     roll = scene.rng.random()
-    if roll < 0.05:
+    if roll < 0.05 * scene.difficulty:
         document = with_typos(scene, document)
     elif roll < 0.08:
         document = lowered(document)
-    if scene.chance(0.08):
+    if scene.seldom(0.08):
         document = wrapped(document, scene.pick((48, 60, 72)))
-    if scene.chance(0.03):
+    if scene.seldom(0.03):
         page = scene.rng.randrange(1, 9)
         heads = (f"Page {page} of 9", f"- {page} -", "CONFIDENTIAL", "COPY", "Printed on recycled paper")
         document = f"{scene.pick(heads)}\n\n{document}"

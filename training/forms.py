@@ -127,7 +127,7 @@ def form(story: Story) -> str:
         lines = [f"{label}\n{value}\n" for label, value in pairs(story)]
     text = "\n".join(lines).strip("\n")
     text = f"{heading(story)}\n{scene.pick(('', '-' * 20 + chr(10), chr(10)))}{text}" if scene.chance(0.4) else text
-    return f"{text}\n\n{scene.pick(('Notes', 'Remarks', 'Comment'))}: {aside(story)}" if scene.chance(0.15) else text
+    return f"{text}\n\n{scene.pick(('Notes', 'Remarks', 'Comment'))}: {aside(story)}" if scene.seldom(0.15) else text
 
 
 def bullets(story: Story) -> str:

@@ -66,26 +66,32 @@ Record = list[tuple[Field, Fact]]
 _STYLES: tuple[Callable[[str], str], ...] = (str, str.upper, str.title, lambda text: text.replace(" ", "_"))
 
 
-def samples(seed: int, split: Split) -> Iterator[Sample]:
-    """Return an endless stream of samples; the same seed gives the same samples."""
+def samples(seed: int, split: Split, difficulty: float = 1.0) -> Iterator[Sample]:
+    """Return an endless stream of samples; the same seed gives the same samples.
+
+    A `difficulty` of 1 gives all there is. Less of it gives fewer fields, lists, long texts, slips, corrections and
+    values of others; at 0 there are at most three fields of one record, and nothing beside the point.
+    """
     rng = random.Random(f"{seed} {split}")
     while True:
-        yield sample(rng, split)
+        yield sample(rng, split, difficulty)
 
 
-def sample(rng: random.Random, split: Split) -> Sample:
+def sample(rng: random.Random, split: Split, difficulty: float = 1.0) -> Sample:
     """Return one sample of a split."""
     while True:
-        made = _sample(new_scene(rng, split))
+        made = _sample(new_scene(rng, split, difficulty))
         if len(made.document) <= MAX_CHARACTERS:
             return made
 
 
 def _sample(scene: Scene) -> Sample:
     roll = scene.rng.random()
-    if roll < 0.05 and scene.split != "kinds":
+    if roll < 0.05 * scene.difficulty and scene.split != "kinds":
         return classified(scene)
     kind = choose_kind(scene)
+    if not scene.seldom(1):
+        return record(scene, kind)
     if roll < 0.07:
         return kind_of_document(scene, kind)
     if roll < 0.14:
@@ -112,11 +118,12 @@ def choose_kind(scene: Scene) -> Kind:
 
 def record(scene: Scene, kind: Kind) -> Sample:
     """Return a document about one record and a schema that asks for some of its fields."""
-    story, asked = draw_story(scene, kind, scene.rng.choices(range(1, 10), (6, 12, 18, 19, 16, 12, 8, 5, 4))[0])
+    count = scene.rng.choices(range(1, 10), (6, 12, 18, 19, 16, 12, 8, 5, 4))[0]
+    story, asked = draw_story(scene, kind, min(count, 3 + round(6 * scene.difficulty)))
     document = write(scene, story)
     facts = {one.key: fact for one, fact in story.facts}
     schema, answer = ask(scene, kind, asked, facts)
-    if scene.chance(0.07):
+    if scene.seldom(0.07):
         document = beside(scene, story, document, asked)
         schema["description"] = f"The {kind.nouns[0]} only."
     add_currency(scene, asked, facts, schema, answer)
@@ -130,7 +137,7 @@ def write(scene: Scene, story: Story) -> str:
 
 def among_others(story: Story, document: str) -> str:
     """Return a document, in one of eight cases as a few lines in a much longer text."""
-    if not story.scene.chance(LONG_SHARE):
+    if not story.scene.seldom(LONG_SHARE):
         return document
     return lengthened(story, document, story.scene.rng.randint(120, 330))
 
@@ -163,7 +170,7 @@ def draw_story(scene: Scene, kind: Kind, count: int) -> tuple[Story, list[Field]
         asked_keys[0] = kind.lead
     absent = [key for key in asked_keys if scene.chance(0.05 if key == kind.lead else 0.12)]
     told = [key for key in asked_keys if key not in absent]
-    extra = rng.choices((0, 1, 2, 3, 4, 6, 9), (14, 21, 24, 18, 12, 7, 4))[0]
+    extra = round(rng.choices((0, 1, 2, 3, 4, 6, 9), (14, 21, 24, 18, 12, 7, 4))[0] * max(0.3, scene.difficulty))
     others = [key for key in keys if key not in asked_keys]
     told += rng.sample(others, min(len(others), max(extra, 2 - len(told))))
     if kind.lead and kind.lead not in told and kind.lead not in absent and scene.chance(0.5):
@@ -197,7 +204,7 @@ def draw_facts(scene: Scene, kind: Kind, keys: Sequence[str]) -> Record:
 
 def add_currency(scene: Scene, asked: Sequence[Field], facts: Mapping[str, Fact], schema: Schema, answer: Any) -> None:
     """Ask for the currency as well now and then, where an amount tells it."""
-    tells = any(one.sort == "money" and one.key in facts for one in asked)
+    tells = len(asked) < 3 + 6 * scene.difficulty and any(one.sort == "money" and one.key in facts for one in asked)
     if not tells or scene.money_style == "bare" or not scene.chance(0.12):
         return
     name = free_name(Naming(scene, "snake"), scene.pick(("currency", "currency code")), schema["properties"])

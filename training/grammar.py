@@ -159,12 +159,12 @@ def spelled(scene: Scene, one: Field, fact: Fact, *, plain: bool = False) -> str
     """Return the value as a sentence has it: as it is, hedged, or corrected from a wrong one."""
     if plain or fact.items or fact.rows or "(" in fact.text:
         return fact.shown
-    if one.sort in _CORRECTED and scene.chance(0.035):
+    if one.sort in _CORRECTED and scene.seldom(0.035):
         wrong = one.make(scene)
         if wrong.value != fact.value and wrong.text not in fact.text and fact.text not in wrong.text:
             frame = scene.pick(by_split(_CORRECTIONS, _KEPT_CORRECTIONS, scene.split))
             return frame.format(v=fact.shown, w=wrong.shown)
-    if one.sort in ("number", "money") and fact.text[0].isdigit() and scene.chance(0.05):
+    if one.sort in ("number", "money") and fact.text[0].isdigit() and scene.seldom(0.05):
         return f"{scene.pick(_HEDGES)} {fact.shown}"
     return fact.shown
 

@@ -39,7 +39,7 @@ def told(story: Story, *, own: bool = False, fragments: float = 0.07) -> list[st
     for text in unknown(story):
         sentences.insert(scene.pick([*places(sentences, subject), len(sentences)]), text)
     for make, probability in ((aside, 0.4), (aside, 0.18), (aside, 0.1), (aside, 0.08), (decoy, 0.16)):
-        if scene.chance(probability) and (text := make(story)) and all(text[:12] != one[:12] for one in sentences):
+        if scene.seldom(probability) and (text := make(story)) and all(text[:12] != one[:12] for one in sentences):
             spots = places(sentences, subject)
             if make is aside and "\x02" not in text:
                 spots = list(range(len(sentences)))
@@ -257,7 +257,7 @@ def listing(story: Story) -> str:
         lines.append(scene.pick((", ", ". ", "; ")).join(sentence_case(one) for one in rest[:count]))
         rest = rest[count:]
     text = scene.pick(("\n", ". ", "\n", "\n\n")).join(lines)
-    closing = aside(story) if scene.chance(0.25) else ""
+    closing = aside(story) if scene.seldom(0.25) else ""
     text = f"{text}{scene.pick(('.', '', '!'))}{scene.pick((' ', chr(10))) if closing else ''}{closing}"
     return lowered(text) if scene.chance(0.15) else text
 

@@ -103,6 +103,7 @@ class Scene:
     marks: str
     date_style: int
     today: date
+    difficulty: float = 1.0  # 0 is easy, 1 is hard
 
     def pick(self, entries: Sequence[Entry]) -> Entry:
         """Return one entry."""
@@ -111,6 +112,10 @@ class Scene:
     def chance(self, probability: float) -> bool:
         """Return true with the probability given."""
         return self.rng.random() < probability
+
+    def seldom(self, probability: float) -> bool:
+        """Return true with the probability given, and less often where the scene is easy."""
+        return self.rng.random() < probability * self.difficulty
 
     def weighted(self, table: Mapping[Entry, float]) -> Entry:
         """Return a key of a table, drawn by its weight."""
@@ -121,7 +126,7 @@ Maker = Callable[[Scene], Fact]
 STRING: Schema = {"type": "string"}
 
 
-def new_scene(rng: random.Random, split: Split) -> Scene:
+def new_scene(rng: random.Random, split: Split, difficulty: float = 1.0) -> Scene:
     """Return a scene with its styles chosen."""
     return Scene(
         rng=rng,
@@ -132,6 +137,7 @@ def new_scene(rng: random.Random, split: Split) -> Scene:
         marks=rng.choices(tuple(_MARKS), tuple(_MARKS.values()))[0],
         date_style=rng.randrange(len(_DATE_STYLES[split])),
         today=date(2012, 1, 1) + timedelta(days=rng.randrange(6000)),
+        difficulty=difficulty,
     )
 
 
@@ -420,10 +426,15 @@ def drawn_number(scene: Scene, low: float, high: float) -> float:
 _DOZENS = {6: "half a dozen", 12: "a dozen", 24: "two dozen", 36: "three dozen", 60: "five dozen"}
 
 
+def is_sign(unit: str) -> bool:
+    """Return whether a unit is a sign rather than a word: "km/h" and "m²", but not "square metres"."""
+    return bool(unit) and " " not in unit and (len(unit) < 4 or not unit.isalpha())
+
+
 def spelled_integer(scene: Scene, value: int, unit: str = "") -> str:
     """Return a whole number as people write it: 12500 → "12,500" or "12.5k", 7 → "seven", 24 → "two dozen"."""
     roll = scene.rng.random()
-    if unit and (len(unit) < 4 or not unit.isalpha()):  # "seven °C" is nothing that anybody writes
+    if is_sign(unit):  # "seven °C" is nothing that anybody writes
         return digits(scene, value)
     if (0 <= value < 20 and roll < 0.22) or (0 <= value < 100 and roll < 0.08):
         return number_to_words(value)
@@ -442,7 +453,7 @@ def with_unit(scene: Scene, number: str, value: int, unit: str) -> str:
     """Return a number with its unit: "250g", "12 per cent", "1 month"."""
     if unit == "%":
         return f"{number}{scene.pick(('%', ' %', ' percent', ' per cent', '%', ' pct'))}"
-    glued = scene.chance(0.25) and number[-1].isdigit() and (len(unit) < 4 or not unit.isalpha())
+    glued = scene.chance(0.25) and number[-1].isdigit() and is_sign(unit)
     return f"{number}{'' if glued else ' '}{unit[:-1] if value == 1 and unit.endswith('s') else unit}"
 
 
@@ -484,7 +495,7 @@ def decimal(low: float, high: float, places: int, units: str = "") -> Maker:
         whole = shown == 0 and scene.marks in ("german", "french")
         text = f"{value:.0f}" if whole else digits(scene, value, shown)
         unit = scene.pick(listed)
-        tight = (len(unit) < 4 or not unit.isalpha()) and scene.chance(0.3)
+        tight = is_sign(unit) and scene.chance(0.3)
         words = value % 1 == 0.5 and shown <= 1 and 1 < value < 13 and len(unit) > 3 and unit.isalpha()
         if words and scene.chance(0.5):
             text = f"{number_to_words(int(value))} and a half"

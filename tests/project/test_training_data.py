@@ -266,6 +266,16 @@ def test_sample_draws_from_the_source_it_is_given() -> None:
     assert sample(random.Random(7), "train") == sample(random.Random(7), "train")
 
 
+def test_easy_samples_have_few_fields_and_nothing_else() -> None:
+    """At the lowest difficulty a document has at most three fields of one record; at 1 it is the rule."""
+    easy, rule, hard = (list(islice(samples(2, "train", *how), 300)) for how in ((0.0,), (), (1.0,)))
+    assert rule == hard
+    assert all(len(one.schema["properties"]) <= 3 for one in easy)
+    assert max(len(one.document.split()) for one in easy) < 120
+    said = " ".join(one.document for one in easy)
+    assert not any(text.split("{")[0] in said for text in asides._ASIDES if len(text.split("{")[0]) > 12)
+
+
 # What is kept from training
 
 
