@@ -4,11 +4,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from training.asides import aside
-from training.grammar import by_split, narrated, sentence_case, stated
+from training.grammar import narrated, sentence_case, stated
 from training.kind import ROWS
 from training.story import Story, subject_of
 from training.values import Fact, Scene, drawn_date, organisation
-from training.words import part
+from training.words import by_split, part
 
 
 def heading(story: Story) -> str:

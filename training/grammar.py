@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from training.kind import Event, Field, Kind
 from training.phrases import CLAUSES, PACKINGS
 from training.values import OPEN, Fact, Scene
-from training.words import Entry, Split
+from training.words import by_split
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,11 +150,6 @@ _PREPOSITIONS = (" by", " on", " in", " at", " to", " from", " for", " of", " wi
 _CORRECTED = frozenset(("number", "money", "date", "agent", "code", "year", "time", "place"))
 
 
-def by_split(known: Sequence[Entry], unseen: Sequence[Entry], split: Split) -> Sequence[Entry]:
-    """Return what a split may use: the known family, the unseen one, or both for unseen kinds."""
-    return known if split == "train" else unseen if split == "phrasings" else (*known, *unseen)
-
-
 def spelled(scene: Scene, one: Field, fact: Fact, *, plain: bool = False) -> str:
     """Return the value as a sentence has it: as it is, hedged, or corrected from a wrong one."""
     if plain or fact.items or fact.rows or "(" in fact.text:
@@ -209,7 +204,7 @@ def state(
     value, label = spelled(scene, one, fact, plain=plain), one.label(scene)
     noun_like = bool(one.words.entries)
     rivals = [other for other in told if other.key != one.key and other.sort == one.sort]
-    role = () if plain or any(other.role is one.role for other in rivals) else one.role.of(scene.split)
+    role = () if plain or any(other.role.entries is one.role.entries for other in rivals) else one.role.of(scene.split)
     predicates = one.predicates.of(scene.split)
     spoken = tuple(text for text in role if not text.startswith(("~", "+")))
     chosen = spoken if spoken and (not predicates or scene.chance(0.4)) else predicates

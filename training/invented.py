@@ -181,6 +181,14 @@ errand | task, step, action, job | next, current, open, follow-up, planned, rema
 street | address, street address | delivery, billing, home, office, pickup, work, return, site, mailing
 list 1-3 person | contacts, members, guests, authors, speakers, witnesses, drivers, helpers, tenants | emergency, invited, listed, second, named, other, new
 list 1-4 pool nouns | tags, keywords, labels, topics, items, extras | search, additional, main, missing, optional
+party | sender, recipient, buyer, seller, customer, supplier, shipper, consignee, landlord, exporter, importer, lender, borrower, insured party, donor, applicant |
+contact | contact, contact person, emergency contact, person to call, agent, caretaker, site manager, host, booking contact |
+postal | address, postal address, delivery address, billing address, home address, office address, return address, site address |
+period | period, booking period, rental period, reporting period, term, validity, absence, run, construction period |
+hours | opening hours, office hours, visiting hours, business hours, shift, time slot, lunch break |
+amounts | salary range, price range, budget range, pay, expected price, estimate, rent range |
+dimensions | dimensions, size, measurements, outer dimensions, frame size |
+party | sender, recipient, buyer, seller, keeper, manufacturer, exhibitor, partner |
 year 1950 2025 | year | model, graduation, construction, founding, release, birth, publication, renovation, entry, tax
 """.strip()
 _COMPOUNDS = tuple(

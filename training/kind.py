@@ -19,6 +19,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 
+from training.composites import COMPOSITES
 from training.phrases import ROLE_PHRASES, cut
 from training.values import (
     STRING,
@@ -245,7 +246,7 @@ _PLAIN_ROLES: dict[str, tuple[Maker, str]] = {
     "person": (person, "agent"), "org": (organisation, "agent"), "place": (place, "place"), "site": (site, "place"),
     "street": (street, "place"), "email": (email, "code"), "url": (url, "code"), "phone": (phone, "code"),
     "product": (product, "text"), "work": (work, "text"), "score": (score, "text"), "time": (time_of_day, "time"),
-    "fault": (fault, "text"), "errand": (errand, "text"), "cause": (cause, "text"),
+    "fault": (fault, "text"), "errand": (errand, "text"), "cause": (cause, "text"), **COMPOSITES,
 }  # fmt: skip
 
 

@@ -144,6 +144,9 @@ def add(
     while name in properties:
         name += "_2"
     drawn = fact if fact is not None else one.make(scene)
+    if drawn.schema.get("type") == "object" and not plain and scene.seldom(0.45):
+        add_parts(scene, naming, words, drawn.schema, fact, properties, answer)
+        return
     schema, value, hint = reading(scene, naming, one, drawn, plain=plain)
     if fact is None:
         value = [] if schema.get("type") == "array" and scene.chance(0.5) else None
@@ -159,6 +162,17 @@ def add(
     if scene.chance(0.03) and one.sort in ("text", "agent", "code", "place") and schema.get("type") == "string":
         schema["examples"] = [one.make(scene).text]
     properties[name], answer[name] = schema, value
+
+
+def add_parts(
+    scene: Scene, naming: Naming, words: str, schema: Schema, fact: Fact | None, properties: dict[str, Schema],
+    answer: dict[str, Any],
+) -> None:  # fmt: skip
+    """Enter the parts of a value as fields side by side: `salary_min` and `salary_max`."""
+    for part_name, inner in schema["properties"].items():
+        name = free_name(naming, f"{words} {part_name}".replace("_", " "), properties)
+        answer[name] = fact and fact.value[part_name]
+        properties[name] = optional(scene, inner, answer[name])
 
 
 def optional(scene: Scene, schema: Schema, value: Any) -> Schema:

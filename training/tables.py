@@ -5,12 +5,12 @@ from dataclasses import replace
 
 from training.asides import aside
 from training.forms import BULLETS, CASES, MARKS, shown_value, unlisted
-from training.grammar import by_split, narrated, sentence_case, stated
+from training.grammar import narrated, sentence_case, stated
 from training.kind import Field
 from training.layouts import introduced, opened
 from training.story import Story, subject_of
 from training.values import Fact
-from training.words import part
+from training.words import by_split, part
 
 Record = Sequence[tuple[Field, Fact]]
 

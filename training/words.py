@@ -421,6 +421,11 @@ def _part(entries: Sequence[Entry], split: Split) -> tuple[Entry, ...]:
     return tuple(entry for position, entry in enumerate(entries) if is_held_out(position, count) == kept)
 
 
+def by_split(known: Sequence[Entry], unseen: Sequence[Entry], split: Split) -> Sequence[Entry]:
+    """Return what a split may use: the known family, the unseen one, or both for unseen kinds."""
+    return known if split == "train" else unseen if split == "phrasings" else (*known, *unseen)
+
+
 @dataclass(frozen=True, slots=True)
 class Pools:
     """The words of one split."""
