@@ -5,7 +5,6 @@ from dataclasses import replace
 
 from training.asides import aside
 from training.grammar import narrated, sentence_case, stated
-from training.kind import ROWS
 from training.story import Story, subject_of
 from training.values import Fact, Scene, drawn_date, organisation
 from training.words import by_split, part
@@ -89,7 +88,7 @@ def shown_value(scene: Scene, fact: Fact) -> str:
 def row_table(scene: Scene, fact: Fact) -> str:
     """Return inner records as a small table with a head."""
     case, mark = scene.pick(CASES), scene.pick(by_split((" | ", "\t", ", ", "; "), ("  ", " / "), scene.split))
-    head = [case(one.label(scene, form=True)) for one in ROWS[fact.value].fields]
+    head = [case(one.label(scene, form=True)) for one in fact.value.fields]
     rows = [head, *([cell.shown for cell in row] for row in fact.rows)]
     if "," in mark and any("," in cell.text for row in fact.rows for cell in row):
         mark = " | "

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from training.attributes import attribute_lines
 from training.flags import flag_field, state_field
-from training.kind import Event, Field, Kind, Parted, event_field, parse_field, role_maker
+from training.kind import Event, Field, Kind, Parted, Rows, event_field, parse_field, role_maker, rows
 from training.kinds import UNSEEN
 from training.values import Scene, invented_word, plural
 from training.words import by_comma, part
@@ -195,6 +195,67 @@ _COMPOUNDS = tuple(
     (role, by_comma(heads), by_comma(before)) for role, heads, before in (line.split(" | ") for line in
     (f"{line} " for line in COMPOUNDS.splitlines()))
 )  # fmt: skip
+ROW_NAMES = by_comma("""
+entries, positions, results, lines, records, deliveries, measurements, expenses, visits, lessons, sessions, stations,
+payments, repairs, orders, shifts, bookings, samples, purchases, donations, exercises, components, sightings, matches,
+appointments, references, tests, services, extras, materials, supplies, installments, steps, heats, offers, jobs done
+""")
+COLUMNS = """
+product | item, product, article, what
+pool nouns | name, item, part, type, label
+person | name, person, who, player, visitor
+place | place, town, stop, city
+pool ingredients | name, substance, ingredient
+pool topics | topic, subject, title
+errand | task, step, action
+work | title, name
+int 1 60 | quantity, count, number, points, amount
+money 2 900 | price, cost, amount, fee, sum
+date -300 300 | date, day, on
+time | time, at, start
+num 0.1 90 1 kg | weight, load
+num 1 300 1 | value, result, reading, score
+span 5 120 minutes,min | duration, minutes, length
+code @-###, ####, @@## | code, number, reference
+of kg, mg/l, cm, mmol/L, °C, bar, %, g, ml, V | unit, measured in
+pool colours | colour, color
+"""
+_COLUMNS = tuple(line.split(" | ") for line in COLUMNS.strip().splitlines())
+_NAMING_COLUMNS = 8
+"""So many of the columns may come first, since they tell one row from the other."""
+_ROW_TEMPLATES = {
+    2: ("{0}: {1}", "{0} ({1})", "{0} {1}", "{0} – {1}", "{0}, {1}", "{1}: {0}", "{0} = {1}"),
+    3: (
+        "{0}: {1} {2}",
+        "{0} ({1}, {2})",
+        "{0}, {1}, {2}",
+        "{0} {1} {2}",
+        "{0} – {1} – {2}",
+        "{0}, {1} ({2})",
+        "{0}: {1} ({2})",
+    ),
+}
+
+
+def rows_field(scene: Scene) -> Field:
+    """Return a list of inner records that no kind lists: results with value and unit, visits with day and visitor."""
+    rng = scene.rng
+    first = rng.choice(_COLUMNS[:_NAMING_COLUMNS])
+    others = [one for one in _COLUMNS[_NAMING_COLUMNS:] if not one[0].startswith("of ")]
+    listed = [first, *rng.sample(others, rng.randint(1, 2))]
+    if len(listed) == 2 and scene.chance(0.3):  # a value and its unit
+        listed = [first, next(one for one in _COLUMNS if one[0] == "num 1 300 1"), _COLUMNS[-2]]
+    columns: dict[str, Field] = {}
+    for role, names in listed:
+        words = tuple(one for one in by_comma(names) if one not in columns)
+        make, sort = role_maker(role)
+        label = scene.pick(words)
+        columns[label] = Field(label, Parted((label,)), Parted((label,)), make, sort, Parted(()))
+    name = scene.pick(ROW_NAMES)
+    inner = Rows(name, tuple(columns.values()), Parted(_ROW_TEMPLATES[len(columns)]))
+    return Field(name, Parted((name,)), Parted((name,)), rows(inner, 1, 4), "rows", Parted(()))
+
+
 _GLOSSES = {
     "agent": ("the {}", "who the {} is", "name of the {}"), "date": ("the {}", "when it is: the {}"),
     "place": ("where the {} is", "the {}"), "money": ("how much the {} is", "the {}"),
@@ -223,6 +284,8 @@ def augmented(scene: Scene, kind: Kind) -> Kind:
             one = flag_field(scene, _EVENTS)
         elif roll < 0.6 and kind.subject != "person":
             one = state_field(scene)
+        elif roll < 0.7:
+            one = rows_field(scene)
         else:
             one = compound_field(scene)
         words = {word for label in one.labels.entries for word in label.split()} - {"is", "has", "with", "of"}

@@ -348,7 +348,7 @@ def rows(inner: Rows, low: int, high: int) -> Maker:
         mark = ", " if "," not in template and scene.chance(0.6) else "; "
         last = scene.pick((mark, " and ", f"{mark}and "))
         text = f"{mark.join(items[:-1])}{last}{items[-1]}" if len(items) > 1 else items[0]
-        return Fact(text, inner.name, STRING, "rows", items=items, rows=drawn)
+        return Fact(text, inner, STRING, "rows", items=items, rows=drawn)
 
     return make
 

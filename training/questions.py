@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from training.kind import ROWS, Event, Field, Kind
+from training.kind import Event, Field, Kind, Rows
 from training.values import STRING, Fact, Scene, Schema, cause, errand, fault, product, score, work
 from training.words import part
 
@@ -264,7 +264,8 @@ def inner_records(scene: Scene, naming: Naming, fact: Fact) -> tuple[Schema, Any
 
 def inner_fields(fact: Fact) -> Sequence[Field]:
     """Return the fields of inner records."""
-    return next(rows.fields for rows in ROWS.values() if rows.name == fact.value)
+    inner: Rows = fact.value
+    return inner.fields
 
 
 def described(scene: Scene, one: Field, words: str, hint: str, others: Sequence[Field], *, useless: bool) -> str:
