@@ -5,6 +5,7 @@ having a large model label found texts, whose errors a small model would learn.
 """
 
 import random
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -32,6 +33,7 @@ AUGMENTED_SHARE = 0.35
 """Of the known kinds: those with fields that they do not list."""
 
 _KNOWN = tuple(KINDS.values())
+_NOUNS = tuple(noun for kind in _KNOWN for noun in kind.nouns)
 INSTRUCTIONS = (
     "Extract the fields.", "Extract the data from the text.", "Read the text and fill in the form.", "Return JSON.",
     "Find the values in the text.", "Fill in what the text states; use null for what it does not.", "Parse this.",
@@ -127,6 +129,7 @@ def record(scene: Scene, kind: Kind) -> Sample:
         document = beside(scene, story, document, asked)
         schema["description"] = f"The {kind.nouns[0]} only."
     add_currency(scene, asked, facts, schema, answer)
+    add_noun(scene, kind, document, schema, answer)
     return Sample(kind.name, schema, document, answer, instruct(scene, kind))
 
 
@@ -211,6 +214,22 @@ def add_currency(scene: Scene, asked: Sequence[Field], facts: Mapping[str, Fact]
     schema["properties"][name] = currency_schema(scene)
     schema["required"] = [*schema["required"], name]
     answer[name] = scene.currency
+
+
+def add_noun(scene: Scene, kind: Kind, document: str, schema: Schema, answer: Any) -> None:
+    """Ask now and then what sort of thing the record is, if the document calls it so: flat, house or studio."""
+    lowered = document.lower()
+    said = [noun for noun in kind.nouns if re.search(rf"\b{re.escape(noun)}\b", lowered)]
+    others = [noun for noun in scene.rng.sample(_NOUNS, 4) if noun not in lowered and noun not in kind.nouns]
+    name = scene.pick(("kind", "type", "category", "object_type", "record_type", "what", "sort", "documentType"))
+    if len(said) != 1 or not others or name in schema["properties"] or not scene.seldom(0.06):
+        return
+    listed = [said[0], *others]
+    scene.rng.shuffle(listed)
+    style = scene.pick(_STYLES)
+    schema["properties"][name] = {"enum": [style(one) for one in listed], "type": "string"}
+    schema["required"] = [*schema["required"], name]
+    answer[name] = style(said[0])
 
 
 def instruct(scene: Scene, kind: Kind) -> str | None:

@@ -21,10 +21,13 @@ from jsonschema import Draft202012Validator
 
 from structured.models import PACKAGED_MODEL
 from training import asides, forms, grammar, layouts
+from training.composites import COMPOSITES
 from training.examples import batches, prompt_and_answer
 from training.finishing import finished
+from training.flags import flag_field, state_field
 from training.generate import Sample, sample, samples
 from training.grammar import conjugated, participial
+from training.invented import _EVENTS
 from training.kind import ROWS, Kind, Parted, role_maker
 from training.kinds import KINDS, UNSEEN
 from training.phrases import CLAUSES, PACKINGS
@@ -264,6 +267,47 @@ def test_samples_do_not_depend_on_the_process() -> None:
 def test_sample_draws_from_the_source_it_is_given() -> None:
     """One sample can be drawn again from the same state of the random source."""
     assert sample(random.Random(7), "train") == sample(random.Random(7), "train")
+
+
+@given(seed=st.integers(), split=st.sampled_from(SPLITS), role=st.sampled_from(sorted(COMPOSITES)))
+def test_parts_stand_in_their_text(seed: int, split: Split, role: str) -> None:
+    """A value of several parts is valid, and the document has every part that is a text, in order."""
+    fact = COMPOSITES[role][0](new_scene(random.Random(seed), split))
+    Draft202012Validator(fact.schema).validate(fact.value)
+    at = 0
+    for name, value in sorted(fact.value.items(), key=lambda pair: fact.text.find(str(pair[1]))):
+        if fact.schema["properties"][name] == {"type": "string"}:
+            assert value in fact.text[at:], fact
+            at = fact.text.index(value, at) + len(value)
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_wordings_of_flags_tell_yes_from_no(split: Split) -> None:
+    """No wording of a made-up flag or state implies two values, and the two of a flag never share one."""
+    for seed in range(300):
+        scene = new_scene(random.Random(seed), split)
+        one = flag_field(scene, _EVENTS) if seed % 2 else state_field(scene)
+        said: dict[str, object] = {}
+        for _ in range(20):
+            fact = one.make(scene)
+            assert fact.wordings
+            for wording in fact.wordings:
+                assert said.setdefault(wording, fact.value) == fact.value, (one.key, wording)
+
+
+def test_absent_fields_have_no_value_in_the_document() -> None:
+    """What the document tells of made-up flags and states it tells of no flag that the answer leaves open."""
+    for one in islice(samples(31, "train"), 1500):
+        for schema, value in ((inner, one.answer.get(name)) for name, inner in properties_of(one)):
+            if value is None and "boolean" in json.dumps(schema):
+                label = schema.get("description", "").lower().removeprefix("whether it is ").strip(".")
+                assert not label or f"is {label}" not in one.document, (label, one)
+
+
+def properties_of(one: Sample) -> Iterator[tuple[str, Any]]:
+    """Yield the properties of a sample that asks for one record."""
+    if isinstance(one.answer, dict):
+        yield from one.schema.get("properties", {}).items()
 
 
 def test_easy_samples_have_few_fields_and_nothing_else() -> None:
