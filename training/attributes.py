@@ -35,9 +35,9 @@ t location, current location, ~located in | place | +in {v}; is in {v}; stands i
 t storage place, storage room, ~stored in | of Room 4, cellar B, Hall 9, shelf C3, the annex, bay 12, the attic, depot 7, the east wing, cupboard 14 | is stored in {v}; sits in {v}; was moved to {v} | where it is kept
 t origin, country of origin, ~made in | pool countries | comes from {v}; was made in {v}; originates in {v}; was imported from {v} | the country it comes from
 t condition, state | choice | new: is unused; has never been opened / good: is in good shape; shows only light wear; works well / damaged: is broken; has a deep crack; no longer works
-t in stock, ~available | flag | yes: is in stock; can be ordered right away; is available; is ready to ship / no: is sold out; is out of stock; cannot be ordered at the moment; is no longer available | whether it can be had
-t insured, ~insurance | flag | yes: is insured; is covered against loss / no: is not insured; has no cover | whether it is insured
-t fragile, ~handle with care | flag | yes: breaks easily; has to be handled with care; is fragile / no: is robust; can take a knock | whether it breaks easily
+t in stock, ~available | flag | yes: is in stock; can be ordered right away; is available; is ready to ship; ^in stock; ^available now; ^still available; ^we have plenty; ^some left; ^ready to ship / no: is sold out; is out of stock; cannot be ordered at the moment; is no longer available; ^SOLD OUT; ^sold out; ^all gone, sorry; ^none left; ^out of stock; ^currently unavailable; ^we are waiting for new ones | whether it can be had
+t insured, ~insurance | flag | yes: is insured; is covered against loss; ^insured; ^with full insurance / no: is not insured; has no cover; ^uninsured; ^no insurance | whether it is insured
+t fragile, ~handle with care | flag | yes: breaks easily; has to be handled with care; is fragile; ^fragile!; ^handle with care; ^careful, glass / no: is robust; can take a knock; ^robust; ^no special care needed | whether it breaks easily
 t parts, components | list 2-4 pool nouns | consists of {v}; comes with {v}; includes {v} | what it consists of
 t category, type | pool nouns | is filed under {v}; counts as a {v}; falls under {v}
 t rating, average rating, stars | num 1 5 1 stars | is rated {v}; gets {v}; has earned {v} | how well it is rated
@@ -71,9 +71,9 @@ p years of experience, experience | span 1 40 years | has {v} of experience; bri
 p height in cm, body height | int 148 208 cm,centimetres | is {v} tall; measures {v}; stands {v}
 p marital status, family status | choice | single: is single; lives alone; is not married / married: is married; has a spouse / divorced: is divorced; went through a divorce
 p current task, duty, ~busy with | errand | has to {v}; was asked to {v}; is expected to {v}; promised to {v} | what the person is to do
-p smoker, ~smokes | flag | yes: smokes; cannot give up cigarettes / no: does not smoke; is a non-smoker; has never smoked | whether the person smokes
-p driving licence, ~drives | flag | yes: has a driving licence; is allowed to drive / no: has no driving licence; does not drive | whether the person may drive
-p vegetarian, ~diet | flag | yes: eats no meat; is a vegetarian / no: eats meat; likes a good steak | whether the person eats no meat
+p smoker, ~smokes | flag | yes: smokes; cannot give up cigarettes; ^smoker; ^a pack a day / no: does not smoke; is a non-smoker; has never smoked; ^non-smoker; ^gave up smoking | whether the person smokes
+p driving licence, ~drives | flag | yes: has a driving licence; is allowed to drive; ^driving licence: of course; ^drives / no: has no driving licence; does not drive; ^no driving licence; ^never learned to drive | whether the person may drive
+p vegetarian, ~eats no meat | flag | yes: eats no meat; is a vegetarian; ^vegetarian; ^no meat, please / no: eats meat; likes a good steak; ^likes meat; ^eats everything | whether the person eats no meat
 p nickname, ~known as, ~called | of Ziggy, Bear, Doc, Sparky, Moss, Pip, Ace, Tink, Duke, Biscuit, Rook, Fizz | is known as {v}; goes by {v}; is called {v} by friends; answers to {v}
 p student number, member number, ID, ~no | code ######, M-####, @##-####, ID####### | has the number {v}; is registered as {v}; carries card {v}
 p allergies, ~allergic to | list 1-3 pool allergens | is allergic to {v}; cannot tolerate {v}; reacts to {v} | what the person must avoid
@@ -106,8 +106,8 @@ e participants, attendees, number of participants | int 4 9000 people,participan
 e ticket price, admission, entrance fee, ~tickets | money 2 400 | ^tickets cost {v}; ^admission is {v}; costs {v} to attend; charges {v} for admission; asks {v} a ticket | what a ticket costs
 e duration in minutes, length, ~lasts | span 10 240 minutes,min | lasts {v}; takes {v}; runs for {v}; goes on for {v} | how long it takes
 e sponsor, ~sponsored by | org | is sponsored by {v}; is paid for by {v}; is supported by {v}; {v} sponsors {s} | who pays for it
-e free, free of charge | flag | yes: costs nothing; is free; charges no admission / no: is not free; requires a paid ticket; charges admission | whether it costs nothing
-e cancelled, ~called off | flag | yes: was called off; had to be cancelled; will not take place / no: goes ahead as planned; takes place as announced | whether it will not take place
+e free, free of charge | flag | yes: costs nothing; is free; charges no admission; ^free entry; ^free admission; ^admission free; ^costs nothing; ^free for all; ^no charge; ^come for free / no: is not free; requires a paid ticket; charges admission; ^tickets at the door; ^paid entry; ^not free; ^admission is charged; ^bring money for the ticket | whether it costs nothing
+e cancelled, ~called off | flag | yes: was called off; had to be cancelled; will not take place; ^CANCELLED; ^cancelled; ^we have to call it off; ^it will not happen, sorry / no: goes ahead as planned; takes place as announced; ^it goes ahead; ^goes ahead in any weather; ^not cancelled | whether it will not take place
 e registration deadline, sign-up deadline, ~register by | date -200 400 | ^please register by {v}; ^sign up before {v}; closes registration on {v}; takes sign-ups until {v}; accepts names until {v} | the last day to sign up
 e reason, cause, ~because of | cause | happens because of {v}; was made necessary by {v}; goes back to {v} | why it takes place
 e topic, subject, theme | pool topics | is about {v}; deals with {v}; covers {v}; centres on {v} | what it is about

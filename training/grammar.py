@@ -133,8 +133,8 @@ _FILED = (
 """Clauses of offices, which any field allows but few people write."""
 _LABEL_PREDICATES = ("has {v} as its {label}", "lists {v} as its {label}", "names {v} as its {label}")
 _NUMBER_PREDICATES = ("has {a label} of {v}", "comes with {a label} of {v}", "shows {a label} of {v}")
-_KEPT_LABEL_PREDICATES = ("has got {v} as its {label}", "goes with {v} as its {label}")
-_KEPT_NUMBER_PREDICATES = ("has got {a label} of {v}", "features {a label} of {v}")
+_KEPT_LABEL_PREDICATES = ("comes with {v} as its {label}", "counts on {v} as its {label}", "uses {v} as its {label}")
+_KEPT_NUMBER_PREDICATES = ("features {a label} of {v}", "boasts {a label} of {v}", "runs at {a label} of {v}")
 _HEDGES = ("about", "around", "roughly", "some", "almost", "just over", "approximately", "exactly", "only")
 _CORRECTIONS = (
     "{w} – no, {v}", "{w}, sorry, {v}", "{v}, not {w}", "{v} (not {w})", "not {w} but {v}", "{v} instead of {w}",
@@ -253,9 +253,11 @@ def bare_wording(wording: str) -> str:
     match verb:
         case "is" | "was":
             return rest
-        case "has" | "have" if re.match(r"(?:no|not|never|been|yet|already|just|since|still|only) ", rest):
-            return re.sub(r"^been ", "", rest)
-        case "has" | "offers" | "includes":
+        case "has" if re.match(r"(?:an?|the) ", rest):
+            return f"with {rest}"
+        case "has":
+            return re.sub(r"\bbeen ", "", rest)
+        case "offers" | "includes":
             return f"with {rest}"
         case "comes" | "goes" if rest.startswith(("with", "without")):
             return rest

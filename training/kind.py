@@ -179,7 +179,7 @@ def parse_field(line: str) -> Field:
     listed = by_comma(words.lstrip("^"))
     make, sort = role_maker(role, predicates)
     pieces = () if sort in ("flag", "choice") else cut(predicates)
-    role_of = next((one for one in listed if one in ROLE_PHRASES and sort not in ("flag", "choice")), "")
+    role_of = next(((sort, one) for one in listed if (sort, one) in ROLE_PHRASES), ("", ""))
     return Field(
         key=listed[0].strip("~"),
         words=Parted(tuple(one for one in listed if not one.startswith("~") and " in " not in one)),

@@ -75,7 +75,7 @@ employee, colleague; person; employees, staff, team members
 @occupation @department @manager @salary @start_date @email @phone_number @years_of_experience @skills @previous_employer
 employee number, personnel number, staff ID | code ######, E-####, P#####
 contract, ~employed | choice | permanent: has a permanent contract; is employed for good / temporary: is only here for a limited time; has a temporary contract / freelance: works on a freelance basis; sends invoices as a freelancer
-remote, ~works from home | flag | yes: works from home; never comes to the office; is fully remote / no: works on site; comes to the office every day | whether the person works from home
+remote, ~works from home | flag | yes: works from home; never comes to the office; is fully remote; ^work from anywhere; ^home office all week; ^fully remote / no: works on site; comes to the office every day; ^at the office every day; ^no home office; ^on site only | whether the person works from home
 hours per week, weekly hours | int 8 45 hours | works {v} a week; does {v} a week; is down for {v} a week
 = {employee number}: {name}, {department}
 = {name} works as {a occupation} in {department} under {manager}
@@ -153,7 +153,7 @@ delivery date, arrival date, ~delivered on, ~ETA | date 1 30 | is due on {v}; is
 destination, ~going to | place | goes to {v}; is bound for {v}; will be delivered in {v}; is on its way to {v} | where it is going
 shipping cost, postage, freight | money 3 300 | cost {v} to send; required {v} in postage; was sent for {v} | what sending it costs
 status, state | choice | in_transit: is on its way; is between two depots; has left the depot / delivered: has arrived; was handed over; was left with a neighbour / lost: went missing; cannot be found / returned: went back to the sender; was refused at the door
-signature required, ~sign on delivery | flag | yes: must be signed for; needs a signature / no: can be left at the door; needs no signature | whether somebody has to sign
+signature required, ~sign on delivery | flag | yes: must be signed for; needs a signature; ^please sign on delivery; ^not without a signature / no: can be left at the door; needs no signature; ^no signature needed; ^just leave it at the door | whether somebody has to sign
 @weight @insured_value @fragile
 = {sender} sent a parcel to {recipient} in {destination}
 = a package from {sender} to {recipient} is on its way with {carrier}
@@ -171,7 +171,7 @@ tax, VAT, sales tax, ~incl VAT | money 2 900 | includes {v} of tax; contains VAT
 net amount, subtotal, ~before tax | money 20 8000 | is {v} before tax; comes to {v} without tax | the sum without tax
 tax rate, VAT rate | num 5 25 1 %,percent | is taxed at {v}; carries VAT of {v}
 items, line items, positions | rows items 1-4 | ^we bill you for {v}; lists {v}; is for {v}; covers {v} | what was bought
-paid, ~settled | flag | yes: has been paid; was settled last week; is paid in full / no: has not been paid yet; is still open; remains unpaid | whether it has been paid
+paid, ~settled | flag | yes: has been paid; was settled last week; is paid in full; ^PAID; ^paid, thank you; ^your payment has arrived; ^nothing left to pay; ^received with thanks / no: has not been paid yet; is still open; remains unpaid; ^not paid; ^still open; ^please pay soon; ^we are waiting for your payment; ^this is a reminder; ^unpaid | whether it has been paid
 discount, rebate, ~off | num 2 40 0 %,percent | grants a discount of {v}; includes a rebate of {v}
 account number, IBAN, bank account | code DE## #### #### ####, GB## @@@@ ####, FR## ####, ##-##-## | ^please transfer the money to {v}; asks for payment to {v}; names the account {v}
 order number, purchase order, PO | code PO-#####, 45######, ORD-#### | refers to order {v}; belongs to purchase order {v}
@@ -199,7 +199,7 @@ shipping address, delivery address, ~ship to | street | ^please deliver to {v}; 
 shipping cost, delivery fee | money 2 60 | is delivered for {v}; carries a delivery fee of {v}
 coupon, voucher code, promo code | code SAVE##, @@@@##, SPRING##, WELCOME# | was placed with the voucher {v}; used the code {v}
 status, order status | choice | pending: is waiting for approval; has not been handled yet / shipped: has left our warehouse; was handed to the courier / delivered: has arrived; was received by the customer / cancelled: was called off; was withdrawn by the buyer
-gift, ~gift wrap | flag | yes: is a gift; should be wrapped as a present / no: is not a gift; needs no wrapping | whether it is a present
+gift, ~gift wrap | flag | yes: is a gift; should be wrapped as a present; ^it is a present; ^gift-wrapped, please; ^please add a ribbon / no: is not a gift; needs no wrapping; ^no gift wrap; ^no wrapping, thanks; ^for myself | whether it is a present
 = {customer} ordered {items} for {total}
 = thank you for your order {order number} of {order date}
 = {customer} placed order {order number} on {order date}
@@ -233,7 +233,7 @@ affected product, product, device, ~about | product | is about the {v}; concerns
 problem, issue, description, ~subject | fault | says that {v}; complains that {v}; reports that {v} | what went wrong
 priority, urgency, severity | choice | low: can wait; is nothing urgent; has no hurry / medium: should be looked at this week; is of normal importance / high: has to be solved today; is pressing; cannot wait / urgent: stops all work; is an emergency
 opening date, date opened, ~created, ~opened on | date -40 -1 | was opened on {v}; came in on {v}; dates from {v}
-solved, resolved, ~closed | flag | yes: has been solved; was closed yesterday; is fixed / no: is still open; remains unsolved; has not been fixed | whether the problem is gone
+solved, resolved, ~closed | flag | yes: has been solved; was closed yesterday; is fixed; ^problem solved; ^all good now; ^fixed, thanks / no: is still open; remains unsolved; has not been fixed; ^still waiting; ^nothing has changed; ^no solution yet; ^please help | whether the problem is gone
 category, kind of problem | choice | billing: concerns a wrong charge; is about a refund / technical: is about a defect; concerns a fault in the device / account: is about a lost password; concerns access to an account
 = {customer} writes that {problem}
 = {customer} has trouble with the {affected product}: {problem}
@@ -256,7 +256,7 @@ passenger, traveller | person | was booked for {v}; carries {v}; {v} is booked o
 booking reference, confirmation code, PNR | code &&&&&&, @@@##@ | is booked under {v}; has the booking reference {v}
 fare, ticket price, price | money 30 1800 | costs {v}; was booked for {v}; came to {v}
 baggage allowance, luggage, ~baggage | int 8 46 kg | includes {v} of luggage; allows {v} of baggage
-delayed, ~delay | flag | yes: is delayed; leaves later than planned / no: is on time; leaves as scheduled | whether it is late
+delayed, ~delay | flag | yes: is delayed; leaves later than planned; ^running late; ^expect a delay; ^not on time / no: is on time; leaves as scheduled; ^on time; ^no delays; ^everything runs to plan | whether it is late
 aircraft, plane type | of Airbus A320, Boeing 737, Embraer 190, ATR 72, Airbus A350, Boeing 787, Dash 8 | is flown with a {v}; uses a {v}
 = {airline} flight {flight number} from {origin} to {destination} leaves on {departure}
 = we fly from {origin} to {destination} with {airline}
@@ -278,8 +278,8 @@ guests, number of guests, party size | int 1 8 guests,people | is for {v}; cover
 room type, room, category | of double room, single room, junior suite, family room, twin room, penthouse, studio | is for a {v}; includes a {v}
 price per night, nightly rate, ~per night | money 40 600 | costs {v} a night; is charged at {v} per night | for one night
 total price, total, amount | money 80 4000 | comes to {v} in all; totals {v}; costs {v} altogether | for the whole stay
-breakfast included, breakfast | flag | yes: includes breakfast; comes with breakfast / no: does not include breakfast; is without breakfast | whether breakfast is included
-refundable, cancellable, ~free cancellation | flag | yes: can be cancelled free of charge; is refundable / no: cannot be cancelled; is not refundable | whether the money is given back
+breakfast included, breakfast | flag | yes: includes breakfast; comes with breakfast; ^breakfast included; ^with breakfast; ^breakfast is on us; ^the first meal of the day is free / no: does not include breakfast; is without breakfast; ^no breakfast; ^breakfast not included; ^breakfast costs extra | whether breakfast is included
+refundable, cancellable, ~free cancellation | flag | yes: can be cancelled free of charge; is refundable; ^free cancellation; ^cancel any time; ^full refund / no: cannot be cancelled; is not refundable; ^no refunds; ^non-refundable; ^no cancellation possible | whether the money is given back
 = {guest} stays at {hotel} from {check-in} to {check-out}
 = we look forward to welcoming {guest} at {hotel} on {check-in}
 = {hotel} confirms {nights} for {guest}
@@ -298,8 +298,8 @@ monthly rent, rent, ~per month | money 300 4500 | rents for {v} a month; costs {
 purchase price, asking price, ~for sale at | money 60000 2000000 | sells for {v}; is for sale at {v}; is on the market for {v} | what it costs to buy
 floor, storey | of ground floor, first floor, second floor, third floor, top floor, basement | is on the {v}; lies on the {v}
 amenities, features, ~with | list 2-4 pool amenities | offers {v}; has {v}; comes with {v}
-pets allowed, pets, ~animals | flag | yes: welcomes pets; may be shared with a dog / no: does not allow pets; is not for pet owners | whether animals are allowed
-furnished, ~furniture | flag | yes: is fully furnished; comes with furniture / no: is unfurnished; is let empty | whether there is furniture
+pets allowed, pets, ~animals | flag | yes: welcomes pets; may be shared with a dog; ^pets welcome; ^bring your dog; ^cats are fine; ^pets OK / no: does not allow pets; is not for pet owners; ^no pets; ^sorry, no pets; ^pets not allowed; ^no animals, please | whether animals are allowed
+furnished, ~furniture | flag | yes: is fully furnished; comes with furniture; ^furnished; ^fully furnished; ^all you need is in there; ^bed, table and sofa stay / no: is unfurnished; is let empty; ^unfurnished; ^empty rooms; ^bring your own furniture; ^no furniture | whether there is furniture
 available from, free from, ~move in | date 5 200 | is free from {v}; can be moved into on {v}; becomes available on {v} | when one can move in
 landlord, agent, ~contact | person | ^ask {v} about it; is let by {v}; is offered by {v}; {v} shows {s} | whom to ask
 = {rooms} on {area} in {city} for {monthly rent} a month
@@ -330,7 +330,7 @@ action items, tasks, to-dos | rows tasks 1-3 | ^to do: {v}; ^next steps: {v}; en
 room, meeting room, ~where | pool rooms | takes place in {v}; is held in {v}; happens in {v} | where it is held
 next meeting, follow-up date | date 5 60 | will be continued on {v}; is followed by another one on {v} | when the group meets again
 dial-in code, meeting ID | code ### ### ###, ####-####, ###-@@@ | can be joined with the code {v}; has the ID {v}
-online, ~virtual | flag | yes: takes place online; is held by video / no: is held in person; takes place on site | whether it is held online
+online, ~virtual | flag | yes: takes place online; is held by video; ^online; ^by video call; ^the link follows; ^dial in from wherever you are / no: is held in person; takes place on site; ^in person; ^on site; ^face to face | whether it is held online
 @start @duration_in_minutes
 = {chair} called a meeting about the {topic}
 = {chair} wants to talk about the {topic} in {room}
@@ -346,7 +346,7 @@ required skills, skills, requirements, ~you know | list 2-5 pool skills | ^you b
 experience, years of experience, ~years required | span 1 12 years | requires {v} of experience; asks for {v} in a similar job | how long one must have worked
 application deadline, deadline, ~apply by | date 5 90 | ^please apply by {v}; ^send us your application by {v}; is open until {v}; closes on {v}; takes applications until {v} | until when one can apply
 contact person, recruiter, ~contact | person | ^please write to {v}; ^ask for {v}; is handled by {v}; {v} answers questions about {s} | whom to ask
-remote, home office | flag | yes: can be done from home; is fully remote; allows remote work / no: is on site only; does not allow remote work | whether one can work from home
+remote, home office | flag | yes: can be done from home; is fully remote; allows remote work; ^work from anywhere; ^remote; ^home office possible; ^100% remote / no: is on site only; does not allow remote work; ^on site; ^no remote work; ^office only; ^no home office | whether one can work from home
 employment type, contract | choice | full_time: is a full-time job; fills the whole week / part_time: is a part-time job; takes half of the week / internship: is an internship; is meant for trainees
 vacation days, holidays, ~days off | int 20 36 days | offers {v} of holiday; comes with {v} off
 benefits, perks | list 1-3 of a company bike, free lunch, a pension plan, health insurance, gym membership, a transit pass, stock options, language classes | offers {v}; comes with {v}
@@ -430,7 +430,7 @@ concert, gig; event; concerts, gigs; the concert of {v}, the show by {v}
 @date @venue @city @ticket_price @sponsor @cancelled @participants
 support act, opening act, ~with | of Moss & Co, The Tin Larks, Ada Bloom, Red Ferry, Lowland Drums, Kite Parade | is opened by {v}; has {v} as the opening act; begins with {v} | who plays first
 doors open, ~doors | time | ^doors open at {v}; lets people in at {v}; opens its doors at {v}
-sold out, ~tickets left | flag | yes: is sold out; has no tickets left / no: still has tickets left; is not sold out yet
+sold out, ~fully booked | flag | yes: is sold out; has no tickets left; ^SOLD OUT; ^no tickets left; ^fully booked; ^all tickets are gone / no: still has tickets left; is not sold out yet; ^tickets left; ^some seats are free; ^still tickets at the door
 songs played, number of songs | int 8 40 songs | had {v}; ran to {v}
 = {band} will play at {venue} in {city} on {date}
 = {band} and {support act} share the stage at {venue}
@@ -444,8 +444,8 @@ chef, head chef, ~kitchen led by | person | has {v} in the kitchen; {v} cooks th
 seats, number of seats | int 12 240 seats,guests | has room for {v}; offers {v} | how many can sit there
 average bill, price per person, ~per head | money 9 180 | costs about {v} per person; charges {v} for a meal | what one person pays
 closing day, ~closed on | of Mondays, Tuesdays, Wednesdays, Sundays, public holidays, Saturdays | is closed on {v}; stays shut on {v}
-reservation needed, ~booking | flag | yes: needs a reservation; cannot be visited without booking / no: takes walk-in guests; needs no reservation
-outdoor seating, terrace | flag | yes: has tables outside; offers a terrace / no: has no tables outside; serves indoors only
+reservation needed, ~booking | flag | yes: needs a reservation; cannot be visited without booking; ^booking essential; ^by reservation only; ^please book ahead; ^reservations required / no: takes walk-in guests; needs no reservation; ^no booking needed; ^just drop in; ^walk-ins welcome; ^come as you are
+outdoor seating, terrace | flag | yes: has tables outside; offers a terrace; ^outdoor seating; ^terrace; ^tables in the garden / no: has no tables outside; serves indoors only; ^indoors only; ^no terrace; ^no tables outside
 signature dish, speciality | pool dishes | is famous for its {v}; serves {v} as its speciality; recommends the {v}
 @rating @number_of_reviews @phone_number @address @website @founding_year
 = {chef} cooks {cuisine} food at {restaurant}
@@ -544,7 +544,7 @@ ingredients, ~you need | rows ingredients 2-5 | ^you need {v}; ^take {v}; needs 
 calories, kcal, energy | int 90 1400 kcal,calories | has {v} per portion; comes to {v} a serving
 difficulty, level | choice | easy: is easy to make; can hardly go wrong / medium: takes some practice / hard: is for experienced cooks; is difficult
 oven temperature, ~oven | int 120 250 °C | ^heat the oven to {v}; is baked at {v}; goes into the oven at {v}
-vegan, ~plant-based | flag | yes: is vegan; contains nothing from animals / no: is not vegan; contains animal products
+vegan, ~plant-based | flag | yes: is vegan; contains nothing from animals; ^vegan; ^100% plant-based; ^no animal products / no: is not vegan; contains animal products; ^not vegan; ^contains egg and milk
 cook, ~recipe by, author | person | comes from {v}; was written down by {v}; {v} came up with {s} | whose recipe it is
 = {dish}: {servings}, ready after {cooking time}
 = for the {dish} you need {ingredients}
@@ -609,8 +609,8 @@ sessions, number of lessons, ~times | int 2 24 sessions,lessons | has {v}; consi
 fee, tuition, price | money 20 900 | costs {v}; has a fee of {v}; can be taken for {v} | what one pays
 places, seats, maximum participants | int 5 60 places | has {v}; offers {v}
 level, ~for | choice | beginner: needs no previous knowledge; is for people who have never tried it / intermediate: builds on the basics; is for people with some practice / advanced: is for experts; requires a lot of practice
-certificate, ~with certificate | flag | yes: ends with a certificate; leads to a diploma / no: gives no certificate; ends without a certificate
-full, ~booked out | flag | yes: is full; has a waiting list / no: still has places; can still be joined
+certificate, ~with certificate | flag | yes: ends with a certificate; leads to a diploma; ^with certificate; ^you get a certificate / no: gives no certificate; ends without a certificate; ^no certificate; ^without certificate
+full, ~booked out | flag | yes: is full; has a waiting list; ^full; ^fully booked; ^waiting list only / no: still has places; can still be joined; ^places left; ^there is still room; ^sign up now
 @venue @registration_deadline
 = {teacher} teaches {course title} on {weekday}
 = {course title} with {teacher} costs {fee}
@@ -687,7 +687,7 @@ age, age in years, ~years old | int 1 18 | is {v} years old; is {v}; turned {v} 
 chip number, microchip, ~chip | code ###############, ### ### ###, CHIP-##### | has the chip number {v}; carries the chip {v}
 vet, veterinarian, ~treated by | person | is treated by {v}; sees {v} when ill | who treats it
 food, diet, ~eats | of dry food, raw meat, tinned fish, rice and chicken, senior mix, hay | eats {v}; is fed {v}; lives on {v}
-neutered, castrated | flag | yes: has been neutered / no: has not been neutered
+neutered, castrated | flag | yes: has been neutered; is castrated; ^neutered / no: has not been neutered; is intact; ^not neutered
 house-trained, ~clean | flag | yes: is house-trained; never leaves a mess / no: is not house-trained yet; still leaves puddles
 !adopt adopted adopted adoption adopter | by on
 !vaccinate vaccinated vaccinated vaccination vaccinator | by on
@@ -799,9 +799,9 @@ amount, total, ~spent | money 2 2500 | is over {v}; amounts to {v}; came to {v} 
 date, ~spent on, receipt date | date -60 -1 | dates from {v}; was incurred on {v} | when the money was spent
 category, ~type | choice | travel: is for a train ticket; covers a taxi ride / meals: is for a dinner with clients; covers lunch / office: is for pens and paper; covers printer ink / lodging: is for a night in a hotel; covers a room
 cost centre, ~charged to | code ####, KS-###, CC-####, ##.## | is charged to {v}; goes to the cost centre {v}
-receipt attached, ~with receipt | flag | yes: comes with a receipt; has the receipt attached / no: comes without a receipt; lacks the receipt
+receipt attached, ~with receipt | flag | yes: comes with a receipt; has the receipt attached; ^receipt attached; ^see receipt / no: comes without a receipt; lacks the receipt; ^no receipt; ^receipt missing; ^lost the receipt
 items, purchases, articles | rows items 1-3 | covers {v}; lists {v}
-approved, ~accepted | flag | yes: has been approved; was accepted / no: has not been approved; was turned down
+approved, ~accepted | flag | yes: has been approved; was accepted; ^approved; ^go ahead; ^signed off / no: has not been approved; was turned down; ^not approved; ^rejected; ^sorry, we cannot accept it
 approver, ~approved by | person | lies with {v} for approval; has to be signed off by {v} | who decides about it
 = {employee} spent {amount} at {merchant}
 = {employee} paid {merchant} {amount} on {date}
@@ -829,8 +829,8 @@ date and time, start, ~when | moment 1 120 | is {on}; takes place {on}; was fixe
 reason, treatment, ~for what | of a haircut, a dental check, an eye test, a tax consultation, a boiler check, a passport photo, a driving lesson, a massage, a fitting | is for {v}; was booked for {v} | what it is for
 place, office, ~where | site | takes place at {v}; is held at {v}
 fee, cost, price | money 10 400 | costs {v}; is charged at {v}
-first visit, new customer | flag | yes: is the first one; is for a new customer / no: is not the first one; is for a regular customer
-confirmed, ~confirmation | flag | yes: has been confirmed; is confirmed / no: still has to be confirmed; is not confirmed
+first visit, new customer | flag | yes: is the first one; is for a new customer; ^new here; ^never been before / no: is not the first one; is for a regular customer; ^a regular; ^not for the first time
+confirmed, ~confirmation | flag | yes: has been confirmed; is confirmed; ^confirmed; ^see you there; ^it is all set / no: still has to be confirmed; is not confirmed; ^not confirmed yet; ^please confirm; ^still to be confirmed
 @duration_in_minutes @phone_number
 = {customer} sees {provider} on {date and time}
 = {provider} expects {customer} for {reason}
@@ -863,7 +863,7 @@ stages, legs, route | rows legs 1-3 | goes {v}; takes this route: {v}
 means of transport, ~by | choice | train: is made by rail; uses night trains / plane: is made by air; includes flights / bus: is made by coach / ship: is made by sea; uses ferries
 guide, tour guide, ~guided by | person | is guided by {v}; is led by {v}; {v} guides {s}
 group size, travellers, number of people | int 2 60 people | is limited to {v}; takes {v} along
-visa required, ~visa | flag | yes: requires a visa / no: needs no visa; can be made without a visa
+visa required, ~visa | flag | yes: requires a visa; ^visa required; ^do not forget your visa / no: needs no visa; can be made without a visa; ^no visa needed; ^visa-free
 = {traveller} travels from {starting point} to {destination}
 = {traveller} leaves for {destination} on {departure date} and returns on {return date}
 = {destination} for {price}, {departure date} to {return date}
@@ -952,7 +952,7 @@ farmer, grower, ~grown by | person | is grown by {v}; comes from the fields of {
 flavours, notes, ~tastes of | list 2-3 of cherry, dark chocolate, walnut, bergamot, caramel, jasmine, plum, orange peel, honey | tastes of {v}; has notes of {v}
 roast date, ~roasted on | date -60 -1 | was roasted on {v} | when it was roasted
 caffeine, decaf, ~decaffeinated | choice | regular: keeps you awake; contains caffeine / decaf: contains no caffeine; lets you sleep
-organic, ~bio | flag | yes: is grown organically / no: is not organic
+organic, ~bio | flag | yes: is grown organically; ^organic; ^certified organic / no: is not organic; ^not organic; ^conventional farming
 = {farmer} grows {name} at {altitude}
 = {roaster} sells {name} for {price}
 
