@@ -241,10 +241,12 @@ _OFFERS = (
 
 
 def listing(story: Story) -> str:
-    """A headline and fragments behind it, as in small ads, calendars and catalogues."""
+    """A headline and fragments behind it, as in small ads, catalogues and bills; inner records have lines."""
     scene = story.scene
     facts = [pair for pair in story.facts if pair is not story.lead] or list(story.facts)
-    pieces = [one.fragment for one in stated(scene, story.kind, facts, absent=story.absent)]
+    inner = [fact for _, fact in facts if fact.rows and scene.chance(0.75)]
+    plain = [pair for pair in facts if all(pair[1] is not one for one in inner)]
+    pieces = [one.fragment for one in stated(scene, story.kind, plain, absent=story.absent)]
     head = sentence_case(subject_of(story).full)
     if scene.chance(0.3):
         head = scene.pick(part(_OFFERS, scene.split)).format(head)
@@ -256,10 +258,13 @@ def listing(story: Story) -> str:
         count = scene.rng.randint(1, 4)
         lines.append(scene.pick((", ", ". ", "; ")).join(sentence_case(one) for one in rest[:count]))
         rest = rest[count:]
-    text = scene.pick(("\n", ". ", "\n", "\n\n")).join(lines)
+    for fact in inner:
+        bullet = scene.pick(("", "", "- ", "* "))
+        lines.insert(scene.rng.randint(1, len(lines)), "\n".join(f"{bullet}{item}" for item in fact.items))
     closing = aside(story) if scene.seldom(0.25) else ""
-    text = f"{text}{scene.pick(('.', '', '!'))}{scene.pick((' ', chr(10))) if closing else ''}{closing}"
-    return lowered(text) if scene.chance(0.15) else text
+    marks = ("\n", "\n\n") if inner else ("\n", ". ", "\n", "\n\n")
+    text = f"{scene.pick(marks).join(lines)}{scene.pick(('.', '', '!'))}{scene.pick((' ', chr(10))) if closing else ''}"
+    return f"{lowered(text) if scene.chance(0.15) else text}{closing}"
 
 
 def news(story: Story) -> str:

@@ -25,7 +25,7 @@ number | age | ~{v}; ~aged {v}; ~age {v}; ~{v} years old; +, now {v},; is now {v
 text | occupation, job, profession | ~{v}; ~{a} by profession; ~{a}; works for a living as {a}; trained as {a}; has always been {a}; makes a living as {a}
 agent | employer, company | ~{v}; ~with {v}; ~at {v}; ~{v} staff; is on the payroll of {v}; joined {v} some time ago
 text | department, team | ~{v}; ~{v} department; ~in {v}; ~{v} team; sits with {v}; is one of the people in {v}
-place | residence, city, home town | ~{v}; ~from {v}; ~in {v}; ~based in {v}; ~{v}-based; settled in {v}; calls {v} home; has settled in {v}
+place | residence, home town | ~{v}; ~from {v}; ~in {v}; ~based in {v}; ~{v}-based; settled in {v}; calls {v} home; has settled in {v}
 place | location, current location, place | ~{v}; ~in {v}; ~located in {v}; ~at present in {v}; ^come and see it in {v}; ^you will find {s} in {v}; ^pick-up in {v}; is to be seen in {v}
 place | venue, place of the event | ~{v}; ~at {v}; ~venue {v}; ~held at {v}; ^meet us at {v}; ^we meet at {v}; ^come to {v}; ^see you at {v}; ^join us at {v}; happens over at {v}
 text | colour, color, finish | ~{v}; ~in {v}; ~colour {v}; ~{v} finish; ~all {v}; ^the colour is {v}; ^we only have it in {v}; ^it is a lovely {v}; looks {v}; was done in {v}; is {v} all over

@@ -530,6 +530,7 @@ def money(low: float, high: float) -> Maker:
         pair = {"type": "object", "additionalProperties": False, "required": ["amount", "currency"]}
         pair |= {"properties": {"amount": {"type": "number"}, "currency": currency_schema(scene)}}
         split = (pair, {"amount": value, "currency": scene.currency}, "")
+        others: tuple[tuple[Schema, Json, str], ...]
         others = ((STRING, text, "as written"), (_DECIMAL, value, ""), (_DECIMAL, value, ""))
         others = others if scene.money_style == "bare" else (*others, split)
         if value == int(value) and scene.chance(0.3):
