@@ -6,11 +6,13 @@ adverbial, each of which is divided between training and unseen phrasings.
 
 # ruff: noqa: E501  one line for one thing
 
+from typing import get_args
+
 from training.asides import aside
 from training.grammar import sentence_case
 from training.story import Story
 from training.values import Scene
-from training.words import by_comma, part
+from training.words import Split, by_comma, part
 
 _SUBJECTS = by_comma("""
 the team, our supplier, the new software, the committee, one of the guests, the printer upstairs, a neighbour, the caretaker,
@@ -102,13 +104,17 @@ _QUOTED = (
 _LETTERS = ("Dear", "Hello", "Hi", "Hey", "To ", "Good ", "From:", "[")
 
 
+_PARTS = {
+    split: tuple(part(table, split) for table in (_SUBJECTS, _PREDICATES, _OBJECTS, _ADVERBIALS))
+    for split in get_args(Split)
+}  # fmt: skip
+
+
 def sentence(scene: Scene) -> str:
     """Return a sentence about some other matter: "The landlord cannot do anything about the bicycle racks, of course."."""
     if scene.chance(0.3):
         return scene.pick(part(_PERSONAL, scene.split)).format(scene.pick(part(_OBJECTS, scene.split)))
-    subject, predicate, thing, adverbial = (
-        scene.pick(part(table, scene.split)) for table in (_SUBJECTS, _PREDICATES, _OBJECTS, _ADVERBIALS)
-    )
+    subject, predicate, thing, adverbial = map(scene.pick, _PARTS[scene.split])
     text = f"{subject} {predicate} {thing}"
     roll = scene.rng.random()
     if roll < 0.3:

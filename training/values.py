@@ -10,6 +10,7 @@ from calendar import day_name, month_name
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
+from itertools import accumulate
 from typing import Any
 
 from training.words import (
@@ -44,7 +45,8 @@ CURRENCIES = {
     "CAD": ("CAD", "Canadian dollars"),
     "PLN": ("PLN", "zloty"),
 }
-_CURRENCY_WEIGHTS = (30, 26, 15, 3, 4, 8, 5, 5, 4)
+_CURRENCY_CODES = tuple(CURRENCIES)
+_CURRENCY_WEIGHTS = tuple(accumulate((30, 26, 15, 3, 4, 8, 5, 5, 4)))
 _MONEY_STYLES = {"sign": 46, "before": 14, "after": 15, "word": 9, "bare": 6, "spaced sign": 5, "sign after": 6}
 _MARKS = {"english": 58, "plain": 16, "german": 13, "french": 8, "swiss": 5}
 _MAIL_HOSTS = "gmail.com outlook.com example.com example.org posteo.de mail.com proton.me yahoo.com web.de".split()
@@ -132,7 +134,7 @@ def new_scene(rng: random.Random, split: Split, difficulty: float = 1.0) -> Scen
         rng=rng,
         split=split,
         pools=POOLS[split],
-        currency=rng.choices(tuple(CURRENCIES), _CURRENCY_WEIGHTS)[0],
+        currency=rng.choices(_CURRENCY_CODES, cum_weights=_CURRENCY_WEIGHTS)[0],
         money_style=rng.choices(tuple(_MONEY_STYLES), tuple(_MONEY_STYLES.values()))[0],
         marks=rng.choices(tuple(_MARKS), tuple(_MARKS.values()))[0],
         date_style=rng.randrange(len(_DATE_STYLES[split])),

@@ -412,6 +412,8 @@ def is_held_out(position: int, count: int) -> bool:
 
 def part(entries: Sequence[Entry], split: Split) -> tuple[Entry, ...]:
     """Return the entries that a split may use: all but the kept ones in training, only those elsewhere."""
+    if len(entries) < 3:  # nothing is kept of two
+        return tuple(entries) if split == "train" else ()
     return _part(entries, split) if isinstance(entries, tuple) else _part.__wrapped__(entries, split)
 
 
