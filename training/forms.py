@@ -7,7 +7,7 @@ from training.asides import aside
 from training.grammar import narrated, sentence_case, stated
 from training.story import Story, subject_of
 from training.values import Fact, Scene, drawn_date, organisation
-from training.words import by_split, part
+from training.words import SHORT, by_split, part
 
 
 def heading(story: Story) -> str:
@@ -110,6 +110,10 @@ def pairs(story: Story, *, tables: bool = False) -> list[tuple[str, str]]:
         if scene.chance(0.35):
             position = scene.rng.randint(0, len(lines))
             lines.insert(position, (one.label(scene, form=True), scene.pick(part(MISSING, scene.split))))
+    if scene.seldom(0.08):
+        dot = scene.pick((".", ""))
+        short = {word: f"{text}{dot}" for word, text in SHORT.items()}
+        lines = [(" ".join(short.get(word, word) for word in label.split()), value) for label, value in lines]
     case = scene.pick(CASES)
     return [(case(label), value) for label, value in lines]
 

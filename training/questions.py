@@ -7,15 +7,9 @@ from typing import Any
 
 from training.kind import Event, Field, Kind, Rows
 from training.values import STRING, Fact, Scene, Schema, cause, errand, fault, product, score, work
-from training.words import part
+from training.words import SHORT, part
 
 _NAMINGS = {"snake": 66, "camel": 20, "joined": 3, "pascal": 4, "upper": 3, "spaced": 3, "dashed": 1}
-_SHORT = {
-    "number": "no", "quantity": "qty", "amount": "amt", "date": "dt", "address": "addr", "department": "dept",
-    "temperature": "temp", "maximum": "max", "minimum": "min", "reference": "ref", "account": "acct", "weight": "wt",
-    "description": "desc", "telephone": "tel", "company": "co", "average": "avg", "location": "loc", "manager": "mgr",
-    "organisation": "org", "registration": "reg", "customer": "cust", "employee": "emp",
-}  # fmt: skip
 _USELESS = (
     "a",
     "b",
@@ -78,8 +72,8 @@ class Naming:
             if part not in ("of", "the")
         ]
         parts = parts or [words]
-        if self.scene.chance(0.05):
-            parts = [_SHORT.get(part, part) for part in parts]
+        if self.scene.chance(0.1):
+            parts = [SHORT.get(part, part) for part in parts]
         match self.style:
             case "camel":
                 return parts[0].lower() + "".join(part[:1].upper() + part[1:] for part in parts[1:])

@@ -405,6 +405,23 @@ def by_comma(text: str) -> tuple[str, ...]:
     return tuple(" ".join(entry.split()) for entry in text.split(",") if entry.strip())
 
 
+SHORT = {
+    "number": "no", "quantity": "qty", "amount": "amt", "date": "dt", "address": "addr", "department": "dept",
+    "temperature": "temp", "maximum": "max", "minimum": "min", "reference": "ref", "account": "acct", "weight": "wt",
+    "description": "desc", "telephone": "tel", "company": "co", "average": "avg", "location": "loc", "manager": "mgr",
+    "organisation": "org", "registration": "reg", "customer": "cust", "employee": "emp", "phone": "ph", "hours": "hrs",
+    "percent": "pct", "minutes": "mins", "square": "sq", "apartment": "apt", "building": "bldg", "appointment": "appt",
+    "received": "recd", "invoice": "inv", "payment": "pmt", "balance": "bal", "estimated": "est", "previous": "prev",
+    "current": "curr", "document": "doc", "information": "info", "message": "msg", "category": "cat", "year": "yr",
+    "height": "ht", "length": "len", "vehicle": "veh", "assistant": "asst", "university": "univ", "delivery": "del",
+    "experience": "exp", "position": "pos", "language": "lang", "birth": "b", "expiry": "exp", "transaction": "txn",
+    "participants": "pax", "guests": "pax", "price": "pr", "package": "pkg", "service": "svc", "mobile": "mob",
+    "identification": "id", "reservation": "res", "confirmation": "conf", "street": "str", "volume": "vol",
+    "approximate": "approx", "including": "incl", "additional": "addl",
+}  # fmt: skip
+"""Abbreviations, in forms and in the names of fields."""
+
+
 def is_held_out(position: int, count: int) -> bool:
     """Return whether the entry at a position of a table with `count` entries is kept from training."""
     return position % 6 == 5 if count > 5 else count > 2 and position == count - 1
