@@ -189,7 +189,7 @@ def _optimizers(network: Network, settings: Settings) -> list[torch.optim.Optimi
     groups: list[dict[str, Any]] = [{"params": others}]
     if settings.word_vectors:
         others = [parameter for parameter in others if parameter is not network.words]
-        groups = [{"params": others}, {"params": [network.words], "lr": settings.learning_rate / 5}]
+        groups = [{"params": others}, {"params": [network.words], "lr": settings.learning_rate / 30}]
     optimizers: list[torch.optim.Optimizer] = [
         Muon(layers, lr=settings.learning_rate, weight_decay=0.05),
         torch.optim.AdamW(groups, lr=settings.learning_rate, betas=(0.9, 0.98), weight_decay=0.0),
