@@ -1,9 +1,9 @@
 """The opcodes and columns of a program, which the compiler writes and the loops read."""
 
-TEXT, ARCS, WORDS, UNLIKE, SCAN, SEQUENCE, CHOICE, REPEAT, MEMBERS, PERMUTATION = range(10)
+TEXT, ARCS, WORDS, UNLIKE, SCAN, QUOTATION, SEQUENCE, CHOICE, REPEAT, MEMBERS, PERMUTATION = range(11)
 """What a node reads: fixed bytes, one byte of some ranges, one of many words, a string that is none of some words, one
-that an automaton accepts, its parts in order, one of its options, its item again, some of its members, the same in any
-order. The first five read a byte themselves."""
+that an automaton accepts, one that a document contains, its parts in order, one of its options, its item again, some of
+its members, the same in any order. The first six read a byte themselves."""
 
 OPERATION, A, B, C, SHORTEST, OPEN = range(6)
 """The columns of `Program.nodes`. `SHORTEST` is the number of bytes in the shortest match. `OPEN` is 1 where every
@@ -19,6 +19,7 @@ UNLIKE: where its words start in `operands`, how many there are, as in WORDS; wh
 SCAN: where the states of its automaton start in `operands`, how many there are; the most characters, or UNLIMITED. Each
     state is `where its sets start in operands, how many there are, 1 if the text may end, fewest characters to its end,
     bytes of as few, 1 if every plain character leads back to it`; each set is `node of one character, state after it`.
+QUOTATION: where its numbers start in `operands`; they are named below.
 SEQUENCE: where its parts start in `operands`, how many there are; each is `node, bytes of the shortest rest from here`.
 CHOICE: where its options start in `operands`, how many there are; each is a node.
 REPEAT: the node of its item, the least and the greatest count, the latter UNLIMITED if there is none.
@@ -30,6 +31,26 @@ PERMUTATION: where its members start in `operands`, how many there are; each is 
     it takes with a separator if it is required`. Where in `operands` follow the node of the separator, that of the rest
     or -1, the bytes that all required members take with separators, and those of the shortest match.
 """
+
+(
+    QUOTED_TEXT,
+    SUFFIXES,
+    SUFFIX_COUNT,
+    COUNTS,
+    BORDERS,
+    NEAREST,
+    PLACES,
+    KINDS,
+    MOVES,
+    KIND_COUNT,
+    FEWEST,
+    MOST,
+) = range(12)
+"""The numbers of QUOTATION: where the bytes of the document start in `text`; where in `operands` the places at which a
+quotation may begin start, sorted by what follows, and how many there are; where the character that each byte belongs to
+stands, and where each character begins; where the bytes to the nearest end stand, for each state of its rule so many
+as there are `PLACES`; where the kinds of characters stand, -1 if they do not matter, and the states after them, for
+each state so many as there are kinds; the fewest characters and the most, the latter UNLIMITED if there is no such."""
 
 COLUMNS = 6
 UNLIMITED = -1

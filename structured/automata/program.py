@@ -21,6 +21,7 @@ from structured.automata.opcodes import (
     FAR,
     MEMBERS,
     PERMUTATION,
+    QUOTATION,
     REPEAT,
     SCAN,
     SEQUENCE,
@@ -29,6 +30,7 @@ from structured.automata.opcodes import (
     UNLIMITED,
     WORDS,
 )
+from structured.automata.quotations import Quotations
 from structured.errors import PatternError
 from structured.errors.recursion import deep
 from structured.regex import (
@@ -38,6 +40,7 @@ from structured.regex import (
     Literal,
     Members,
     Pattern,
+    Quotation,
     Reference,
     Repeat,
     Scan,
@@ -162,6 +165,7 @@ class _Assembly:
     _places: dict[int, int] = field(default_factory=dict)
     _arcs: dict[tuple[tuple[ByteRange, ...], ...], int] = field(default_factory=dict)
     _characters: dict[tuple[Range, ...], tuple[int, bool]] = field(default_factory=dict)
+    _arrays: dict[int, int] = field(default_factory=dict)
     _references: list[tuple[int, Reference]] = field(default_factory=list)
 
     def copy(self) -> "_Assembly":
@@ -173,6 +177,7 @@ class _Assembly:
             dict(self._places),
             dict(self._arcs),
             dict(self._characters),
+            dict(self._arrays),
             self._references[:],
         )
 
@@ -233,6 +238,43 @@ class _Assembly:
         start = self._append(rows)
         most = UNLIMITED if pattern.most is None else pattern.most
         return self._row(SCAN, start, len(pattern.arcs), most)
+
+    def quotation(self, pattern: Quotation) -> int:
+        """Return the row of the quotations of a document."""
+        found = pattern.texts
+        assert isinstance(found, Quotations)
+        document = found.document
+        numbers = [
+            self._lay_out_document(document.text),
+            self._lay_out_array(found.suffixes),
+            len(found.suffixes),
+            self._lay_out_array(document.counts),
+            self._lay_out_array(document.borders),
+            self._lay_out_array(found.nearest),
+            len(document.text) + 1,
+            self._lay_out_array(found.kinds) if len(found.kinds) else -1,
+            self._lay_out_array(found.moves),
+            found.kind_count,
+            found.fewest,
+            found.most,
+        ]
+        return self._row(QUOTATION, self._append(numbers), 0, shortest=found.shortest)
+
+    def _lay_out_document(self, text: NDArray[np.uint8]) -> int:
+        """Lay out the bytes of a document, once."""
+        place = self._arrays.get(id(text))
+        if place is None:
+            place = self._arrays[id(text)] = len(self.text)
+            self.text += text.tobytes()
+        return place
+
+    def _lay_out_array(self, numbers: NDArray[np.int32]) -> int:
+        """Lay out some numbers, once."""
+        place = self._arrays.get(id(numbers))
+        if place is None:
+            place = self._arrays[id(numbers)] = len(self.operands)
+            self.operands.frombytes(numbers.tobytes())
+        return place
 
     def _character(self, ranges: tuple[Range, ...]) -> tuple[int, bool]:
         """Return the node of a character of some ranges as JSON spells it, and whether all plain ones are in it."""
@@ -329,6 +371,7 @@ _NEW_NODE: dict[type, Callable[[_Assembly, Any], int]] = {
     Words: _Assembly.words,
     Unlike: _Assembly.unlike,
     Scan: _Assembly.scan,
+    Quotation: _Assembly.quotation,
     CharSet: _Assembly.char_set,
     Concat: deep(_Assembly.concat),
     Alternation: deep(_Assembly.alternation),

@@ -93,7 +93,7 @@ class Automaton(Protocol):
         ...
 
     def walk(self, trie: Trie, state: int, mask: NDArray[np.uint32]) -> int:
-        """Set the bits of the tokens of a trie that may follow; return the greatest distance of a state after one."""
+        """Set the bits of the tokens of a trie that may follow; return a distance that no state after one exceeds."""
         ...
 
     def string_run(self, state: int, *, longest: int, special: int) -> StringRun | None:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from structured.automata.opcodes import OPERATION, QUOTATION
 from structured.automata.program import Foundation, assemble
 from structured.automata.protocol import DEAD, UNKNOWN, WHOLE, StringRun
 from structured.errors import PatternError
@@ -83,9 +84,11 @@ class RegularAutomaton:
         return "\n".join(lines)
 
     @property
-    def fingerprint(self) -> bytes:
-        """A digest of the program, which is all that the automaton is made of."""
+    def fingerprint(self) -> bytes | None:
+        """A digest of the program, which is all that the automaton is made of; None if it quotes a document."""
         program = self._program
+        if (program.nodes[:, OPERATION] == QUOTATION).any():
+            return None
         parts = (program.nodes.tobytes(), program.operands.tobytes(), program.text.tobytes())
         sizes = np.array([*map(len, parts), program.root], dtype=np.int64)
         return hashlib.sha256(b"".join((b"regular", sizes.tobytes(), *parts))).digest()

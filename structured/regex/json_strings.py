@@ -18,6 +18,7 @@ from structured.regex.syntax import (
     Literal,
     Lookahead,
     Pattern,
+    Quotation,
     Reference,
     Repeat,
     Scan,
@@ -66,7 +67,7 @@ def _escaped(pattern: Pattern, known: dict[int, Pattern]) -> Pattern:  # noqa: C
             return pattern
         case Lookahead(inside, negated):
             return Lookahead(escaped(inside, known), negated)
-        case Scan():
+        case Scan() | Quotation():
             return pattern
     raise TypeError(f"{type(pattern).__name__} is not a pattern of characters")
 

@@ -23,6 +23,7 @@ from structured.regex.syntax import (
     Literal,
     Members,
     Pattern,
+    Quotation,
     Reference,
     Repeat,
     Scan,
@@ -139,8 +140,8 @@ class _Restriction:
             case Literal(text):
                 return node if self._spells(text) else None
             case Words(texts):
-                kept = texts if self._spells("".join(texts)) else [text for text in texts if self._spells(text)]
-                return node if len(kept) == len(texts) else words(kept) if kept else None
+                spelled = texts if self._spells("".join(texts)) else [text for text in texts if self._spells(text)]
+                return node if len(spelled) == len(texts) else words(spelled) if spelled else None
             case CharSet(ranges):
                 if self._is_harmless(byte_sequences(ranges)):
                     return node
@@ -150,6 +151,9 @@ class _Restriction:
                 return node if self.absent.isdisjoint(_UNLIKE_NEEDS) else self._unlike(node)
             case Scan():
                 return self._scan(node)
+            case Quotation(texts):
+                kept = texts.without_bytes(self.absent)
+                return node if kept is texts else None if kept is None else Quotation(kept)
         return node
 
     def _spells(self, text: str) -> bool:

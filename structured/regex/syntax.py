@@ -1,18 +1,18 @@
 """The syntax tree of a regular expression over Unicode characters.
 
 Six kinds of node, made by functions that keep every tree non-empty (some text matches it) and flat: `literal`, `words`,
-`char_set`, `concat`, `alternation`, `repeat`. Three more, `Members`, `Unlike` and `Scan`, say in linear space what JSON
-objects and strings need and what would otherwise take a square or more. `Reference` lets a pattern contain itself,
-which takes it beyond regular expressions. `Boundary` and `Lookahead` match no character but say something of their
-neighbourhood: they come from the patterns that people write, and `automata/dfa/` takes them out before anything follows
-the tree. `str(node)` is the same language as a Python `re` pattern, where there is one. Lone surrogates are not
-characters: no node matches one, and no UTF-8 text has one.
+`char_set`, `concat`, `alternation`, `repeat`. Four more, `Members`, `Unlike`, `Scan` and `Quotation`, say in linear
+space what JSON objects and strings need and what would otherwise take a square or more. `Reference` lets a pattern
+contain itself, which takes it beyond regular expressions. `Boundary` and `Lookahead` match no character but say
+something of their neighbourhood: they come from the patterns that people write, and `automata/dfa/` takes them out
+before anything follows the tree. `str(node)` is the same language as a Python `re` pattern, where there is one. Lone
+surrogates are not characters: no node matches one, and no UTF-8 text has one.
 """
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal as TypingLiteral
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from structured.errors import PatternError
 from structured.regex.character_sets import (
@@ -225,6 +225,37 @@ class Scan(Composite):
         return f"(?={character}{{0,{self.most}}}(?!{character})){''.join(map(str, _grouped(found)))}"
 
 
+class Quotations(Protocol):
+    """Some of the texts that a document contains, one or more, as JSON spells them."""
+
+    @property
+    def longest(self) -> int:
+        """The bytes of the longest, or more."""
+        ...
+
+    @property
+    def shortest(self) -> int:
+        """The bytes of the shortest."""
+        ...
+
+    def without_bytes(self, absent: frozenset[int]) -> "Quotations | None":
+        """Return those in which some bytes do not occur, itself if these are all, None if there are none."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Quotation:
+    """The inside of a JSON string that quotes a document, spelled as `json.dumps` spells it.
+
+    `automata/quotations.py` makes it.
+    """
+
+    texts: Quotations
+
+    def __str__(self) -> str:
+        return f"(?&{self.texts})"
+
+
 Pattern = (
     Literal
     | Words
@@ -238,6 +269,7 @@ Pattern = (
     | Boundary
     | Lookahead
     | Scan
+    | Quotation
 )
 
 EMPTY = Literal("")

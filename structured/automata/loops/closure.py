@@ -6,6 +6,7 @@ from structured.automata.loops.frames import (
     FIRST,
     LEAVES,
     LEAVES_USED,
+    LENGTH,
     MARK,
     NODE,
     ROUND,
@@ -24,6 +25,7 @@ from structured.automata.opcodes import (
     MEMBERS,
     OPERATION,
     PERMUTATION,
+    QUOTATION,
     REPEAT,
     SCAN,
     UNLIKE,
@@ -108,6 +110,9 @@ def unfold(machine: Machine, depth: int, current: int) -> int:  # noqa: C901  on
     if operation == SCAN:
         machine.stack[depth] = tail
         return int(machine.operands[start + 6 * first + 2])
+    if operation == QUOTATION:
+        machine.stack[depth] = machine.frames[tail, TAIL]
+        return 1 if machine.frames[current, LENGTH] == machine.frames[tail, LENGTH] else 0
     if operation == WORDS:
         machine.stack[depth] = tail
         return 1 if word_length(machine, start, first) == machine.frames[current, SECOND] else 0
@@ -160,7 +165,7 @@ def close(machine: Machine, top: int) -> int:
     while depth > 0:
         depth -= 1
         current = int(machine.stack[depth])
-        if current == FINISHED or machine.nodes[machine.frames[current, NODE], OPERATION] <= SCAN:
+        if current == FINISHED or machine.nodes[machine.frames[current, NODE], OPERATION] <= QUOTATION:
             if end == len(machine.leaves):
                 return MORE_LEAVES
             machine.leaves[end] = current

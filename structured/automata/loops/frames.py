@@ -2,16 +2,19 @@
 
 from structured.automata.loops.jit import compiled_loop
 from structured.automata.loops.machine import MORE_FRAMES, Machine
+from structured.automata.loops.quoting import quotation_length
 from structured.automata.loops.word_lists import shortest_word, unlike_length
 from structured.automata.opcodes import (
     FAR,
     MEMBERS,
     OPERATION,
     PERMUTATION,
+    QUOTATION,
     REPEAT,
     SCAN,
     SEQUENCE,
     SHORTEST,
+    SUFFIX_COUNT,
     TEXT,
     UNLIKE,
     WORDS,
@@ -88,7 +91,18 @@ def permutation_length(machine: Machine, node: int, first: int, second: int) -> 
 
 
 @compiled_loop
-def own_length(machine: Machine, node: int, first: int, second: int) -> int:
+def quoted_length(machine: Machine, node: int, first: int, second: int, tail: int) -> int:
+    """Return the bytes that a frame of a quotation adds to the shortest completion of the one below it."""
+    if first < 0:  # the lower one of the two
+        return 0
+    depth, state = -1 - int(machine.frames[tail, FIRST]), int(machine.frames[tail, SECOND])
+    if depth == 0:
+        return int(machine.nodes[node, SHORTEST])
+    return quotation_length(machine, int(machine.nodes[node, A]), first, second, depth, state)
+
+
+@compiled_loop
+def own_length(machine: Machine, node: int, first: int, second: int, tail: int) -> int:
     """Return the bytes of the shortest rest of a node that has been read so far."""
     operation = machine.nodes[node, OPERATION]
     if operation == TEXT:
@@ -99,6 +113,8 @@ def own_length(machine: Machine, node: int, first: int, second: int) -> int:
         return unlike_length(machine, node, first, second)
     if operation == SCAN:
         return int(machine.operands[machine.nodes[node, A] + 6 * first + 4])
+    if operation == QUOTATION:
+        return quoted_length(machine, node, first, second, tail)
     if operation == SEQUENCE:
         return int(machine.operands[machine.nodes[node, A] + 2 * first + 1])
     if operation == MEMBERS:
@@ -121,7 +137,7 @@ def frame(machine: Machine, node: int, first: int, second: int, tail: int) -> in
     new = int(machine.sizes[FRAMES_USED])
     if new == len(machine.frames):
         return MORE_FRAMES
-    length = own_length(machine, node, first, second)
+    length = own_length(machine, node, first, second, tail)
     machine.frames[new, NODE] = node
     machine.frames[new, FIRST] = first
     machine.frames[new, SECOND] = second
@@ -145,6 +161,9 @@ def push(machine: Machine, node: int, tail: int) -> int:
         return frame(machine, node, 0, machine.nodes[node, C], tail)
     if machine.nodes[node, OPERATION] == PERMUTATION:
         return frame(machine, node, BEGUN, 0, tail)
+    if machine.nodes[node, OPERATION] == QUOTATION:
+        count = int(machine.operands[machine.nodes[node, A] + SUFFIX_COUNT])
+        return frame(machine, node, 0, count, frame(machine, node, -1, 0, tail))
     return frame(machine, node, 0, 0, tail)
 
 

@@ -112,6 +112,7 @@ def compiled_entry(
 
 MODULES = (
     "structured.automata.loops.lengths",
+    "structured.automata.loops.quoting",
     "structured.automata.loops.states",
     "structured.automata.loops.table",
     "structured.automata.loops.string_runs",

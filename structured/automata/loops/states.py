@@ -7,14 +7,19 @@ from structured.automata.loops.frames import (
     ARCS_USED,
     COUNT,
     FINISHED,
+    FIRST,
     FRAMES_USED,
     LEAVES,
     LEAVES_USED,
     LENGTH,
     MARK,
     MEMBERS_USED,
+    NODE,
     ROUND,
+    SECOND,
     STATES_USED,
+    TAIL,
+    frame,
     mixed,
     push,
     rehash_frames,
@@ -30,9 +35,23 @@ from structured.automata.loops.machine import (
     Machine,
     TrieArrays,
 )
-from structured.automata.loops.table import END, FARTHEST, LEVEL, NEXT, STATE
+from structured.automata.loops.quoting import byte_at, can_end, first_rank, length_of_one, rule_after
+from structured.automata.loops.table import (
+    AFTER,
+    CURSOR,
+    DEPTH,
+    END,
+    END_RANK,
+    FARTHEST,
+    FIRST_RANK,
+    LEVEL,
+    NEAR,
+    NEXT,
+    RULE,
+    STATE,
+)
 from structured.automata.loops.transitions import gather_arcs
-from structured.automata.opcodes import FAR
+from structured.automata.opcodes import FAR, OPERATION, QUOTATION, A
 from structured.automata.protocol import DEAD, UNKNOWN, WHOLE
 
 MEMBERS, MEMBER_COUNT, FIRST_ARC, ARC_COUNT = range(4)
@@ -242,9 +261,92 @@ def rehash(machine: Machine, lack: int) -> None:
         rehash_states(machine)
 
 
+@compiled_loop
+def enter_quotation(machine: Machine, state: int, path: Rows, level: int) -> int:
+    """Note on the path where a state stands in a quotation; 1 if it consists of that alone, else 0, or what is full.
+
+    `path[level]` then has no state but a place, and so have the levels below: a document that is walked along a
+    vocabulary has many places, and few of them are ever come to again.
+    """
+    start, count = int(machine.states[state, MEMBERS]), int(machine.states[state, MEMBER_COUNT])
+    for position in range(start, start + count):
+        leaf = int(machine.members[position])
+        node, below = int(machine.frames[leaf, NODE]), int(machine.frames[leaf, TAIL])
+        if leaf != FINISHED and machine.nodes[node, OPERATION] == QUOTATION:
+            lack = close(machine, leaf)
+            if lack != DONE:
+                return lack
+            after = state_of(machine, int(machine.frames[below, TAIL]))
+            if after < 0 or machine.frames[leaf, COUNT] != count:
+                return min(after, 0)
+            path[level, STATE] = -leaf
+            path[level, FIRST_RANK] = path[level, CURSOR] = machine.frames[leaf, FIRST]
+            path[level, END_RANK] = machine.frames[leaf, SECOND]
+            path[level, DEPTH] = -1 - machine.frames[below, FIRST]
+            path[level, RULE] = machine.frames[below, SECOND]
+            path[level, AFTER] = after
+            return 1
+    return 0
+
+
+@compiled_loop
+def read_quoted(machine: Machine, path: Rows, level: int, byte: int) -> int:
+    """Return what a byte leads to from a place in a quotation: a state, DEAD, or what is full.
+
+    UNKNOWN if it leads to another place, which is noted on the next level. The bytes of one level come in order.
+    """
+    leaf = -int(path[level, STATE])
+    node, tail = int(machine.frames[leaf, NODE]), int(machine.frames[machine.frames[leaf, TAIL], TAIL])
+    quotation, end = int(machine.nodes[node, A]), int(path[level, END_RANK])
+    depth, rule = int(path[level, DEPTH]), int(path[level, RULE])
+    first = first_rank(machine, quotation, int(path[level, CURSOR]), end, depth, byte)
+    path[level, CURSOR] = first
+    inside = DEAD
+    if first < end and byte_at(machine, quotation, first, depth) == byte:
+        last = first_rank(machine, quotation, first, end, depth, byte + 1)
+        next_rule = rule_after(machine, quotation, first, depth, rule)
+        if next_rule != DEAD:
+            length = length_of_one(machine, quotation, first, last, depth + 1, next_rule)
+            if length < FAR:
+                inside = UNKNOWN
+                path[level + 1, FIRST_RANK] = path[level + 1, CURSOR] = first
+                path[level + 1, END_RANK] = last
+                path[level + 1, DEPTH] = depth + 1
+                path[level + 1, RULE] = next_rule
+                path[level + 1, AFTER] = path[level, AFTER]
+                path[level + 1, NEAR] = min(length + int(machine.frames[tail, LENGTH]), FAR)
+    beyond = follow(machine, int(path[level, AFTER]), byte)
+    if beyond == DEAD:
+        return inside
+    if beyond < DEAD:
+        return beyond
+    if not can_end(machine, quotation, int(path[level, FIRST_RANK]), end, depth, rule):
+        return inside
+    if inside == DEAD:
+        return beyond
+    here = frame(machine, node, int(path[level, FIRST_RANK]), end, frame(machine, node, -1 - depth, rule, tail))
+    state = state_of(machine, here)
+    return state if state < 0 else follow(machine, state, byte)
+
+
+@compiled_loop
+def read_new(machine: Machine, path: Rows, level: int, byte: int) -> int:
+    """Return what a byte leads to that the table does not know, as `read_quoted`."""
+    if path[level, STATE] >= 0:
+        entered = enter_quotation(machine, int(path[level, STATE]), path, level)
+        if entered < 0:
+            return entered
+        if not entered:
+            return follow(machine, int(path[level, STATE]), byte)
+    return read_quoted(machine, path, level, byte)
+
+
 @compiled_entry
 def walk(trie: TrieArrays, machine: Machine, path: Rows, mask: Words, progress: Ints) -> int:
-    """Walk a trie as `table.walk` does, making the states that are missing on the way; say what is full."""
+    """Walk a trie as `table.walk` does, making the states that are missing on the way; say what is full.
+
+    Inside a quotation no states are made; see `enter_quotation`.
+    """
     farthest = int(progress[FARTHEST])
     level = int(progress[LEVEL])
     state, node, end = int(path[level, STATE]), int(path[level, NEXT]), int(path[level, END])
@@ -253,10 +355,11 @@ def walk(trie: TrieArrays, machine: Machine, path: Rows, mask: Words, progress: 
             level -= 1
             state, node, end = int(path[level, STATE]), int(path[level, NEXT]), int(path[level, END])
             continue
-        target = int(machine.table[state, trie.byte[node]])
+        target = UNKNOWN if state < 0 else int(machine.table[state, trie.byte[node]])
         if target == UNKNOWN:
-            target = follow(machine, state, int(trie.byte[node]))
-            if target < DEAD:
+            target = read_new(machine, path, level, int(trie.byte[node]))
+            state = int(path[level, STATE])
+            if target < UNKNOWN:
                 path[level, NEXT] = node
                 progress[LEVEL] = level
                 progress[FARTHEST] = farthest
@@ -266,14 +369,16 @@ def walk(trie: TrieArrays, machine: Machine, path: Rows, mask: Words, progress: 
         if target == DEAD:
             continue
         if trie.token_start[child] < trie.token_start[child + 1]:
-            farthest = max(farthest, int(machine.distances[target]))
+            distance = int(machine.distances[target]) if target >= 0 else int(path[level + 1, NEAR])
+            farthest = max(farthest, distance)
             for position in range(trie.token_start[child], trie.token_start[child + 1]):
                 token_id = trie.token_ids[position]
                 mask[token_id >> 5] |= np.uint32(1) << np.uint32(token_id & 31)
         if trie.first[child] < trie.first[child + 1]:
             path[level, NEXT] = node
             level += 1
-            state, node, end = target, int(trie.first[child]), int(trie.first[child + 1])
+            state = target if target >= 0 else state
+            node, end = int(trie.first[child]), int(trie.first[child + 1])
             path[level, STATE] = state
             path[level, END] = end
     progress[FARTHEST] = farthest

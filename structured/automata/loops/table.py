@@ -15,14 +15,19 @@ STATE, NEXT, END = range(3)
 """The columns of the path to where a walk stands, one row for each level: the state there, the child of the node there
 that comes next, and the end of its children."""
 
+FIRST_RANK, END_RANK, DEPTH, RULE, CURSOR, AFTER, NEAR = range(3, 10)
+"""Further columns of a level that stands in a quotation, where `STATE` is a frame of it, negated: the interval of the
+suffix array, the depth and the state of the rule; the first rank that has not been passed by the children so far; the
+state of what follows the quotation; and a distance that the one of the level does not exceed. See `quoting.py`."""
+
 LEVEL, FARTHEST = range(2)
 """What a walk writes down: the level that it stopped at, and the greatest distance of a state that a token led to."""
 
 
 def walk_from(trie: Trie, state: int) -> tuple[TrieArrays, NDArray[np.int32], NDArray[np.int32]]:
     """Return the arrays of a trie, and the path and the progress of a walk that begins at its root, from a state."""
-    path = np.empty((trie.height + 1, 3), dtype=np.int32)
-    path[0] = state, trie.first[0], trie.first[1]
+    path = np.empty((trie.height + 1, 10), dtype=np.int32)
+    path[0, : END + 1] = state, trie.first[0], trie.first[1]
     return TrieArrays(trie.byte, trie.first, trie.token_start, trie.token_ids), path, np.zeros(2, dtype=np.int32)
 
 

@@ -3,8 +3,10 @@
 from structured.automata.loops.frames import FIRST, NODE, SECOND, TAIL, frame, push
 from structured.automata.loops.jit import compiled_loop
 from structured.automata.loops.machine import MORE_ARCS, Machine
+from structured.automata.loops.quoting import byte_at, first_rank, length_of_one, rule_after
 from structured.automata.loops.word_lists import character_place, is_word, next_word
-from structured.automata.opcodes import ARCS, OPERATION, SCAN, UNLIKE, UNLIMITED, WORDS, A, B, C
+from structured.automata.opcodes import ARCS, FAR, OPERATION, QUOTATION, SCAN, UNLIKE, UNLIMITED, WORDS, A, B, C
+from structured.automata.protocol import DEAD, WHOLE
 
 
 @compiled_loop
@@ -86,6 +88,30 @@ def gather_scan(machine: Machine, leaf: int, count: int) -> int:
 
 
 @compiled_loop
+def gather_quotation(machine: Machine, leaf: int, count: int) -> int:
+    """Append one arc for each byte with which some quotation goes on that can end; as `gather_arcs`."""
+    node, below = int(machine.frames[leaf, NODE]), int(machine.frames[leaf, TAIL])
+    depth, tail = -1 - int(machine.frames[below, FIRST]), int(machine.frames[below, TAIL])
+    quotation, end = int(machine.nodes[node, A]), int(machine.frames[leaf, SECOND])
+    first = int(machine.frames[leaf, FIRST])
+    while first < end:
+        byte = byte_at(machine, quotation, first, depth)
+        after = first_rank(machine, quotation, first, end, depth, byte + 1)
+        state = rule_after(machine, quotation, first, depth, int(machine.frames[below, SECOND]))
+        if byte != WHOLE and state != DEAD and length_of_one(machine, quotation, first, after, depth + 1, state) < FAR:
+            if count == len(machine.arcs):
+                return MORE_ARCS
+            target = frame(machine, node, first, after, frame(machine, node, -2 - depth, state, tail))
+            if target < 0:
+                return target
+            machine.arcs[count, 0] = machine.arcs[count, 1] = byte
+            machine.arcs[count, 2] = target
+            count += 1
+        first = after
+    return count
+
+
+@compiled_loop
 def gather_arcs(machine: Machine, leaf: int, count: int) -> int:
     """Append the arcs of a leaf, `low, high, frame after`, to the first `count` in `arcs`; return how many that is."""
     node, tail = int(machine.frames[leaf, NODE]), int(machine.frames[leaf, TAIL])
@@ -96,6 +122,8 @@ def gather_arcs(machine: Machine, leaf: int, count: int) -> int:
         return gather_words(machine, leaf, count)
     if operation == SCAN:
         return gather_scan(machine, leaf, count)
+    if operation == QUOTATION:
+        return gather_quotation(machine, leaf, count)
     if operation == UNLIKE:  # on along the words, or off them and free
         along = gather_words(machine, leaf, count)
         free = push(machine, int(machine.operands[machine.nodes[node, C] + 1]), tail)

@@ -20,6 +20,7 @@ from structured.regex.syntax import (
     Concat,
     Members,
     Pattern,
+    Quotation,
     Reference,
     Repeat,
     Scan,
@@ -64,6 +65,12 @@ def _new_unfolded(pattern: Pattern, known: dict[int, tuple[Pattern, Pattern]]) -
             return _unfolded_names(texts)
         case Scan():
             return _unfolded_scan(pattern)
+        case Quotation():
+            raise PatternError(
+                "A quotation inside JSON that stands in a string is unsupported",
+                pattern=str(pattern),
+                remedy="Let the JSON inside say it without quoting.",
+            )
         case Reference(name):
             return _unfolded_reference(pattern, name, known)
         case _:

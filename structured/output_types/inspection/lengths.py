@@ -19,6 +19,7 @@ from structured.regex.syntax import (
     Lookahead,
     Members,
     Pattern,
+    Quotation,
     Reference,
     Repeat,
     Scan,
@@ -99,6 +100,8 @@ def _lengths(node: Pattern, known: dict[int, Lengths]) -> Lengths:  # noqa: C901
             return _of_members(node, known)
         case Scan():
             return _of_scan(node)
+        case Quotation(texts):
+            return Lengths(texts.shortest, texts.longest)
         case Boundary() | Lookahead():
             return Lengths(0, 0)
 

@@ -1,0 +1,132 @@
+"""Where a quotation of a document stands: the places that begin as it does, an interval of the suffix array, its depth.
+
+On the stack these are two frames of one node. The upper has the interval, its first rank in `FIRST` and the end in
+`SECOND`; the lower has the depth, as `-1 - depth`, and the state of the rule. Below lies what follows the quotation.
+"""
+
+from structured.automata.loops.jit import Bytes, Flags, Ints, Rows, compiled_entry, compiled_loop
+from structured.automata.loops.machine import Machine
+from structured.automata.opcodes import (
+    BORDERS,
+    COUNTS,
+    FAR,
+    FEWEST,
+    KIND_COUNT,
+    KINDS,
+    MOST,
+    MOVES,
+    NEAREST,
+    PLACES,
+    QUOTED_TEXT,
+    SUFFIXES,
+    UNLIMITED,
+)
+from structured.automata.protocol import DEAD, WHOLE
+
+
+@compiled_entry
+def measure_ends(text: Bytes, unruled: Ints, kinds: Ints, moves: Rows, accepting: Flags, nearest: Rows) -> None:
+    """Fill in the bytes from each place, in each state of a rule, to the nearest end that the rule allows.
+
+    `unruled` are those to the nearest end of all, shape (places,); `nearest` has shape (states, places).
+    """
+    last = len(text)
+    for state in range(len(moves)):
+        nearest[state, last] = FAR
+    for place in range(last - 1, -1, -1):
+        for state in range(len(moves)):
+            after = state if kinds[place] < 0 else int(moves[state, kinds[place]])
+            if unruled[place] == 0 and accepting[state]:
+                nearest[state, place] = 0
+            elif text[place] == WHOLE or after == DEAD:
+                nearest[state, place] = FAR
+            else:
+                nearest[state, place] = min(int(nearest[after, place + 1]) + 1, FAR)
+
+
+@compiled_loop
+def bytes_to_end(machine: Machine, quotation: int, rank: int, depth: int, state: int) -> int:
+    """Return the bytes from a depth of a suffix to the nearest end that the rule allows, `FAR` if there is none.
+
+    `quotation` is where the numbers of the node start in `operands`.
+    """
+    begin = int(machine.operands[machine.operands[quotation + SUFFIXES] + rank])
+    counts, place = int(machine.operands[quotation + COUNTS]), begin + depth
+    fewest, most = int(machine.operands[quotation + FEWEST]), int(machine.operands[quotation + MOST])
+    if fewest > 0:
+        enough = int(machine.operands[counts + begin]) + fewest
+        place = max(place, int(machine.operands[machine.operands[quotation + BORDERS] + enough]))
+    row = int(machine.operands[quotation + NEAREST]) + state * int(machine.operands[quotation + PLACES])
+    left = int(machine.operands[row + place])
+    if left >= FAR:
+        return FAR
+    end = place + left
+    if most != UNLIMITED and machine.operands[counts + end] - machine.operands[counts + begin] > most:
+        return FAR
+    return end - begin - depth
+
+
+@compiled_loop
+def quotation_length(machine: Machine, quotation: int, first: int, end: int, depth: int, state: int) -> int:
+    """Return the bytes to the nearest end from a depth of any suffix of an interval."""
+    shortest = FAR
+    for rank in range(first, end):
+        shortest = min(shortest, bytes_to_end(machine, quotation, rank, depth, state))
+        if shortest == 0:
+            break
+    return shortest
+
+
+@compiled_loop
+def can_end(machine: Machine, quotation: int, first: int, end: int, depth: int, state: int) -> bool:
+    """Tell whether a quotation may end at a depth of some suffix of an interval."""
+    return quotation_length(machine, quotation, first, end, depth, state) == 0
+
+
+@compiled_loop
+def length_of_one(machine: Machine, quotation: int, first: int, end: int, depth: int, state: int) -> int:
+    """Return the bytes to the nearest end from a depth of the first suffix of an interval that has one, else `FAR`."""
+    for rank in range(first, end):
+        found = bytes_to_end(machine, quotation, rank, depth, state)
+        if found < FAR:
+            return found
+    return FAR
+
+
+@compiled_loop
+def byte_at(machine: Machine, quotation: int, rank: int, depth: int) -> int:
+    """Return the byte at a depth of a suffix."""
+    begin = machine.operands[machine.operands[quotation + SUFFIXES] + rank]
+    return int(machine.text[machine.operands[quotation + QUOTED_TEXT] + begin + depth])
+
+
+@compiled_loop
+def first_rank(machine: Machine, quotation: int, first: int, end: int, depth: int, byte: int) -> int:
+    """Return the first rank of an interval at which the byte at a depth is not less than another; `end` if none is."""
+    low, high, width = first, first, 1
+    while high < end and byte_at(machine, quotation, high, depth) < byte:
+        low = high + 1
+        high += width
+        width *= 2
+    high = min(high, end)
+    while low < high:
+        middle = (low + high) // 2
+        if byte_at(machine, quotation, middle, depth) < byte:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@compiled_loop
+def rule_after(machine: Machine, quotation: int, rank: int, depth: int, state: int) -> int:
+    """Return the state of the rule after the byte at a depth of a suffix, or DEAD."""
+    kinds = int(machine.operands[quotation + KINDS])
+    if kinds < 0:
+        return state
+    begin = int(machine.operands[machine.operands[quotation + SUFFIXES] + rank])
+    kind = int(machine.operands[kinds + begin + depth])
+    if kind < 0:
+        return state
+    moves = int(machine.operands[quotation + MOVES])
+    return int(machine.operands[moves + state * int(machine.operands[quotation + KIND_COUNT]) + kind])
