@@ -1,0 +1,1 @@
+"""Grounded values: what a document states, each value with the characters that state it."""

@@ -1,0 +1,266 @@
+"""The dates, times, and dates with times that a document states.
+
+    2024-03-14   2024/03/14   20240314   2024年3月14日
+    14 March 2024   14th of March, 2024   14-Mar-24   14. März 2024   14 de marzo de 2024
+    March 14th, 2024   Mar 14 '24   2024 March 14
+    14–16 March 2024   March 14-16, 2024                     both days
+    3/4/2024   14.03.24                                      every order that its separator is used in, both centuries
+    09:40   9:40:30.5   9:40 am   9 p.m.   21h30   14.30 Uhr   noon   half past nine   09:40Z   09:40+01:00
+    2024-03-14T09:40   14 March 2024 at 9:40 am   19:00 on 3 May 2024
+
+What is not stated is not filled in: `14 March`, `March 2024` and `tomorrow` are no dates. That is why no library reads
+the parts: dateutil completes them from today, and dateparser does unless it is told not to; each gives one of several
+readings, and finding dates in a text takes dateparser half a minute for 100,000 characters.
+"""
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from datetime import UTC, date, datetime, time, timedelta, timezone
+from functools import lru_cache
+from itertools import product
+from typing import TypeVar
+
+from structured.output_types.grounded.statements import Span, Statement
+
+T = TypeVar("T")
+
+MAX_GAP = 40
+"""Characters that may stand between a date and a time that belong together: `14 March 2024, doors open at 19:00`."""
+
+_MONTHS = (
+    "january jan januar jänner janvier janv enero ene gennaio gen janeiro januari",
+    "february feb februar feber février févr fevrier febrero febbraio febr fevereiro fev februari",
+    "march mar märz maerz mrz mars marzo março marco maart mrt",
+    "april apr avril avr abril abr aprile",
+    "may mai mayo maggio mag maio mei",
+    "june jun juni juin junio giugno giu junho",
+    "july jul juli juillet juil julio luglio lug julho",
+    "august aug août aout agosto ago augustus",
+    "september sep sept septembre septiembre settembre set setembro",
+    "october oct oktober okt octobre octubre ottobre ott outubro out",
+    "november nov novembre noviembre novembro",
+    "december dec dezember dez décembre déc decembre diciembre dic dicembre dezembro december",
+)
+"""Months in English, German, French, Spanish, Italian, Portuguese and Dutch, and how they are shortened."""
+
+_MONTH_NUMBERS = {name: number for number, names in enumerate(_MONTHS, 1) for name in names.split()}
+
+_GAP = r"[\s,/-]{0,3}"
+_OF = r"(?:(?:(?:day\s)?of|de|del|di)\s)?"
+_SUFFIX = r"(?:st|nd|rd|th|er|[.ºª°])?"
+_TO = r"\s?(?:[-–—/&+]|to|and|until|bis|und|au|et|y|al?)\s?"
+_YEAR = r"(?:(?P<year>\d{4})(?!\d)|['’]?(?P<short>\d{2})(?![\w:%]|[.,]\d|\s?[ap]\.?m\b))"
+
+_DAY_BEFORE_MONTH = re.compile(rf"(?<!\d)(?<!\d[.,/])(?P<day>\d{{1,2}}){_SUFFIX}{_GAP}{_OF}\Z", re.IGNORECASE)
+_DAY_BEFORE_DAY = re.compile(
+    rf"(?<!\d)(?<!\d[.,/-])(?P<day>\d{{1,2}}){_SUFFIX}(?:{_GAP}{_OF}(?P<month>[^\W\d_]{{3,10}}\.?))?{_TO}\Z",
+    re.IGNORECASE,
+)
+_YEAR_AFTER_MONTH = re.compile(rf"\.?{_GAP}{_OF}{_YEAR}", re.IGNORECASE)
+_DAY_AND_YEAR_AFTER_MONTH = re.compile(
+    rf"\.?\s?(?:(?P<first>\d{{1,2}}){_SUFFIX}{_TO}(?P<other_month>[^\W\d_]+\.?\s)?)?"
+    rf"(?P<day>\d{{1,2}}){_SUFFIX}(?:,\s?|\s){_OF}{_YEAR}",
+    re.IGNORECASE,
+)
+_YEAR_BEFORE_MONTH = re.compile(rf"(?<!\d)(?P<year>\d{{4}}){_GAP}\Z")
+_DAY_AFTER_MONTH = re.compile(rf"\.?{_GAP}(?P<day>\d{{1,2}})(?!\d)")
+_MAX_BEFORE = 30
+"""Characters before a month, and before a day, that are looked at."""
+
+_YEAR_FIRST = re.compile(
+    r"(?<!\d)(?P<year>\d{4})(?:(?P<separator>[-/.])(?P<month>\d{1,2})(?P=separator)(?P<day>\d{1,2})(?!\d)"
+    r"|\s?年\s?(?P<month_in_han>\d{1,2})\s?月\s?(?P<day_in_han>\d{1,2})\s?日"
+    r"|(?P<basic>\d{4})(?!\d))"
+)
+_DIGITS = re.compile(r"(?<!\d)(?<!\d[./-])(\d{1,2})([./-])\s?(\d{1,2})\2\s?(?:(\d{4})|(\d{2}))(?!\d|[./-]\d)")
+_WORD = re.compile(r"[^\W\d_]+")
+
+_HOURS = {
+    "one": 1,
+    "two": 2,
+    "three": 3,
+    "four": 4,
+    "five": 5,
+    "six": 6,
+    "seven": 7,
+    "eight": 8,
+    "nine": 9,
+    "ten": 10,
+    "eleven": 11,
+    "twelve": 12,
+}
+_OFFSET = r"(?P<offset>\s?(?:Z|UTC|GMT)\b|\s?[+-]\d{2}:?\d{2}(?![\d:]))?"
+_HALF = r"(?P<half>[ap])(?:\.\s?m\.|\.?m\b)"
+_CLOCK = re.compile(
+    r"(?<![\d:])(?<!\d[.,])(?P<hour>\d{1,2})(?:"
+    rf":(?P<minute>\d{{2}})(?::(?P<second>\d{{2}})(?:[.,](?P<fraction>\d{{1,6}})(?!\d))?)?(?![\d:])(?:\s?{_HALF})?{_OFFSET}"
+    rf"|(?:\.(?P<minute_of_half>\d{{2}}))?\s?{_HALF.replace('<half>', '<half_of_hour>')}"
+    r"|\.(?P<minute_of_hour>\d{2})\s?(?:uhr|hrs?|h)\b"
+    r"|\s?h\s?(?P<minute_after_hour>\d{2})(?!\d)"
+    r"|(?P<minute_of_day>\d{2})\s?(?:hrs?|h|hours)\b"
+    r"|\s?(?:uhr|hrs?|h|(?P<sharp>o['’]clock))\b)",
+    re.IGNORECASE,
+)
+_SPOKEN = re.compile(
+    r"(?:(?P<noon>noon|midday)|(?P<midnight>midnight)"
+    rf"|(?P<part>half\spast|quarter\spast|quarter\sto)\s(?:(?P<hour>{'|'.join(_HOURS)})|(?P<digits>\d{{1,2}}))"
+    rf"|(?P<sharp>{'|'.join(_HOURS)})\so['’]clock)\b",
+    re.IGNORECASE,
+)
+_SPOKEN_FIRST = {"noon", "midday", "midnight", "half", "quarter", *_HOURS}
+
+
+@lru_cache(maxsize=8)
+def stated_dates(document: str) -> tuple[Statement[date], ...]:
+    """Return every date that a document states with its day, month and year.
+
+    Parameters:
+        document: Any text.
+
+    Returns:
+        The statements by their spans. `3/4/24` has a reading for each order of its parts in each century.
+    """
+    return _statements(_dates(document))
+
+
+@lru_cache(maxsize=8)
+def stated_times(document: str) -> tuple[Statement[time], ...]:
+    """Return every time of day that a document states; one with an offset states the time without it, too."""
+    return _statements(_times(document))
+
+
+@lru_cache(maxsize=8)
+def stated_datetimes(document: str) -> tuple[Statement[datetime], ...]:
+    """Return every date that has a time beside it, with at most `MAX_GAP` characters between them.
+
+    A time between two dates belongs to either; the span is that of both and of what stands between.
+    """
+    return _statements(_datetimes(stated_dates(document), stated_times(document)))
+
+
+def _statements(found: Iterable[tuple[Span, Iterable[T]]]) -> tuple[Statement[T], ...]:
+    """Return what was found by its spans, with the readings of one span together, and without what has none."""
+    readings: dict[Span, dict[T, None]] = {}
+    for span, values in found:
+        readings.setdefault(span, {}).update(dict.fromkeys(values))
+    return tuple(Statement(span, tuple(readings[span])) for span in sorted(readings) if readings[span])
+
+
+def _dates(document: str) -> Iterator[tuple[Span, list[date]]]:
+    for word in _WORD.finditer(document):
+        if number := _MONTH_NUMBERS.get(word[0].lower()):
+            yield from _around(document, word.span(), number)
+    for match in _YEAR_FIRST.finditer(document):
+        month, day = match["month"] or match["month_in_han"], match["day"] or match["day_in_han"]
+        if basic := match["basic"]:
+            month, day = basic[:2], basic[2:]
+        if month and (not basic or 1800 <= int(match["year"]) < 2200):
+            yield match.span(), _valid([(match["year"], month, day)])
+    for match in _DIGITS.finditer(document):
+        first, separator, second, year, short = match.groups()
+        day_first = _valid([(one, second, first) for one in _years(year, short)])
+        month_first = _valid([(one, first, second) for one in _years(year, short)])
+        if separator == ".":  # nobody who writes points writes the month first, unless it is too large to be one
+            yield match.span(), day_first or month_first
+        else:
+            year_first = [(one, second, short) for one in _years(None, first)] if short else []
+            yield match.span(), [*day_first, *month_first, *_valid(year_first)]
+
+
+def _around(document: str, span: Span, month: int) -> Iterator[tuple[Span, list[date]]]:
+    """Yield the dates that have the name of a month at a span: `14 March 2024`, `March 14, 2024`, `2024 March 14`."""
+    start, end = span
+    earliest = max(0, start - _MAX_BEFORE)
+    if (year := _YEAR_AFTER_MONTH.match(document, end)) and (
+        day := _DAY_BEFORE_MONTH.search(document, earliest, start)
+    ):
+        years = _years(year["year"], year["short"])
+        dates = _valid([(one, month, day["day"]) for one in years])
+        yield (day.start(), year.end()), dates
+        if first := _DAY_BEFORE_DAY.search(document, max(0, day.start() - _MAX_BEFORE), day.start()):
+            others = _valid([(one, _month(first["month"]) or month, first["day"]) for one in years])
+            yield (first.start(), year.end()), [one for one, later in zip(others, dates, strict=False) if one < later]
+    if both := _DAY_AND_YEAR_AFTER_MONTH.match(document, end):
+        years = _years(both["year"], both["short"])
+        dates = _valid([(one, _month(both["other_month"]) or month, both["day"]) for one in years])
+        others = _valid([(one, month, both["first"]) for one in years]) if both["first"] else []
+        yield (start, both.end()), [one for one, later in zip(others, dates, strict=False) if one < later]
+        yield (start, both.end()), dates
+    if (day := _DAY_AFTER_MONTH.match(document, end)) and (
+        year := _YEAR_BEFORE_MONTH.search(document, earliest, start)
+    ):
+        yield (year.start(), day.end()), _valid([(year["year"], month, day["day"])])
+
+
+def _month(name: str | None) -> int:
+    """Return the number of a month by its name, 0 if there is none."""
+    return _MONTH_NUMBERS.get(name.strip().rstrip(".").lower(), 0) if name else 0
+
+
+def _years(year: str | None, short: str) -> list[int]:
+    """Return the years that are written with four digits or two: `"24"` → 2024 and 1924."""
+    return [int(year)] if year else [2000 + int(short), 1900 + int(short)]
+
+
+def _valid(parts: Iterable[tuple[int | str, int | str, int | str]]) -> list[date]:
+    """Return the dates that years, months and days are, without those that the calendar does not have."""
+    found = []
+    for year, month, day in parts:
+        with suppress(ValueError):
+            found.append(date(int(year), int(month), int(day)))
+    return found
+
+
+def _times(document: str) -> Iterator[tuple[Span, list[time]]]:
+    for match in _CLOCK.finditer(document):
+        parts = {name: text for name, text in match.groupdict().items() if text}
+        hour, minute = int(parts["hour"]), int(next((parts[name] for name in parts if name.startswith("minute")), 0))
+        half = parts.get("half") or parts.get("half_of_hour")
+        hours = [hour % 12 + 12 * (half in "pP")] if half and 1 <= hour <= 12 else [hour] if not half else []
+        if parts.get("sharp") and hour <= 12:
+            hours = [hour % 12, hour % 12 + 12]
+        fraction, offset = parts.get("fraction", "").ljust(6, "0"), parts.get("offset", "")
+        with suppress(ValueError):
+            clocks = [time(one, minute, int(parts.get("second", 0)), int(fraction)) for one in hours]
+            yield (match.start(), match.end() - len(offset)), clocks
+            if offset:
+                yield match.span(), [clock.replace(tzinfo=_timezone(offset.strip())) for clock in clocks]
+    for word in _WORD.finditer(document):
+        if word[0].lower() in _SPOKEN_FIRST and (spoken := _SPOKEN.match(document, word.start())):
+            yield spoken.span(), _spoken(spoken)
+
+
+def _spoken(match: re.Match[str]) -> list[time]:
+    """Return the times of `noon` and, in both halves of the day, of `half past nine`."""
+    if match["noon"] or match["midnight"]:
+        return [time(12 if match["noon"] else 0)]
+    hour = int(match["digits"]) if match["digits"] else _HOURS[(match["hour"] or match["sharp"]).lower()]
+    part = (match["part"] or "").lower()
+    minutes = 60 * hour + (30 if "half" in part else -15 if "to" in part else 15 if part else 0)
+    return [time(*divmod(minutes % 720 + half, 60)) for half in (0, 720)] if 1 <= hour <= 12 else []
+
+
+def _timezone(offset: str) -> timezone:
+    if offset[0] not in "+-":
+        return UTC
+    minutes = 60 * int(offset[1:3]) + int(offset[-2:])
+    return timezone(timedelta(minutes=-minutes if offset[0] == "-" else minutes))
+
+
+def _datetimes(
+    dates: tuple[Statement[date], ...], times: tuple[Statement[time], ...]
+) -> Iterator[tuple[Span, list[datetime]]]:
+    by_end = sorted(dates, key=lambda statement: statement.span[1])
+    starts, ends = [one.span[0] for one in dates], [one.span[1] for one in by_end]
+    for clock in times:
+        start, end = clock.span
+        before, after = bisect_right(ends, start), bisect_left(starts, end)
+        beside = [
+            one for one in by_end[max(0, before - 2) : before] if one.span[1] == ends[before - 1] >= start - MAX_GAP
+        ]
+        beside += [one for one in dates[after : after + 2] if one.span[0] == starts[after] <= end + MAX_GAP]
+        for day in beside:
+            span = min(start, day.span[0]), max(end, day.span[1])
+            yield span, [datetime.combine(*both) for both in product(day.readings, clock.readings)]

@@ -1,0 +1,27 @@
+"""A statement: characters of a document, and the values that they can be read as.
+
+What the same characters can mean in several ways has several readings: `1.250` is 1.25 and 1250, `3/4/2024` is a day in
+April and one in March. What more characters mean is a statement of its own, so that each reading has the characters
+that it was read from and no others: of `12 %`, `12` states 12, and `12 %` states 0.12.
+"""
+
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+Span = tuple[int, int]
+"""Where a text starts and ends, in characters (code points) of the document as given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement(Generic[T]):
+    """Where a document states a value, and what it can be read as.
+
+    Attributes:
+        span: Start and end, in characters of the document as given.
+        readings: The values, all different, the usual one first; never empty.
+    """
+
+    span: Span
+    readings: tuple[T, ...]
