@@ -20,6 +20,7 @@ from structured.errors import (
     GenerationError,
     IncompleteError,
     ModelError,
+    NotStatedError,
     OptionWarning,
     OutOfMemoryError,
     PackagedModelWarning,
@@ -33,13 +34,16 @@ from structured.errors import (
     VocabularyError,
 )
 from structured.extraction.calls import aextract, aextract_batch, extract, extract_batch, structured
+from structured.extraction.classification import Classification, classify
 from structured.extraction.conversation import TextOrChat
 from structured.extraction.extractor import Extractor
 from structured.extraction.options import Options
 from structured.extraction.stream import Stream
 from structured.integrations.transformers import GuidedLogitsProcessor
 from structured.models import load_model
+from structured.output_types.evidence import Evidence
 from structured.output_types.extraction import Extraction
+from structured.output_types.grounded.marks import Grounded, Grounding
 from structured.output_types.inspection import inspect_type
 from structured.output_types.json_schema import JsonSchema
 from structured.output_types.output_type import Description, OutputType
@@ -60,15 +64,20 @@ __all__ = [
     "BudgetError",
     "BudgetWarning",
     "CacheWarning",
+    "Classification",
     "Description",
+    "Evidence",
     "Extraction",
     "Extractor",
     "Generation",
     "GenerationError",
+    "Grounded",
+    "Grounding",
     "GuidedLogitsProcessor",
     "IncompleteError",
     "JsonSchema",
     "ModelError",
+    "NotStatedError",
     "OptionWarning",
     "Options",
     "OutOfMemoryError",
@@ -88,6 +97,7 @@ __all__ = [
     "VocabularyError",
     "aextract",
     "aextract_batch",
+    "classify",
     "extract",
     "extract_batch",
     "inspect_type",

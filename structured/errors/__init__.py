@@ -179,6 +179,33 @@ class GenerationError(StructuredError):
         )
 
 
+class NotStatedError(GenerationError):
+    """A document that does not state what an answer has to quote of it. It is raised before anything is generated.
+
+    Attributes:
+        attempts: None.
+        document: The position of the document in the batch; None for a single text.
+        problem: What it does not state.
+        schema_path: Where the value stands: a JSON Pointer into the JSON Schema.
+    """
+
+    def __init__(self, problem: str, *, schema_path: str, document: int | None = None) -> None:
+        self.attempts = ()
+        self.document = document
+        self.problem = problem
+        self.schema_path = schema_path
+        which = "The document" if document is None else f"Document {document}"
+        StructuredError.__init__(
+            self,
+            f"{which} does not state a value that has to be grounded: {problem} (at #{schema_path}). Let it be "
+            "missing, with None in its type or by absent, or do not ground it.",
+        )
+
+    def at(self, document: int) -> Self:
+        """Return the error of a document of a batch."""
+        return type(self)(self.problem, schema_path=self.schema_path, document=document)
+
+
 class IncompleteError(StructuredError):
     """A loop outside the library stopped in the middle of an answer.
 

@@ -29,9 +29,30 @@ def extract(output_type: type[T], text: TextOrChat, *, absent: None = ..., **opt
 def extract(output_type: type[T], text: TextOrChat, *, absent: Absent, **options: Unpack[Options]) -> Extraction[T]: ...
 @overload
 def extract(
-    output_type: object, text: TextOrChat, *, absent: Absent | None = ..., **options: Unpack[Options]
+    output_type: type[T],
+    text: TextOrChat,
+    *,
+    absent: Absent | None = ...,
+    evidence: Literal[True],
+    **options: Unpack[Options],
+) -> Extraction[T]: ...
+@overload
+def extract(
+    output_type: object,
+    text: TextOrChat,
+    *,
+    absent: Absent | None = ...,
+    evidence: bool = ...,
+    **options: Unpack[Options],
 ) -> Any: ...
-def extract(output_type: object, text: TextOrChat, *, absent: Absent | None = None, **options: Unpack[Options]) -> Any:
+def extract(
+    output_type: object,
+    text: TextOrChat,
+    *,
+    absent: Absent | None = None,
+    evidence: bool = False,
+    **options: Unpack[Options],
+) -> Any:
     """Extract one validated instance of a type from a text.
 
     `extract(Person, "Jason is 25 years old.")` → `Person(name='Jason', age=25)`
@@ -43,11 +64,13 @@ def extract(output_type: object, text: TextOrChat, *, absent: Absent | None = No
             template.
         absent: The fields that the text may not state. True: every field that is neither optional nor a list. Or a list
             of paths, as `inspect_type` shows them: `["age", "lines[].price"]`.
+        evidence: Whether the result is an `Extraction`, which tells for each value where it stands in the text, and how
+            sure the model was.
         options: See `Options`.
 
     Returns:
-        The instance. With `absent`, an `Extraction`, which lists the missing fields. The type `Extraction[Person]` does
-        the same.
+        The instance. With `absent` or `evidence`, an `Extraction`: the instance with its evidence, and the missing
+        fields. The type `Extraction[Person]` is the same as `absent=True`.
 
     Raises:
         TypeError: An option is unknown or of the wrong kind. Options are checked before a model is loaded.
@@ -61,7 +84,7 @@ def extract(output_type: object, text: TextOrChat, *, absent: Absent | None = No
         GenerationError: Validators of the type rejected every attempt.
     """
     _check_order("extract", output_type, text)
-    return make_extractor(output_type, absent, options)(text)
+    return make_extractor(output_type, absent, options, evidence=evidence)(text)
 
 
 @overload
@@ -106,19 +129,43 @@ def extract_batch(
 ) -> list[Extraction[T] | StructuredError]: ...
 @overload
 def extract_batch(
-    output_type: object,
+    output_type: type[T],
     documents: Iterable[TextOrChat],
     *,
     absent: Absent | None = ...,
-    errors: Errors = ...,
+    evidence: Literal[True],
+    errors: Literal["raise"] = ...,
     progress: bool | None = ...,
     **options: Unpack[Options],
-) -> list[Any]: ...
+) -> list[Extraction[T]]: ...
+@overload
+def extract_batch(
+    output_type: type[T],
+    documents: Iterable[TextOrChat],
+    *,
+    absent: Absent | None = ...,
+    evidence: Literal[True],
+    errors: Literal["return"],
+    progress: bool | None = ...,
+    **options: Unpack[Options],
+) -> list[Extraction[T] | StructuredError]: ...
+@overload
 def extract_batch(
     output_type: object,
     documents: Iterable[TextOrChat],
     *,
+    absent: Absent | None = ...,
+    evidence: bool = ...,
+    errors: Errors = ...,
+    progress: bool | None = ...,
+    **options: Unpack[Options],
+) -> list[Any]: ...
+def extract_batch(  # noqa: PLR0913  what tells the type of the results
+    output_type: object,
+    documents: Iterable[TextOrChat],
+    *,
     absent: Absent | None = None,
+    evidence: bool = False,
     errors: Errors = "raise",
     progress: bool | None = None,
     **options: Unpack[Options],
@@ -130,6 +177,7 @@ def extract_batch(
             paths in `absent` are refused, since they belong to one type.
         documents: The texts; each may also be a list of messages.
         absent: As for `extract`.
+        evidence: As for `extract`.
         errors: `"raise"` raises `BatchError` at the end if some documents failed; it holds all results and errors.
             `"return"` puts the error of a document in place of its result. A document fails if it is empty, not text or
             too long, or if validators reject every answer; the others are not affected.
@@ -146,7 +194,7 @@ def extract_batch(
         PromptError: `documents` is one text, or one list of messages.
         SchemaError: As for `extract`, like the other errors that do not concern a single document.
     """
-    return _batch(output_type, documents, absent, errors, progress, options)
+    return _batch(output_type, documents, (absent, evidence), errors, progress, options)
 
 
 @overload
@@ -157,14 +205,33 @@ async def aextract(
 ) -> Extraction[T]: ...
 @overload
 async def aextract(
-    output_type: object, text: TextOrChat, *, absent: Absent | None = ..., **options: Unpack[Options]
+    output_type: type[T],
+    text: TextOrChat,
+    *,
+    absent: Absent | None = ...,
+    evidence: Literal[True],
+    **options: Unpack[Options],
+) -> Extraction[T]: ...
+@overload
+async def aextract(
+    output_type: object,
+    text: TextOrChat,
+    *,
+    absent: Absent | None = ...,
+    evidence: bool = ...,
+    **options: Unpack[Options],
 ) -> Any: ...
 async def aextract(
-    output_type: object, text: TextOrChat, *, absent: Absent | None = None, **options: Unpack[Options]
+    output_type: object,
+    text: TextOrChat,
+    *,
+    absent: Absent | None = None,
+    evidence: bool = False,
+    **options: Unpack[Options],
 ) -> Any:
     """Do what `extract` does in a thread, so that the event loop is not blocked."""
     _check_order("aextract", output_type, text)
-    return await _in_thread(lambda: make_extractor(output_type, absent, options)(text))
+    return await _in_thread(lambda: make_extractor(output_type, absent, options, evidence=evidence)(text))
 
 
 @overload
@@ -209,25 +276,50 @@ async def aextract_batch(
 ) -> list[Extraction[T] | StructuredError]: ...
 @overload
 async def aextract_batch(
-    output_type: object,
+    output_type: type[T],
     documents: Iterable[TextOrChat],
     *,
     absent: Absent | None = ...,
-    errors: Errors = ...,
+    evidence: Literal[True],
+    errors: Literal["raise"] = ...,
     progress: bool | None = ...,
     **options: Unpack[Options],
-) -> list[Any]: ...
+) -> list[Extraction[T]]: ...
+@overload
+async def aextract_batch(
+    output_type: type[T],
+    documents: Iterable[TextOrChat],
+    *,
+    absent: Absent | None = ...,
+    evidence: Literal[True],
+    errors: Literal["return"],
+    progress: bool | None = ...,
+    **options: Unpack[Options],
+) -> list[Extraction[T] | StructuredError]: ...
+@overload
 async def aextract_batch(
     output_type: object,
     documents: Iterable[TextOrChat],
     *,
+    absent: Absent | None = ...,
+    evidence: bool = ...,
+    errors: Errors = ...,
+    progress: bool | None = ...,
+    **options: Unpack[Options],
+) -> list[Any]: ...
+async def aextract_batch(  # noqa: PLR0913  what tells the type of the results
+    output_type: object,
+    documents: Iterable[TextOrChat],
+    *,
     absent: Absent | None = None,
+    evidence: bool = False,
     errors: Errors = "raise",
     progress: bool | None = None,
     **options: Unpack[Options],
 ) -> list[Any]:
     """Do what `extract_batch` does in a thread, so that the event loop is not blocked."""
-    return await _in_thread(lambda: _batch(output_type, documents, absent, errors, progress, options))
+    kind = (absent, evidence)
+    return await _in_thread(lambda: _batch(output_type, documents, kind, errors, progress, options))
 
 
 async def _in_thread(run: Callable[[], T]) -> T:
@@ -241,17 +333,20 @@ async def _in_thread(run: Callable[[], T]) -> T:
 def _batch(  # noqa: PLR0913, PLR0917  what a call was given
     output_type: object,
     documents: Iterable[TextOrChat],
-    absent: Absent | None,
+    kind: tuple[Absent | None, bool],
     errors: Errors,
     progress: bool | None,
     options: Options,
 ) -> list[Any]:
+    absent, evidence = kind
     _check_order("extract_batch", output_type, documents)
     check_batch(errors, progress)
     if not isinstance(output_type, list):
-        return make_extractor(output_type, absent, options).batch(documents, errors=errors, progress=progress)
+        extractor = make_extractor(output_type, absent, options, evidence=evidence)
+        return extractor.batch(documents, errors=errors, progress=progress)
     given = checked_options(options)
-    return outcome_of_each(output_type, documents, check_absent("absent", absent), given, progress=progress).all(errors)
+    absent = check_absent("absent", absent)
+    return outcome_of_each(output_type, documents, absent, given, evidence=evidence, progress=progress).all(errors)
 
 
 def _check_order(call: str, output_type: object, text: object) -> None:

@@ -2,7 +2,8 @@
 
 import copy
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar, Unpack, cast, overload
+from dataclasses import replace
+from typing import Any, Generic, Literal, Self, TypeVar, Unpack, cast, overload
 
 from structured.decoding.generate import stream
 from structured.decoding.requests import Generation
@@ -16,6 +17,7 @@ from structured.extraction.options import (
     Options,
     check_absent,
     check_batch,
+    check_evidence,
     checked_options,
     layout_of,
     repetition_of,
@@ -25,14 +27,12 @@ from structured.extraction.run import Run, listed_documents
 from structured.extraction.stream import Stream
 from structured.extraction.task import Task
 from structured.models import load_model
+from structured.output_types.extraction import Extraction
 from structured.output_types.html import card, table, verbatim
 from structured.output_types.interface import check_interface, description_of
 from structured.output_types.optional_fields import Absent
 from structured.output_types.output_type import OutputType
 from structured.output_types.resolve import resolve_type
-
-if TYPE_CHECKING:
-    from structured.output_types.extraction import Extraction
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -48,6 +48,7 @@ class Extractor(Generic[T]):
     Parameters:
         output_type: As for `extract`.
         absent: As for `extract`; the results are then `Extraction`.
+        evidence: As for `extract`; the results are then `Extraction`.
         options: See `Options`.
 
     Raises:
@@ -66,14 +67,31 @@ class Extractor(Generic[T]):
     ) -> None: ...
     @overload
     def __init__(
-        self: "Extractor[Any]", output_type: object, *, absent: Absent | None = ..., **options: Unpack[Options]
+        self: "Extractor[Extraction[U]]",
+        output_type: type[U],
+        *,
+        absent: Absent | None = ...,
+        evidence: Literal[True],
+        **options: Unpack[Options],
     ) -> None: ...
-    def __init__(self, output_type: object, *, absent: Absent | None = None, **options: Unpack[Options]) -> None:
+    @overload
+    def __init__(
+        self: "Extractor[Any]",
+        output_type: object,
+        *,
+        absent: Absent | None = ...,
+        evidence: bool = ...,
+        **options: Unpack[Options],
+    ) -> None: ...
+    def __init__(
+        self, output_type: object, *, absent: Absent | None = None, evidence: bool = False, **options: Unpack[Options]
+    ) -> None:
         options = checked_options(options)
         absent = check_absent("absent", absent)
-        self._given = (output_type, absent, options)
-        wanted = resolve_type(output_type, absent, layout_of(options))
-        self.run = Run.of(options)
+        check_evidence("evidence", evidence)
+        self._given = (output_type, absent, evidence, options)
+        wanted = resolve_type(output_type, absent, layout_of(options), grounded=options.get("grounded"))
+        self.run = Run.of(options, evidence=evidence)
         check_interface(wanted)  # before a model is loaded
         examples = [
             (document, _written(wanted, value, f"examples[{position}]"))
@@ -101,7 +119,7 @@ class Extractor(Generic[T]):
 
     def _repr_html_(self) -> str:
         """Return the model, how answers are looked for, and the type as the prompt shows it."""
-        task, (_, absent, _) = self.task, self._given
+        task, (_, absent, _, _) = self.task, self._given
         facts = {
             "model": task.model.name,
             "search": str(self.run.search),
@@ -116,9 +134,9 @@ class Extractor(Generic[T]):
         return card("Extractor", task.output_type.name, table((), rows), verbatim(self.description))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        output_type, absent, options = self._given
+        output_type, _, _, options = self._given
         check_picklable(repr(self), {"output_type": output_type, **options})
-        return _made_ready, (type(self), output_type, absent, options)
+        return _made_ready, (type(self), *self._given)
 
     def __copy__(self) -> Self:
         twin = object.__new__(type(self))
@@ -149,13 +167,38 @@ class Extractor(Generic[T]):
     def batch(
         self, documents: Iterable[TextOrChat], *, errors: Literal["return"], progress: bool | None = ...
     ) -> list[T | StructuredError]: ...
+    @overload
     def batch(
-        self, documents: Iterable[TextOrChat], *, errors: Errors = "raise", progress: bool | None = None
+        self,
+        documents: Iterable[TextOrChat],
+        *,
+        evidence: Literal[True],
+        errors: Literal["raise"] = ...,
+        progress: bool | None = ...,
+    ) -> list[Extraction[T]]: ...
+    @overload
+    def batch(
+        self,
+        documents: Iterable[TextOrChat],
+        *,
+        evidence: Literal[True],
+        errors: Literal["return"],
+        progress: bool | None = ...,
+    ) -> list[Extraction[T] | StructuredError]: ...
+    def batch(
+        self,
+        documents: Iterable[TextOrChat],
+        *,
+        evidence: bool = False,
+        errors: Errors = "raise",
+        progress: bool | None = None,
     ) -> list[Any]:
         """Extract one instance from each document, and return them in order; see `extract_batch`.
 
         Parameters:
             documents: The texts; each may also be a list of messages.
+            evidence: Whether the results are `Extraction`, with evidence; for an extractor made with `evidence`, and
+                for `Extraction[Model]`, they are anyway.
             errors: As for `extract_batch`.
             progress: As for `extract_batch`.
 
@@ -166,8 +209,10 @@ class Extractor(Generic[T]):
                 result.
         """
         check_batch(errors, progress)
+        check_evidence("evidence", evidence)
         listed = listed_documents(documents)
-        return self.run.outcome([self.task] * len(listed), listed, progress=progress).all(errors)
+        run = replace(self.run, evidence=evidence or self.run.evidence)
+        return run.outcome([self.task] * len(listed), listed, progress=progress).all(errors)
 
     def stream(self, text: TextOrChat) -> Stream[T]:
         """Return the answer to a text or messages as a `Stream`. Raises PromptError, BudgetError."""
@@ -194,12 +239,13 @@ class Extractor(Generic[T]):
         return self.task.prompt(Conversation.read(document))
 
 
-def outcome_of_each(
+def outcome_of_each(  # noqa: PLR0913  what a call was given
     output_types: Sequence[object],
     documents: Iterable[TextOrChat],
     absent: Absent | None,
     options: Options,
     *,
+    evidence: bool = False,
     progress: bool | None = None,
 ) -> Outcome:
     """Return what becomes of documents, each asked for an instance of its own type; all go through the model together.
@@ -222,19 +268,19 @@ def outcome_of_each(
         if id(output_type) not in extractors:
             extractors[id(output_type)] = make_extractor(output_type, absent, options)
     tasks = [extractors[id(output_type)].task for output_type in output_types]
-    return Run.of(options).outcome(tasks, listed, progress=progress)
+    return Run.of(options, evidence=evidence).outcome(tasks, listed, progress=progress)
 
 
-def make_extractor(output_type: object, absent: Absent | None, options: Options) -> Extractor[Any]:
+def make_extractor(
+    output_type: object, absent: Absent | None, options: Options, *, evidence: bool = False
+) -> Extractor[Any]:
     """Return an extractor for a type, or for what may be absent of it."""
-    if absent is None:
-        return Extractor[Any](output_type, **options)
-    return Extractor(output_type, absent=absent, **options)
+    return Extractor[Any](output_type, absent=absent, evidence=evidence, **options)
 
 
-def _made_ready(kind: Any, output_type: object, absent: Absent | None, options: Options) -> Any:
+def _made_ready(kind: Any, output_type: object, absent: Absent | None, evidence: bool, options: Options) -> Any:
     """Return an extractor that was pickled."""
-    return kind(output_type, absent=absent, **options)
+    return kind(output_type, absent=absent, evidence=evidence, **options)
 
 
 def _written(wanted: OutputType[Any], value: object, name: str) -> str:

@@ -26,6 +26,7 @@ from structured.errors.calling_line import warn
 from structured.json_schema.document.location import Optionals
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName, check_whitespace
 from structured.models import ModelSource
+from structured.output_types.grounded.marks import Ground
 from structured.output_types.json_output import JsonLayout
 
 Errors = Literal["raise", "return"]
@@ -52,6 +53,9 @@ class Options(TypedDict, total=False):
         system: A system prompt: the first message for a model with a chat template, and the head of the prompt for
             another. Default: none.
         examples: Pairs of a document and the right answer, an instance of the type. Default: none.
+        grounded: The values that the text has to state: strings that it holds on the boundaries of words, numbers and
+            dates that it writes in any form. True: all of them, but for enums and booleans. Or a list of paths, as for
+            `absent`. Default: those that the type marks as `Grounded`.
         optional: What happens to fields that are not required. "written" (default): all are written, as null
             where the type allows it. "omittable": they may be left out. "schema": as "omittable", and a
             JsonSchema may get any additional properties that it allows.
@@ -98,6 +102,7 @@ class Options(TypedDict, total=False):
     instructions: str | None
     system: str | None
     examples: Sequence[tuple[str, object]]
+    grounded: Ground | None
     optional: Optionals
     whitespace: WhitespaceName
     temperature: float
@@ -126,6 +131,7 @@ _CHECKS = {
     "instructions": or_none(text),
     "system": or_none(text),
     "examples": pairs,
+    "grounded": or_none(paths),
     "optional": one_of(get_args(Optionals)),
     "whitespace": check_whitespace,
     **SAMPLING,
@@ -145,6 +151,7 @@ _CHECKS = {
 
 _ELSEWHERE = {
     "absent": "Write the type as Extraction[Model].",
+    "evidence": "Write the type as Extraction[Model].",
     "errors": "It belongs to extract_batch.",
     "messages": "Pass them in place of the text.",
     "progress": "It belongs to extract_batch.",
@@ -153,6 +160,7 @@ _ELSEWHERE = {
 """What to write for arguments that are no options: those of some calls alone, and what others call an option."""
 
 check_absent = or_none(paths)
+check_evidence = flag
 
 
 def check_batch(errors: Errors, progress: bool | None) -> None:

@@ -10,7 +10,15 @@ from typing import Any
 from structured.decoding.generate import DEFAULT_BATCH_SIZE
 from structured.decoding.requests import Generation
 from structured.decoding.strategy import Search
-from structured.errors import Attempt, BudgetError, PatternError, PromptError, SchemaError, StructuredError
+from structured.errors import (
+    Attempt,
+    BudgetError,
+    NotStatedError,
+    PatternError,
+    PromptError,
+    SchemaError,
+    StructuredError,
+)
 from structured.errors.values import shown
 from structured.extraction.conversation import TextOrChat, is_message
 from structured.extraction.options import RETRIES, Options, search_of
@@ -18,7 +26,10 @@ from structured.extraction.outcomes import Outcome
 from structured.extraction.progress import showing
 from structured.extraction.task import Item, Task, common_beginning
 from structured.index.compile import save_learned
+from structured.output_types.extraction import Extraction
+from structured.output_types.stated import Stated
 from structured.results.answers import read_answer
+from structured.results.evidence import evidence, provenance
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -34,9 +45,13 @@ class Run:
     retries: int
     observe: Callable[[int, Generation], object] | None
     cache: bool
+    options: Options
+    """Those that it was made of."""
+    evidence: bool = False
+    """Whether results come with evidence, also of types that do not say what is missing."""
 
     @classmethod
-    def of(cls, options: Options) -> "Run":
+    def of(cls, options: Options, *, evidence: bool = False) -> "Run":
         """Return the run that options ask for. Raises ValueError for options that exclude each other."""
         return cls(
             search_of(options),
@@ -46,6 +61,8 @@ class Run:
             options.get("retries", RETRIES),
             options.get("observe"),
             options.get("cache", True),
+            options,
+            evidence,
         )
 
     def outcome(
@@ -75,7 +92,9 @@ class Run:
         for position, (task, document) in enumerate(zip(tasks, documents, strict=True)):
             try:
                 items.append(task.item(position, document, named=named))
-            except (PromptError, BudgetError) as error:
+            except (PromptError, BudgetError, NotStatedError) as error:
+                if isinstance(error, NotStatedError) and named is None:
+                    error = error.at(position)
                 outcome.fail(position, error)
             except (SchemaError, PatternError) as error:
                 if not task.output_type.depends_on_document:
@@ -127,6 +146,7 @@ class Run:
     def accept(self, item: Item, candidates: list[Generation], outcome: Outcome) -> bool:
         """Take the answer of an item, and tell whether there is one among the candidates."""
         valid: list[tuple[Generation, Any]] = []
+        item.count(candidates)
         for generation in candidates:
             outcome.tokens += len(generation.token_ids)
             if self.observe is not None:
@@ -142,11 +162,15 @@ class Run:
                 break
         if not valid:
             return False
+        text, result = valid[0][0].text, valid[0][1]
         try:
-            result = item.task.read_vote(valid) if len(valid) > 1 else valid[0][1]
+            if len(valid) > 1:
+                text, result = item.task.read_vote(valid)
         except Exception as error:  # noqa: BLE001  what is voted on is made by the user's own code
             item.attempts += [Attempt(generation.text, error) for generation, _ in valid]
             return False
+        if self.evidence or isinstance(result, Stated):
+            result = self._extraction(item, text, result, candidates)
         texts = [generation for generation, _ in valid]
         outcome.accept(
             item,
@@ -155,6 +179,23 @@ class Run:
             repetitive=any(text.diagnostics.repetitions for text in texts),
         )
         return True
+
+    def _extraction(self, item: Item, text: str, result: Any, candidates: Sequence[Generation]) -> Extraction[Any]:
+        """Return the result for an item with its evidence."""
+        wanted = item.task.output_type
+        stated = result if isinstance(result, Stated) else Stated(result, wanted.to_data(text), ())
+        return Extraction(
+            stated.value,
+            stated.data,
+            stated.missing,
+            evidence(wanted, item.document, text, candidates),
+            item.document,
+            text,
+            item.usage,
+            tuple(item.attempts),
+            item.seconds,
+            provenance(wanted, item.task.model.name, self.options, item.document),
+        )
 
 
 def listed_documents(documents: Iterable[TextOrChat]) -> list[TextOrChat]:

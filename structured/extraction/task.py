@@ -18,6 +18,7 @@ from structured.index.compile import compile_type
 from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.models import LanguageModel, calls
+from structured.output_types.extraction import Usage
 from structured.output_types.output_type import Description, OutputType
 from structured.results.voting import Candidate, vote
 
@@ -114,7 +115,8 @@ class Task:
             taken_back = len(token_ids) - len(healed.prompt)
             guide = Guide(begun_index(index, healed.begun), max_tokens=max_tokens + taken_back)
         is_cut = max_tokens < self.max_tokens
-        return Item(self, position, index, healed, guide, is_cut, is_single, is_chat=bool(conversation.earlier))
+        is_chat = bool(conversation.earlier)
+        return Item(self, position, index, healed, guide, is_cut, is_single, is_chat, conversation.document)
 
     def request(self, item: "Item", sampler: Sampler, attempt: int, shared: Sequence[int]) -> Request:
         """Return what is to be written for a document; the prompts of the batch mostly begin with `shared` tokens.
@@ -158,12 +160,16 @@ class Task:
     def _compiled(self, document: str | None) -> Index:
         return compile_type(self.output_type, self.model.vocabulary, document=document, cache=self.cache)
 
-    def read_vote(self, valid: Sequence[tuple[Generation, Any]]) -> Any:
-        """Return what most answers say, given with what is read of each."""
+    def read_vote(self, valid: Sequence[tuple[Generation, Any]]) -> tuple[str, Any]:
+        """Return what most answers say, as text and as a value, given with what is read of each."""
         wanted = self.output_type
         candidates = [Candidate(wanted.to_data(one.text), one.log_probability) for one, _ in valid]
         elected = vote(candidates, self._is_valid)
-        return wanted.parse(wanted.from_data(elected.data)) if elected.position is None else valid[elected.position][1]
+        if elected.position is not None:
+            generation, value = valid[elected.position]
+            return generation.text, value
+        text = wanted.from_data(elected.data)
+        return text, wanted.parse(text)
 
     def _is_valid(self, data: Any) -> bool:
         try:
@@ -198,8 +204,25 @@ class Item:
     """Whether it is the text of a call for one, in no batch."""
     is_chat: bool = False
     """Whether turns of a chat come before the text."""
+    document: str = ""
+    """The document; of a chat, all that the user says."""
     attempts: list[Attempt] = field(default_factory=list)
     """The answers that the type's validators rejected."""
+    usage: Usage = field(default_factory=Usage)
+    """What was written for it, in all attempts."""
+    seconds: float = 0.0
+    """How long that took."""
+
+    def count(self, candidates: Sequence[Generation]) -> None:
+        """Count what an attempt took."""
+        figures = [one.diagnostics for one in candidates]
+        self.usage = Usage(
+            len(self.healed.prompt),
+            self.usage.sampled_tokens + sum(one.sampled for one in figures),
+            self.usage.forced_tokens + sum(one.forced for one in figures),
+            self.usage.passes + sum(one.passes for one in figures),
+        )
+        self.seconds += max(one.seconds for one in figures)
 
     @property
     def beginning(self) -> tuple[int, ...]:

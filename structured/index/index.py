@@ -182,6 +182,10 @@ class Index:
             known = self._closing[state] = self._forced.spelled(text + run) if text else ()
         return known
 
+    def spelled_tokens(self, text: bytes) -> tuple[int, ...]:
+        """Return the tokens of some bytes, as the tokenizer spells them; the fewest, where it cannot be asked."""
+        return self._forced.spelled(text)
+
     def fewest_tokens(self, text: bytes) -> tuple[int, ...]:
         """Return the fewest tokens that spell some bytes, none if they cannot be spelled."""
         return self._forced.fewest(text)

@@ -31,6 +31,7 @@ from structured.json_schema.document.location import (
     check_shape,
 )
 from structured.json_schema.document.references import REFERENCES
+from structured.json_schema.grounding import check_grounded, grounded, is_grounded
 from structured.json_schema.logic.choices import CHOICES
 from structured.json_schema.logic.conjunctions import Conjunction
 from structured.json_schema.logic.definitions import check_ends, definition
@@ -215,6 +216,9 @@ def _typed(schemas: Subschemas, location: Location) -> Pattern:
         raise named.location.unsatisfiable("no value is of all the types", keyword="type")
     for part in schemas:
         check_keywords(part, types)
+    if is_grounded(schemas):
+        check_grounded(types, location, is_listed=lists_values(schemas))
+        return _any_of(lambda name: grounded(name, schemas, location, TYPES[name](schemas, location)), sorted(types))
     if lists_values(schemas):
         return listed_values(schemas, types)
     if types == EVERY_TYPE:

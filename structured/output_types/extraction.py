@@ -64,6 +64,8 @@ class Provenance:
 class Extraction(Stated[T], Generic[T]):
     """A value with its evidence: the result of a call with `evidence` or `absent`.
 
+    Two are equal if they say the same, whatever the evidence.
+
     Attributes:
         value: The instance; missing fields have their defaults. None if a missing field is required by the type.
         data: What was stated, as plain JSON values, without the missing fields.
@@ -77,13 +79,13 @@ class Extraction(Stated[T], Generic[T]):
         made_by: What made it.
     """
 
-    evidence: Mapping[str, Evidence] = field(default_factory=dict, repr=False)
-    document: str = field(default="", repr=False)
-    text: str = field(default="", repr=False)
-    usage: Usage = field(default=Usage(), repr=False)
+    evidence: Mapping[str, Evidence] = field(default_factory=dict, repr=False, compare=False)
+    document: str = field(default="", repr=False, compare=False)
+    text: str = field(default="", repr=False, compare=False)
+    usage: Usage = field(default=Usage(), repr=False, compare=False)
     attempts: tuple[Attempt, ...] = field(default=(), repr=False, compare=False)
     seconds: float = field(default=0.0, repr=False, compare=False)
-    made_by: Provenance | None = field(default=None, repr=False)
+    made_by: Provenance | None = field(default=None, repr=False, compare=False)
 
     def to_json(self) -> str:
         """Return the extraction as one JSON object, in one line."""
@@ -95,7 +97,10 @@ class Extraction(Stated[T], Generic[T]):
             "document": self.document,
             "text": self.text,
             "usage": asdict(self.usage),
-            "attempts": [{"text": one.text, "error": message(one.error)} for one in self.attempts],
+            "attempts": [
+                {"text": one.text, "error": message(one.error), "kind": type(one.error).__name__}
+                for one in self.attempts
+            ],
             "seconds": self.seconds,
             "made_by": None if self.made_by is None else asdict(self.made_by),
         }
@@ -115,7 +120,8 @@ class Extraction(Stated[T], Generic[T]):
             }
             made_by = record["made_by"] and Provenance(**record["made_by"])
             usage, missing = Usage(**record["usage"]), tuple(record["missing"])
-            attempts = tuple(Attempt(one["text"], StandInError(one["error"])) for one in record["attempts"])
+            tried = record["attempts"]
+            attempts = tuple(Attempt(one["text"], StandInError(one["error"], one["kind"])) for one in tried)
             data, document, text, seconds = (record[name] for name in ("data", "document", "text", "seconds"))
         except (KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:
             raise ValueError(f"This is no extraction as to_json writes it: {message(error)}.") from error

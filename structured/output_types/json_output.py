@@ -3,18 +3,29 @@
 import json
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 from structured.automata import RegularAutomaton
+from structured.errors import NotStatedError, UnsatisfiableError
 from structured.json_schema.compile import compiled, foundation
-from structured.json_schema.document.location import Compilation, Location, Optionals, Schema, Subschema
+from structured.json_schema.document.location import (
+    GROUNDED,
+    UNSATISFIABLE,
+    Compilation,
+    Location,
+    Optionals,
+    Schema,
+    Subschema,
+)
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName
 from structured.output_types.description import describe, layouts
-from structured.output_types.output_type import Description, OutputType
+from structured.output_types.grounded.document import DocumentStatements
+from structured.output_types.grounded.marks import Ground, marks, with_grounding
+from structured.output_types.output_type import Basis, Description, OutputType
 from structured.output_types.paths import Steps
 from structured.output_types.places import parts_at
 from structured.regex import Pattern
@@ -67,13 +78,32 @@ class JsonOutput(OutputType[T]):
         """The regular expression of the answers. Raises SchemaError where a rule is not supported."""
         return compiled(self.compilation())
 
+    def with_grounding(self, grounded: Ground) -> Self:
+        """Return the type with marks on the values that the document has to state; see `grounding.py`."""
+        return replace(self, schema=with_grounding(self.root, grounded))
+
     def check(self) -> None:
         """Raise SchemaError where a rule is not supported."""
         _ = self.pattern
 
-    def automaton(self, document: str | None = None) -> RegularAutomaton:  # noqa: ARG002  it is the same for all
-        """Return the automaton of the answers."""
-        return RegularAutomaton(self.pattern, foundation=foundation())
+    @cached_property
+    def depends_on_document(self) -> bool:  # type: ignore[override]
+        """Whether the document has to state some of its values."""
+        return any(marks(self.schema))
+
+    def automaton(self, document: str | None = None) -> RegularAutomaton:
+        """Return the automaton of the answers to a document; of all documents, if none is given.
+
+        Raises NotStatedError where the document does not state what it has to.
+        """
+        if document is None or not self.depends_on_document:
+            return RegularAutomaton(self.pattern, foundation=foundation())
+        compilation = self.compilation()
+        compilation.statements = DocumentStatements.of(document)
+        try:
+            return RegularAutomaton(compiled(compilation), foundation=foundation())
+        except UnsatisfiableError as error:  # the type is satisfiable, so the document is what lacks
+            raise NotStatedError(error.problem.removeprefix(UNSATISFIABLE), schema_path=error.schema_path) from error
 
     @property
     def digest(self) -> str:
@@ -81,10 +111,13 @@ class JsonOutput(OutputType[T]):
         written = json.dumps([self.schema, self.layout], sort_keys=True, default=repr)
         return sha256(written.encode(errors="surrogatepass")).hexdigest()
 
-    def is_chosen(self, steps: Steps, value: Any) -> bool:
-        """Tell whether a value is one of those that an enum lists."""
-        listed = (part.schema.get("enum", [part.schema.get("const")]) for part in parts_at(self.root, steps))
-        return value is not None and any(value in values for values in listed)
+    def basis(self, steps: Steps, value: Any) -> Basis:
+        """Return how the schema lets a value of an answer come about."""
+        parts = parts_at(self.root, steps)
+        if any(GROUNDED in part.schema for part in parts):
+            return "grounded"
+        listed = (part.schema.get("enum", [part.schema.get("const")]) for part in parts)
+        return "concluded" if isinstance(value, bool) or any(value in values for values in listed) else "free"
 
     def describe(self) -> Description:
         """Return the type in the style of a TypeScript interface."""

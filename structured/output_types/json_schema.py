@@ -7,7 +7,7 @@ follows a schema that refers to itself in place for ever), the mask alone vouche
 
 import json
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from typing import Any, get_args
 
@@ -130,7 +130,8 @@ class JsonSchemaType(JsonOutput[Any]):
 
     def compilation(self) -> Compilation:
         """Return what compiles the schema: it is read by the specification."""
-        return self.source.compilation(*self.layout)
+        written = self.source.compilation(*self.layout)
+        return written if self.schema is self.source.schema else replace(written, root=self.schema)
 
     @property
     def parts(self) -> Annotation:

@@ -97,7 +97,7 @@ def with_absence(root: Subschema, absent: Absent) -> Schema:
         return _Everywhere(root).schema()
     if isinstance(absent, str):
         raise SchemaError(f"The paths are one str, {absent!r}", remedy=f"Pass a list: [{absent!r}].")
-    return _AtPaths(root, absent).schema()
+    return AtPaths(root, absent, _permitted).schema()
 
 
 def _permitted(part: Subschema, schema: Any) -> Any:
@@ -109,7 +109,7 @@ def _permitted(part: Subschema, schema: Any) -> Any:
     return {"anyOf": [inside, _NULL], NOT_STATED: DROPPED, **notes}
 
 
-def _replaced(schema: Schema, keys: Sequence[str | int], inside: Any) -> dict[str, Any]:
+def replaced(schema: Schema, keys: Sequence[str | int], inside: Any) -> dict[str, Any]:
     """Return a schema with another one below some keys."""
     first, *others = keys
     if not others:
@@ -175,24 +175,26 @@ class _Everywhere:
             inside = self._inside(inner)
             if keys[0] == "properties" and inner.identity not in self.tags:
                 inside = self._permitted(inner, inside)
-            schema = _replaced(schema, keys, inside)
+            schema = replaced(schema, keys, inside)
         return schema
 
     def _permitted(self, part: Subschema, schema: Any) -> Any:
         return _permitted(part, schema) if can_be_null(part) or not can_be_absent(part) else schema
 
 
-class _AtPaths:
-    """Lets the fields at some paths be null. Definitions that a path leads through are copied to where it does."""
+class AtPaths:
+    """Changes the fields at some paths. Definitions that a path leads through are copied to where it does."""
 
-    def __init__(self, root: Subschema, paths: Sequence[str]) -> None:
+    def __init__(self, root: Subschema, paths: Sequence[str], change: Callable[[Subschema, Any], Any]) -> None:
         self.root = root
+        self.change = change
         self.paths = dict.fromkeys(paths)
         self.tags = set(_tags(root))
         self.known: dict[str, None] = {}
         self.copied = 0
 
     def schema(self) -> Schema:
+        """Return the changed schema. Raises SchemaError for a path that leads to no field."""
         found: Schema = self._at(self.root, ("", ""), self._inside(self.root, ("", "")))
         for path in self.paths:
             if path not in self.known:
@@ -202,7 +204,7 @@ class _AtPaths:
         return found
 
     def _at(self, part: Subschema, paths: tuple[str, str], schema: Any) -> Any:
-        """Return the schema of a field, which may be null if one of its paths was chosen."""
+        """Return the schema of a field, changed if one of its paths was chosen."""
         self.known |= dict.fromkeys(paths)
         if self.paths.keys().isdisjoint(paths):
             return schema
@@ -210,7 +212,7 @@ class _AtPaths:
             raise part.location.refusal(
                 f"{paths[0]!r} tells which branch of a union an answer is", keyword="oneOf", remedy="Leave it out."
             )
-        return _permitted(part, schema)
+        return self.change(part, schema)
 
     @deep
     def _inside(self, part: Subschema, paths: tuple[str, str]) -> Any:
@@ -231,7 +233,7 @@ class _AtPaths:
         for keyword in ("anyOf", "oneOf"):
             for index, (option, label) in enumerate(branches(part, keyword)):
                 inside = self._inside(option, (branch(paths[0], label), paths[1]))
-                schema = _replaced(schema, (keyword, index), inside)
+                schema = replaced(schema, (keyword, index), inside)
         for keys, _ in list(subschemas(schema, part.location.draft)):
             if keys[0] in _STEPS:
                 further = _STEPS[str(keys[0])]
@@ -239,7 +241,7 @@ class _AtPaths:
                 inner = part.below(*keys)
                 inside = self._inside(inner, there)
                 inside = self._at(inner, there, inside) if keys[0] == "properties" else inside
-                schema = _replaced(schema, keys, inside)
+                schema = replaced(schema, keys, inside)
         return schema
 
     def _leads_on(self, paths: tuple[str, str]) -> bool:

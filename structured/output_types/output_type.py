@@ -6,7 +6,7 @@ implementations; a class of one's own that follows it can be passed wherever a t
 
 from abc import ABC, abstractmethod
 from hashlib import sha256
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 from structured.automata import Automaton
 from structured.errors import SchemaError
@@ -14,6 +14,11 @@ from structured.output_types.annotations import Annotation
 from structured.output_types.paths import Steps
 
 T = TypeVar("T")
+
+
+Basis = Literal["free", "grounded", "concluded"]
+"""How a value comes about: the model writes it freely, or the document has to state it, or it is one of some that the
+type lists, or true or false, which is a conclusion."""
 
 
 class Description(NamedTuple):
@@ -70,9 +75,9 @@ class OutputType(ABC, Generic[T]):
         """The SHA-256 of what tells this type from others; by default, of its name and description."""
         return sha256(repr((self.name, self.describe())).encode(errors="surrogatepass")).hexdigest()
 
-    def is_chosen(self, steps: Steps, value: Any) -> bool:  # noqa: ARG002  an answer without a schema chooses nothing
-        """Tell whether a value of an answer is one of some that the type lists, and not read off the document."""
-        return False
+    def basis(self, steps: Steps, value: Any) -> Basis:  # noqa: ARG002  an answer without a schema is free
+        """Return how the type lets a value of an answer come about; see `Basis`."""
+        return "free"
 
     def check(self) -> None:
         """Raise SchemaError if the type is not supported. Called before a model is loaded.

@@ -4,6 +4,7 @@ from functools import lru_cache
 from typing import Annotated, Any, get_args, get_origin
 
 from structured.errors import SchemaError
+from structured.output_types.grounded.marks import Ground
 from structured.output_types.json_output import JsonLayout, JsonOutput
 from structured.output_types.json_schema import JsonSchema, JsonSchemaType
 from structured.output_types.optional_fields import Absent
@@ -17,29 +18,43 @@ KEPT = 64
 _LAYOUT = JsonLayout()
 
 
-def resolve_type(output_type: object, absent: Absent | None = None, layout: JsonLayout = _LAYOUT) -> OutputType[Any]:
+def resolve_type(
+    output_type: object,
+    absent: Absent | None = None,
+    layout: JsonLayout = _LAYOUT,
+    *,
+    grounded: Ground | None = None,
+) -> OutputType[Any]:
     """Return the output type that a caller means; the same object every time, if what is passed has a hash.
 
-    An `OutputType` is returned as it is. With `absent`, and for `Extraction[Model]`, fields may be missing.
+    An `OutputType` is returned as it is. With `absent`, and for `Extraction[Model]`, fields may be missing; what is
+    `grounded` has to be stated by the document.
     """
     output_type = _annotated(output_type)
     if isinstance(output_type, OutputType):
-        if absent is not None or layout != _LAYOUT:
+        if absent is not None or layout != _LAYOUT or grounded is not None:
             raise SchemaError(
-                f"{output_type.name} does not use JSON options: absent, whitespace and optional are for types and JSON "
-                "Schemas",
+                f"{output_type.name} does not use JSON options: absent, grounded, whitespace and optional are for "
+                "types and JSON Schemas",
                 remedy="Leave them out.",
             )
         return output_type
-    paths = absent if absent is None or absent is True or isinstance(absent, str) else tuple(absent)
+    given = (_hashable(absent), layout, _hashable(grounded))
     try:
         hash(output_type)
     except Exception:  # noqa: BLE001  the value's own code may raise anything
-        return _resolve(output_type, paths, layout)
-    return _resolve_once(output_type, paths, layout)
+        return _resolve(output_type, *given)
+    return _resolve_once(output_type, *given)
 
 
-def _resolve(output_type: object, absent: Absent | None, layout: JsonLayout) -> OutputType[Any]:
+def _hashable(paths: Absent | Ground | None) -> Any:
+    """Return paths as a tuple, and anything else as it is."""
+    return paths if paths is None or paths is True or isinstance(paths, str) else tuple(paths)
+
+
+def _resolve(
+    output_type: object, absent: Absent | None, layout: JsonLayout, grounded: Ground | None
+) -> OutputType[Any]:
     wanted = _without_metadata(output_type)
     if _is_extraction(get_origin(wanted)):
         output_type, absent = get_args(wanted)[0], True if absent is None else absent
@@ -57,6 +72,8 @@ def _resolve(output_type: object, absent: Absent | None, layout: JsonLayout) -> 
             remedy="Use Extraction[Model] as the whole type, and Model inside of others.",
         )
     known = _read_type(output_type, layout)
+    if grounded is not None:
+        known = known.with_grounding(grounded)
     if absent is None:
         return known
     if isinstance(known, PythonType):

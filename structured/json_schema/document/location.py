@@ -1,10 +1,10 @@
 """Where the compilation of a schema stands, what all of it shares, and the errors that are raised there."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 
 from structured.errors import SchemaError, UnsatisfiableError
 from structured.json_schema.document.drafts import Draft
@@ -21,13 +21,20 @@ Schema = Mapping[str, Any]
 NOT_STATED = "not stated"
 """The keyword that marks a field which may be null because the text may not state it."""
 
+GROUNDED = "grounded on"
+"""The keyword of a value that the document has to state. It says where a quotation may begin and end: `"words"` or
+`"characters"`."""
+
 VALIDATORS = "validators"
 """The keyword under which the names of the functions stand that are run on a finished value."""
+
+UNSATISFIABLE = "Unsatisfiable: "
+"""What the problem of an UnsatisfiableError begins with."""
 
 ANNOTATIONS = frozenset(
     {
         *("$comment", "default", "deprecated", "description", "examples", "readOnly", "title", "writeOnly"),
-        *(NOT_STATED, VALIDATORS),
+        *(GROUNDED, NOT_STATED, VALIDATORS),
     }
 )
 """Keywords that allow and forbid nothing (validation §9, and the notes about types)."""
@@ -57,6 +64,26 @@ KeyOrder = Literal["schema", "any"]
 """The order of the properties of an object: that in which the schema lists them, others after them; or any."""
 
 
+class Statements(Protocol):
+    """What a document states, for the values that have to be stated."""
+
+    def quotation(
+        self,
+        boundary: str,
+        included: Sequence[Pattern],
+        excluded: Sequence[Pattern],
+        *,
+        minimum: int,
+        maximum: int | None,
+    ) -> Pattern | None:
+        """Return the inside of the JSON strings that quote the document and keep some rules; None if there are none."""
+        ...
+
+    def spellings(self, kind: str) -> Iterable[Sequence[str]]:
+        """Return, for each number, date, date-time or time that is stated, how JSON may spell it, the usual first."""
+        ...
+
+
 @dataclass(slots=True, eq=False)
 class Compilation:
     """What all places of one compilation share.
@@ -65,7 +92,7 @@ class Compilation:
     schema is read by the specification, `asserts_formats` tells whether formats forbid anything, and `plain_numbers`
     whether numbers are written as those of types always are: with a limited number of digits, and 1 not as 1.0.
     `documents` are those that references may lead to, by URI, and `draft` is that of schemas that name none; `library`
-    finds what they lead to.
+    finds what they lead to. `statements` are those of the document, where one is read.
 
     `patterns` keeps the pattern of each definition, by name; those of `open_names` are being built. `names` tells the
     name by the identities of the schemas that it stands for. `references` are those made to definitions from inside
@@ -97,6 +124,7 @@ class Compilation:
     endings: Endings = field(default_factory=dict)
     documents: Mapping[str, Any] = field(default_factory=dict)
     draft: Draft = Draft.DRAFT_2020_12
+    statements: Statements | None = None
     library: Library = field(init=False)
 
     def __post_init__(self) -> None:
@@ -118,6 +146,7 @@ class Compilation:
             self.plain_numbers,
             self.key_order,
             documents=self.documents,
+            statements=self.statements,
             draft=self.draft,
         )
         fresh.library = self.library  # the resources in scopes are its own
@@ -196,7 +225,7 @@ class Location(NamedTuple):
     def unsatisfiable(self, reason: str, *, keyword: str | None) -> UnsatisfiableError:
         """Return the error that says that no text can be valid here."""
         return UnsatisfiableError(
-            f"Unsatisfiable: {reason}", schema_path=self.pointer, keyword=keyword, remedy="Allow at least one value."
+            f"{UNSATISFIABLE}{reason}", schema_path=self.pointer, keyword=keyword, remedy="Allow at least one value."
         )
 
 

@@ -1,0 +1,155 @@
+"""Classification: how probable each of some values is, and not only which one is the likeliest.
+
+Where a type has few values, each can be scored: the probability that the model gives to its text, as a share of that of
+all of them. Sampling under a mask gives other shares, since there each token is chosen before the rest is known: a text
+that begins likely and ends unlikely is taken too often. What texts begin with is read once for all of them.
+"""
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar, Unpack, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structured.automata import DEAD, WHOLE, Automaton
+from structured.decoding.device_masks import to_host
+from structured.decoding.sampling import log_softmax
+from structured.errors import Attempt, GenerationError, SchemaError
+from structured.errors.values import shown
+from structured.extraction.conversation import TextOrChat
+from structured.extraction.extractor import Extractor
+from structured.extraction.options import Options
+from structured.extraction.task import Item
+from structured.models import LanguageModel, calls
+from structured.results.answers import read_answer
+
+T = TypeVar("T")
+
+MAX_VALUES = 1_000
+"""Texts that are scored for one type."""
+
+MAX_BYTES = 10_000
+"""Of one of them."""
+
+MAX_ROWS = 64
+"""Texts that are scored side by side."""
+
+_END = -1
+"""Stands for whichever token ends a text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Classification(Generic[T]):
+    """The values of a type, and how probable each is.
+
+    Attributes:
+        value: The most probable one.
+        probabilities: Each value with its probability, the most probable first. The sum is 1.
+        legal_mass: The probability that the model would write one of the values at all. Where it is small, no
+            distribution over them says much.
+    """
+
+    value: T
+    probabilities: dict[T, float]
+    legal_mass: float
+
+    @property
+    def confidence(self) -> float:
+        """The probability of the value."""
+        return self.probabilities[self.value]
+
+
+@overload
+def classify(output_type: type[T], text: TextOrChat, **options: Unpack[Options]) -> Classification[T]: ...
+@overload
+def classify(output_type: object, text: TextOrChat, **options: Unpack[Options]) -> Classification[Any]: ...
+def classify(output_type: object, text: TextOrChat, **options: Unpack[Options]) -> Classification[Any]:
+    """Return how probable each value of a type is for a text.
+
+    `classify(Literal["billing", "sales"], "My invoice is wrong.")`
+
+    Parameters:
+        output_type: A type of at most 1,000 values: a `Literal`, an `Enum`, `bool`, a small range of integers, a tuple
+            of these.
+        text: As for `extract`.
+        options: See `Options`. Those of sampling have no effect.
+
+    Raises:
+        SchemaError: The type has more values, or values that have no hash. Whatever else `extract` raises.
+        GenerationError: Validators rejected every value.
+    """
+    extractor = Extractor[Any](output_type, **options)
+    item = extractor.task.item(0, text, named="the text")
+    name, index = extractor.task.output_type.name, item.index
+    texts = list(_texts(index.automaton, name))
+    read = [read_answer(extractor.task.output_type, one) for one in texts]
+    accepted = [(one, value) for one, value in zip(texts, read, strict=True) if not isinstance(value, Attempt)]
+    if not accepted:
+        raise GenerationError([one for one in read if isinstance(one, Attempt)])
+    scores = _log_probabilities(extractor.task.model, item, [one for one, _ in accepted])
+    shares, total = log_softmax(scores)
+    probabilities: dict[Any, float] = {}
+    for place in np.argsort(-shares, kind="stable").tolist():
+        value = accepted[place][1]
+        try:
+            probabilities[value] = probabilities.get(value, 0.0) + float(np.exp(shares[place]))
+        except TypeError as error:
+            remedy = "Ask for values such as str, int or an Enum, or for frozen models."
+            raise SchemaError(f"{shown(value)} has no hash", remedy=remedy) from error
+    ranked = dict(sorted(probabilities.items(), key=lambda pair: -pair[1]))
+    return Classification(next(iter(ranked)), ranked, min(float(np.exp(total)), 1.0))
+
+
+def _texts(automaton: Automaton, name: str) -> Iterator[str]:
+    """Yield all texts that an automaton accepts. Raises SchemaError where there are too many."""
+    found = 0
+    waiting = [(automaton.start, b"")]
+    while waiting:
+        state, text = waiting.pop()
+        if automaton.accepts(state):
+            found += 1
+            yield text.decode()
+        automaton.expand(state)
+        row = automaton.table[state][:WHOLE]
+        waiting += [(int(row[byte]), text + bytes((byte,))) for byte in np.flatnonzero(row > DEAD)[::-1].tolist()]
+        if found > MAX_VALUES or len(waiting) > 256 * MAX_VALUES or len(text) > MAX_BYTES:
+            raise SchemaError(
+                f"{name} has more than {MAX_VALUES:,} values, or very long ones",
+                remedy="Classify by a Literal, an Enum or bool, in the default whitespace; or use extract.",
+            )
+
+
+def _log_probabilities(model: LanguageModel, item: Item, texts: Sequence[str]) -> NDArray[np.float64]:
+    """Return the log-probability that a model gives to each text as the answer, shape (texts,)."""
+    spelled = [item.index.spelled_tokens(item.healed.begun + text.encode()) for text in texts]
+    if any(one == other[: len(one)] for one, other in itertools.pairwise(sorted(spelled))):
+        spelled = [(*one, _END) for one in spelled]  # one text begins another, so that its end has to be scored too
+    ordered = sorted(set(spelled))
+    scores: dict[tuple[int, ...], float] = {}
+    for first in range(0, len(ordered), MAX_ROWS):
+        scores |= _scores(model, item.healed.prompt, ordered[first : first + MAX_ROWS])
+    return np.array([scores[one] for one in spelled])
+
+
+def _scores(
+    model: LanguageModel, prompt: Sequence[int], texts: Sequence[tuple[int, ...]]
+) -> dict[tuple[int, ...], float]:
+    """Return the log-probability of each beginning of some texts, given as tokens; each beginning is read once."""
+    scores: dict[tuple[int, ...], float] = {(): 0.0}
+    rows: list[tuple[int, ...]] = [()]
+    batch, logits = calls.prefill(model, [prompt])
+    while rows:
+        length = len(rows[0])
+        shares = {beginning: log_softmax(to_host(logits[row]))[0] for row, beginning in enumerate(rows)}
+        longer = sorted({one[: length + 1] for one in texts if len(one) > length})
+        for one in longer:
+            token_ids = list(model.vocabulary.end_token_ids) if one[-1] == _END else [one[-1]]
+            scores[one] = scores[one[:-1]] + float(np.logaddexp.reduce(shares[one[:-1]][token_ids]))
+        unfinished = sorted({one[: length + 1] for one in texts if len(one) > length + 1})
+        if unfinished:
+            batch.select([rows.index(one[:-1]) for one in unfinished])
+            logits = calls.forward(model, batch, [[one[-1]] for one in unfinished])
+        rows = unfinished
+    return scores

@@ -1,0 +1,118 @@
+"""Grounded values: those that the document states, by construction.
+
+They are marked in the schema. What a mark allows is known when there is a document: see `grounded/`.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import GetJsonSchemaHandler
+
+from structured.errors.recursion import deep
+from structured.json_schema.document.drafts import subschemas
+from structured.json_schema.document.location import GROUNDED, Schema, Subschema
+from structured.json_schema.document.references import follow
+from structured.output_types.optional_fields import AtPaths, replaced, types_of
+
+T = TypeVar("T")
+
+Ground = Literal[True] | Sequence[str]
+"""The values that the document has to state: all that can be read off it, or those at some paths."""
+
+Boundary = Literal["words", "characters"]
+"""Where a quotation may begin and end."""
+
+GROUNDABLE = frozenset({"string", "number", "integer"})
+"""Types of values that can be read off a document. The others are conclusions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grounding:
+    """The mark of a value that the document has to state: `Annotated[str, Grounding("characters")]`.
+
+    Attributes:
+        boundary: Where a quotation may begin and end: at the boundaries of words (default), or of characters.
+    """
+
+    boundary: Boundary = "words"
+
+    def __get_pydantic_json_schema__(self, core_schema: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return {**handler(core_schema), GROUNDED: self.boundary}
+
+
+Grounded = Annotated[T, Grounding()]
+"""A value that the document states: a string that it holds on the boundaries of words, a number or a date that it
+writes in any form. `name: Grounded[str]`, `total: Grounded[Decimal]`, `lines: list[Grounded[str]]`."""
+
+
+@deep
+def with_grounding(root: Subschema, grounded: Ground) -> Schema:
+    """Return a schema in which the values that the document has to state are marked.
+
+    With True, these are all strings, numbers, dates and times, but for enums. Raises SchemaError for a path that leads
+    to no field, and for a field that cannot be read off a document.
+    """
+    if grounded is True:
+        found: Schema = _marked_everywhere(root)
+        return found
+    return AtPaths(root, grounded, _marked).schema()
+
+
+@deep
+def marks(schema: object) -> Iterator[str]:
+    """Yield the marks in a schema."""
+    if isinstance(schema, Mapping):
+        if isinstance(schema.get(GROUNDED), str):
+            yield schema[GROUNDED]
+        for inside in schema.values():
+            yield from marks(inside)
+    elif isinstance(schema, list):
+        for inside in schema:
+            yield from marks(inside)
+
+
+def _can_be_stated(schema: Mapping[str, Any]) -> bool:
+    """Tell whether a schema has only values that can be read off a document."""
+    types = types_of(schema)
+    return bool(types & GROUNDABLE) and types <= GROUNDABLE | {"null"} and not schema.keys() & _CONCLUSIONS
+
+
+_CONCLUSIONS = frozenset({"enum", "const", "contentSchema"})
+
+
+@deep
+def _marked_everywhere(part: Subschema) -> Any:
+    schema = part.schema
+    for keys, _ in subschemas(schema, part.location.draft) if isinstance(schema, Mapping) else ():
+        if keys[0] != "propertyNames":
+            inner = part.below(*keys)
+            schema = replaced(schema, keys, _marked_everywhere(inner))
+    if isinstance(schema, Mapping) and GROUNDED not in schema and _can_be_stated(schema):
+        return {**schema, GROUNDED: "words"}
+    return schema
+
+
+def _marked(part: Subschema, schema: Any) -> Any:
+    """Return the schema of a field with a mark. Raises SchemaError where no document states its values."""
+    if not any(_can_be_stated(option) for option in _options(part)):
+        raise part.location.refusal(
+            "Only a string, a number, a date or a time can be grounded: an enum and a boolean are conclusions, and of "
+            "an object or a list the fields and items are grounded",
+            keyword="type",
+            remedy="Leave the path out, or name the fields inside: lines[].price.",
+        )
+    return {**schema, GROUNDED: "words"}
+
+
+@deep
+def _options(part: Subschema) -> Iterator[Mapping[str, Any]]:
+    """Yield the schemas that a value may be of, by references and branches."""
+    if not isinstance(part.schema, Mapping):
+        return
+    yield part.schema
+    if "$ref" in part.schema:
+        yield from _options(follow(part))
+    for keyword in ("anyOf", "oneOf"):
+        for index in range(len(part.schema.get(keyword, ()))):
+            yield from _options(part.below(keyword, index))

@@ -1,0 +1,197 @@
+"""Grounded values: whatever a model would rather write, the document states what it writes."""
+
+import json
+import re
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Annotated, Literal
+
+import pytest
+from doubles import ByteTokenizer, json_hating_logits, random_logits
+from effort import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import BaseModel, Field
+
+from structured import (
+    Extractor,
+    Grounded,
+    Grounding,
+    JsonSchema,
+    ModelError,
+    NotStatedError,
+    SchemaError,
+    extract,
+    extract_batch,
+)
+from structured.models import FunctionModel, ScriptedModel
+from structured.output_types.grounded.dates import stated_dates
+from structured.output_types.grounded.numbers import stated_numbers
+
+TOKENS = ByteTokenizer()
+
+
+class Line(BaseModel):
+    item: Grounded[str]
+    price: Grounded[Decimal]
+
+
+class Invoice(BaseModel):
+    vendor: Grounded[str] = Field(max_length=12)
+    number: Annotated[Grounded[str], Field(pattern=r"^[A-Z]\d+$")] | None
+    issued: Grounded[date] | None
+    total: Grounded[float] | None = Field(ge=0)
+    pieces: Grounded[int] | None = Field(le=50)
+    paid: bool
+    lines: list[Line] = Field(max_length=2)
+    notes: dict[str, Grounded[str]] = Field(max_length=1)
+
+
+WORDS = st.sampled_from(
+    [
+        *("Ana", "O'Hara", "A17", 'the "Old" Mill', "B2", "naïve", "日本", "a\\b"),
+        *("12", "1.250,00", "€40.5", "3 May 2024", "2024-05-03", "twelve"),
+    ]
+)
+DOCUMENTS = st.lists(WORDS, min_size=1, max_size=9).flatmap(
+    lambda words: st.sampled_from([" ", ", ", "\n", " \r\n "]).map(lambda between: between.join(words))
+)
+
+
+def as_written(text: str) -> str:
+    """Return a text with each run of white space that wraps a line as one space."""
+    return re.sub(r"\s*\n\s*", " ", text)
+
+
+def check(document: str, value: object, span: tuple[int, int]) -> None:
+    """Check that a document states a value at its span."""
+    quoted = document[slice(*span)]
+    if isinstance(value, str):
+        assert value in (quoted, as_written(quoted))
+    elif isinstance(value, date):
+        assert value in {one for found in stated_dates(quoted) for one in found.readings}
+    else:
+        assert Decimal(str(value)) in {one for found in stated_numbers(quoted) for one in found.readings}
+
+
+@settings(max_examples=examples(150))
+@given(DOCUMENTS, st.integers(0, 10_000), st.booleans())
+def test_every_grounded_value_stands_at_its_span(document: str, seed: int, hates: bool) -> None:
+    logits = json_hating_logits(TOKENS.tokens) if hates else random_logits(len(TOKENS.tokens), scale=3.0, seed=seed)
+    model = FunctionModel(logits, TOKENS)
+    try:
+        found = extract(Invoice, document, model=model, evidence=True, max_tokens=400)
+    except NotStatedError:
+        assert not re.search(r"\w{1,12}", document)
+        return
+    assert found.value is not None
+    bill = found.value
+    stated = {"vendor": bill.vendor, "number": bill.number, "issued": bill.issued}
+    stated |= {"total": bill.total, "pieces": bill.pieces}
+    stated |= {f"lines[{place}].item": line.item for place, line in enumerate(bill.lines)}
+    stated |= {f"lines[{place}].price": line.price for place, line in enumerate(bill.lines)}
+    for path, value in stated.items():
+        evidence = found.evidence[path]
+        if value is None:
+            assert evidence.match == "absent"
+        else:
+            assert evidence.match == "grounded"
+            assert evidence.span is not None
+            check(document, value, evidence.span)
+    assert found.evidence["paid"].match == "concluded"
+
+
+class Person(BaseModel):
+    name: str
+    age: int
+    city: Literal["Bern", "Rome"]
+
+
+def scripted(answer: str) -> ScriptedModel:
+    return ScriptedModel(answer)
+
+
+def anything(seed: int) -> FunctionModel:
+    """Return a model without preferences."""
+    return FunctionModel(random_logits(len(TOKENS.tokens), scale=3.0, seed=seed), TOKENS)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_options_ground_types_that_say_nothing_of_it(seed: int) -> None:
+    """All that can be read off a text, or what some paths lead to; an enum stays what it is."""
+    text = "Ana is thirty-one."
+    free = scripted('{"name": "Bob", "age": 99, "city": "Rome"}')
+    assert extract(Person, text, model=free).name == "Bob"
+    assert extract(Person, "Bob is 99.", model=free, grounded=True) == Person(name="Bob", age=99, city="Rome")
+    found = extract(Person, text, model=anything(seed), grounded=True)
+    assert found.name in text
+    assert found.age in {1, 30, 31}
+    found = extract(Person, "Bob is 98.", model=free, grounded=["name"])
+    assert found == Person(name="Bob", age=99, city="Rome")
+
+
+@pytest.mark.parametrize(
+    ("document", "name"), [("It was Rosa\n   Lind.", "Rosa Lind"), ("It was Rosa\n   Lind.", "Rosa\n   Lind")]
+)
+def test_white_space_that_wraps_a_line_may_be_one_space(document: str, name: str) -> None:
+    assert extract(Grounded[str], document, model=scripted(json.dumps(name))) == name
+
+
+def test_quotations_of_characters_need_no_boundaries() -> None:
+    class Code(BaseModel):
+        word: Grounded[str]
+        part: Annotated[str, Grounding("characters")]
+
+    assert extract(Code, "Codes: AB1234.", model=scripted('{"word": "AB1234", "part": "B12"}')).part == "B12"
+    with pytest.raises(ModelError, match="does not allow the script"):
+        extract(Code, "Codes: AB1234.", model=scripted('{"word": "B12", "part": "B12"}'))
+
+
+def test_a_document_that_does_not_state_a_value_is_an_error_before_anything_is_written() -> None:
+    with pytest.raises(NotStatedError, match="states no integer") as caught:
+        extract(Person, "Ana is here.", model=scripted("{}"), grounded=["age"])
+    assert caught.value.schema_path == "/properties/age"
+    assert caught.value.attempts == ()
+    both = extract_batch(
+        Person,
+        ["Ana is here.", "Ana is 31."],
+        model=scripted('{"name": "Ana", "age": 31, "city": "Rome"}'),
+        grounded=["age"],
+        errors="return",
+    )
+    assert isinstance(both[0], NotStatedError)
+    assert both[0].document == 0
+    assert both[1] == Person(name="Ana", age=31, city="Rome")
+
+
+def test_what_is_not_stated_may_be_missing() -> None:
+    found = extract(Person, "Ana is here.", model=anything(0), max_tokens=60, grounded=["age"], absent=["age"])
+    assert found.missing == ("age",)
+
+
+@pytest.mark.parametrize("wanted", [Grounded[bool], Grounded[Literal["a", "b"]], list[Grounded[bool]]])
+def test_conclusions_cannot_be_grounded(wanted: object) -> None:
+    with pytest.raises(SchemaError, match="Only a string, a number, a date or a time can be grounded"):
+        Extractor(wanted, model=scripted("true"))
+
+
+@pytest.mark.parametrize("path", ["city", "elsewhere"])
+def test_paths_that_ground_nothing_are_refused(path: str) -> None:
+    with pytest.raises(SchemaError, match=r"grounded|No field has the path"):
+        Extractor(Person, model=scripted("{}"), grounded=[path])
+
+
+def test_bounds_and_patterns_choose_among_what_is_stated() -> None:
+    class Bounded(BaseModel):
+        year: Grounded[int] = Field(ge=1900, le=2100)
+        code: Annotated[Grounded[str], Field(pattern="^[A-Z]{2}$")]
+        when: Grounded[datetime] | None
+
+    document = "Flight LH 1823 leaves on 14 June 2025 at 9:40 am from gate G21."
+    found = extract(Bounded, document, model=anything(0))
+    assert (found.year, found.code) == (2025, "LH")
+
+
+def test_a_json_schema_is_grounded_by_an_option() -> None:
+    schema = JsonSchema({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]})
+    assert extract(schema, "It is 12.", model=anything(0), grounded=True) == {"n": 12}
