@@ -4,13 +4,16 @@ In the path of a field, `[]` stands for each item, `*` for each entry of a dicti
 branch of a choice that the field belongs to.
 """
 
+import re
 from collections.abc import Iterator, Mapping
-from json import dumps
+from json import dumps, loads
 
 from structured.json_schema.document.location import Subschema
 
 Steps = tuple[str | int, ...]
 """The names and positions that lead to a value."""
+
+_STEP = re.compile(r'\[(\d+)\]|("(?:[^"\\]|\\.)*")|([^.\["]+)')
 
 
 def member(path: str, name: str) -> str:
@@ -34,6 +37,22 @@ def steps_to_path(steps: Steps) -> str:
     path = ""
     for step in steps:
         path = f"{path}[{step}]" if isinstance(step, int) else member(path, step)
+    return path
+
+
+def path_to_steps(path: str) -> Steps:
+    """Return the names and positions in the path of one value: `lines[2].price` → `("lines", 2, "price")`."""
+    return tuple(
+        int(index) if index else loads(quoted, strict=False) if quoted else name
+        for index, quoted, name in _STEP.findall(path)
+    )
+
+
+def steps_to_field(steps: Steps) -> str:
+    """Return the path of the field that a value belongs to: `("lines", 2, "price")` → `lines[].price`."""
+    path = ""
+    for step in steps:
+        path = f"{path}[]" if isinstance(step, int) else member(path, step)
     return path
 
 

@@ -1,0 +1,1 @@
+"""Jobs: what is done with many documents and their extractions."""
