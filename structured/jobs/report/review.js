@@ -12,6 +12,11 @@ const WORDS = {
   none: "no support in the text",
 };
 const KINDS = { string: "text", number: "number", boolean: "true/false", null: "nothing" };
+const ACTS = {
+  accepted: ["Accept", "M3 8.5 6.5 12 13 4.5"],
+  corrected: ["Correct", "M3 13h2.5L13 5.5 10.5 3 3 10.5z M9 4.5 11.5 7"],
+  rejected: ["Reject", "M4 4l8 8 M12 4l-8 8"],
+};
 const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
 
 const byId = (id) => document.getElementById(id);
@@ -25,6 +30,15 @@ const element = (tag, properties = {}, ...children) => {
   made.append(...children);
   return made;
 };
+
+function icon(shape) {
+  const [picture, path] = ["svg", "path"].map((tag) => document.createElementNS("http://www.w3.org/2000/svg", tag));
+  picture.setAttribute("viewBox", "0 0 16 16");
+  picture.setAttribute("aria-hidden", "true");
+  path.setAttribute("d", shape);
+  picture.append(path);
+  return picture;
+}
 
 // Decisions: for the place of a document and the place of a value in it, [kind] or ["corrected", JSON text].
 
@@ -62,8 +76,7 @@ const currentJson = (place, number) => {
   return decision?.[0] === "corrected" ? decision[1] : documents[place].values[number].json;
 };
 const bandOf = (value) =>
-  value.match === "none" ? "bad"
-  : value.confidence === null ? "unknown"
+  value.confidence === null ? "unknown"
   : value.confidence >= 0.9 ? "good"
   : value.confidence >= 0.6 ? "doubtful"
   : "bad";
@@ -167,7 +180,7 @@ function row(position, height) {
   const done = decisions[place].size;
   const facts = element("span", {}, `${place + 1}`);
   if (done) facts.append(element("i", { className: done === one.values.length ? "good" : "" }, done === one.values.length ? "✓ reviewed" : `${done} of ${one.values.length}`));
-  if (measured.length) facts.append(element("i", { className: bandOf({ confidence: lowest }) }, `from ${percent(lowest)}`));
+  if (measured.length) facts.append(element("i", { className: bandOf({ confidence: lowest }) }, `lowest ${percent(lowest)}`));
   if (lacking) facts.append(element("i", { className: "bad" }, `${lacking} no support`));
   const made = element("div", { className: "row", id: `row-${place}`, role: "option" }, element("b", {}, nameOf(one)), facts);
   made.setAttribute("aria-selected", String(place === at));
@@ -291,8 +304,8 @@ function valueItem(number) {
   }
   trust.append(element("span", { className: value.match === "none" ? "lacking" : "" }, WORDS[value.match] ?? "not looked for"));
   const acts = element("div", { className: "acts", role: "group", ariaLabel: `Decide on ${value.path || "the answer"}` });
-  for (const [kind, verb] of [["accepted", "Accept"], ["corrected", "Correct"], ["rejected", "Reject"]]) {
-    const button = element("button", { type: "button", className: kind, ariaPressed: String(decision === kind), title: `${verb} (${verb[0].toLowerCase()})` }, decision === kind ? `${kind[0].toUpperCase()}${kind.slice(1)}` : verb);
+  for (const [kind, [verb, shape]] of Object.entries(ACTS)) {
+    const button = element("button", { type: "button", className: kind, ariaLabel: verb, ariaPressed: String(decision === kind), title: `${verb} (${verb[0].toLowerCase()})` }, icon(shape));
     button.onclick = () => {
       choose(number);
       if (kind === "corrected") edit();
@@ -300,7 +313,7 @@ function valueItem(number) {
     };
     acts.append(button);
   }
-  const item = element("li", { className: `value ${decision ?? ""}` }, pick, trust, acts);
+  const item = element("li", { className: `value ${decision ?? ""}` }, pick, acts, trust);
   item.dataset.value = number;
   item.onclick = (event) => {
     if (!event.target.closest(".acts, .edit")) choose(number);
@@ -329,7 +342,8 @@ function drawCounts() {
   const [values, done] = [documents.reduce((sum, one) => sum + one.values.length, 0), decisions.reduce((sum, inside) => sum + inside.size, 0)];
   const reviewed = decisions.filter((inside) => inside.size).length;
   byId("progress").textContent = `${done.toLocaleString("en")} of ${plural(values, "value")} reviewed`;
-  byId("export").textContent = reviewed ? `Export ${plural(reviewed, "document")}` : "Export";
+  byId("export").textContent = reviewed ? `Export (${reviewed.toLocaleString("en")})` : "Export";
+  byId("export").ariaLabel = `Export ${plural(reviewed, "reviewed document")}`;
   byId("export").disabled = !reviewed;
   byId("kept").textContent = kept
     ? "Decisions are kept in this browser. Export them to use them elsewhere."
@@ -337,7 +351,7 @@ function drawCounts() {
   if (at in documents) {
     byId("document-name").replaceChildren(
       `Document ${at + 1}`,
-      element("small", {}, `${decisions[at].size} of ${plural(documents[at].values.length, "value")} reviewed`),
+      element("small", {}, `${decisions[at].size} of ${documents[at].values.length.toLocaleString("en")} reviewed`),
     );
   }
 }
@@ -442,7 +456,7 @@ function edit() {
   if (active === null) return;
   editing = true;
   drawValues();
-  itemOf(active).querySelector("textarea, .edit select").focus();
+  itemOf(active).querySelector(".edit textarea:enabled, .edit select").focus();
   bringIntoSight();
 }
 
@@ -470,7 +484,7 @@ function editor(number) {
   const problem = element("p", { role: "alert", hidden: true });
   const keep = element("button", { type: "submit", className: "main" }, "Save");
   const leave = element("button", { type: "button", className: "quiet" }, "Cancel");
-  const made = element("form", { className: "edit" }, kind, text, problem, element("div", {}, keep, leave));
+  const made = element("form", { className: "edit" }, text, kind, problem, element("div", {}, keep, leave));
   kind.onchange = () => (text.disabled = kind.value === "null");
   kind.onchange();
   leave.onclick = () => {
