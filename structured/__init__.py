@@ -40,6 +40,7 @@ from structured.extraction.extractor import Extractor
 from structured.extraction.options import Options
 from structured.extraction.stream import Stream
 from structured.integrations.transformers import GuidedLogitsProcessor
+from structured.jobs.report.report import report
 from structured.models import load_model
 from structured.output_types.evidence import Evidence
 from structured.output_types.extraction import Extraction
@@ -102,6 +103,7 @@ __all__ = [
     "extract_batch",
     "inspect_type",
     "load_model",
+    "report",
     "structured",
     "to_regex",
 ]

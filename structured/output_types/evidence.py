@@ -1,5 +1,6 @@
 """Evidence: where in a document a value stands, how that is known, and how sure the model was of it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,6 +15,23 @@ concluded: A boolean, or one of the values of an enum, that the document does no
 absent: Null; nothing is said.
 none: The document does not support it.
 """
+
+MATCH_WORDS: Mapping[Match, str] = {
+    "grounded": "taken from the text",
+    "exact": "stated in the text",
+    "normalised": "stated in another form",
+    "fuzzy": "similar words in the text",
+    "concluded": "concluded, not spelled out",
+    "absent": "not stated",
+    "none": "no support in the text",
+}
+"""The matches, for people."""
+
+Band = Literal["good", "doubtful", "bad", "unknown"]
+"""The colour of a confidence."""
+
+BANDS: Mapping[Band, float] = {"good": 0.9, "doubtful": 0.6, "bad": 0.0}
+"""The least confidence of each band, the best first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,3 +48,10 @@ class Evidence:
     span: tuple[int, int] | None
     match: Match
     confidence: float | None = None
+
+    @property
+    def band(self) -> Band:
+        """How the confidence is coloured: `good` from 0.9, `doubtful` from 0.6, `bad` below, or `unknown`."""
+        if self.confidence is None:
+            return "unknown"
+        return next((band for band, least in BANDS.items() if self.confidence >= least), "bad")

@@ -15,6 +15,8 @@ from structured.errors import Attempt
 from structured.errors.pickling import StandInError
 from structured.errors.values import message
 from structured.output_types.evidence import Evidence
+from structured.output_types.extraction_html import document_to_html, values_to_html
+from structured.output_types.html import card
 from structured.output_types.optional_fields import Absent
 from structured.output_types.resolve import resolve_type
 from structured.output_types.stated import Stated
@@ -86,6 +88,12 @@ class Extraction(Stated[T], Generic[T]):
     attempts: tuple[Attempt, ...] = field(default=(), repr=False, compare=False)
     seconds: float = field(default=0.0, repr=False, compare=False)
     made_by: Provenance | None = field(default=None, repr=False, compare=False)
+
+    def _repr_html_(self) -> str:
+        """Return the document with its values highlighted, and the values with their evidence."""
+        title, model = ("Extraction", "") if self.made_by is None else (self.made_by.type, self.made_by.model)
+        parts = [document_to_html(self.document, self.evidence)] if self.document else []
+        return card(title, model, *parts, values_to_html(self.data, self.missing, self.evidence))
 
     def to_json(self) -> str:
         """Return the extraction as one JSON object, in one line."""

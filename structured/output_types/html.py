@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 _LEFT = "text-align:left;vertical-align:top"
-_COLOURS = {"good": "#2e7d32", "doubtful": "#b26a00", "bad": "#c62828"}
+_COLOURS = {"good": "#2e7d32", "doubtful": "#b26a00", "bad": "#c62828", "unknown": "#808080"}
 
 
 class Html(str):
@@ -55,8 +55,16 @@ def code(text: object) -> Html:
 
 
 def coloured(text: object, kind: str) -> Html:
-    """Return a text that is "good", "doubtful" or "bad"."""
+    """Return a text that is "good", "doubtful", "bad" or "unknown"."""
     return Html(f'<span style="color:{_COLOURS[kind]}">{html(text)}</span>')
+
+
+def marked(text: object, kind: str) -> Html:
+    """Return a highlighted text that is "good", "doubtful", "bad" or "unknown"."""
+    colour = _COLOURS[kind]
+    return Html(
+        f'<mark style="color:inherit;background:{colour}33;border-bottom:2px solid {colour}">{html(text)}</mark>'
+    )
 
 
 def joined(*parts: object) -> Html:

@@ -7,6 +7,7 @@ branch of a choice that the field belongs to.
 import re
 from collections.abc import Iterator, Mapping
 from json import dumps, loads
+from typing import Any
 
 from structured.json_schema.document.location import Subschema
 
@@ -46,6 +47,22 @@ def path_to_steps(path: str) -> Steps:
         int(index) if index else loads(quoted, strict=False) if quoted else name
         for index, quoted, name in _STEP.findall(path)
     )
+
+
+def leaves(data: Any, steps: Steps = ()) -> Iterator[tuple[Steps, Any]]:
+    """Yield the values in some data that hold no others, and what leads to them.
+
+    `{"a": [1, {"b": "x"}], "c": []}` → `(("a", 0), 1)`, `(("a", 1, "b"), "x")`
+    """
+    match data:
+        case dict():
+            for name, inside in data.items():
+                yield from leaves(inside, (*steps, name))
+        case list():
+            for index, inside in enumerate(data):
+                yield from leaves(inside, (*steps, index))
+        case _:
+            yield steps, data
 
 
 def steps_to_field(steps: Steps) -> str:

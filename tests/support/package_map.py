@@ -8,6 +8,6 @@ HOUSE = Path(structured.__file__).parent
 
 PACKAGES = (
     *("errors", "regex", "vocabulary", "automata", "json_schema", "output_types", "models", "index", "decoding"),
-    *("results", "extraction", "integrations", "cli"),
+    *("results", "extraction", "jobs", "integrations", "cli"),
 )
 """In the order in which data goes through them; a module imports only from packages before its own, or from its own."""

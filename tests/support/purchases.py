@@ -259,7 +259,12 @@ def _marked() -> Iterator[tuple[str, Said]]:
         price = draw.randrange(500, 90000) / 100
         day, number = draw.randrange(1, 29), draw.randrange(1000, 100000)
         names = {"vendor": draw.choice(_VENDORS), "buyer": draw.choice(_BUYERS), "item": draw.choice(_ITEMS)}
-        shown = {"number": f"N{number}", "date": f"{day} May 2024", "price": f"{price:.2f}", "total": f"{price + 4.5:.2f}"}
+        shown = {
+            "number": f"N{number}",
+            "date": f"{day} May 2024",
+            "price": f"{price:.2f}",
+            "total": f"{price + 4.5:.2f}",
+        }
         said: Said = {
             "date": (f"2024-05-{day:02}", "normalised"),
             "lines[0].price": (price, "exact"),

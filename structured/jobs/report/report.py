@@ -13,18 +13,20 @@ import hashlib
 import json
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
+from copy import deepcopy
 from os import PathLike
 from pathlib import Path
 from string import Template
 from typing import Any
 
 from structured.errors.values import described
+from structured.output_types.evidence import BANDS, MATCH_WORDS, Evidence
 from structured.output_types.extraction import Extraction
 from structured.output_types.html import html
-from structured.output_types.paths import Steps, path_to_steps, steps_to_field, steps_to_path
+from structured.output_types.paths import Steps, leaves, path_to_steps, steps_to_field, steps_to_path
 
-Values = dict[str, tuple[Steps, str | None]]
-"""For each leaf path: its steps, and its value as JSON text; None if the value is missing."""
+ABSENT = Evidence(None, "absent")
+"""What is known of a value that was left out."""
 
 
 def report(extractions: Iterable[Extraction[Any]], path: str | PathLike[str], *, title: str = "Review") -> Path:
@@ -61,6 +63,8 @@ def to_page(extractions: Iterable[Extraction[Any]], title: str) -> str:
     template, style, script = (_part(f"review.{kind}") for kind in ("html", "css", "js"))
     return Template(template).substitute(
         title=html(title),
+        good=f"{BANDS['good']:.0%}",
+        doubtful=f"{BANDS['doubtful']:.0%}",
         style=style,
         style_digest=_digest_of_source(style),
         script=script,
@@ -89,76 +93,54 @@ def _document(
     """Return one document with its values; new names of fields are numbered, and ids that were given counted."""
     if not isinstance(extraction, Extraction):
         raise TypeError(f"extractions[{position}] is {described(extraction)}, not an Extraction. Leave it out.")
-    document, evidence = extraction.document, extraction.evidence
-    values: Values = {}
-    _collect(extraction.data, (), values)
-    for path in (*extraction.missing, *evidence):
-        values.setdefault(path, (path_to_steps(path), None))
-    if values and not evidence:
-        raise ValueError(f"extractions[{position}] has no evidence. Pass evidence=True to the call that makes it.")
-    order = {path: place for place, path in enumerate(evidence)}
-    paths = sorted(values, key=lambda path: order.get(path, len(order)))
-    to_utf16 = Utf16Offsets(document)
-    shown = []
-    for path in paths:
-        steps, text = values[path]
-        found = evidence.get(path)
-        span = None if found is None else found.span
-        if span is not None and not 0 <= span[0] <= span[1] <= len(document):
+    values = {steps_to_path(steps): json.dumps(value, allow_nan=False) for steps, value in leaves(extraction.data)}
+    evidence = {**dict.fromkeys(extraction.missing, ABSENT), **extraction.evidence}
+    paths = {**extraction.evidence, **evidence, **values}
+    to_utf16 = Utf16Offsets(extraction.document)
+    shown, tree = [], deepcopy(extraction.data)
+    for number, path in enumerate(paths):
+        if path not in evidence:
             raise ValueError(
-                f"extractions[{position}].evidence[{path!r}].span is {span}, and the document has "
-                f"{len(document):,} characters. Pass the extraction with the document that it was made from."
+                f"extractions[{position}] has no evidence for {path!r}. Pass evidence=True to the call that makes it."
             )
+        steps, found = path_to_steps(path), evidence[path]
+        tree = _replaced(tree, steps, number)
+        _check_span(found.span, extraction.document, f"extractions[{position}].evidence[{path!r}]")
         shown.append(
             {
                 "path": path,
                 "field": fields.setdefault(steps_to_field(steps), len(fields)),
-                "json": text,
-                "span": None if span is None else [to_utf16(span[0]), to_utf16(span[1])],
-                "match": None if found is None else found.match,
-                "confidence": None if found is None else found.confidence,
+                "json": values.get(path),
+                "span": None if found.span is None else [to_utf16(end) for end in found.span],
+                "words": MATCH_WORDS[found.match],
+                "match": found.match,
+                "confidence": found.confidence,
+                "band": found.band,
             }
         )
-    numbers = {values[path][0]: number for number, path in enumerate(paths)}
-    return {"id": _unused(_digest(document), ids), "text": document, "values": shown, "data": _tree(extraction.data, numbers)}
+    digest = _digest(extraction.document)
+    ids[digest] = ids.get(digest, 0) + 1
+    name = digest if ids[digest] == 1 else f"{digest}-{ids[digest]}"
+    return {"id": name, "text": extraction.document, "values": shown, "data": tree}
 
 
-def _collect(data: Any, steps: Steps, values: Values) -> None:
-    """Collect the leaves of some data: whatever is neither an object nor a list."""
-    match data:
-        case dict():
-            for name, inside in data.items():
-                _collect(inside, (*steps, name), values)
-        case list():
-            for index, inside in enumerate(data):
-                _collect(inside, (*steps, index), values)
-        case _:
-            values[steps_to_path(steps)] = steps, json.dumps(data, allow_nan=False)
+def _replaced(data: Any, steps: Steps, value: object) -> Any:
+    """Return data with a value in place of another, or added to it: `{"a": [5]}`, `("a", 0)`, 1 → `{"a": [1]}`."""
+    if not steps:
+        return value
+    inside = data
+    for step in steps[:-1]:
+        inside = inside[step]
+    inside[steps[-1]] = value
+    return data
 
 
-def _tree(data: Any, numbers: dict[Steps, int]) -> Any:
-    """Return data with the number of each leaf in its place, those of missing members after the others.
-
-    `{"name": "Ana"}`, `{("name",): 1, ("age",): 0}` → `{"name": 1, "age": 0}`
-    """
-    tree = _numbered(data, (), numbers)
-    for steps, number in numbers.items():
-        inside = tree
-        for step in steps[:-1]:
-            inside = inside[step]
-        if steps:
-            inside[steps[-1]] = number
-    return tree
-
-
-def _numbered(data: Any, steps: Steps, numbers: dict[Steps, int]) -> Any:
-    match data:
-        case dict():
-            return {name: _numbered(inside, (*steps, name), numbers) for name, inside in data.items()}
-        case list():
-            return [_numbered(inside, (*steps, index), numbers) for index, inside in enumerate(data)]
-        case _:
-            return numbers[steps]
+def _check_span(span: tuple[int, int] | None, document: str, name: str) -> None:
+    if span is not None and not 0 <= span[0] <= span[1] <= len(document):
+        raise ValueError(
+            f"{name}.span is {span}, and the document has {len(document):,} characters. Pass the extraction with the "
+            "document that it was made from."
+        )
 
 
 class Utf16Offsets:
@@ -185,9 +167,3 @@ def _digest(text: str) -> str:
 def _digest_of_source(source: str) -> str:
     """Return the digest by which a content security policy names a script or a style sheet."""
     return base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()
-
-
-def _unused(name: str, given: dict[str, int]) -> str:
-    """Return a name that was not given yet: one that was is numbered."""
-    given[name] = given.get(name, 0) + 1
-    return name if given[name] == 1 else f"{name}-{given[name]}"

@@ -2,15 +2,6 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const documents = data.documents;
 
-const WORDS = {
-  grounded: "taken from the text",
-  exact: "stated in the text",
-  normalised: "stated in another form",
-  fuzzy: "similar words in the text",
-  concluded: "concluded, not spelled out",
-  absent: "not stated",
-  none: "no support in the text",
-};
 const KINDS = { string: "text", number: "number", boolean: "true/false", null: "nothing" };
 const ACTS = {
   accepted: ["Accept", "M3 8.5 6.5 12 13 4.5"],
@@ -75,12 +66,7 @@ const currentJson = (place, number) => {
   const decision = decisions[place].get(number);
   return decision?.[0] === "corrected" ? decision[1] : documents[place].values[number].json;
 };
-const bandOf = (value) =>
-  value.confidence === null ? "unknown"
-  : value.confidence >= 0.9 ? "good"
-  : value.confidence >= 0.6 ? "doubtful"
-  : "bad";
-const percent = (share) => `${Math.floor(share * 100 + 1e-9)} %`;
+const percent = (share) => `${Math.floor(share * 100 + 1e-9)}%`;
 
 // The export: data with corrections, and without what was rejected.
 
@@ -155,7 +141,7 @@ function filter() {
   filters.limit = byId("limit").valueAsNumber / 100;
   filters.unsupported = byId("unsupported").checked;
   filters.open = byId("open-only").checked;
-  byId("limit-shown").textContent = `${byId("limit").value} %`;
+  byId("limit-shown").textContent = `${byId("limit").value}%`;
   shown = documents.map((one, place) => place).filter((place) => isShown(documents[place], place));
   byId("found").textContent =
     shown.length === documents.length
@@ -174,13 +160,15 @@ const nameOf = (one) => one.text.slice(0, 2000).trimStart().split(/[\r\n]/, 1)[0
 function row(position, height) {
   const place = shown[position];
   const one = documents[place];
-  const measured = one.values.map((value) => value.confidence).filter((confidence) => confidence !== null);
-  const lowest = Math.min(...measured);
+  const measured = one.values.filter((value) => value.confidence !== null);
   const lacking = one.values.filter((value) => value.match === "none").length;
   const done = decisions[place].size;
   const facts = element("span", {}, `${place + 1}`);
   if (done) facts.append(element("i", { className: done === one.values.length ? "good" : "" }, done === one.values.length ? "✓ reviewed" : `${done} of ${one.values.length}`));
-  if (measured.length) facts.append(element("i", { className: bandOf({ confidence: lowest }) }, `lowest ${percent(lowest)}`));
+  if (measured.length) {
+    const lowest = measured.reduce((a, b) => (b.confidence < a.confidence ? b : a));
+    facts.append(element("i", { className: lowest.band }, `lowest ${percent(lowest.confidence)}`));
+  }
   if (lacking) facts.append(element("i", { className: "bad" }, `${lacking} no support`));
   const made = element("div", { className: "row", id: `row-${place}`, role: "option" }, element("b", {}, nameOf(one)), facts);
   made.setAttribute("aria-selected", String(place === at));
@@ -234,7 +222,7 @@ function drawText() {
   const parts = pieces(one).map(({ text, numbers }) => {
     if (!numbers.length) return text;
     const innermost = one.values[numbers[0]];
-    const made = element("mark", { className: `${bandOf(innermost)} ${innermost.match}`, title: numbers.map((n) => one.values[n].path).join(", ") }, text);
+    const made = element("mark", { className: `${innermost.band} ${innermost.match}`, title: numbers.map((n) => one.values[n].path).join(", ") }, text);
     made.dataset.values = numbers.join(" ");
     made.classList.toggle("faint", !numbers.some((n) => passes(one.values[n])));
     return made;
@@ -292,17 +280,16 @@ function valueItem(number) {
     element("bdi", { className: missing || content === "" ? "none" : "" }, missing ? "nothing" : content === "" ? "empty text" : content),
   );
   if (corrected !== undefined) pick.append(element("del", {}, kindOf(value.json) === "null" ? "nothing" : shownJson(value.json)));
-  const band = bandOf(value);
   const trust = element("div", { className: "trust" });
   if (value.confidence !== null) {
     const filled = element("i");
     filled.style.width = `${value.confidence * 100}%`;
     trust.append(
-      element("span", { className: `meter ${band}`, ariaHidden: "true" }, filled),
-      element("b", { className: band }, percent(value.confidence), element("span", { className: "unseen" }, " confidence")),
+      element("span", { className: `meter ${value.band}`, ariaHidden: "true" }, filled),
+      element("b", { className: value.band }, percent(value.confidence), element("span", { className: "unseen" }, " confidence")),
     );
   }
-  trust.append(element("span", { className: value.match === "none" ? "lacking" : "" }, WORDS[value.match] ?? "not looked for"));
+  trust.append(element("span", { className: value.match === "none" ? "lacking" : "" }, value.words));
   const acts = element("div", { className: "acts", role: "group", ariaLabel: `Decide on ${value.path || "the answer"}` });
   for (const [kind, [verb, shape]] of Object.entries(ACTS)) {
     const button = element("button", { type: "button", className: kind, ariaLabel: verb, ariaPressed: String(decision === kind), title: `${verb} (${verb[0].toLowerCase()})` }, icon(shape));
