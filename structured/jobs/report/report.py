@@ -19,7 +19,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from structured.errors.values import described
+from structured.errors.values import shown
 from structured.output_types.evidence import BANDS, MATCH_WORDS, Evidence
 from structured.output_types.extraction import Extraction
 from structured.output_types.html import html
@@ -92,12 +92,12 @@ def _document(
 ) -> dict[str, Any]:
     """Return one document with its values; new names of fields are numbered, and ids that were given counted."""
     if not isinstance(extraction, Extraction):
-        raise TypeError(f"extractions[{position}] is {described(extraction)}, not an Extraction. Leave it out.")
+        raise TypeError(f"extractions[{position}] is {shown(extraction)}, not an Extraction. Leave it out.")
     values = {steps_to_path(steps): json.dumps(value, allow_nan=False) for steps, value in leaves(extraction.data)}
     evidence = {**dict.fromkeys(extraction.missing, ABSENT), **extraction.evidence}
     paths = {**extraction.evidence, **evidence, **values}
     to_utf16 = Utf16Offsets(extraction.document)
-    shown, tree = [], deepcopy(extraction.data)
+    listed, tree = [], deepcopy(extraction.data)
     for number, path in enumerate(paths):
         if path not in evidence:
             raise ValueError(
@@ -106,7 +106,7 @@ def _document(
         steps, found = path_to_steps(path), evidence[path]
         tree = _replaced(tree, steps, number)
         _check_span(found.span, extraction.document, f"extractions[{position}].evidence[{path!r}]")
-        shown.append(
+        listed.append(
             {
                 "path": path,
                 "field": fields.setdefault(steps_to_field(steps), len(fields)),
@@ -121,7 +121,7 @@ def _document(
     digest = _digest(extraction.document)
     ids[digest] = ids.get(digest, 0) + 1
     name = digest if ids[digest] == 1 else f"{digest}-{ids[digest]}"
-    return {"id": name, "text": extraction.document, "values": shown, "data": tree}
+    return {"id": name, "text": extraction.document, "values": listed, "data": tree}
 
 
 def _replaced(data: Any, steps: Steps, value: object) -> Any:

@@ -1,0 +1,176 @@
+"""The data of the review page: nothing in it is markup, spans are those of JavaScript, and no digit is lost."""
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from purchases import purchases
+
+from structured import Extraction, PromptError, report
+from structured.jobs.report.report import Utf16Offsets, to_data, to_inert_json, to_page
+from structured.output_types.evidence import Evidence
+from structured.output_types.paths import steps_to_path
+
+HOSTILE = "</script><script>alert(1)</script><!--<script>&amp;\u2028\ud800🙂"
+TEXTS = st.text(st.sampled_from("<>!-/&\"'\\script\u2028\u0301\ud800\r\n🙂") | st.characters(), max_size=30)
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXTS,
+    lambda inside: st.lists(inside, max_size=3) | st.dictionaries(TEXTS, inside, max_size=3),
+    max_leaves=8,
+)
+
+
+class Elements(HTMLParser):
+    """The text of each element of a page, as a browser reads it, by its tag."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: dict[int, str] = {}
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        last = len(self.found) - 1
+        self.texts[last] = self.texts.get(last, "") + data
+
+    def text(self, tag: str, **attributes: str) -> str:
+        (place,) = [
+            n for n, found in enumerate(self.found) if found[0] == tag and attributes.items() <= found[1].items()
+        ]
+        return self.texts[place]
+
+
+def extraction(document: str, data: Any, evidence: dict[str, Evidence], *missing: str) -> Extraction[None]:
+    return Extraction(None, data, missing, evidence=evidence, document=document)
+
+
+@given(JSON_VALUES)
+def test_data_in_the_page_is_the_data_and_no_markup(data: Any) -> None:
+    """It comes back as it was, and holds nothing that ends or opens an element or a comment."""
+    written = to_inert_json(data)
+    assert json.loads(written) == data
+    assert "<" not in written
+    assert written.isascii()
+
+
+@given(TEXTS, TEXTS)
+def test_no_document_and_no_title_changes_the_page(text: str, title: str) -> None:
+    """It has the elements of a harmless page, and its data is what was handed in."""
+    evidence = {steps_to_path((text,)): Evidence((0, len(text)), "exact", 0.5)}
+    page = Elements(to_page([extraction(text, {text: text}, evidence)], title))
+    plain = Elements(to_page([], "Review"))
+    assert page.found == plain.found
+    (document,) = json.loads(page.text("script", id="data"))["documents"]
+    assert document["text"] == json.loads(json.dumps(text))
+    assert json.loads(document["values"][0]["json"]) == json.loads(json.dumps(text))
+
+
+@given(TEXTS, st.data())
+def test_offsets_are_those_of_utf_16(text: str, data: st.DataObject) -> None:
+    """A slice by them, of code units, is the slice of characters."""
+    start, end = sorted(data.draw(st.tuples(*[st.integers(0, len(text))] * 2)))
+    offset = Utf16Offsets(text)
+    units = text.encode("utf-16-le", "surrogatepass")
+    cut = units[2 * offset(start) : 2 * offset(end)]
+    assert cut == text[start:end].encode("utf-16-le", "surrogatepass")
+
+
+def test_every_value_is_there_with_the_digits_that_it_had() -> None:
+    """Those that are missing come without a value, and have their place in the tree of the data."""
+    data = {"id": 2**63 + 1, "price": 1.0, "tags": ["a", None], "inside": {}}
+    evidence = {
+        "id": Evidence((0, 2), "exact", 0.5),
+        "gone": Evidence(None, "absent", 0.25),
+        "price": Evidence(None, "none"),
+        "tags[0]": Evidence(None, "concluded"),
+        "tags[1]": Evidence(None, "absent"),
+    }
+    given = extraction("🙂🙂", data, evidence, "gone", 'inside."left out"')
+    page = to_data([given])
+    (document,) = page["documents"]
+    assert page["fields"] == ["id", "gone", "price", "tags[]", 'inside."left out"']
+    found = [(one["path"], one["field"], one["json"]) for one in document["values"]]
+    assert found == [
+        ("id", 0, "9223372036854775809"),
+        ("gone", 1, None),
+        ("price", 2, "1.0"),
+        ("tags[0]", 3, '"a"'),
+        ("tags[1]", 3, "null"),
+        ('inside."left out"', 4, None),
+    ]
+    assert document["values"][0]["span"] == [0, 4]
+    assert document["data"] == {"id": 0, "gone": 1, "price": 2, "tags": [3, 4], "inside": {"left out": 5}}
+    assert given.data == {"id": 2**63 + 1, "price": 1.0, "tags": ["a", None], "inside": {}}
+
+
+def test_an_answer_of_one_value_has_an_empty_path() -> None:
+    (document,) = to_data([extraction("yes", True, {"": Evidence((0, 3), "normalised", 1.0)})])["documents"]
+    assert document["data"] == 0
+    assert [(one["path"], one["json"], one["band"]) for one in document["values"]] == [("", "true", "good")]
+
+
+def test_documents_that_are_the_same_have_ids_of_their_own() -> None:
+    """And the same ids wherever else they stand, so that decisions on them can be put together."""
+    once, twice = (extraction(text, [], {}) for text in ("one", "two"))
+    ids = [one["id"] for one in to_data([once, twice, once])["documents"]]
+    assert len({*ids}) == 3
+    assert ids[2] == f"{ids[0]}-2"
+    assert ids[1] == to_data([twice])["documents"][0]["id"]
+
+
+def test_decisions_are_kept_for_the_same_extractions_alone() -> None:
+    """The digest that they are kept under tells the values apart, too."""
+    digests = [to_data(purchases(count))["digest"] for count in (2, 2, 3)]
+    other = extraction("one", ["two"], {"[0]": Evidence(None, "none", 0.5)})
+    surer = extraction("one", ["two"], {"[0]": Evidence(None, "none", 0.75)})
+    assert digests[0] == digests[1] != digests[2]
+    assert to_data([other])["digest"] != to_data([surer])["digest"]
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "told"),
+    [
+        (
+            PromptError("No text."),
+            TypeError,
+            "extractions[1] is PromptError('No text.'), not an Extraction",
+        ),
+        (
+            extraction("Ana", {"name": "Ana"}, {}),
+            ValueError,
+            "extractions[1] has no evidence for 'name'. Pass evidence",
+        ),
+        (
+            extraction("Ana", "Ana", {"": Evidence((0, 4), "exact")}),
+            ValueError,
+            "extractions[1].evidence[''].span is (0, 4), and the document has 3 characters.",
+        ),
+    ],
+)
+def test_what_cannot_be_shown_is_refused(tmp_path: Path, given: Any, error: type[Exception], told: str) -> None:
+    """With the place and what to do; and no page is written."""
+    page = tmp_path / "review.html"
+    with pytest.raises(error, match=re.escape(told)):
+        report([*purchases(1), given], page)
+    assert not page.exists()
+
+
+def test_a_report_is_one_file_that_fetches_nothing(tmp_path: Path) -> None:
+    """From an iterator, at a path as text; an older file is replaced."""
+    page = tmp_path / "review.html"
+    page.write_text("old")
+    assert report(iter(purchases(3)), str(page), title=HOSTILE) == page
+    elements = Elements(page.read_text(encoding="utf-8"))
+    assert not [found for found in elements.found if {"src", "href"} & found[1].keys() or found[0] == "link"]
+    assert elements.text("h1").rstrip() == HOSTILE.encode(errors="backslashreplace").decode()
+    assert "url(" not in elements.text("style")
+    assert [path.name for path in tmp_path.iterdir()] == ["review.html"]
