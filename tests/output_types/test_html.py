@@ -12,15 +12,19 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field, create_model, field_validator
 from strategies import output_types
 
-from structured import Extractor, Options, inspect_type
+from structured import Extraction, Extractor, Options, inspect_type
 from structured.models import FunctionModel
-from structured.output_types.html import card, code, coloured, html, joined, listed, paragraph, table, verbatim
+from structured.output_types.evidence import Evidence
+from structured.output_types.extraction import Provenance
+from structured.output_types.extraction_html import CONTEXT, MAX_CHARACTERS
+from structured.output_types.html import card, code, coloured, html, joined, listed, marked, paragraph, table, verbatim
+from structured.output_types.paths import steps_to_path
 
 TOKENIZER = ByteTokenizer()
 MODEL = FunctionModel(random_logits(len(TOKENIZER.tokens)), TOKENIZER)
 Texts = Annotated[list[str], Field(min_length=20)]
 HOSTILE = "<script>alert('\"&')</script>"
-TAGS = {"div", "p", "b", "span", "table", "thead", "tbody", "tr", "th", "td", "ul", "li", "pre", "code"}
+TAGS = {"div", "p", "b", "span", "table", "thead", "tbody", "tr", "th", "td", "ul", "li", "pre", "code", "mark"}
 
 
 class Page(HTMLParser):
@@ -57,7 +61,8 @@ def spelled(text: str) -> str:
 @given(st.text(st.sampled_from("<>&'\"/a \ud800é🙂") | st.characters(), max_size=20))
 def test_no_text_becomes_markup(text: str) -> None:
     """It is read as it stands, wherever it is put; half a surrogate pair is spelled out."""
-    parts = [html(text), paragraph(text), verbatim(text), code(text), coloured(text, "bad"), listed([text])]
+    parts = [html(text), paragraph(text), verbatim(text), code(text), coloured(text, "bad"), marked(text, "bad")]
+    parts.append(listed([text]))
     for part in parts:
         part.encode()
         assert lines(Page(part).text) == lines(spelled(text))
@@ -136,3 +141,47 @@ def test_a_stream_shows_what_is_written_and_writes_nothing_for_it() -> None:
     assert "finished" in Page(stream._repr_html_()).text
     assert len(stream.text) > 60
     assert repr(stream) == f"Stream({'…' + stream.text[-60:]!r})"
+
+
+CHARACTERS = st.sampled_from("<>&'\"a \ud800e\u0301🙂\r\n") | st.characters()
+
+
+@given(st.text(CHARACTERS, min_size=1, max_size=30), st.lists(st.tuples(*[st.integers(0, 30)] * 2), max_size=5))
+def test_an_extraction_shows_its_document_with_the_values_highlighted(text: str, ends: list[tuple[int, int]]) -> None:
+    """Whole, as it is read, and marked wherever a span is; spans may lie over each other."""
+    spans = [(min(*pair, len(text)), min(max(pair), len(text))) for pair in ends]
+    evidence = {f"[{number}]": Evidence(span, "exact", 0.5) for number, span in enumerate(spans)}
+    view = Extraction(None, [text] * len(spans), (), evidence=evidence, document=text)._repr_html_()
+    Page(view)
+    (document,) = re.findall("<pre[^>]*>(.*)</pre>", view, re.DOTALL)
+    assert lines(Page(document).text) == lines(spelled(text))
+    marked_there = "".join(Page(one).text for one in re.findall("<mark[^>]*>(.*?)</mark>", document, re.DOTALL))
+    covered = {place for start, end in spans for place in range(start, end)}
+    assert lines(marked_there) == lines("".join(spelled(text[place]) for place in sorted(covered)))
+
+
+def test_an_extraction_shows_its_values_with_what_supports_them() -> None:
+    """What is missing, too; and what made it stands above."""
+    evidence = {
+        steps_to_path((HOSTILE,)): Evidence((0, 3), "grounded", 0.999),
+        "age": Evidence(None, "none", 0.25),
+        "paid": Evidence(None, "concluded"),
+    }
+    made_by = Provenance("Person", HOSTILE, {}, "1", "", "")
+    data = {HOSTILE: "Ana", "age": 31, "paid": True}
+    view = Extraction(None, data, ("nick",), evidence=evidence, document="Ana", made_by=made_by)._repr_html_()
+    page = Page(view)
+    assert page.text.startswith(f"Person {HOSTILE}Anafieldvalue")
+    for row in ("age3125%no support in the text", "paidTrueconcluded, not spelled out", "nickmissing"):
+        assert row in page.text
+    assert "Ana99%taken from the text" in page.text
+
+
+def test_a_long_document_is_shown_around_its_values() -> None:
+    """With how much was left out."""
+    text = f"{'a' * MAX_CHARACTERS}Ana{'b' * MAX_CHARACTERS}"
+    span = (MAX_CHARACTERS, MAX_CHARACTERS + 3)
+    page = Page(Extraction(None, "Ana", (), evidence={"": Evidence(span, "exact")}, document=text)._repr_html_())
+    left_out = f" … {MAX_CHARACTERS - 2 * CONTEXT:,} characters … "
+    before, after = (letter * CONTEXT + left_out + letter * CONTEXT for letter in "ab")
+    assert f"{before}Ana{after}" in page.text

@@ -246,8 +246,11 @@ def _demonstration_model(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("page", PAGES, ids=_page_name)
-def test_examples_in_pages_do_what_their_comments_say(page: Path) -> None:
+def test_examples_in_pages_do_what_their_comments_say(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each block runs after the ones above it, and each comment after an arrow is the value."""
+    monkeypatch.chdir(tmp_path)  # some write files
     namespace: dict[str, Any] = {"__name__": page.stem}
     for block in _blocks(page):
         if block.language != "python":

@@ -517,10 +517,13 @@ function nameTheme() {
 function toggle(button, panel) {
   const open = byId(panel).classList.toggle("open");
   byId(button).setAttribute("aria-expanded", String(open));
+  if (open) byId(panel).querySelector("input, [tabindex]").focus();
 }
 
 function closeDocuments() {
-  if (byId("documents").classList.contains("open")) toggle("open-documents", "documents");
+  if (!byId("documents").classList.contains("open")) return;
+  toggle("open-documents", "documents");
+  byId("open-documents").focus();
 }
 
 function onKey(event) {
