@@ -352,6 +352,6 @@ def test_every_control_has_a_name_for_those_who_hear_the_page(page: Browser) -> 
 
 def test_a_page_without_documents_says_so(browser: Browser, tmp_path: Path) -> None:
     browser.open(report([], tmp_path / "review.html"))
-    browser.press("j", "a", RIGHT, "c")
+    browser.press("j", "a", "A", "c", "u", RIGHT)
     assert browser.text("#found") == "0 documents"
     assert browser.errors() == []
