@@ -17,7 +17,9 @@ class Healed(NamedTuple):
     """A prompt whose last tokens were taken back, and the bytes of these, with which the answer must begin."""
 
     prompt: list[int]
-    begun: bytes
+    begun: bytes = b""
+    taken_back: int = 0
+    """How many tokens were."""
 
 
 def heal(prompt: Sequence[int], index: Index) -> Healed:
@@ -26,7 +28,7 @@ def heal(prompt: Sequence[int], index: Index) -> Healed:
     Nothing is taken back if there is none, and the first token never.
     """
     tokens = index.vocabulary.tokens
-    found = Healed(list(prompt), b"")
+    found = Healed(list(prompt))
     begun = b""
     for count, token_id in enumerate(reversed(prompt[1:]), start=1):
         token = tokens[token_id] if token_id < len(tokens) else None
@@ -34,7 +36,7 @@ def heal(prompt: Sequence[int], index: Index) -> Healed:
             break
         begun = token + begun
         if _is_text(begun) and index.goes_on(begun, index.automaton.start):
-            found = Healed(list(prompt[: len(prompt) - count]), begun)
+            found = Healed(list(prompt[: len(prompt) - count]), begun, count)
     return found
 
 

@@ -16,6 +16,7 @@ from structured.errors.arguments import (
     flag,
     function,
     instance,
+    number,
     one_of,
     or_none,
     pairs,
@@ -31,6 +32,9 @@ from structured.output_types.json_output import JsonLayout
 
 Errors = Literal["raise", "return"]
 """What becomes of the documents that fail: a BatchError in the end, or the error of each in place of its result."""
+
+Repairs = Literal["field", "told", "whole"]
+"""What is written again after an answer was rejected: the values that were, and the model may be told why; or all."""
 
 MAX_TOKENS = 1024
 """Tokens of one answer, unless the caller or the model's context says otherwise."""
@@ -89,6 +93,11 @@ class Options(TypedDict, total=False):
             that would be longer is completed as briefly as the type allows, with a BudgetWarning.
         retries: How often an answer that validators reject is sampled again. Default: 3. Retries of greedy
             answers and of beam search use temperature 0.7.
+        repair: What a retry writes again. "field" (default): the values that Pydantic's errors name; the others are
+            kept, and cost nothing. "told": the same, and the model is told what was wrong. "whole": all of the
+            answer. The last retry, and one after a rule for the whole, writes all of it in any case.
+        repair_below: Values of which the model was less sure than this, between 0 and 1, are written again once, where
+            there are retries; the answer is taken of which it is surer. Default: 0, off.
         batch_size: How many documents go through the model at once. Default: 8.
         batch_tokens: The most tokens, prompts and whole budgets counted, that are in the model's memory at
             once, unless one text (or one beam search) needs more. Default: no limit. A batch that does not fit
@@ -120,6 +129,8 @@ class Options(TypedDict, total=False):
     choose: Choose
     max_tokens: int
     retries: int
+    repair: Repairs
+    repair_below: float
     batch_size: int
     batch_tokens: int | None
     observe: Callable[[int, Generation], object] | None
@@ -141,6 +152,8 @@ _CHECKS = {
     **SEARCH,
     "max_tokens": count(1),
     "retries": count(0),
+    "repair": one_of(get_args(Repairs)),
+    "repair_below": number(lambda value: 0 <= value <= 1, "between 0 and 1"),
     "batch_size": count(1),
     "batch_tokens": or_none(count(1)),
     "observe": or_none(function),

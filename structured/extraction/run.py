@@ -21,12 +21,14 @@ from structured.errors import (
 )
 from structured.errors.values import shown
 from structured.extraction.conversation import TextOrChat, is_message
-from structured.extraction.options import RETRIES, Options, search_of
+from structured.extraction.options import RETRIES, Options, Repairs, search_of
 from structured.extraction.outcomes import Outcome
 from structured.extraction.progress import showing
-from structured.extraction.task import Item, Task, common_beginning
+from structured.extraction.repair import explanation, rejected_places, repair
+from structured.extraction.task import Answer, Item, Repair, Task, common_beginning
 from structured.index.compile import save_learned
 from structured.output_types.extraction import Extraction
+from structured.output_types.paths import path_to_steps
 from structured.output_types.stated import Stated
 from structured.results.answers import read_answer
 from structured.results.evidence import evidence, provenance
@@ -47,6 +49,8 @@ class Run:
     cache: bool
     options: Options
     """Those that it was made of."""
+    repairs: Repairs = "field"
+    repair_below: float = 0.0
     evidence: bool = False
     """Whether results come with evidence, also of types that do not say what is missing."""
 
@@ -62,6 +66,8 @@ class Run:
             options.get("observe"),
             options.get("cache", True),
             options,
+            options.get("repair", "field"),
+            options.get("repair_below", 0.0),
             evidence,
         )
 
@@ -106,12 +112,19 @@ class Run:
         """Generate answers until there is one for each item, or no attempt is left, or the model fails."""
         pending = {item.position: item for item in items}
         for attempt in range(self.retries + 1):
+            for item in pending.values():
+                if attempt == self.retries and item.uncertain is None:
+                    item.repair = None  # the last attempt is at the whole answer
             for item, candidates in self._candidates(list(pending.values()), attempt, outcome):
                 if isinstance(candidates, StructuredError):
                     outcome.fail(item.position, candidates)
                     del pending[item.position]
                 elif self.accept(item, candidates, outcome):
                     del pending[item.position]
+        for item in list(pending.values()):
+            if item.uncertain is not None:
+                self._finish(item, item.uncertain, outcome)
+                del pending[item.position]
         if outcome.stopped is None:
             outcome.reject(pending.values())
         self.save(items)
@@ -145,12 +158,25 @@ class Run:
 
     def accept(self, item: Item, candidates: list[Generation], outcome: Outcome) -> bool:
         """Take the answer of an item, and tell whether there is one among the candidates."""
-        valid: list[tuple[Generation, Any]] = []
         item.count(candidates)
         for generation in candidates:
             outcome.tokens += len(generation.token_ids)
             if self.observe is not None:
                 self.observe(item.position, generation)
+        answer = self._answer_among(item, candidates)
+        if item.uncertain is not None:
+            answer = self._surer(item, item.uncertain, answer)
+        elif answer is None:
+            item.repair = self._repair_of_rejected(item, candidates[0])
+            return False
+        elif self._is_repaired_for_confidence(item, answer):
+            return False
+        self._finish(item, answer, outcome)
+        return True
+
+    def _answer_among(self, item: Item, candidates: Sequence[Generation]) -> Answer | None:
+        """Return the answer that candidates give; None if validators reject all of them."""
+        valid: list[tuple[Generation, Any]] = []
         for generation in candidates:
             answer = read_answer(item.task.output_type, generation.text)
             if isinstance(answer, Attempt):
@@ -161,36 +187,78 @@ class Run:
             if valid and self.search.choose == "likeliest":
                 break
         if not valid:
-            return False
-        text, result = valid[0][0].text, valid[0][1]
+            return None
+        text, value = valid[0][0].text, valid[0][1]
         try:
             if len(valid) > 1:
-                text, result = item.task.read_vote(valid)
+                text, value = item.task.read_vote(valid)
         except Exception as error:  # noqa: BLE001  what is voted on is made by the user's own code
             item.attempts += [Attempt(generation.text, error) for generation, _ in valid]
+            return None
+        answer = Answer(text, value, [generation for generation, _ in valid])
+        if not (self.evidence or self.repair_below or isinstance(value, Stated)):
+            return answer
+        kept = None if item.repair is None else item.repair.kept
+        return answer._replace(evidence=evidence(item.task.output_type, item.document, text, candidates, kept))
+
+    def _repair_of_rejected(self, item: Item, generation: Generation) -> Repair | None:
+        """Return what is kept of an answer that validators reject; None if all of it is to be written again."""
+        rejected = next((one for one in reversed(item.attempts) if one.text == generation.text), None)
+        if self.repairs == "whole" or rejected is None:
+            return None
+        places = rejected_places(rejected.error, rejected.text)
+        told = explanation(rejected) if self.repairs == "told" else ""
+        return repair(item, generation, places, told)
+
+    def _is_repaired_for_confidence(self, item: Item, answer: Answer) -> bool:
+        """Tell whether an answer is to be written again where the model was less sure of it than is asked for."""
+        below = [
+            path_to_steps(path)
+            for path, one in answer.evidence.items()
+            if one.confidence is not None and one.confidence < self.repair_below
+        ]
+        if not below or not self.retries or item.attempts:
             return False
+        item.repair = repair(item, answer.generations[0], below)
+        item.uncertain = answer if item.repair is not None else None
+        return item.uncertain is not None
+
+    @staticmethod
+    def _surer(item: Item, before: Answer, after: Answer | None) -> Answer:
+        """Return that of two answers of which the model is surer where they may differ."""
+        if after is None or item.repair is None:
+            return before
+
+        def least(answer: Answer) -> float:
+            known = (one.confidence for path, one in answer.evidence.items() if not kept.has(path_to_steps(path)))
+            return min((confidence for confidence in known if confidence is not None), default=0.0)
+
+        kept = item.repair.kept
+        return max(before, after, key=least)
+
+    def _finish(self, item: Item, answer: Answer, outcome: Outcome) -> None:
+        """Take the answer of an item as its result."""
+        result = answer.value
         if self.evidence or isinstance(result, Stated):
-            result = self._extraction(item, text, result, candidates)
-        texts = [generation for generation, _ in valid]
+            result = self._extraction(item, answer)
         outcome.accept(
             item,
             result,
-            shortened=any(text.shortened for text in texts),
-            repetitive=any(text.diagnostics.repetitions for text in texts),
+            shortened=any(one.shortened for one in answer.generations),
+            repetitive=any(one.diagnostics.repetitions for one in answer.generations),
         )
-        return True
 
-    def _extraction(self, item: Item, text: str, result: Any, candidates: Sequence[Generation]) -> Extraction[Any]:
+    def _extraction(self, item: Item, answer: Answer) -> Extraction[Any]:
         """Return the result for an item with its evidence."""
-        wanted = item.task.output_type
-        stated = result if isinstance(result, Stated) else Stated(result, wanted.to_data(text), ())
+        wanted, value = item.task.output_type, answer.value
+        stated = value if isinstance(value, Stated) else Stated(value, wanted.to_data(answer.text), ())
         return Extraction(
             stated.value,
             stated.data,
             stated.missing,
-            evidence(wanted, item.document, text, candidates),
+            answer.evidence,
             item.document,
-            text,
+            answer.text,
             item.usage,
             tuple(item.attempts),
             item.seconds,

@@ -2,9 +2,10 @@
 
 import functools
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from structured.decoding.reasoning import Thinking, thinking_index
 from structured.decoding.repetition import Repetition
@@ -18,8 +19,11 @@ from structured.index.compile import compile_type
 from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.models import LanguageModel, calls
+from structured.output_types.evidence import Evidence
 from structured.output_types.extraction import Usage
+from structured.output_types.interface import automaton_of
 from structured.output_types.output_type import Description, OutputType
+from structured.results.evidence import Kept
 from structured.results.voting import Candidate, vote
 
 
@@ -106,30 +110,41 @@ class Task:
                     f"{context}. Shorten or split the text, or use a model with a longer context."
                 )
         index = self.index(conversation.document)
-        guide = Guide(index, max_tokens=max_tokens)  # raises BudgetError before the model runs
+        _ = Guide(index, max_tokens=max_tokens)  # raises BudgetError before the model runs
         _ = self._thinking_guide  # and so does this
-        healed = Healed(token_ids, b"")
+        healed = self._healed(token_ids, index)
+        guide = self.guide(index, healed, max_tokens)
+        return Item(self, position, conversation, index, healed, guide, max_tokens, is_single)
+
+    def healed(self, conversation: Conversation, index: Index) -> Healed:
+        """Return the prompt for a conversation, healed for the answers of an index."""
+        return self._healed(calls.encode(self.model, self.prompt(conversation)), index)
+
+    def _healed(self, token_ids: list[int], index: Index) -> Healed:
         if self.thinking is None and not self.model.has_chat_template:
-            healed = heal(token_ids, index)
-        if healed.begun:
-            taken_back = len(token_ids) - len(healed.prompt)
-            guide = Guide(begun_index(index, healed.begun), max_tokens=max_tokens + taken_back)
-        is_cut = max_tokens < self.max_tokens
-        is_chat = bool(conversation.earlier)
-        return Item(self, position, index, healed, guide, is_cut, is_single, is_chat, conversation.document)
+            return heal(token_ids, index)
+        return Healed(token_ids)
+
+    @staticmethod
+    def guide(index: Index, healed: Healed, max_tokens: int) -> Guide:
+        """Return the start of an answer; what the prompt was healed of is no part of the budget."""
+        if not healed.begun:
+            return Guide(index, max_tokens=max_tokens)
+        return Guide(begun_index(index, healed.begun), max_tokens=max_tokens + healed.taken_back)
 
     def request(self, item: "Item", sampler: Sampler, attempt: int, shared: Sequence[int]) -> Request:
         """Return what is to be written for a document; the prompts of the batch mostly begin with `shared` tokens.
 
         Not all do: a document's first characters may be of one token with what stands before them.
         """
+        healed, guide = (item.healed, item.guide) if item.repair is None else (item.repair.healed, item.repair.guide)
         return Request(
-            item.healed.prompt,
-            item.guide.copy(),
+            healed.prompt,
+            guide.copy(),
             sampler.generator(item.position, attempt),
-            len(common_beginning([shared, item.healed.prompt])),
+            len(common_beginning([shared, healed.prompt])),
             None if self._thinking_guide is None else self._thinking_guide.copy(),
-            len(item.healed.begun),
+            len(healed.begun),
             self.repetition,
         )
 
@@ -147,6 +162,11 @@ class Task:
         """Return what two prompts begin with that have nothing in common but the task."""
         said = [Conversation(text, [{"role": role, "content": text} for role in roles]) for text in ("a", "7")]
         return common_beginning([calls.encode(self.model, self.prompt(one)) for one in said])
+
+    def index_of(self, output_type: OutputType[Any], item: "Item") -> Index:
+        """Return the index of other answers to an item's document, with the masks of its own."""
+        automaton = automaton_of(output_type, item.document if output_type.depends_on_document else None)
+        return Index(automaton, self.model.vocabulary, table=item.index.table, name=output_type.name)
 
     def index(self, document: str) -> Index:
         """Return the index of the answers to a document."""
@@ -187,31 +207,50 @@ class Task:
         return Guide(index, max_tokens=self.thinking.max_tokens)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Repair:
+    """What is kept of an answer, and the start of those that differ from it elsewhere alone."""
+
+    kept: Kept
+    healed: Healed
+    guide: Guide
+
+
+class Answer(NamedTuple):
+    """An answer that validators accept: the text that it was read from, and what was written for it."""
+
+    text: str
+    value: Any
+    generations: Sequence[Generation]
+    evidence: Mapping[str, Evidence] = MappingProxyType({})
+
+
 @dataclass(slots=True, eq=False)
 class Item:
     """One document on its way to its answer."""
 
     task: Task
     position: int
+    conversation: Conversation
     index: Index
     """The index of its answers."""
     healed: Healed
     guide: Guide
     """The start of what is written for it: of what its prompt was healed of, and of the answer; to be copied."""
-    is_limited_by_context: bool
-    """Whether the context of the model leaves fewer tokens than the caller allows."""
+    max_tokens: int
+    """The tokens that the context of the model leaves of those that the caller allows."""
     is_single: bool
     """Whether it is the text of a call for one, in no batch."""
-    is_chat: bool = False
-    """Whether turns of a chat come before the text."""
-    document: str = ""
-    """The document; of a chat, all that the user says."""
     attempts: list[Attempt] = field(default_factory=list)
     """The answers that the type's validators rejected."""
     usage: Usage = field(default_factory=Usage)
     """What was written for it, in all attempts."""
     seconds: float = 0.0
     """How long that took."""
+    repair: Repair | None = None
+    """What is kept of an answer in the next attempt."""
+    uncertain: "Answer | None" = None
+    """An answer that is taken if the next attempt gives none that the model is surer of."""
 
     def count(self, candidates: Sequence[Generation]) -> None:
         """Count what an attempt took."""
@@ -225,9 +264,19 @@ class Item:
         self.seconds += max(one.seconds for one in figures)
 
     @property
+    def is_limited_by_context(self) -> bool:
+        """Whether the context of the model leaves fewer tokens than the caller allows."""
+        return self.max_tokens < self.task.max_tokens
+
+    @property
+    def document(self) -> str:
+        """The document; of a chat, all that the user says."""
+        return self.conversation.document
+
+    @property
     def beginning(self) -> tuple[int, ...]:
         """The tokens that prompts like its own begin with."""
-        return self.task.beginning_of_chats if self.is_chat else self.task.beginning
+        return self.task.beginning_of_chats if self.conversation.earlier else self.task.beginning
 
 
 def common_beginning(texts: Sequence[Sequence[int]]) -> tuple[int, ...]:

@@ -2,7 +2,7 @@
 
 import json
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
@@ -25,6 +25,7 @@ from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName
 from structured.output_types.description import describe, layouts
 from structured.output_types.grounded.document import DocumentStatements
 from structured.output_types.grounded.marks import Ground, marks, with_grounding
+from structured.output_types.kept_values import with_kept
 from structured.output_types.output_type import Basis, Description, OutputType
 from structured.output_types.paths import Steps
 from structured.output_types.places import parts_at
@@ -81,6 +82,10 @@ class JsonOutput(OutputType[T]):
     def with_grounding(self, grounded: Ground) -> Self:
         """Return the type with marks on the values that the document has to state; see `grounding.py`."""
         return replace(self, schema=with_grounding(self.root, grounded))
+
+    def with_kept(self, data: Any, places: Collection[Steps]) -> Self:
+        """Return the type of the answers that are like some data but at some places; see `kept_values.py`."""
+        return replace(self, schema=with_kept(self.root, data, places))
 
     def check(self) -> None:
         """Raise SchemaError where a rule is not supported."""

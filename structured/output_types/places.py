@@ -10,14 +10,14 @@ from structured.output_types.paths import Steps
 
 def parts_at(root: Subschema, steps: Steps) -> list[Subschema]:
     """Return the parts of a schema that may describe the value at a place, those of all branches."""
-    parts = _flat([root])
+    parts = flat([root])
     for step in steps:
-        parts = _flat([inner for part in parts for inner in _below(part, step)])
+        parts = flat([inner for part in parts for inner in below(part, step)])
     return parts
 
 
 @deep
-def _flat(parts: list[Subschema], seen: set[Identity] | None = None) -> list[Subschema]:
+def flat(parts: list[Subschema], seen: set[Identity] | None = None) -> list[Subschema]:
     """Return parts with those that they refer to or branch into in their place."""
     seen = set() if seen is None else seen
     found: list[Subschema] = []
@@ -27,13 +27,13 @@ def _flat(parts: list[Subschema], seen: set[Identity] | None = None) -> list[Sub
         seen.add(part.identity)
         found.append(part)
         if "$ref" in part.schema:
-            found += _flat([follow(part)], seen)
+            found += flat([follow(part)], seen)
         for keyword in ("allOf", "anyOf", "oneOf"):
-            found += _flat([part.below(keyword, index) for index in range(len(part.schema.get(keyword, ())))], seen)
+            found += flat([part.below(keyword, index) for index in range(len(part.schema.get(keyword, ())))], seen)
     return found
 
 
-def _below(part: Subschema, step: str | int) -> Iterator[Subschema]:
+def below(part: Subschema, step: str | int) -> Iterator[Subschema]:
     """Yield what a part says of one of its members or items."""
     if isinstance(step, str):
         if step in part.schema.get("properties", {}):

@@ -157,7 +157,7 @@ class _Search:
         if not value or value.isspace():
             return []
         outside, inside = self._occurrences(value)
-        mentions = dict.fromkeys(outside, "exact")
+        mentions: dict[Span, Match] = dict.fromkeys(outside, "exact")
         folded_inside: list[Span] = []
         if len(mentions) < count:
             folded, folded_inside = self._folded_occurrences(fold(value))

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
 from importlib.metadata import version
 from typing import Any
@@ -12,26 +13,56 @@ from structured.decoding.requests import Generation
 from structured.output_types.evidence import Evidence
 from structured.output_types.extraction import Provenance
 from structured.output_types.output_type import OutputType
+from structured.output_types.paths import Steps
 from structured.results.alignment import Leaf as Value
 from structured.results.alignment import align
 from structured.results.confidence import confidences
 from structured.results.leaves import Leaf, leaves
 from structured.results.voting import identity
 
+Said = Mapping[str, tuple[object, float]]
+"""What an answer says at each of its leaves, by their paths: the identity of the value, and the confidence in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What an answer was to keep of an earlier one: all that it says, but for some places."""
+
+    said: Said
+    places: frozenset[Steps]
+
+    def has(self, steps: Steps) -> bool:
+        """Tell whether a value was kept."""
+        return not any(steps[: len(place)] == place for place in self.places)
+
+
+def said(output_type: OutputType[Any], generation: Generation, kept: Kept | None = None) -> Said:
+    """Return what an answer says at each of its leaves, and how sure the model was.
+
+    How sure it was of a value that was kept is known from before, since nothing was left to be sampled.
+    """
+    found = answer_leaves(output_type, generation.text)
+    sampled = zip(found, confidences(generation.text, found, generation.diagnostics.tokens), strict=True)
+    new = {leaf.path: (identity(leaf.value), confidence) for leaf, confidence in sampled}
+    if kept is None:
+        return new
+    before = {leaf.path: kept.said[leaf.path] for leaf in found if kept.has(leaf.steps) and leaf.path in kept.said}
+    return {**new, **before}
+
 
 def evidence(
-    output_type: OutputType[Any], document: str, text: str, generations: Sequence[Generation]
+    output_type: OutputType[Any],
+    document: str,
+    text: str,
+    generations: Sequence[Generation],
+    kept: Kept | None = None,
 ) -> dict[str, Evidence]:
     """Return the evidence for each leaf of an answer, by its path.
 
     The answer is one of the generations, or was voted on by them. The confidence in a leaf is that of the likeliest of
     them that has the same value there.
     """
-    said: dict[str, list[tuple[object, float]]] = {}
-    for one in sorted(generations, key=lambda one: -one.log_probability):
-        found = answer_leaves(output_type, one.text)
-        for leaf, confidence in zip(found, confidences(one.text, found, one.diagnostics.tokens), strict=True):
-            said.setdefault(leaf.path, []).append((identity(leaf.value), confidence))
+    heard = [said(output_type, one, kept) for one in sorted(generations, key=lambda one: -one.log_probability)]
     found = answer_leaves(output_type, text)
     bases = [output_type.basis(leaf.steps, leaf.value) for leaf in found]
     values = [
@@ -39,7 +70,8 @@ def evidence(
     ]
     located: dict[str, Evidence] = {}
     for leaf, basis, place in zip(found, bases, align(document, values), strict=True):
-        alike = (confidence for value, confidence in said.get(leaf.path, []) if value == identity(leaf.value))
+        voices = (one[leaf.path] for one in heard if leaf.path in one)
+        alike = (confidence for value, confidence in voices if value == identity(leaf.value))
         match = "grounded" if basis == "grounded" and place.span else place.match
         located[leaf.path] = Evidence(place.span, match, next(alike, None))
     return located

@@ -1,0 +1,74 @@
+"""Repair: an answer is written again where it was rejected or uncertain, and kept elsewhere.
+
+What is kept is known, so that it costs no pass of the model. Only where nobody can tell what is wrong, such as after a
+rule for several fields, the whole answer is written again.
+"""
+
+import json
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from structured.decoding.requests import Generation
+from structured.errors import Attempt, BudgetError, PatternError, PromptError, SchemaError
+from structured.errors.values import message
+from structured.extraction.task import Item, Repair
+from structured.output_types.json_output import JsonOutput
+from structured.output_types.paths import Steps, steps_to_path
+from structured.results.evidence import Kept, said
+
+
+def repair(item: Item, generation: Generation, places: Collection[Steps], told: str = "") -> Repair | None:
+    """Return how the answer to an item is repaired at some places; None if it cannot be.
+
+    The model is `told` what was wrong, if anything.
+    """
+    task, wanted = item.task, item.task.output_type
+    if not places or () in places or not isinstance(wanted, JsonOutput):
+        return None
+    try:
+        kept = wanted.with_kept(wanted.to_data(generation.text), places)
+        index = task.index_of(kept, item)
+        healed = item.healed
+        if told:
+            healed = task.with_instructions(told).healed(item.conversation, index)
+        before = None if item.repair is None else item.repair.kept
+        kept_values = Kept(said(wanted, generation, before), frozenset(places))
+        return Repair(kept_values, healed, task.guide(index, healed, item.max_tokens))
+    except (SchemaError, PatternError, PromptError, BudgetError):
+        return None
+
+
+def rejected_places(error: Exception, text: str) -> set[Steps]:
+    """Return where Pydantic says that an answer is wrong; nothing if it does not say, or means all of it."""
+    if not isinstance(error, ValidationError):
+        return set()
+    data = json.loads(text)
+    return {_followed(one["loc"], data) for one in error.errors(include_url=False, include_context=False)}
+
+
+def _followed(location: Collection[str | int], data: Any) -> Steps:
+    """Return the steps of a location; it names branches of unions and functions as well."""
+    steps: Steps = ()
+    for step in location:
+        inside = data.get(step, _NOTHING) if isinstance(data, Mapping) else _item(data, step)
+        if inside is not _NOTHING:
+            steps, data = (*steps, step), inside
+    return steps
+
+
+_NOTHING = object()
+
+
+def _item(data: Any, step: str | int) -> Any:
+    return data[step] if isinstance(data, list) and isinstance(step, int) and step < len(data) else _NOTHING
+
+
+def explanation(rejected: Attempt) -> str:
+    """Return what a model is told of an answer that was rejected."""
+    faults = [message(rejected.error)]
+    if isinstance(rejected.error, ValidationError):
+        data, errors = json.loads(rejected.text), rejected.error.errors(include_url=False)
+        faults = [f"{steps_to_path(_followed(one['loc'], data))}: {one['msg']}".removeprefix(": ") for one in errors]
+    return f"The answer {rejected.text} was rejected. {'; '.join(faults)}. Correct it."

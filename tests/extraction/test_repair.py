@@ -1,0 +1,174 @@
+"""Repair: what validators reject is written again alone, and the rest is kept as it is."""
+
+import json
+from typing import Annotated, Literal
+
+import pytest
+from doubles import ByteTokenizer, random_logits
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import AfterValidator, BaseModel, Field, model_validator
+
+from structured import Extraction, Extractor, Generation, GenerationError, JsonSchema, extract
+from structured.models import FunctionModel
+
+TOKENS = ByteTokenizer()
+
+
+def odd(number: int) -> int:
+    if number % 2 == 0:
+        raise ValueError("must be odd")
+    return number
+
+
+Odd = Annotated[int, Field(ge=0, le=99), AfterValidator(odd)]
+
+
+class Line(BaseModel):
+    item: str = Field(max_length=6)
+    count: Odd
+
+
+class Bill(BaseModel):
+    name: str = Field(max_length=8)
+    number: Odd
+    kind: Literal["a", "b"]
+    lines: list[Line] = Field(max_length=2)
+    note: str = Field(max_length=8)
+
+
+class FreeLine(BaseModel):
+    item: str = Field(max_length=6)
+    count: int = Field(ge=0, le=99)
+
+
+class Free(BaseModel):  # a bill without rules
+    name: str = Field(max_length=8)
+    number: int = Field(ge=0, le=99)
+    kind: Literal["a", "b"]
+    lines: list[FreeLine] = Field(max_length=2)
+    note: str = Field(max_length=8)
+
+
+def model(seed: int, scale: float = 1.0) -> FunctionModel:
+    return FunctionModel(random_logits(len(TOKENS.tokens), scale=scale, seed=seed), TOKENS)
+
+
+def attempts(seed: int, output_type: type = Bill, **options: object) -> list[Generation]:
+    """Return all that was written for one text, the answer last."""
+    written: list[Generation] = []
+    options = {"retries": 20, "seed": seed, "max_tokens": 200} | options
+    extract(output_type, "Some text.", model=model(seed), observe=lambda _, one: written.append(one), **options)  # type: ignore[arg-type]
+    return written
+
+
+def rejected(data: dict[str, object]) -> dict[str, object]:
+    """Return an answer without what its validators look at."""
+    lines = [{"item": line["item"]} for line in data["lines"]]  # type: ignore[index,attr-defined]
+    return {**data, "number": None, "lines": lines}
+
+
+@given(st.integers(0, 500))
+def test_only_what_was_rejected_changes(seed: int) -> None:
+    """Values that stand beside it are those of the first answer, and nobody was asked for them again."""
+    first, *again = attempts(seed)
+    for before, after in zip([first, *again], again, strict=False):
+        old, new = json.loads(before.text), json.loads(after.text)
+        assert rejected(old) == rejected(new)
+        assert old["number"] == new["number"] or old["number"] % 2 == 0
+        for line, other in zip(old["lines"], new["lines"], strict=True):
+            assert line == other or line["count"] % 2 == 0
+        assert after.diagnostics.sampled <= 4 * (1 + len(old["lines"]))
+
+
+def test_it_takes_fewer_tokens_than_the_whole() -> None:
+    def sampled(**options: object) -> int:
+        return sum(one.diagnostics.sampled for seed in range(12) for one in attempts(seed, **options)[1:])
+
+    assert 3 * sampled() < sampled(repair="whole")
+
+
+def never(_: int) -> int:
+    raise ValueError("never")
+
+
+def test_the_last_attempt_is_at_the_whole() -> None:
+    class Never(BaseModel):
+        name: str = Field(max_length=8)
+        number: Annotated[int, Field(ge=0, le=9), AfterValidator(never)]
+
+    written: list[str] = []
+    with pytest.raises(GenerationError) as caught:
+        extract(Never, "Some text.", model=model(3), retries=3, seed=1, observe=lambda _, one: written.append(one.text))
+    assert len(written) == len(caught.value.attempts) == 4
+    names = [json.loads(text)["name"] for text in written]
+    assert names[0] == names[1] == names[2] != names[3]
+
+
+def test_a_rule_for_the_whole_is_no_reason_to_keep_anything() -> None:
+    class Pair(BaseModel):
+        low: int = Field(ge=0, le=9)
+        high: int = Field(ge=0, le=9)
+
+        @model_validator(mode="after")
+        def _ordered(self) -> "Pair":
+            if self.low >= self.high:
+                raise ValueError("low must be below high")
+            return self
+
+    written = [json.loads(one.text) for seed in range(12) for one in attempts(seed, Pair)]
+    assert len({pair["low"] for pair in written}) > 2
+
+
+def test_the_model_may_be_told_what_was_wrong() -> None:
+    prompts: list[str] = []
+
+    def logits(token_ids: list[int]) -> object:
+        prompts.append(b"".join(TOKENS.tokens[one] or b"" for one in token_ids).decode(errors="replace"))
+        return preferences(token_ids)
+
+    preferences = random_logits(len(TOKENS.tokens), seed=2)
+    for repair, is_told in (("told", True), ("field", False)):
+        prompts.clear()
+        for seed in range(6):
+            extract(Bill, f"Text {seed}.", model=FunctionModel(logits, TOKENS), retries=20, seed=seed, repair=repair)  # type: ignore[arg-type]
+        assert any("number: Value error, must be odd" in prompt for prompt in prompts) == is_told
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_confidence_in_what_is_kept_is_that_of_when_it_was_written(seed: int) -> None:
+    """That it could be nothing else in the end says nothing."""
+    found = extract(Bill, "Some text.", model=model(seed), retries=20, seed=seed, max_tokens=200, evidence=True)
+    free = extract(Free, "Some text.", model=model(seed), max_tokens=200, evidence=True)
+    assert found.data["name"] == free.data["name"]
+    assert found.evidence["name"].confidence == pytest.approx(free.evidence["name"].confidence)
+
+
+@given(st.integers(0, 200))
+def test_uncertain_values_are_written_again_and_the_surer_answer_is_taken(seed: int) -> None:
+    class Plain(BaseModel):
+        kind: Literal["a", "b", "c"]
+        size: Literal["small", "large"]
+
+    written: list[Generation] = []
+    extractor = Extractor(
+        Plain, model=model(seed), seed=seed, repair_below=0.9, evidence=True, observe=lambda _, one: written.append(one)
+    )
+    found = extractor("Some text.")
+    assert isinstance(found, Extraction)
+    assert len(written) <= 2
+    once = Extractor(Plain, model=model(seed), evidence=True)("Some text.")
+    uncertain = [path for path, one in once.evidence.items() if (one.confidence or 0) < 0.9]
+    if uncertain:
+        assert len(written) == 2
+        assert min(found.evidence[path].confidence or 0 for path in uncertain) >= min(
+            once.evidence[path].confidence or 0 for path in uncertain
+        )
+    else:
+        assert found == once
+
+
+def test_a_type_of_its_own_is_written_again_as_a_whole() -> None:
+    """What has no schema has no parts to keep."""
+    schema = JsonSchema({"type": "array", "items": {"type": "integer", "minimum": 0, "maximum": 9}, "maxItems": 3})
+    assert isinstance(extract(schema, "Some text.", model=model(1), repair_below=0.99), list)
