@@ -30,7 +30,7 @@ def _fold_word(word: str) -> str:
 
 
 def fold(text: str) -> str:
-    r"""Return a text folded: `"Jürgen\n  O’NEIL"` → `"jürgen o'neil"`."""
+    """Return a text folded: `"Jürgen  O’NEIL"` → `"jürgen o'neil"`."""
     return " ".join(_fold_word(word) for word in text.split())
 
 
