@@ -124,7 +124,9 @@ def align(document: str, values: Sequence[Leaf]) -> list[Evidence]:
             for index in indices:
                 found[index] = Evidence(None, "concluded")
     neighbours = _Neighbours([leaf.path for leaf in values], len(document))
-    mentioned.sort(key=lambda one: (max(0, len(one[1]) - len(one[0])), one[1][0][0][0] - one[1][0][0][1]))
+    mentioned.sort(
+        key=lambda one: (abs(len(one[1]) - len(one[0])), one[1][0][0][0] - one[1][0][0][1])
+    )  # surest, longest
     for indices, mentions in mentioned:
         for index, (span, match) in _assign(indices, mentions, neighbours):
             found[index] = Evidence(span, match)

@@ -80,7 +80,9 @@ class Folded:
             return end, self._words[index + 1][0]
         if word.isascii() or (len(folded) == len(word) and not any(map(extends, word))):
             return start + offset, start + offset + 1
-        starts, pieces = self._pieces.setdefault(word, _pieces(word))
+        if word not in self._pieces:
+            self._pieces[word] = _pieces(word)
+        starts, pieces = self._pieces[word]
         first, last = pieces[bisect_right(starts, offset) - 1]
         return start + first, start + last
 
@@ -96,5 +98,7 @@ def _pieces(word: str) -> tuple[list[int], list[Span]]:
             pieces[-1] = pieces[-1][0], position + 1
         else:
             pieces.append((position, position + 1))
-    lengths = [len(_fold_word(word[start:end])) for start, end in pieces]
+    texts = [word[start:end] for start, end in pieces]
+    folded = {text: len(_fold_word(text)) for text in {*texts}}
+    lengths = [folded[text] for text in texts]
     return [0, *accumulate(lengths[:-1])], pieces

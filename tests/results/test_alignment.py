@@ -213,13 +213,13 @@ def test_a_value_with_one_wrong_letter_is_found_nearly(first, second, fillers, p
 @given(TEXTS)
 @example("ẞtraße ﬁ ﷺ 각 e\u0301\u0323 İ")
 def test_folded_text_leads_back_to_what_it_came_from(document):
-    """Folding the characters that a folded word came from gives the word."""
+    """Folding the characters that a folded word came from gives the word, and what else they are folded to."""
     folded = Folded(document)
     assert folded.text == fold(document)
     start = 0
     for word in folded.text.split(" ") if folded.text else []:
         if word:
-            assert fold(document[slice(*folded.to_document((start, start + len(word))))]) == word
+            assert word in fold(document[slice(*folded.to_document((start, start + len(word))))])
         start += len(word) + 1
 
 
