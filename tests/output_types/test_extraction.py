@@ -1,0 +1,104 @@
+"""Extractions: nothing of them is lost in JSON, in a pickle or in a copy."""
+
+import copy
+import json
+import pickle
+from dataclasses import fields
+from datetime import date
+from decimal import Decimal
+from typing import Annotated, Literal
+
+import pytest
+from doubles import ByteTokenizer, random_logits
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import AfterValidator, AliasChoices, BaseModel, Field
+
+from structured import Extraction, Grounded, JsonSchema, extract
+from structured.models import FunctionModel, ScriptedModel
+
+TOKENS = ByteTokenizer()
+
+
+def odd(number: int) -> int:
+    if number % 2 == 0:
+        raise ValueError("must be odd")
+    return number
+
+
+class Line(BaseModel):
+    item: Grounded[str]
+    price: Decimal = Field(max_digits=6, decimal_places=2)
+
+
+class Bill(BaseModel):
+    number: Annotated[int, Field(ge=0, le=99), AfterValidator(odd)]
+    issued: date | None
+    kind: Literal["a", "b"] = "a"
+    name: str = Field(validation_alias=AliasChoices("customer", "name"), max_length=8)
+    lines: tuple[Line, ...] = Field(max_length=2)
+    tags: set[Literal["x", "y"]]
+
+
+def assert_same(one: Extraction[object], other: Extraction[object]) -> None:
+    """Compare all attributes; errors by their messages."""
+    for field in fields(one):
+        left, right = getattr(one, field.name), getattr(other, field.name)
+        if field.name == "attempts":
+            left, right = ([(tried.text, str(tried.error)) for tried in tried_all] for tried_all in (left, right))
+        assert left == right, field.name
+
+
+def extraction(seed: int, **options: object) -> Extraction[Bill]:
+    model = FunctionModel(random_logits(len(TOKENS.tokens), scale=1.0, seed=seed), TOKENS)
+    given = {"retries": 20, "seed": seed, "max_tokens": 300} | options
+    return extract(Bill, "Ana paid 3.50 for tea.\n", model=model, evidence=True, **given)  # type: ignore[call-overload,no-any-return]
+
+
+@given(st.integers(0, 300), st.booleans())
+def test_json_keeps_everything(seed: int, some_absent: bool) -> None:
+    found = extraction(seed, **({"absent": True} if some_absent else {}))
+    written = found.to_json()
+    assert "\n" not in written
+    assert_same(found, Extraction.from_json(written, Bill))
+    assert json.loads(written)["evidence"].keys() == found.evidence.keys()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_pickles_and_copies_keep_everything(seed: int) -> None:
+    found = extraction(seed)
+    assert_same(found, pickle.loads(pickle.dumps(found)))
+    assert_same(found, copy.deepcopy(found))
+
+
+def test_what_is_no_extraction_is_refused() -> None:
+    for text in ("", "[]", "{}", '{"value": 1}', "null"):
+        with pytest.raises(ValueError, match="no extraction as to_json writes it"):
+            Extraction.from_json(text, Bill)
+
+
+def test_it_tells_what_made_it_and_what_it_cost() -> None:
+    found = extract(
+        int, "It is 12.", model=ScriptedModel("12"), evidence=True, seed=3, temperature=0.5, instructions="Read it."
+    )
+    made_by = found.made_by
+    assert made_by is not None
+    assert (made_by.type, made_by.options["seed"], made_by.options["instructions"]) == ("int", 3, "Read it.")
+    assert "model" not in made_by.options
+    again = extract(int, "It is 12.", model=ScriptedModel("12"), evidence=True).made_by
+    other = extract(str, "It is 13.", model=ScriptedModel('"a"'), evidence=True).made_by
+    assert again is not None
+    assert other is not None
+    assert (made_by.type_digest, made_by.document_digest) == (again.type_digest, again.document_digest)
+    assert made_by.type_digest != other.type_digest
+    assert made_by.document_digest != other.document_digest
+    assert found.usage.sampled_tokens + found.usage.forced_tokens >= 2
+    assert found.usage.prompt_tokens > 5
+    assert found.evidence[""].span == (6, 8)
+    assert found.text == "12"
+
+
+def test_plain_data_comes_back_as_plain_data() -> None:
+    schema = JsonSchema({"type": "array", "items": {"type": "number"}})
+    found = extract(schema, "1.5", model=ScriptedModel("[1.5]"), evidence=True)
+    assert_same(found, Extraction.from_json(found.to_json(), schema))
