@@ -124,9 +124,7 @@ def align(document: str, values: Sequence[Leaf]) -> list[Evidence]:
             for index in indices:
                 found[index] = Evidence(None, "concluded")
     neighbours = _Neighbours([leaf.path for leaf in values], len(document))
-    mentioned.sort(
-        key=lambda one: (abs(len(one[1]) - len(one[0])), one[1][0][0][0] - one[1][0][0][1])
-    )  # surest, longest
+    mentioned.sort(key=_certainty)
     for indices, mentions in mentioned:
         for index, (span, match) in _assign(indices, mentions, neighbours):
             found[index] = Evidence(span, match)
@@ -139,6 +137,13 @@ def _unspoken(leaf: Leaf) -> Evidence:
     if leaf.value is None:
         return Evidence(None, "absent")
     return Evidence(None, "concluded" if isinstance(leaf.value, bool) else "none")
+
+
+def _certainty(one: tuple[list[int], list[Mention]]) -> tuple[int, int, int]:
+    """Return a key that puts first what has least choice: one place for one value; among equals, the longest text."""
+    indices, mentions = one
+    (start, end), _ = mentions[0]
+    return abs(len(mentions) - len(indices)), len(indices), start - end
 
 
 def _exact(value: str | float | Decimal) -> str | Decimal:
@@ -390,8 +395,7 @@ class _Neighbours:
         That is where the values before and after it stand, of those in its record that have been found; if there are
         none, between the values before and after.
         """
-        path = self._paths[index]
-        record = path[: max((depth for depth, step in enumerate(path, 1) if isinstance(step, int)), default=0)]
+        record = _record(self._paths[index])
         place = bisect_left(self._found, index)
         before, after = self._found[max(0, place - 1) : place], self._found[place : place + 1]
         inside = [self._spans[one] for one in (*before, *after) if self._paths[one][: len(record)] == record]
@@ -402,12 +406,23 @@ class _Neighbours:
         return (low, high) if low <= high else (0, self._size)
 
 
+def _record(path: Steps) -> Steps:
+    """Return the path of the innermost item of an array that a value belongs to, of the answer if there is none."""
+    depth = len(path)
+    while depth and not isinstance(path[depth - 1], int):
+        depth -= 1
+    return path[:depth]
+
+
 def _assign(indices: list[int], mentions: list[Mention], neighbours: _Neighbours) -> Iterator[tuple[int, Mention]]:
     """Yield for each of the same values one of the places where it stands: a place of its own if there are enough.
 
     Values and places keep their order, by where the values are expected; among the ways to do so, the one with the
     least distance between where they are expected and where they stand, and the first of several.
     """
+    if len(indices) == len(mentions) == 1:
+        yield indices[0], mentions[0]
+        return
     free = [mention for mention in mentions if neighbours.is_free(mention[0])]
     mentions = free if len(free) >= len(indices) else mentions
     mentions = mentions[: max(len(indices), MAX_ASSIGNMENTS // len(indices))]

@@ -91,6 +91,13 @@ def test_a_value_stands_near_its_record():
     assert [spans[1], spans[3], spans[5]] == [(33, 38), (45, 51), (70, 75)]
 
 
+def test_records_in_another_order_keep_their_values():
+    """Long texts that return do not go before the names that tell the records apart."""
+    document = "Ann: garden chair. Bob: garden chair. Cy: garden chair."
+    data = [{"name": name, "item": "garden chair"} for name in ("Cy", "Ann", "Bob")]
+    assert [one.span for one in align(document, list(leaves(data)))][1::2] == [(42, 54), (5, 17), (24, 36)]
+
+
 def test_records_under_one_heading_share_it():
     document = "Berlin: Ann, Bob. Bern: Cy. Berlin: Di."
     names = {"Ann": "Berlin", "Bob": "Berlin", "Cy": "Bern", "Di": "Berlin"}
