@@ -96,7 +96,7 @@ def measured(aligner: Callable[[Sample], list[Span | None]], one: Sample, runs: 
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=3, help="runs, of which the best counts")
+    parser.add_argument("--runs", type=int, default=10, help="runs, of which the best counts")
     runs = parser.parse_args().runs
     print("| document | values | orders | aligner | seconds | right places |\n|---|---|---|---|---|---|")
     for (characters, records, has_peer), in_order in product(SIZES, (True, False)):

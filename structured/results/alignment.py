@@ -323,8 +323,10 @@ def _find(text: str, value: str, is_whole: Callable[[Span], bool]) -> list[Span]
 
 def _parted(document: str, spans: list[Span]) -> tuple[list[Span], list[Span]]:
     """Return the spans on word boundaries, and the others."""
-    whole = [span for span in spans if _is_whole(document, span)]
-    return whole, [span for span in spans if not _is_whole(document, span)]
+    parts: tuple[list[Span], list[Span]] = [], []
+    for span in spans:
+        parts[not _is_whole(document, span)].append(span)
+    return parts
 
 
 def _is_whole(document: str, span: Span) -> bool:
@@ -335,7 +337,8 @@ def _is_inside_word(text: str, position: int) -> bool:
     """Tell whether a position has letters or digits on both sides, of a script that has spaces between words."""
     if not 0 < position < len(text):
         return False
-    return all(one.isalnum() and not _UNSPACED.match(one) for one in text[position - 1 : position + 1])
+    before, after = text[position - 1], text[position]
+    return before.isalnum() and after.isalnum() and not (_UNSPACED.match(before) or _UNSPACED.match(after))
 
 
 def _is_clean(document: str, span: Span) -> bool:
