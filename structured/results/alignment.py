@@ -156,6 +156,7 @@ class _Search:
 
     def __init__(self, document: str) -> None:
         self.document = document
+        self._alike: dict[int, list[str]] = {}
 
     def mentions(self, value: str | Decimal, count: int, *, fuzzy: bool) -> list[Mention]:
         """Return where a value stands, with no more kinds of matches than it takes to find it so many times."""
@@ -249,7 +250,10 @@ class _Search:
 
     def _words_of_length(self, length: int) -> list[str]:
         """Return the words of the document that are about so long that they can be alike."""
-        return [word for near in range(length * 3 // 4, length * 4 // 3 + 1) for word in self._by_length.get(near, ())]
+        if length not in self._alike:
+            lengths = range(length * 3 // 4, length * 4 // 3 + 1)
+            self._alike[length] = [word for near in lengths for word in self._by_length.get(near, ())]
+        return self._alike[length]
 
     @cached_property
     def _folded(self) -> Folded:
