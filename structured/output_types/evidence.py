@@ -43,11 +43,13 @@ class Evidence:
             nowhere.
         match: How that is known; see `Match`.
         confidence: Between 0 and 1: how sure the model was of it. None if it is not known.
+        agreement: The share of the samples that say the same there; None where there was one.
     """
 
     span: tuple[int, int] | None
     match: Match
     confidence: float | None = None
+    agreement: float | None = None
 
     @property
     def band(self) -> Band:

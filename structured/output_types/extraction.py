@@ -123,7 +123,7 @@ class Extraction(Stated[T], Generic[T]):
         try:
             record = json.loads(written)
             evidence = {
-                path: Evidence(one["span"] and tuple(one["span"]), one["match"], one["confidence"])
+                path: Evidence(**{**one, "span": one["span"] and tuple(one["span"])})
                 for path, one in record["evidence"].items()
             }
             made_by = record["made_by"] and Provenance(**record["made_by"])

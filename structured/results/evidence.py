@@ -70,10 +70,11 @@ def evidence(
     ]
     located: dict[str, Evidence] = {}
     for leaf, basis, place in zip(found, bases, align(document, values), strict=True):
-        voices = (one[leaf.path] for one in heard if leaf.path in one)
-        alike = (confidence for value, confidence in voices if value == identity(leaf.value))
+        voices = [one[leaf.path] for one in heard if leaf.path in one]
+        alike = [confidence for value, confidence in voices if value == identity(leaf.value)]
         match = "grounded" if basis == "grounded" and place.span else place.match
-        located[leaf.path] = Evidence(place.span, match, next(alike, None))
+        agreement = len(alike) / len(heard) if len(heard) > 1 else None
+        located[leaf.path] = Evidence(place.span, match, alike[0] if alike else None, agreement)
     return located
 
 

@@ -102,3 +102,24 @@ def test_plain_data_comes_back_as_plain_data() -> None:
     schema = JsonSchema({"type": "array", "items": {"type": "number"}})
     found = extract(schema, "1.5", model=ScriptedModel("[1.5]"), evidence=True)
     assert_same(found, Extraction.from_json(found.to_json(), schema))
+
+
+@given(st.integers(0, 100))
+def test_samples_agree_where_they_say_the_same(seed: int) -> None:
+    written: list[dict[str, object]] = []
+    choices = {"a": {"enum": [1, 2]}, "b": {"enum": ["x", "y", "z"]}}
+    found = extract(
+        JsonSchema({"type": "object", "properties": choices, "required": ["a", "b"], "additionalProperties": False}),
+        "Some text.",
+        model=FunctionModel(random_logits(len(TOKENS.tokens), scale=1.0, seed=seed), TOKENS),
+        evidence=True,
+        samples=5,
+        choose="vote",
+        temperature=1.0,
+        seed=seed,
+        max_tokens=60,
+        observe=lambda _, one: written.append(json.loads(one.text)),
+    )
+    for name in ("a", "b"):
+        votes = [one[name] for one in written]
+        assert found.evidence[name].agreement == votes.count(found.data[name]) / 5
