@@ -18,7 +18,8 @@ from typing import NamedTuple
 from structured.output_types.grounded.dates import stated_dates, stated_datetimes, stated_times
 from structured.output_types.grounded.numbers import stated_numbers
 from structured.output_types.grounded.statements import Span
-from structured.results.alignment import Leaf, align, leaves
+from structured.output_types.paths import leaves
+from structured.results.alignment import Value, align
 
 TOWNS = ("Bergen", "Berlin", "Porto", "Leeds", "Bern")
 GOODS = ("oak shelf", "desk lamp", "rye bread", "piano stool", "garden chair")
@@ -33,7 +34,7 @@ class Sample(NamedTuple):
     """A document, the values of an answer about it, and where each of them stands."""
 
     document: str
-    values: list[Leaf]
+    values: list[Value]
     spans: list[Span]
 
 
@@ -60,7 +61,7 @@ def sample(characters: int, records: int, *, in_order: bool) -> Sample:
         document += FILLER * max(0, ((number + 1) * characters // records - len(document)) // len(FILLER)) + "\n"
     if not in_order:
         draw.shuffle(written_orders)
-    values = list(leaves([order for order, _ in written_orders]))
+    values = [Value(*leaf) for leaf in leaves([order for order, _ in written_orders])]
     return Sample(document, values, [span for _, spans in written_orders for span in spans])
 
 
@@ -72,7 +73,7 @@ def found_by_align(one: Sample) -> list[Span | None]:
 def found_by_langextract(one: Sample) -> list[Span | None]:
     """Return where the aligner of LangExtract finds the values."""
     values = [
-        import_module("langextract.core.data").Extraction(str(leaf.path[-1]), str(leaf.value)) for leaf in one.values
+        import_module("langextract.core.data").Extraction(str(leaf.steps[-1]), str(leaf.value)) for leaf in one.values
     ]
     aligner = import_module("langextract.resolver").WordAligner()
     [aligned] = aligner.align_extractions([values], one.document, token_offset=0, char_offset=0)

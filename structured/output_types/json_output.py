@@ -23,7 +23,6 @@ from structured.json_schema.document.location import (
 )
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName
 from structured.output_types.description import describe, layouts
-from structured.output_types.grounded.document import DocumentStatements
 from structured.output_types.grounded.marks import Ground, marks, with_grounding
 from structured.output_types.kept_values import with_kept
 from structured.output_types.output_type import Basis, Description, OutputType
@@ -103,6 +102,8 @@ class JsonOutput(OutputType[T]):
         """
         if document is None or not self.depends_on_document:
             return RegularAutomaton(self.pattern, foundation=foundation())
+        from structured.output_types.grounded.document import DocumentStatements  # with much that only this needs
+
         compilation = self.compilation()
         compilation.statements = DocumentStatements.of(document)
         try:

@@ -13,12 +13,11 @@ characters is looked for by edit distance.
 
 import re
 from bisect import bisect_left, insort
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date, datetime, time
 from decimal import Decimal
 from functools import cached_property
-from typing import Any, TypeAlias, TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,34 +71,21 @@ _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf
 """Characters of scripts without spaces between words: Thai, Lao, Burmese, Khmer, Chinese and Japanese."""
 
 
-@dataclass(frozen=True, slots=True)
-class Leaf:
+class Value(NamedTuple):
     """A value to find.
 
     Attributes:
-        path: The names and positions that lead to it in the answer.
+        steps: The names and positions that lead to it in the answer.
         value: The JSON value: a text, number, boolean or null.
         is_listed: Whether its type lists the values it can have (an enum), so that it may be a conclusion.
     """
 
-    path: Steps
+    steps: Steps
     value: Scalar
     is_listed: bool = False
 
 
-def leaves(data: Any, path: Steps = ()) -> Iterator[Leaf]:
-    """Yield the values of JSON data in their order; empty arrays and objects have none."""
-    if isinstance(data, Mapping):
-        for name, member in data.items():
-            yield from leaves(member, (*path, name))
-    elif isinstance(data, list | tuple):
-        for position, item in enumerate(data):
-            yield from leaves(item, (*path, position))
-    else:
-        yield Leaf(path, data)
-
-
-def align(document: str, values: Sequence[Leaf]) -> list[Evidence]:
+def align(document: str, values: Sequence[Value]) -> list[Evidence]:
     """Find the values of an answer in the document that it was extracted from.
 
     Parameters:
@@ -109,11 +95,11 @@ def align(document: str, values: Sequence[Leaf]) -> list[Evidence]:
     Returns:
         The evidence for each value, in the same order, without confidence.
     """
-    found: list[Evidence] = [_unspoken(leaf) for leaf in values]
+    found: list[Evidence] = [_unspoken(one) for one in values]
     spoken: dict[str | Decimal, list[int]] = {}
-    for index, leaf in enumerate(values):
-        if leaf.value is not None and not isinstance(leaf.value, bool):
-            spoken.setdefault(_exact(leaf.value), []).append(index)
+    for index, one in enumerate(values):
+        if one.value is not None and not isinstance(one.value, bool):
+            spoken.setdefault(_exact(one.value), []).append(index)
     search = _Search(document)
     mentioned = []
     for value, indices in spoken.items():
@@ -123,7 +109,7 @@ def align(document: str, values: Sequence[Leaf]) -> list[Evidence]:
         elif is_listed:
             for index in indices:
                 found[index] = Evidence(None, "concluded")
-    neighbours = _Neighbours([leaf.path for leaf in values], len(document))
+    neighbours = _Neighbours([one.steps for one in values], len(document))
     mentioned.sort(key=_certainty)
     for indices, mentions in mentioned:
         for index, (span, match) in _assign(indices, mentions, neighbours):
@@ -132,11 +118,11 @@ def align(document: str, values: Sequence[Leaf]) -> list[Evidence]:
     return found
 
 
-def _unspoken(leaf: Leaf) -> Evidence:
+def _unspoken(one: Value) -> Evidence:
     """Return the evidence for a value that no text can spell, and none for others."""
-    if leaf.value is None:
+    if one.value is None:
         return Evidence(None, "absent")
-    return Evidence(None, "concluded" if isinstance(leaf.value, bool) else "none")
+    return Evidence(None, "concluded" if isinstance(one.value, bool) else "none")
 
 
 def _certainty(one: tuple[list[int], list[Mention]]) -> tuple[int, int, int]:

@@ -14,8 +14,6 @@ from structured.output_types.evidence import Evidence
 from structured.output_types.extraction import Provenance
 from structured.output_types.output_type import OutputType
 from structured.output_types.paths import Steps
-from structured.results.alignment import Leaf as Value
-from structured.results.alignment import align
 from structured.results.confidence import confidences
 from structured.results.leaves import Leaf, leaves
 from structured.results.voting import identity
@@ -62,6 +60,8 @@ def evidence(
     The answer is one of the generations, or was voted on by them. The confidence in a leaf is that of the likeliest of
     them that has the same value there.
     """
+    from structured.results.alignment import Value, align  # with a library that only evidence needs
+
     heard = [said(output_type, one, kept) for one in sorted(generations, key=lambda one: -one.log_probability)]
     found = answer_leaves(output_type, text)
     bases = [output_type.basis(leaf.steps, leaf.value) for leaf in found]
