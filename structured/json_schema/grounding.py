@@ -10,7 +10,7 @@ from structured.regex import Pattern, concat, literal, words
 GROUNDABLE = frozenset({"integer", "null", "number", "string"})
 """Types of values that can be read off a document. The others are conclusions."""
 
-_MOMENTS = ("date", "date-time", "time")
+_IN_OTHER_FORMS = ("date", "date-time", "decimal", "time")
 """Formats of strings that a document states in other forms."""
 
 
@@ -38,7 +38,7 @@ def grounded(kind: str, schemas: Subschemas, location: Location, ordinary: Patte
     statements = location.compilation.statements
     if statements is None or kind == "null":
         return ordinary
-    form = next((part.schema["format"] for part in schemas if part.schema.get("format") in _MOMENTS), None)
+    form = next((part.schema["format"] for part in schemas if part.schema.get("format") in _IN_OTHER_FORMS), None)
     if kind == "string" and form is None:
         rules = read_rules(schemas)
         boundary = next(part.schema[GROUNDED] for part in schemas if GROUNDED in part.schema)

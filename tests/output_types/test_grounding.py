@@ -192,6 +192,16 @@ def test_bounds_and_patterns_choose_among_what_is_stated() -> None:
     assert (found.year, found.code) == (2025, "LH")
 
 
+@pytest.mark.parametrize(
+    ("document", "stated"), [("Total: 1,250.00", "1250.00"), ("Total: 1.250,00", "1250.00"), ("Half a dozen.", "6.0")]
+)
+def test_decimals_are_numbers_though_json_writes_them_as_strings(document: str, stated: str) -> None:
+    """Of 1,250.00 a text could be 250.00, which the document does not state."""
+    found = extract(Grounded[Decimal], document, model=scripted('"250.00"'), evidence=True)
+    assert found.value == Decimal(stated)
+    assert found.evidence[""].match == "grounded"
+
+
 def test_a_json_schema_is_grounded_by_an_option() -> None:
     schema = JsonSchema({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]})
     assert extract(schema, "It is 12.", model=anything(0), grounded=True) == {"n": 12}

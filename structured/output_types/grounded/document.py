@@ -49,7 +49,7 @@ class DocumentStatements:
         return indexed.quotation(included, excluded, minimum=minimum, maximum=maximum)
 
     def spellings(self, kind: str) -> Iterator[Sequence[str]]:
-        """Yield, for each number, date, date-time or time that is stated, how JSON may spell it, the usual first."""
+        """Yield, for each stated value of a kind, how JSON may spell it, the usual first."""
         stated, spell = _KINDS[kind]
         known: dict[Any, None] = {}
         for statement in stated(self.document):
@@ -76,6 +76,7 @@ def _spelled_time(value: time | datetime) -> Sequence[str]:
 
 _KINDS: dict[str, tuple[Any, Any]] = {
     "number": (stated_numbers, _spelled_number),
+    "decimal": (stated_numbers, _spelled_number),
     "date": (stated_dates, _spelled_date),
     "date-time": (stated_datetimes, _spelled_time),
     "time": (stated_times, _spelled_time),
