@@ -31,6 +31,31 @@ def quarter(number: int) -> int:
 """
 
 
+TUPLE_LOOP = """
+from typing import NamedTuple
+
+from structured.automata.loops.jit import Ints, Rows, compiled_entry, compiled_loop
+
+
+class Pair(NamedTuple):
+    left: Ints
+    right: Rows
+
+
+@compiled_loop
+def larger(pair: Pair, place: int) -> int:
+    return max(int(pair.left[place]), int(pair.right[place, 0]))
+
+
+@compiled_entry
+def largest(pair: Pair) -> int:
+    found = 0
+    for place in range(len(pair.left)):
+        found = max(found, larger(pair, place))
+    return found
+"""
+
+
 class Elsewhere:
     """Stands in for the process that compiles."""
 
@@ -87,6 +112,24 @@ def test_python_runs_until_machine_code_is_kept(
     assert here.quarter(44) == there.quarter(44) == 11
     assert not is_python(entry)
     assert elsewhere.starts == 1
+
+
+def test_machine_code_is_kept_for_what_an_entry_calls(tmp_path: Path, load: Callable[[], ModuleType]) -> None:
+    """What is kept of an entry that takes a tuple is found again, and no longer once a loop that it calls changes."""
+    path = tmp_path / "loops_of_a_test.py"
+    path.write_text(TUPLE_LOOP, encoding="utf-8")
+    load()
+    jit._ENTRIES[-1].compile()
+    load()
+    entry = jit._ENTRIES[-1]
+    name = jit._digest(jit._flat(entry.function))
+    assert jit._kept(entry.function) is not None
+    path.write_text(TUPLE_LOOP.replace("max(int", "min(int"), encoding="utf-8")
+    jit._source.cache_clear()
+    load()
+    entry = jit._ENTRIES[-1]
+    assert jit._digest(jit._flat(entry.function)) != name
+    assert jit._kept(entry.function) is None
 
 
 def test_without_another_process_the_loop_is_compiled_here(

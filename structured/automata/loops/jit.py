@@ -244,9 +244,9 @@ def _kept(function: Callable[..., Any]) -> Callable[..., Any] | None:
 
 
 @functools.cache
-def _dispatcher(function: Callable[..., Any]) -> Any:
-    """Return a loop as Numba has it, compiled together with the loops that it calls."""
-    scope = _resolved(function)
+def _dispatcher(function: Callable[..., Any], loop: Callable[..., Any] | None = None) -> Any:
+    """Return a loop as Numba has it, compiled with those that it calls; a `loop` is compiled into its entry."""
+    scope = _resolved(function) if loop is None else function.__globals__ | {"loop": _inlined(loop)}
     try:
         return _compiled(function, scope, cache=True)
     except RuntimeError:  # no folder to cache in can be written
@@ -274,12 +274,14 @@ def _resolved(function: Callable[..., Any]) -> dict[str, Any]:
 def _entered(function: Callable[..., Any]) -> Any:
     """Return a loop as Numba has it, and as Python calls it: with arrays, and no tuples of them."""
     enter = _flat(function)
-    if enter is function:
-        return _dispatcher(function)
+    return _dispatcher(function) if enter is function else _dispatcher(enter, function)
+
+
+def _inlined(function: Callable[..., Any]) -> Any:
+    """Return a loop as Numba compiles it into the one that calls it."""
     import numba
 
-    enter.__globals__["loop"] = numba.njit(_with_globals(function, _resolved(function)), inline="always")
-    return _dispatcher(enter)
+    return numba.njit(_with_globals(function, _resolved(function)), inline="always")
 
 
 def _compiled(function: Callable[..., Any], scope: dict[str, Any], **options: Any) -> Any:
