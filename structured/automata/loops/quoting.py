@@ -78,12 +78,6 @@ def quotation_length(machine: Machine, quotation: int, first: int, end: int, dep
 
 
 @compiled_loop
-def can_end(machine: Machine, quotation: int, first: int, end: int, depth: int, state: int) -> bool:
-    """Tell whether a quotation may end at a depth of some suffix of an interval."""
-    return quotation_length(machine, quotation, first, end, depth, state) == 0
-
-
-@compiled_loop
 def length_of_one(machine: Machine, quotation: int, first: int, end: int, depth: int, state: int) -> int:
     """Return the bytes to the nearest end from a depth of the first suffix of an interval that has one, else `FAR`."""
     for rank in range(first, end):
@@ -116,6 +110,35 @@ def first_rank(machine: Machine, quotation: int, first: int, end: int, depth: in
         else:
             high = middle
     return low
+
+
+@compiled_loop
+def after_character(machine: Machine, quotation: int, rank: int, end: int, depth: int) -> int:
+    """Return the end of those ranks of an interval, from one on, that go on with the same character at a depth."""
+    if byte_at(machine, quotation, rank, depth) == WHOLE:
+        return rank + 1
+    counts, last, ahead = int(machine.operands[quotation + COUNTS]), end, depth
+    place = counts + int(machine.operands[machine.operands[quotation + SUFFIXES] + rank])
+    while machine.operands[place + ahead] == machine.operands[place + depth]:
+        byte = byte_at(machine, quotation, rank, ahead)
+        last = first_rank(machine, quotation, rank, last, ahead, byte + 1)
+        ahead += 1
+    return last
+
+
+@compiled_loop
+def can_end(machine: Machine, quotation: int, first: int, end: int, depth: int, state: int) -> bool:
+    """Tell whether a quotation may end at a depth of some suffix of an interval.
+
+    That depends on what is before, which they have in common, and on the next character; so of those with the same one
+    is asked. Before its first byte no quotation ends.
+    """
+    rank = first if depth > 0 else end
+    while rank < end:
+        if bytes_to_end(machine, quotation, rank, depth, state) == 0:
+            return True
+        rank = after_character(machine, quotation, rank, end, depth)
+    return False
 
 
 @compiled_loop

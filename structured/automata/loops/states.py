@@ -263,7 +263,7 @@ def rehash(machine: Machine, lack: int) -> None:
 
 @compiled_loop
 def enter_quotation(machine: Machine, state: int, path: Rows, level: int) -> int:
-    """Note on the path where a state stands in a quotation; 1 if it consists of that alone, else 0, or what is full.
+    """Note on the path where a state stands in a quotation; DEAD if it does not consist of one, else what is full.
 
     `path[level]` then has no state but a place, and so have the levels below: a document that is walked along a
     vocabulary has many places, and few of them are ever come to again.
@@ -278,15 +278,15 @@ def enter_quotation(machine: Machine, state: int, path: Rows, level: int) -> int
                 return lack
             after = state_of(machine, int(machine.frames[below, TAIL]))
             if after < 0 or machine.frames[leaf, COUNT] != count:
-                return min(after, 0)
+                return min(after, DEAD)
             path[level, STATE] = -leaf
             path[level, FIRST_RANK] = path[level, CURSOR] = machine.frames[leaf, FIRST]
             path[level, END_RANK] = machine.frames[leaf, SECOND]
             path[level, DEPTH] = -1 - machine.frames[below, FIRST]
             path[level, RULE] = machine.frames[below, SECOND]
             path[level, AFTER] = after
-            return 1
-    return 0
+            return DONE
+    return DEAD
 
 
 @compiled_loop
@@ -334,9 +334,9 @@ def read_new(machine: Machine, path: Rows, level: int, byte: int) -> int:
     """Return what a byte leads to that the table does not know, as `read_quoted`."""
     if path[level, STATE] >= 0:
         entered = enter_quotation(machine, int(path[level, STATE]), path, level)
-        if entered < 0:
+        if entered < DEAD:
             return entered
-        if not entered:
+        if entered == DEAD:
             return follow(machine, int(path[level, STATE]), byte)
     return read_quoted(machine, path, level, byte)
 
