@@ -9,9 +9,9 @@ each of its states: then it is known of every place whether a quotation can stil
 import heapq
 import json
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -39,6 +39,10 @@ _JOINERS = "\u200c\u200d"
 _UNSPACED = frozenset({"CJK", "HIRAGANA", "KATAKANA", "KHMER", "LAO", "MYANMAR", "THAI", "TIBETAN"})
 """The first words of the names of the characters of scripts that write no space between words."""
 
+_SIZE, _SURROGATE, _BREAK, _SPACE, _EXTENDING, _WORD = 7, 8, 16, 32, 64, 128
+"""The traits of a character: the bytes of its spelling in JSON; whether it is a lone surrogate, breaks a line, is white
+space, belongs to the character before it, is one of a word in a script that writes spaces between words."""
+
 MAX_ENTRIES = 1 << 26
 """Bytes of a document times states of a rule: the distances take four times as many bytes."""
 
@@ -60,8 +64,9 @@ class IndexedDocument:
         given = np.frombuffer(document.encode("utf-32-le", "surrogatepass"), dtype="<u4")
         points, origin = _versions(given)
         self.points, self._origin = points, origin
-        self._starts, self._ends = _edges(points, any_character=any_character)
-        sizes = _look_up(points, _spelled_size).astype(np.int64)
+        traits = _traits(points)
+        self._starts, self._ends = _edges(points, traits, any_character=any_character)
+        sizes = (traits & _SIZE).astype(np.int64)
         self.borders: _Numbers = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
         """Where each character begins in `text`, and where the last one ends."""
         self.counts: _Numbers = np.append(np.repeat(np.arange(len(points)), sizes), len(points)).astype(np.int32)
@@ -69,7 +74,7 @@ class IndexedDocument:
         spelled = json.dumps(_text(points), ensure_ascii=False)[1:-1].encode("utf-8", "surrogatepass")
         self.text: NDArray[np.uint8] = np.frombuffer(spelled, dtype=np.uint8).copy()
         """The bytes of the document as JSON spells them, of both versions of it, with `WHOLE` where none may pass."""
-        barred = _are(points, _is_surrogate)
+        barred = _are(traits, _SURROGATE)
         if absent:
             bytes_barred = np.isin(self.text, np.array(sorted(absent), dtype=np.uint8))
             barred |= np.bincount(self.counts[:-1][bytes_barred], minlength=len(points)).astype(np.bool_)
@@ -294,10 +299,10 @@ def _versions(given: NDArray[np.uint32]) -> tuple[NDArray[np.uint32], NDArray[np
     """
     barrier = np.array([ord(_BARRIER)], dtype=np.uint32)
     places = np.append(np.arange(len(given)), len(given))
-    breaks = _are(given, _is_line_break)
+    traits = _traits(given)
+    breaks, space = _are(traits, _BREAK), _are(traits, _SPACE)
     if not breaks.any():
         return np.concatenate([given, barrier]), places
-    space = _are(given, str.isspace)
     begins = space & ~np.concatenate([[False], space[:-1]])
     run = np.cumsum(begins)
     is_wrapped = np.zeros(run[-1] + 1, dtype=np.bool_)
@@ -308,14 +313,14 @@ def _versions(given: NDArray[np.uint32]) -> tuple[NDArray[np.uint32], NDArray[np
     return np.concatenate([given, barrier, wrapped, barrier]), np.concatenate([places, places[:-1][kept], places[-1:]])
 
 
-def _edges(points: NDArray[np.uint32], *, any_character: bool) -> tuple[_Flags, _Flags]:
+def _edges(points: NDArray[np.uint32], traits: NDArray[np.uint8], *, any_character: bool) -> tuple[_Flags, _Flags]:
     """Return which characters a quotation may begin with, and before which, and at the end of all, it may end."""
-    extends, space = _are(points, _extends), _are(points, str.isspace)
-    extends[1:] &= ~_are(points, _is_surrogate)[:-1]
+    extends, space = _are(traits, _EXTENDING), _are(traits, _SPACE)
+    extends[1:] &= ~_are(traits, _SURROGATE)[:-1]
     inside = extends[1:] | ((points[:-1] == 0x0D) & (points[1:] == 0x0A))
     if not any_character:
         base = np.maximum.accumulate(np.where(extends, 0, np.arange(len(points))))
-        word = _are(points, _is_spaced_word)[base]
+        word = _are(traits, _WORD)[base]
         inside |= word[:-1] & word[1:]
     starts, ends = ~space, np.append(False, ~space)
     starts[1:] &= ~inside
@@ -329,43 +334,35 @@ def _next(flags: _Flags) -> NDArray[np.int64]:
     return np.minimum.accumulate(marked[::-1])[::-1]
 
 
-def _look_up(points: NDArray[np.uint32], asked: Callable[[str], int]) -> NDArray[np.int8]:
-    """Return what a function says of each character; it is asked once for each kind."""
-    table = np.zeros(int(points.max(initial=0)) + 1, dtype=np.int8)
-    for point in np.flatnonzero(np.bincount(points, minlength=1)).tolist():
-        table[point] = asked(chr(point))
+def _traits(points: NDArray[np.uint32]) -> NDArray[np.uint8]:
+    """Return the traits of each character: `_SIZE` bits are the bytes of its spelling, each of the others is a flag."""
+    table = np.zeros(int(points.max(initial=0)) + 1, dtype=np.uint8)
+    distinct = np.flatnonzero(np.bincount(points, minlength=1))
+    table[distinct] = [_traits_of(chr(point)) for point in distinct.tolist()]
     return table[points]
 
 
-def _are(points: NDArray[np.uint32], asked: Callable[[str], bool]) -> _Flags:
-    """Return of which characters a function says that they are so."""
-    return _look_up(points, asked).astype(np.bool_)
+def _are(traits: NDArray[np.uint8], flag: int) -> _Flags:
+    """Return which characters have a trait."""
+    return (traits & np.uint8(flag)).astype(np.bool_)
 
 
 def _text(points: NDArray[np.uint32]) -> str:
     return points.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
 
 
-def _is_surrogate(character: str) -> bool:
-    return "\ud800" <= character <= "\udfff"
-
-
-def _is_line_break(character: str) -> bool:
-    return character in _LINE_BREAKS
-
-
-def _extends(character: str) -> bool:
-    """Tell whether a character belongs to the one before it."""
-    return unicodedata.category(character).startswith("M") or character in _JOINERS
-
-
-def _is_spaced_word(character: str) -> bool:
-    """Tell whether a character is one of a word, in a script that writes spaces between words."""
-    if not (character.isalnum() or character == "_"):
-        return False
-    return unicodedata.name(character, "").split(" ")[0].split("-")[0] not in _UNSPACED
-
-
-def _spelled_size(character: str) -> int:
-    """Return the bytes that a character takes inside a JSON string."""
-    return len(json.dumps(character, ensure_ascii=False)[1:-1].encode("utf-8", "surrogatepass"))
+@lru_cache(maxsize=1 << 16)
+def _traits_of(character: str) -> int:
+    is_surrogate = "\ud800" <= character <= "\udfff"
+    spelled = json.dumps(character, ensure_ascii=False)[1:-1].encode("utf-8", "surrogatepass")
+    is_extending = unicodedata.category(character).startswith("M") or character in _JOINERS
+    script = unicodedata.name(character, "").split(" ")[0].split("-")[0]
+    is_word = (character.isalnum() or character == "_") and script not in _UNSPACED
+    return (
+        len(spelled)
+        | is_surrogate * _SURROGATE
+        | (character in _LINE_BREAKS) * _BREAK
+        | character.isspace() * _SPACE
+        | is_extending * _EXTENDING
+        | is_word * _WORD
+    )
