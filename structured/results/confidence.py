@@ -13,7 +13,13 @@ from structured.results.leaves import Leaf
 
 
 def confidences(text: str, leaves: Iterable[Leaf], tokens: Sequence[SampledToken]) -> Iterator[float]:
-    """Yield the confidence in each leaf of an answer, in their order, from the tokens of its text.
+    """Yield the confidence in each leaf of an answer, in their order, from the tokens of its text."""
+    for own in tokens_of_leaves(text, leaves, tokens):
+        yield math.exp(sum(map(_log_probability, own)))
+
+
+def tokens_of_leaves(text: str, leaves: Iterable[Leaf], tokens: Sequence[SampledToken]) -> Iterator[list[SampledToken]]:
+    """Yield the sampled tokens that each leaf of an answer is written with, in their order.
 
     To a string belongs its closing quote, to anything else the token behind it, which decides that it ends.
     """
@@ -25,7 +31,7 @@ def confidences(text: str, leaves: Iterable[Leaf], tokens: Sequence[SampledToken
         end += not isinstance(leaf.value, str)
         while first < len(tokens) and tokens[first].end <= start and tokens[first].start < start:
             first += 1
-        yield math.exp(sum(_log_probability(token) for token in _within(tokens, first, end)))
+        yield list(_within(tokens, first, end))
 
 
 def _within(tokens: Sequence[SampledToken], first: int, end: int) -> Iterator[SampledToken]:
