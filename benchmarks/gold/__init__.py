@@ -50,7 +50,7 @@ def score(expected: BaseModel, answer: BaseModel) -> Score:
     dates and enums if they are the same value. Members of lists are compared in order.
     """
     wanted, given = dict(leaves(expected.model_dump())), dict(leaves(answer.model_dump()))
-    right = sum(path in given and _is_same(value, given[path]) for path, value in wanted.items())
+    right = sum(path in given and is_same(value, given[path]) for path, value in wanted.items())
     return Score(right, len(wanted.keys() | given.keys()))
 
 
@@ -67,7 +67,8 @@ def leaves(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple
         yield path, value
 
 
-def _is_same(wanted: Any, given: Any) -> bool:
+def is_same(wanted: Any, given: Any) -> bool:
+    """Tell whether two leaves are the same, as in `score`."""
     if isinstance(wanted, str) and isinstance(given, str):
         return wanted.strip().casefold() == given.strip().casefold()
     if isinstance(wanted, datetime | date) and type(wanted) is not type(given):
