@@ -20,9 +20,10 @@ from structured.errors import Attempt, GenerationError, SchemaError
 from structured.errors.values import shown
 from structured.extraction.conversation import TextOrChat
 from structured.extraction.extractor import Extractor
-from structured.extraction.options import Options
+from structured.extraction.options import Options, checked_options
 from structured.extraction.task import Item
 from structured.models import LanguageModel, calls
+from structured.output_types.python_type import PartlyStated
 from structured.results.answers import read_answer
 
 T = TypeVar("T")
@@ -80,7 +81,10 @@ def classify(output_type: object, text: TextOrChat, **options: Unpack[Options]) 
         SchemaError: The type has more values, or values that have no hash. Whatever else `extract` raises.
         GenerationError: Validators rejected every value.
     """
-    extractor = Extractor[Any](output_type, **options)
+    extractor = Extractor[Any](output_type, **checked_options(options))
+    if isinstance(extractor.task.output_type, PartlyStated):
+        remedy = "Classify by the type inside; one that allows None says when nothing is stated."
+        raise SchemaError("An Extraction is a result, and has no probability", remedy=remedy)
     item = extractor.task.item(0, text, named="the text")
     name, index = extractor.task.output_type.name, item.index
     texts = list(_texts(index.automaton, name))

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, field_validator
 
-from structured import Extractor, GenerationError, SchemaError, classify, load_model
+from structured import Extraction, Extractor, GenerationError, SchemaError, classify, load_model
 from structured.models import PACKAGED_MODEL, FunctionModel, LanguageModel
 
 TOKENS = ByteTokenizer()
@@ -124,3 +124,10 @@ def test_the_packaged_model_is_one_of_many(packaged: LanguageModel) -> None:
 @pytest.fixture(scope="module")
 def packaged() -> LanguageModel:
     return load_model(PACKAGED_MODEL)
+
+
+def test_what_is_no_option_of_a_classification_is_refused() -> None:
+    with pytest.raises(TypeError, match="Unknown option evidence"):
+        classify(bool, "Some text.", model=model(0), evidence=True)  # type: ignore[call-overload]
+    with pytest.raises(SchemaError, match="An Extraction is a result"):
+        classify(Extraction[bool], "Some text.", model=model(0))
