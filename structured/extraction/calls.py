@@ -174,7 +174,7 @@ def extract_batch(  # noqa: PLR0913  what tells the type of the results
 
     Parameters:
         output_type: One type for all documents, or a list of types, one for each document. With a list, `examples` and
-            paths in `absent` are refused, since they belong to one type.
+            paths in `absent` and `grounded` are refused, since they belong to one type.
         documents: The texts; each may also be a list of messages.
         absent: As for `extract`.
         evidence: As for `extract`.

@@ -250,8 +250,8 @@ def outcome_of_each(  # noqa: PLR0913  what a call was given
 ) -> Outcome:
     """Return what becomes of documents, each asked for an instance of its own type; all go through the model together.
 
-    Raises ValueError if there are more of one than of the other, and for examples and paths of what may be absent,
-    which are of one type; everything else as `Extractor.batch`.
+    Raises ValueError if there are more of one than of the other, and for examples and paths, which are of one
+    type; everything else as `Extractor.batch`.
     """
     listed = listed_documents(documents)
     if len(output_types) != len(listed):
@@ -259,7 +259,11 @@ def outcome_of_each(  # noqa: PLR0913  what a call was given
             f"Pass one type for each document: these are {counted(len(output_types), 'type')} for "
             f"{counted(len(listed), 'document')}."
         )
-    for name, given in (("examples", options.get("examples")), ("absent", absent)):
+    for name, given in (
+        ("examples", options.get("examples")),
+        ("grounded", options.get("grounded")),
+        ("absent", absent),
+    ):
         if given and given is not True and len(set(map(id, output_types))) > 1:
             raise ValueError(f"{name} is {shown(given)}, and there are several types. Pass it with one type at a time.")
     options = {**options, "model": load_model(options.get("model"))}

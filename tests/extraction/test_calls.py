@@ -203,11 +203,13 @@ def test_warnings_name_the_line_of_the_user(call):
 
 
 def test_examples_are_of_one_type():
-    """With several types nobody could tell of which; the same holds for paths of what may be absent."""
+    """With several types nobody could tell of which; the same holds for paths."""
     with pytest.raises(ValueError, match=r"examples is .* and there are several types\. Pass it with one type"):
         extract_batch([Person, Texts], ["a", "b"], model=MODELS["uniform"], examples=[("x", Person(name="x", age=1))])
     with pytest.raises(ValueError, match=r"absent is \['age'\], and there are several types"):
         extract_batch([Person, Texts], ["a", "b"], model=MODELS["uniform"], absent=["age"])
+    with pytest.raises(ValueError, match=r"grounded is \['age'\], and there are several types"):
+        extract_batch([Person, Texts], ["a", "b"], model=MODELS["uniform"], grounded=["age"])
 
 
 def test_types_and_documents_must_be_as_many():
