@@ -13,7 +13,6 @@ from structured.automata import RegularAutomaton
 from structured.errors import NotStatedError, UnsatisfiableError
 from structured.json_schema.compile import compiled, foundation
 from structured.json_schema.document.location import (
-    GROUNDED,
     UNSATISFIABLE,
     Compilation,
     Location,
@@ -27,7 +26,7 @@ from structured.output_types.grounded.marks import Ground, marks, with_grounding
 from structured.output_types.kept_values import with_kept
 from structured.output_types.output_type import Basis, Description, OutputType
 from structured.output_types.paths import Steps
-from structured.output_types.places import parts_at
+from structured.output_types.places import flat, has_to_be_stated, parts_at
 from structured.regex import Pattern
 
 T = TypeVar("T")
@@ -120,9 +119,9 @@ class JsonOutput(OutputType[T]):
     def basis(self, steps: Steps, value: Any) -> Basis:
         """Return how the schema lets a value of an answer come about."""
         parts = parts_at(self.root, steps)
-        if any(GROUNDED in part.schema for part in parts):
+        if has_to_be_stated(parts, value):
             return "grounded"
-        listed = (part.schema.get("enum", [part.schema.get("const")]) for part in parts)
+        listed = (part.schema.get("enum", [part.schema.get("const")]) for part in flat(parts))
         return "concluded" if isinstance(value, bool) or any(value in values for values in listed) else "free"
 
     def describe(self) -> Description:

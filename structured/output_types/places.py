@@ -1,19 +1,56 @@
 """What a schema says of a place in an answer: its parts there, through references and branches."""
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from structured.errors.recursion import deep
-from structured.json_schema.document.location import Identity, Subschema
+from structured.json_schema.document.location import GROUNDED, Identity, Subschema
 from structured.json_schema.document.references import follow
+from structured.output_types.optional_fields import types_of
 from structured.output_types.paths import Steps
 
 
 def parts_at(root: Subschema, steps: Steps) -> list[Subschema]:
-    """Return the parts of a schema that may describe the value at a place, those of all branches."""
-    parts = flat([root])
+    """Return the parts of a schema that may describe the value at a place, with branches and references inside."""
+    parts = [root]
     for step in steps:
-        parts = flat([inner for part in parts for inner in below(part, step)])
+        parts = [inner for part in flat(parts) for inner in below(part, step)]
     return parts
+
+
+def has_to_be_stated(parts: list[Subschema], value: Any) -> bool:
+    """Tell whether parts of a schema let a value come about only as one that the document states.
+
+    Which branch of a union an answer follows is not known here, so that all that allow the value have to say so.
+    """
+    return bool(parts) and not any(_allows_unstated(part, value, set()) for part in parts)
+
+
+@deep
+def _allows_unstated(part: Subschema, value: Any, seen: set[Identity]) -> bool:
+    if part.identity in seen or not isinstance(part.schema, Mapping):
+        return part.schema is True
+    seen.add(part.identity)
+    schema = part.schema
+    if GROUNDED in schema:
+        return False
+    inner = [follow(part)] if "$ref" in schema else []
+    for keyword in ("anyOf", "oneOf"):
+        inner += [part.below(keyword, index) for index in range(len(schema.get(keyword, ())))]
+    if inner:
+        return any(_allows_unstated(one, value, seen) for one in inner)
+    if "enum" in schema or "const" in schema:
+        return value in schema.get("enum", [schema.get("const")])
+    return not types_of(schema) or bool(types_of(schema) & _types(value))
+
+
+def _types(value: Any) -> set[object]:
+    """Return the types of JSON Schema that a value without members has."""
+    if value is None:
+        return {"null"}
+    if isinstance(value, bool):
+        return {"boolean"}
+    return {"string"} if isinstance(value, str) else {"integer", "number"}
 
 
 @deep

@@ -202,6 +202,34 @@ def test_decimals_are_numbers_though_json_writes_them_as_strings(document: str, 
     assert found.evidence[""].match == "grounded"
 
 
+class Cat(BaseModel):
+    kind: Literal["cat"]
+    name: str
+
+
+class Dog(BaseModel):
+    kind: Literal["dog"]
+    name: Grounded[str]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "answer", "match"),
+    [
+        (Cat | Dog, '{"kind": "cat", "name": "Rex"}', "exact"),
+        (Cat | Dog, '{"kind": "cat", "name": "rex"}', "normalised"),
+        (Grounded[int] | str, '"Rex"', "exact"),
+        (Grounded[int] | str, "9", "grounded"),
+        (Grounded[str] | Literal["dog"], '"dog"', "exact"),
+        (Grounded[str] | Literal["dog"], '"Rex"', "grounded"),
+        (Grounded[str | None], '"Rex"', "grounded"),
+        (Grounded[int | str], '"Rex"', "grounded"),
+    ],
+)
+def test_what_another_branch_allows_is_not_called_grounded(wanted: object, answer: str, match: str) -> None:
+    found = extract(wanted, "The dog is Rex, 9.", model=scripted(answer), evidence=True)
+    assert found.evidence["name" if answer[0] == "{" else ""].match == match
+
+
 def test_a_json_schema_is_grounded_by_an_option() -> None:
     schema = JsonSchema({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]})
     assert extract(schema, "It is 12.", model=anything(0), grounded=True) == {"n": 12}
