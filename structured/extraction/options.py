@@ -1,6 +1,7 @@
 """Options of a call: their names, what each must be, and what follows from them."""
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal, Optional, TypedDict, cast, get_args
 
 from structured.decoding.reasoning import Thinking
@@ -29,6 +30,7 @@ from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName
 from structured.models import ModelSource
 from structured.output_types.grounded.marks import Ground
 from structured.output_types.json_output import JsonLayout
+from structured.results.calibration import Calibration
 
 Errors = Literal["raise", "return"]
 """What becomes of the documents that fail: a BatchError in the end, or the error of each in place of its result."""
@@ -98,6 +100,8 @@ class Options(TypedDict, total=False):
             answer. The last retry, and one after a rule for the whole, writes all of it in any case.
         repair_below: Values of which the model was less sure than this, between 0 and 1, are written again once, where
             there are retries; the answer is taken of which it is surer. Default: 0, off.
+        calibration: How confidences become shares of values that are right: a Calibration, or the path of one. Default:
+            none; a confidence is then the probability that the model gave.
         batch_size: How many documents go through the model at once. Default: 8.
         batch_tokens: The most tokens, prompts and whole budgets counted, that are in the model's memory at
             once, unless one text (or one beam search) needs more. Default: no limit. A batch that does not fit
@@ -131,10 +135,19 @@ class Options(TypedDict, total=False):
     retries: int
     repair: Repairs
     repair_below: float
+    calibration: Calibration | str | Path | None
     batch_size: int
     batch_tokens: int | None
     observe: Callable[[int, Generation], object] | None
     cache: bool
+
+
+def _calibration(name: str, value: Any) -> Calibration:
+    """Return a calibration, or that which a path leads to."""
+    if isinstance(value, str | Path):
+        return Calibration.load(value)
+    found: Calibration = instance(Calibration, "Calibration.load('calibration.json'), or a path")(name, value)
+    return found
 
 
 _CHECKS = {
@@ -154,6 +167,7 @@ _CHECKS = {
     "retries": count(0),
     "repair": one_of(get_args(Repairs)),
     "repair_below": number(lambda value: 0 <= value <= 1, "between 0 and 1"),
+    "calibration": or_none(_calibration),
     "batch_size": count(1),
     "batch_tokens": or_none(count(1)),
     "observe": or_none(function),

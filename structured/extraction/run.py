@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from structured.decoding.generate import DEFAULT_BATCH_SIZE
 from structured.decoding.requests import Generation
@@ -31,6 +31,7 @@ from structured.output_types.extraction import Extraction
 from structured.output_types.paths import path_to_steps
 from structured.output_types.stated import Stated
 from structured.results.answers import read_answer
+from structured.results.calibration import Calibration
 from structured.results.evidence import evidence, provenance
 
 _LOGGER = logging.getLogger(__name__)
@@ -51,6 +52,7 @@ class Run:
     """Those that it was made of."""
     repairs: Repairs = "field"
     repair_below: float = 0.0
+    calibration: Calibration | None = None
     evidence: bool = False
     """Whether results come with evidence, also of types that do not say what is missing."""
 
@@ -68,6 +70,7 @@ class Run:
             options,
             options.get("repair", "field"),
             options.get("repair_below", 0.0),
+            cast("Calibration | None", options.get("calibration")),
             evidence,
         )
 
@@ -199,7 +202,10 @@ class Run:
         if not (self.evidence or self.repair_below or isinstance(value, Stated)):
             return answer
         kept = None if item.repair is None else item.repair.kept
-        return answer._replace(evidence=evidence(item.task.output_type, item.document, text, candidates, kept))
+        found = evidence(item.task.output_type, item.document, text, candidates, kept)
+        if self.calibration is not None:
+            found = {path: one.calibrated(self.calibration.apply) for path, one in found.items()}
+        return answer._replace(evidence=found)
 
     def _repair_of_rejected(self, item: Item, generation: Generation) -> Repair | None:
         """Return what is kept of an answer that validators reject; None if all of it is to be written again."""

@@ -1,8 +1,8 @@
 """Evidence: where in a document a value stands, how that is known, and how sure the model was of it."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal, Self
 
 Match = Literal["grounded", "exact", "normalised", "fuzzy", "concluded", "absent", "none"]
 """How it is known where a value stands.
@@ -50,6 +50,10 @@ class Evidence:
     match: Match
     confidence: float | None = None
     agreement: float | None = None
+
+    def calibrated(self, probability: Callable[[float], float]) -> Self:
+        """Return the evidence with the probability that a value of this confidence is right, in place of that."""
+        return self if self.confidence is None else replace(self, confidence=probability(self.confidence))
 
     @property
     def band(self) -> Band:

@@ -1,6 +1,7 @@
 """Repair: what validators reject is written again alone, and the rest is kept as it is."""
 
 import json
+from pathlib import Path
 from typing import Annotated, Literal
 
 import pytest
@@ -11,6 +12,7 @@ from pydantic import AfterValidator, BaseModel, Field, model_validator
 
 from structured import Extraction, Extractor, Generation, GenerationError, JsonSchema, extract
 from structured.models import FunctionModel
+from structured.results import Calibration
 
 TOKENS = ByteTokenizer()
 
@@ -172,3 +174,20 @@ def test_a_type_of_its_own_is_written_again_as_a_whole() -> None:
     """What has no schema has no parts to keep."""
     schema = JsonSchema({"type": "array", "items": {"type": "integer", "minimum": 0, "maximum": 9}, "maxItems": 3})
     assert isinstance(extract(schema, "Some text.", model=model(1), repair_below=0.99), list)
+
+
+def test_confidences_are_calibrated_on_request(tmp_path: Path) -> None:
+    """By an object or a file; what was kept is not calibrated twice."""
+    calibration = Calibration((0.0, 1.0), (0.25, 0.75))
+    calibration.save(tmp_path / "calibration.json")
+    options = {"model": model(4), "retries": 20, "seed": 4, "max_tokens": 200, "evidence": True}
+    raw = extract(Bill, "Some text.", **options)  # type: ignore[call-overload]
+    for passed in (calibration, tmp_path / "calibration.json", str(tmp_path / "calibration.json")):
+        found = extract(Bill, "Some text.", calibration=passed, **options)  # type: ignore[call-overload]
+        assert found == raw
+        for path, one in raw.evidence.items():
+            assert found.evidence[path].confidence == pytest.approx(0.25 + one.confidence / 2)
+    with pytest.raises(TypeError, match="calibration"):
+        extract(Bill, "Some text.", calibration=0.5, **options)  # type: ignore[call-overload]
+    with pytest.raises(OSError, match="nothing"):
+        extract(Bill, "Some text.", calibration=tmp_path / "nothing.json", **options)  # type: ignore[call-overload]
