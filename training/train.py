@@ -19,11 +19,13 @@ from pathlib import Path
 from typing import Any, TextIO
 
 import torch
+from safetensors.torch import load_file
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 from transformers import GenerationConfig, Lfm2Config, Lfm2ForCausalLM, PreTrainedTokenizerFast
 
 from structured.models import PACKAGED_MODEL
+from structured.models.lfm2 import WEIGHTS
 from training.examples import Batch, batches, prompt_and_answer
 from training.generate import samples
 from training.muon import Muon
@@ -54,6 +56,8 @@ class Settings:
     """Tokens over which the learning rate rises."""
     word_vectors: str = ""
     """A GGUF file whose embedding the words begin with; without one they begin at random."""
+    start: str = ""
+    """A folder with a trained model to go on from; its sizes and tokenizer are kept. Without one, a new model."""
     seed: int = 1
     workers: int = 1
 
@@ -83,16 +87,16 @@ class Training:
         self.settings, self.run = settings, run
         self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         vectors = WordVectors.read(Path(settings.word_vectors)) if settings.word_vectors else None
-        if resume:
-            self.tokenizer = PreTrainedTokenizerFast.from_pretrained(run)
+        if resume or settings.start:
+            self.tokenizer = PreTrainedTokenizerFast.from_pretrained(run if resume else settings.start)
         else:
             self.tokenizer = _tokenizer(settings, vectors)
-            self.tokenizer.save_pretrained(run)
-        sizes = (settings.width, settings.layers, settings.heads, settings.feed_forward, settings.context)
-        self.network = Network(Shape(settings.vocabulary, *sizes, tied=vectors is None), compiled=compiled)
-        if vectors is not None:
-            embedding = vectors.embedding(self.tokenizer, settings.width)
-            self.network.words.data.copy_(embedding)
+        self.tokenizer.save_pretrained(run)
+        self.network = Network(_shape(settings, tied=vectors is None), compiled=compiled)
+        if settings.start:
+            self.network.load_state_dict(load_file(Path(settings.start) / WEIGHTS))
+        elif vectors is not None:
+            self.network.words.data.copy_(vectors.embedding(self.tokenizer, settings.width))
         torch.nn.Module.to(self.network, self.device)
         self.optimizers = _optimizers(self.network, settings)
         self.seen = self.steps = 0
@@ -180,6 +184,19 @@ def _tokenizer(settings: Settings, vectors: WordVectors | None) -> PreTrainedTok
     texts = ("".join(prompt_and_answer(sample, rng)) for sample in first)
     words = vectors.words() if vectors else ()
     return train_tokenizer(itertools.chain(texts, words), size=settings.vocabulary)
+
+
+def _shape(settings: Settings, *, tied: bool) -> Shape:
+    """Return the sizes of the network: those of the model that it goes on from, if there is one."""
+    if not settings.start:
+        sizes = (settings.width, settings.layers, settings.heads, settings.feed_forward, settings.context)
+        return Shape(settings.vocabulary, *sizes, tied=tied)
+    config = json.loads((Path(settings.start) / "config.json").read_text(encoding="utf-8"))
+    names = ("vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size")
+    vocabulary, width, layers, heads, feed_forward = (config[name] for name in names)
+    return Shape(
+        vocabulary, width, layers, heads, feed_forward, settings.context, tied=config.get("tie_word_embeddings", True)
+    )
 
 
 def _optimizers(network: Network, settings: Settings) -> list[torch.optim.Optimizer]:

@@ -1,10 +1,12 @@
 """The training: its network is the one that is loaded, and a run goes on where it stopped."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM, Lfm2Config, Lfm2ForCausalLM
 
 from structured.models.packaged import PackagedModel
@@ -42,13 +44,19 @@ def test_the_network_computes_what_transformers_computes(tied):
 def test_a_run_goes_on_where_it_stopped_and_its_model_loads(tmp_path, monkeypatch):
     monkeypatch.setattr("training.train.TOKENIZER_SAMPLES", 300)
     Training(SMALL, tmp_path / "run", compiled=False).finish(tmp_path / "out")
-    longer = Settings(**{name: getattr(SMALL, name) for name in SMALL.__slots__} | {"tokens": 12_000})
+    longer = replace(SMALL, tokens=12_000)
     Training(longer, tmp_path / "run", resume=True, compiled=False).finish(tmp_path / "out")
     lines = [json.loads(line) for line in (tmp_path / "run" / "log.jsonl").read_text().splitlines()]
     first, second = (line["from_tokens"] for line in lines if "settings" in line)
     assert first == 0
     assert second >= SMALL.tokens
     assert PackagedModel(tmp_path / "out", name="trained").vocabulary.size == SMALL.vocabulary
+    further = replace(SMALL, start=str(tmp_path / "out"), width=999)
+    begun = Training(further, tmp_path / "further", compiled=False)
+    trained = load_file(tmp_path / "out" / "model.safetensors")
+    assert {name: tensor.bfloat16() for name, tensor in begun.network.state_dict().items()}.keys() == trained.keys()
+    for name, tensor in begun.network.state_dict().items():
+        assert torch.equal(tensor.bfloat16(), trained[name])
 
 
 @pytest.mark.parametrize("tied", [True, False])
