@@ -135,7 +135,7 @@ def paths(name: str, value: Any) -> Literal[True] | list[str]:
         return True
     if isinstance(value, str):
         raise TypeError(f"{name} is one str, {shown(value)}. Pass a list: [{shown(value)}].")
-    wanted = "it must be True, or a list of paths such as ['age']. Leave it out where nothing may be missing."
+    wanted = "it must be True, or a list of paths such as ['age']. Leave it out for none."
     return [text(f"{name}[{position}]", path) for position, path in enumerate(_items(name, value, wanted))]
 
 

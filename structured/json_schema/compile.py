@@ -21,6 +21,7 @@ from structured.json_schema.arrays.arrays import array
 from structured.json_schema.assertions import ASSERTIONS, EVERY_TYPE, UNEVALUATED
 from structured.json_schema.document.drafts import Draft
 from structured.json_schema.document.location import (
+    GROUNDED,
     Compilation,
     Location,
     Optionals,
@@ -156,6 +157,12 @@ def names_of(schemas: Subschemas) -> Pattern:
 
 @deep
 def _chosen_names(gathered: Conjunction, location: Location) -> Pattern:
+    if is_grounded(gathered.schemas):
+        raise location.refusal(
+            "The keys of a dictionary cannot be grounded",
+            keyword=GROUNDED,
+            remedy="Ground the values, or ask for a list of pairs: list[tuple[Grounded[str], int]].",
+        )
     if not gathered.choices and lists_values(gathered.schemas):
         for part in gathered.schemas if location.is_type else ():
             check_keywords(part, _STRING)

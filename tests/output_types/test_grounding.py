@@ -4,7 +4,8 @@ import json
 import re
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Annotated, Literal
+from enum import Enum
+from typing import Annotated, Any, Literal
 
 import pytest
 from doubles import ByteTokenizer, json_hating_logits, random_logits
@@ -12,6 +13,7 @@ from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
+from typing_extensions import TypeAliasType
 
 from structured import (
     Extractor,
@@ -202,6 +204,10 @@ def test_decimals_are_numbers_though_json_writes_them_as_strings(document: str, 
     assert found.evidence[""].match == "grounded"
 
 
+class Color(Enum):
+    RED = "red"
+
+
 class Cat(BaseModel):
     kind: Literal["cat"]
     name: str
@@ -228,6 +234,41 @@ class Dog(BaseModel):
 def test_what_another_branch_allows_is_not_called_grounded(wanted: object, answer: str, match: str) -> None:
     found = extract(wanted, "The dog is Rex, 9.", model=scripted(answer), evidence=True)
     assert found.evidence["name" if answer[0] == "{" else ""].match == match
+
+
+Name = TypeAliasType("Name", str)
+AGE = JsonSchema({"$ref": "#/$defs/age", "$defs": {"age": {"type": "integer"}}})
+
+
+@pytest.mark.parametrize(
+    ("wanted", "grounded"),
+    [
+        *((Grounded[int | None], None), (Grounded[int | str], None), (Grounded[Name], None)),
+        *((int | None, [""]), (int | str, [""]), (Name, [""]), (AGE, [""]), (AGE, True)),
+    ],
+)
+@pytest.mark.parametrize("seed", range(3))
+def test_a_mark_holds_for_all_that_its_schema_leads_to(wanted: object, grounded: Any, seed: int) -> None:
+    """Branches and references: a union, a value that may be null, a type with a name."""
+    document = "Ana, 31"
+    stated = {None, 31, "Ana", "31", ",", "Ana,", ", 31", document}
+    assert extract(wanted, document, model=anything(seed), grounded=grounded) in stated
+
+
+@pytest.mark.parametrize("wanted", [Grounded[Cat], list[Grounded[Color]], Grounded[list[str]], Grounded[int | bool]])
+def test_what_no_document_states_cannot_be_grounded_by_reference(wanted: object) -> None:
+    with pytest.raises(SchemaError, match="Only a string, a number, a date or a time can be grounded"):
+        Extractor(wanted, model=scripted("1"))
+
+
+def test_keys_of_dictionaries_cannot_be_grounded() -> None:
+    with pytest.raises(SchemaError, match="keys of a dictionary cannot be grounded"):
+        Extractor(dict[Grounded[str], int], model=scripted("{}"))
+
+
+def test_boundaries_have_names() -> None:
+    with pytest.raises(ValueError, match="boundary"):
+        Grounding("lines")  # type: ignore[arg-type]
 
 
 def test_a_json_schema_is_grounded_by_an_option() -> None:

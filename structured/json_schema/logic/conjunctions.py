@@ -11,6 +11,7 @@ from structured.errors.recursion import deep
 from structured.json_schema.assertions import UNEVALUATED
 from structured.json_schema.document.location import (
     ANNOTATIONS,
+    GROUNDED,
     Elsewhere,
     Identity,
     Subschema,
@@ -22,8 +23,9 @@ from structured.json_schema.logic.choices import CHOICES
 from structured.json_schema.logic.complements import ways_to_fail
 from structured.json_schema.logic.emptiness import Context, context_of, surely_empty
 
-_SAYS_NOTHING = ANNOTATIONS | {"$defs", "definitions", *REFERENCES}
-"""Keywords of which nothing is left once references are followed."""
+_SAYS_NOTHING = ANNOTATIONS - {GROUNDED} | {"$defs", "definitions", *REFERENCES}
+"""Keywords of which nothing is left once references are followed. A mark of what has to be stated is for all that its
+schema leads to."""
 
 _CHOOSING = frozenset(CHOICES)
 _GLANCE = 3

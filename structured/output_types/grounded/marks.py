@@ -5,10 +5,11 @@ They are marked in the schema. What a mark allows is known when there is a docum
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar, get_args
 
 from pydantic import GetJsonSchemaHandler
 
+from structured.errors.arguments import one_of
 from structured.errors.recursion import deep
 from structured.json_schema.document.drafts import subschemas
 from structured.json_schema.document.location import GROUNDED, Schema, Subschema
@@ -33,9 +34,15 @@ class Grounding:
 
     Attributes:
         boundary: Where a quotation may begin and end: at the boundaries of words (default), or of characters.
+
+    Raises:
+        ValueError: The boundary is neither `"words"` nor `"characters"`.
     """
 
     boundary: Boundary = "words"
+
+    def __post_init__(self) -> None:
+        one_of(get_args(Boundary))("boundary", self.boundary)
 
     def __get_pydantic_json_schema__(self, core_schema: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         return {**handler(core_schema), GROUNDED: self.boundary}

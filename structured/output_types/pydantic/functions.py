@@ -60,6 +60,11 @@ def is_of_pydantic(function: Any) -> bool:
     return _library(function) == "pydantic" and getattr(function, "__module__", "") != "pydantic.json_schema"
 
 
+def is_mark(function: Any) -> bool:
+    """Tell whether a function that makes a JSON Schema is one of this library, which adds a mark to it."""
+    return _library(function) == "structured"
+
+
 def _library(function: Any) -> str:
     return str(getattr(function, "__module__", "")).partition(".")[0]
 

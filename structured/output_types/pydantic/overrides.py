@@ -8,7 +8,7 @@ texts be written that are rejected. Where a function reads the value first, they
 from collections.abc import Mapping
 from typing import Any
 
-from structured.output_types.pydantic.functions import is_of_pydantic
+from structured.output_types.pydantic.functions import is_mark, is_of_pydantic
 
 _ANNOTATIONS = frozenset(
     {"$comment", "default", "deprecated", "description", "examples", "readOnly", "title", "writeOnly"}
@@ -20,11 +20,10 @@ _BY_THE_AUTHOR = ("pydantic_js_functions", "pydantic_js_annotation_functions")
 
 
 def has_claims(schema: Mapping[str, Any]) -> bool:
-    """Tell whether the author of a type says something of its JSON Schema."""
+    """Tell whether the author of a type says something of its JSON Schema; a mark of this library only adds a word."""
     metadata = schema.get("metadata") or {}
-    return "pydantic_js_extra" in metadata or any(
-        not is_of_pydantic(function) for key in _BY_THE_AUTHOR for function in metadata.get(key, ())
-    )
+    functions = [function for key in _BY_THE_AUTHOR for function in metadata.get(key, ())]
+    return "pydantic_js_extra" in metadata or not all(is_of_pydantic(one) or is_mark(one) for one in functions)
 
 
 def is_open(schema: Mapping[str, Any]) -> bool:
