@@ -38,6 +38,7 @@ from structured import (
     to_regex,
 )
 from structured.decoding.strategy import Choose
+from structured.extraction.options import Repairs
 from structured.json_schema.document.drafts import Draft
 from structured.json_schema.document.location import Optionals
 from structured.models import PACKAGED_MODEL, FunctionModel
@@ -72,6 +73,7 @@ GOOD: dict[str, st.SearchStrategy[Any]] = {
     "model": st.just(MODEL),
     "instructions": st.none() | st.text(st.characters(exclude_categories=["Cs"])),
     "examples": st.sampled_from([(), [ANA], (list(ANA),), [("", {"name": "x", "age": 1})]]),
+    "grounded": st.sampled_from([None, ["name"]]),
     "optional": st.sampled_from(get_args(Optionals)),
     "whitespace": st.sampled_from(["spaced", "compact", "indented", "flexible", "any"]),
     "temperature": st.floats(0, 1e30) | st.sampled_from([0, 1, np.float32(0.5), np.int8(1), Fraction(1, 3), 5e-324]),
@@ -90,6 +92,9 @@ GOOD: dict[str, st.SearchStrategy[Any]] = {
     "choose": st.sampled_from(get_args(Choose)),
     "max_tokens": st.integers(100, 2**31 - 1) | st.just(np.int32(200)),
     "retries": st.integers(0, 5),
+    "repair": st.sampled_from(get_args(Repairs)),
+    "repair_below": st.floats(0, 1) | st.just(np.float64(0.5)),
+    "calibration": st.none(),
     "batch_size": st.integers(1, 2**31 - 1),
     "batch_tokens": st.none() | st.integers(1, 2**31 - 1),
     "observe": st.sampled_from([None, lambda *_: None]),
