@@ -51,7 +51,7 @@ def assert_same(one: Extraction[object], other: Extraction[object]) -> None:
 
 def extraction(seed: int, **options: object) -> Extraction[Bill]:
     model = FunctionModel(random_logits(len(TOKENS.tokens), scale=1.0, seed=seed), TOKENS)
-    given = {"retries": 20, "seed": seed, "max_tokens": 300} | options
+    given = {"retries": 200, "seed": seed, "max_tokens": 300} | options
     return extract(Bill, "Ana paid 3.50 for tea.\n", model=model, evidence=True, **given)  # type: ignore[call-overload,no-any-return]
 
 
