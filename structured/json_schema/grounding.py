@@ -1,6 +1,7 @@
 """Values that a document has to state: of the pattern of a value, what the document allows."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from structured.automata import DEAD, RegularAutomaton
 from structured.json_schema.document.location import GROUNDED, Location, Subschemas
@@ -17,6 +18,11 @@ _IN_OTHER_FORMS = ("date", "date-time", "decimal", "time")
 def is_grounded(schemas: Subschemas) -> bool:
     """Tell whether a document has to state the values of some schemas."""
     return any(GROUNDED in part.schema for part in schemas)
+
+
+def is_stated_in_forms(schema: Mapping[str, Any]) -> bool:
+    """Tell whether the strings of a schema are decimals, dates or times, which a document states in any form."""
+    return schema.get("format") in _IN_OTHER_FORMS
 
 
 def check_grounded(types: frozenset[str], location: Location, *, is_listed: bool) -> None:
@@ -38,7 +44,7 @@ def grounded(kind: str, schemas: Subschemas, location: Location, ordinary: Patte
     statements = location.compilation.statements
     if statements is None or kind == "null":
         return ordinary
-    form = next((part.schema["format"] for part in schemas if part.schema.get("format") in _IN_OTHER_FORMS), None)
+    form = next((part.schema["format"] for part in schemas if is_stated_in_forms(part.schema)), None)
     if kind == "string" and form is None:
         rules = read_rules(schemas)
         boundary = next(part.schema[GROUNDED] for part in schemas if GROUNDED in part.schema)

@@ -20,6 +20,7 @@ from structured.json_schema.document.location import (
     Schema,
     Subschema,
 )
+from structured.json_schema.grounding import is_stated_in_forms
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName
 from structured.output_types.description import describe, layouts
 from structured.output_types.grounded.marks import Ground, marks, with_grounding
@@ -120,7 +121,8 @@ class JsonOutput(OutputType[T]):
         """Return how the schema lets a value of an answer come about."""
         parts = parts_at(self.root, steps)
         if has_to_be_stated(parts, value):
-            return "grounded"
+            is_text = isinstance(value, str) and not any(is_stated_in_forms(part.schema) for part in flat(parts))
+            return "quoted" if is_text else "grounded"
         listed = (part.schema.get("enum", [part.schema.get("const")]) for part in flat(parts))
         return "concluded" if isinstance(value, bool) or any(value in values for values in listed) else "free"
 

@@ -16,9 +16,9 @@ from structured.output_types.paths import Steps
 T = TypeVar("T")
 
 
-Basis = Literal["free", "grounded", "concluded"]
-"""How a value comes about: the model writes it freely, or the document has to state it, or it is one of some that the
-type lists, or true or false, which is a conclusion."""
+Basis = Literal["free", "quoted", "grounded", "concluded"]
+"""How a value comes about: the model writes it freely, or it is a quotation of the document, or the document has to
+state it in some form, or it is one of some that the type lists, or true or false, which is a conclusion."""
 
 
 class Description(NamedTuple):

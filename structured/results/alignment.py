@@ -78,11 +78,13 @@ class Value(NamedTuple):
         steps: The names and positions that lead to it in the answer.
         value: The JSON value: a text, number, boolean or null.
         is_listed: Whether its type lists the values it can have (an enum), so that it may be a conclusion.
+        is_quoted: Whether it is a text that the document has as it is, but for white space that wraps lines.
     """
 
     steps: Steps
     value: Scalar
     is_listed: bool = False
+    is_quoted: bool = False
 
 
 def align(document: str, values: Sequence[Value]) -> list[Evidence]:
@@ -104,10 +106,12 @@ def align(document: str, values: Sequence[Value]) -> list[Evidence]:
     mentioned = []
     for value, indices in spoken.items():
         is_listed = any(values[index].is_listed for index in indices)
-        if mentions := search.mentions(value, len(indices), fuzzy=not is_listed):
+        is_quoted = any(values[index].is_quoted for index in indices)
+        if mentions := search.mentions(value, len(indices), fuzzy=not is_listed, quoted=is_quoted):
             mentioned.append((indices, mentions))
-        elif is_listed:
-            for index in indices:
+            continue
+        for index in indices:
+            if values[index].is_listed:
                 found[index] = Evidence(None, "concluded")
     neighbours = _Neighbours([one.steps for one in values], len(document))
     mentioned.sort(key=_certainty)
@@ -144,13 +148,18 @@ class _Search:
         self.document = document
         self._alike: dict[int, list[str]] = {}
 
-    def mentions(self, value: str | Decimal, count: int, *, fuzzy: bool) -> list[Mention]:
-        """Return where a value stands, with no more kinds of matches than it takes to find it so many times."""
+    def mentions(self, value: str | Decimal, count: int, *, fuzzy: bool, quoted: bool) -> list[Mention]:
+        """Return where a value stands, with no more kinds of matches than it takes to find it so many times.
+
+        One that is quoted stands somewhere as it is, if no line was wrapped, and then nowhere else.
+        """
         if isinstance(value, Decimal):
             return self._number(value, count)
         if not value or value.isspace():
             return []
         outside, inside = self._occurrences(value)
+        if quoted and (outside or inside):
+            return [(span, "exact") for span in outside or inside]
         mentions: dict[Span, Match] = dict.fromkeys(outside, "exact")
         folded_inside: list[Span] = []
         if len(mentions) < count:

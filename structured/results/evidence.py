@@ -66,13 +66,14 @@ def evidence(
     found = answer_leaves(output_type, text)
     bases = [output_type.basis(leaf.steps, leaf.value) for leaf in found]
     values = [
-        Value(leaf.steps, leaf.value, is_listed=basis == "concluded") for leaf, basis in zip(found, bases, strict=True)
+        Value(leaf.steps, leaf.value, basis == "concluded", basis == "quoted")
+        for leaf, basis in zip(found, bases, strict=True)
     ]
     located: dict[str, Evidence] = {}
     for leaf, basis, place in zip(found, bases, align(document, values), strict=True):
         voices = [one[leaf.path] for one in heard if leaf.path in one]
         alike = [confidence for value, confidence in voices if value == identity(leaf.value)]
-        match = "grounded" if basis == "grounded" and place.span else place.match
+        match = "grounded" if basis in {"quoted", "grounded"} and place.span else place.match
         agreement = len(alike) / len(heard) if len(heard) > 1 else None
         located[leaf.path] = Evidence(place.span, match, alike[0] if alike else None, agreement)
     return located

@@ -271,6 +271,12 @@ def test_boundaries_have_names() -> None:
         Grounding("lines")  # type: ignore[arg-type]
 
 
+def test_a_quotation_stands_where_the_document_has_it() -> None:
+    """Not where the same number stands in another form."""
+    found = extract(list[Grounded[str]], "twelve, 12", model=scripted('["12", "12"]'), evidence=True)
+    assert [one.span for one in found.evidence.values()] == [(8, 10), (8, 10)]
+
+
 def test_a_json_schema_is_grounded_by_an_option() -> None:
     schema = JsonSchema({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]})
     assert extract(schema, "It is 12.", model=anything(0), grounded=True) == {"n": 12}
