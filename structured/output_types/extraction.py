@@ -7,7 +7,7 @@ the type reads as it did at first.
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Generic, TypeVar, overload
 
 from pydantic_core import to_json
 
@@ -22,6 +22,7 @@ from structured.output_types.resolve import resolve_type
 from structured.output_types.stated import Stated
 
 T = TypeVar("T")
+U = TypeVar("U")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +115,14 @@ class Extraction(Stated[T], Generic[T]):
         }
         return json.dumps(written, ensure_ascii=False)
 
-    @classmethod
-    def from_json(cls, written: str, output_type: type[T] | object, *, absent: Absent | None = None) -> Self:
+    @overload
+    @staticmethod
+    def from_json(written: str, output_type: type[U], *, absent: Absent | None = ...) -> "Extraction[U]": ...
+    @overload
+    @staticmethod
+    def from_json(written: str, output_type: object, *, absent: Absent | None = ...) -> "Extraction[Any]": ...
+    @staticmethod
+    def from_json(written: str, output_type: object, *, absent: Absent | None = None) -> "Extraction[Any]":
         """Return the extraction that an object of `to_json` says, its value read as the type that made it.
 
         Raises ValueError if it is none, or if the type does not read its answer.
@@ -138,4 +145,4 @@ class Extraction(Stated[T], Generic[T]):
         value = resolve_type(output_type, absent).parse(text)
         if isinstance(value, Stated):
             value = value.value
-        return cls(value, data, missing, evidence, document, text, usage, attempts, seconds, made_by)
+        return Extraction(value, data, missing, evidence, document, text, usage, attempts, seconds, made_by)

@@ -3,6 +3,8 @@ installed wheel, where every result would be Any if the package did not say that
 """
 
 from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
 from typing import Annotated, Any, Literal, TypedDict, Unpack, assert_type
 
 from pydantic import BaseModel, Field
@@ -10,12 +12,17 @@ from pydantic import BaseModel, Field
 from structured import (
     BatchError,
     BudgetError,
+    Classification,
+    Evidence,
     Extraction,
     Extractor,
     Generation,
     GenerationError,
+    Grounded,
+    Grounding,
     GuidedLogitsProcessor,
     JsonSchema,
+    NotStatedError,
     Options,
     SchemaError,
     Stream,
@@ -23,9 +30,11 @@ from structured import (
     TextOrChat,
     aextract,
     aextract_batch,
+    classify,
     extract,
     extract_batch,
     inspect_type,
+    report,
     structured,
     to_regex,
 )
@@ -84,6 +93,23 @@ assert_type(extract(Extraction[Person], "text").value, Person | None)
 assert_type(extract_batch(Extraction[Person], ["text"]), list[Extraction[Person]])
 assert_type(Extractor(Extraction[Person])("text"), Extraction[Person])
 assert_type(Extractor(Person, absent=["age"])("text"), Extraction[Person])
+assert_type(extract(Person, "text", evidence=True), Extraction[Person])
+assert_type(extract(Person, "text", evidence=True, absent=["age"], grounded=["name"]), Extraction[Person])
+assert_type(extract_batch(Person, ["text"], evidence=True), list[Extraction[Person]])
+assert_type(extract_batch(Person, ["text"], evidence=True, errors="return"), list[Extraction[Person] | StructuredError])
+assert_type(Extractor(Person, evidence=True)("text"), Extraction[Person])
+assert_type(Extractor(Person, evidence=True).batch(["text"]), list[Extraction[Person]])
+assert_type(Extractor(Person).batch(["text"], evidence=True), list[Extraction[Person]])
+assert_type(
+    Extractor(Person).batch(["text"], evidence=True, errors="return"), list[Extraction[Person] | StructuredError]
+)
+assert_type(extract(Literal["a", "b"], "text", evidence=True), Any)
+assert_type(classify(bool, "text"), Classification[bool])
+assert_type(classify(bool, "text", model=None).probabilities, dict[bool, float])
+assert_type(classify(Literal["a", "b"], "text").value, Any)
+assert_type(report([extract(Person, "text", evidence=True)], "review.html", title="People"), Path)
+extract(Person, "text", grounded=False)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue, reportArgumentType]
+classify(bool, "text", evidence=True)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
 anything: Any = extract(Literal["a", "b"], "text")
 optional: Person | None = extract(Annotated[Person | None, Field(description="whoever it is")], "text")
 decorated: Callable[[str], Person] = one
@@ -181,3 +207,45 @@ def what_is_known(text: str) -> None:
     assert_type(found.missing, tuple[str, ...])
     if found.value is not None:
         assert_type(found.value.age, int)
+
+
+class Bill(BaseModel):
+    """Fields that the document states, to a type checker what they are anyway."""
+
+    vendor: Grounded[str]
+    total: Grounded[Decimal] | None
+    lines: list[Grounded[str]]
+    code: Annotated[str, Grounding("characters")]
+
+
+@structured(grounded=True)
+def bill(text: str) -> Extraction[Bill]:
+    """Read the bill: {text}"""
+    raise NotImplementedError
+
+
+def where_values_stand(text: str) -> None:
+    """Look at the evidence, and keep it."""
+    found = bill(text)
+    assert_type(found, Extraction[Bill])
+    assert_type(found.value, Bill | None)
+    if found.value is not None:
+        assert_type(found.value.vendor, str)
+        assert_type(found.value.total, Decimal | None)
+        assert_type(found.value.lines, list[str])
+    for path, evidence in found.evidence.items():
+        assert_type(path, str)
+        assert_type(evidence, Evidence)
+        assert_type(evidence.span, tuple[int, int] | None)
+        assert_type(evidence.confidence, float | None)
+    assert_type(Extraction.from_json(found.to_json(), Bill), Extraction[Bill])
+    try:
+        Extractor(Bill, evidence=True).stream(text)
+    except NotStatedError as error:
+        assert_type(error.schema_path, str)
+
+
+async def evidence_beside_a_loop(text: str) -> None:
+    """Wait for evidence."""
+    assert_type(await aextract(Person, text, evidence=True), Extraction[Person])
+    assert_type(await aextract_batch(Person, [text], evidence=True), list[Extraction[Person]])
