@@ -31,6 +31,7 @@ from structured.output_types.paths import Steps
 from structured.results.folding import Folded, fold, is_cut
 
 T = TypeVar("T")
+Moment = TypeVar("Moment", time, datetime)
 
 Scalar: TypeAlias = str | int | float | Decimal | bool | None
 """A JSON value that has no members."""
@@ -193,9 +194,9 @@ class _Search:
             if _DATE.fullmatch(text):
                 return _stated(self._dates, date.fromisoformat(text), count)
             if _TIME.fullmatch(text):
-                return _stated(self._times, time.fromisoformat(text), count)
+                return _stated_moment(self._times, time.fromisoformat(text), count)
             if _DATE_TIME.fullmatch(text):
-                return _stated(self._datetimes, datetime.fromisoformat(text), count)
+                return _stated_moment(self._datetimes, datetime.fromisoformat(text), count)
         except ValueError:  # 2023-02-29
             return []
         return []
@@ -298,6 +299,12 @@ def _by_value(statements: Sequence[Statement[T]]) -> _Stated[T]:
 def _stated(places: _Stated[T], value: T, count: int) -> list[Mention]:
     usual, other = places.get(value, ([], []))
     return [(span, "normalised") for span in (usual if len(usual) >= count else [*usual, *other])]
+
+
+def _stated_moment(places: _Stated[Moment], value: Moment, count: int) -> list[Mention]:
+    """Return where a time is stated; one in UTC also where no zone is, since a type may demand one."""
+    found = _stated(places, value, count)
+    return found if found or value.utcoffset() else _stated(places, value.replace(tzinfo=None), count)
 
 
 def _find(text: str, value: str, is_whole: Callable[[Span], bool]) -> list[Span]:

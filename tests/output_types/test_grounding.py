@@ -12,7 +12,7 @@ from doubles import ByteTokenizer, json_hating_logits, random_logits
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import BaseModel, Field
+from pydantic import AwareDatetime, BaseModel, Field, NaiveDatetime
 from typing_extensions import TypeAliasType
 
 from structured import (
@@ -269,6 +269,17 @@ def test_keys_of_dictionaries_cannot_be_grounded() -> None:
 def test_boundaries_have_names() -> None:
     with pytest.raises(ValueError, match="boundary"):
         Grounding("lines")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "wanted", [Grounded[AwareDatetime], Grounded[NaiveDatetime], Grounded[datetime], AwareDatetime]
+)
+def test_a_time_without_a_zone_is_found_as_one_in_utc(wanted: Any) -> None:
+    """A type that demands a zone gets one; the evidence is what the document says of it."""
+    is_free = wanted is AwareDatetime
+    model = scripted('"2024-03-14T09:40:00Z"') if is_free else anything(0)
+    found = extract(wanted, "On 14 March 2024 at 9:40 am.", model=model, evidence=True).evidence[""]
+    assert (found.span, found.match) == ((3, 27), "normalised" if is_free else "grounded")
 
 
 def test_a_quotation_stands_where_the_document_has_it() -> None:
