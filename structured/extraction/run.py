@@ -202,7 +202,8 @@ class Run:
         if not (self.evidence or self.repair_below or isinstance(value, Stated)):
             return answer
         kept = None if item.repair is None else item.repair.kept
-        found = evidence(item.task.output_type, item.document, text, candidates, kept)
+        drawn = candidates if self.search.samples > 1 else answer.generations  # beams differ, and agree on nothing
+        found = evidence(item.task.output_type, item.document, text, drawn, kept)
         if self.calibration is not None:
             found = {path: one.calibrated(self.calibration.apply) for path, one in found.items()}
         return answer._replace(evidence=found)

@@ -123,3 +123,10 @@ def test_samples_agree_where_they_say_the_same(seed: int) -> None:
     for name in ("a", "b"):
         votes = [one[name] for one in written]
         assert found.evidence[name].agreement == votes.count(found.data[name]) / 5
+
+
+def test_hypotheses_of_beam_search_are_no_samples() -> None:
+    """They differ because they have to, so that their agreement would say nothing."""
+    found = extraction(3, beams=3)
+    assert {one.agreement for one in found.evidence.values()} == {None}
+    assert {one.confidence is None for one in found.evidence.values()} == {False}
