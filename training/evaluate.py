@@ -157,15 +157,18 @@ def card(path: Path, results: str) -> None:
 def _answers(
     model: LanguageModel, chunk: list[Sample], rng: random.Random, whitespace: WhitespaceName
 ) -> list[Generation]:
-    prompts = [model.encode(prompt_and_answer(sample, rng)[0]) for sample in chunk]
-    patterns = [schema_to_pattern(sample.schema, whitespace) for sample in chunk]
-    guides = [Guide(Index(RegularAutomaton(pattern), model.vocabulary), max_tokens=MAX_TOKENS) for pattern in patterns]
+    """Return the answer to each sample; null, where prompt and answer do not fit into the context of the model."""
     sampler = Sampler()
-    requests = [
-        Request(prompt, guide, sampler.generator(item, 0))
-        for item, (prompt, guide) in enumerate(zip(prompts, guides, strict=True))
-    ]
-    return generate(model, requests, sampler, batch_size=len(requests))
+    requests: dict[int, Request] = {}
+    for place, sample in enumerate(chunk):
+        prompt = model.encode(prompt_and_answer(sample, rng)[0])
+        room = MAX_TOKENS if model.context_length is None else min(MAX_TOKENS, model.context_length - len(prompt))
+        index = Index(RegularAutomaton(schema_to_pattern(sample.schema, whitespace)), model.vocabulary)
+        if room > 0 and index.fits(index.automaton.start, room):
+            requests[place] = Request(prompt, Guide(index, max_tokens=room), sampler.generator(place, 0))
+    found = generate(model, list(requests.values()), sampler, batch_size=BATCH_SIZE) if requests else []
+    answers = dict(zip(requests, found, strict=True))
+    return [answers.get(place, Generation("null", (), 0.0, shortened=True)) for place in range(len(chunk))]
 
 
 def _leaves(value: object, path: str = "") -> Iterator[tuple[str, object]]:

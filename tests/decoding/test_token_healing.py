@@ -37,7 +37,8 @@ def test_the_end_of_a_prompt_is_taken_back_where_a_token_goes_on(
     """What is left and what is taken back are the prompt; as much is taken back as some token goes on from, no more."""
     index = Index(RegularAutomaton(pattern), vocabulary)
     prompt = TOKENIZER.encode(text)
-    rest, begun = heal(prompt, index)
+    rest, begun, taken_back = heal(prompt, index)
+    assert taken_back == len(prompt) - len(rest)
     assert spell(vocabulary.tokens, rest) + begun == text.encode()
     assert rest == prompt[: len(rest)]
     left = len(prompt)

@@ -21,6 +21,7 @@ from structured import (
     BudgetError,
     GenerationError,
     IncompleteError,
+    NotStatedError,
     PatternError,
     SchemaError,
     StructuredError,
@@ -97,6 +98,7 @@ ARGUMENTS: dict[type[BaseException], Callable[..., Any]] = {
     PatternError: lambda kind: kind("No", pattern="[" * 300, remedy="Do."),
     BudgetError: lambda kind: kind(max_tokens=1, shortest=2),
     GenerationError: lambda kind: kind(ATTEMPTS, document=3),
+    NotStatedError: lambda kind: kind("no date", schema_path="/properties/due", document=3),
     IncompleteError: lambda kind: kind('{"na', document=1, tokens=2, max_tokens=9),
     BatchError: lambda kind: kind([Person(name="Ana"), None], {1: GenerationError(ATTEMPTS, document=1)}),
 }
