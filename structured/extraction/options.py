@@ -25,6 +25,7 @@ from structured.errors.arguments import (
     text,
 )
 from structured.errors.calling_line import warn
+from structured.errors.values import message, shown
 from structured.json_schema.document.location import Optionals
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName, check_whitespace
 from structured.models import ModelSource
@@ -145,7 +146,11 @@ class Options(TypedDict, total=False):
 def _calibration(name: str, value: Any) -> Calibration:
     """Return a calibration, or that which a path leads to."""
     if isinstance(value, str | Path):
-        return Calibration.load(value)
+        try:
+            return Calibration.load(value)
+        except (OSError, ValueError) as error:
+            wanted = "Pass the path of a file that Calibration.save wrote."
+            raise ValueError(f"{name} is {shown(value)}, and cannot be read: {message(error)}. {wanted}") from error
     found: Calibration = instance(Calibration, "Calibration.load('calibration.json'), or a path")(name, value)
     return found
 
