@@ -20,7 +20,7 @@ def with_kept(root: Subschema, data: Any, places: Collection[Steps]) -> Schema:
     `{"name": "Ana", "age": 300}` with `("age",)` → `{"name": {"const": "Ana"}, "age": <that of the type>}`
     """
     kept = _at(data, (), [root], frozenset(places))
-    return {**kept, "$defs": root.schema["$defs"]} if "$defs" in root.schema else kept
+    return {**kept, **{keyword: root.schema[keyword] for keyword in ("$defs", "definitions") if keyword in root.schema}}
 
 
 def _at(value: Any, steps: Steps, parts: list[Subschema], places: frozenset[Steps]) -> dict[str, Any]:

@@ -191,3 +191,13 @@ def test_confidences_are_calibrated_on_request(tmp_path: Path) -> None:
         extract(Bill, "Some text.", calibration=0.5, **options)  # type: ignore[call-overload]
     with pytest.raises(ValueError, match=r"calibration is .*nothing"):
         extract(Bill, "Some text.", calibration=tmp_path / "nothing.json", **options)  # type: ignore[call-overload]
+
+
+def test_definitions_of_older_drafts_are_kept() -> None:
+    """What is written again may refer to them."""
+    size = {"definitions": {"size": {"enum": ["small", "large"]}}, "type": "object", "required": ["a", "b"]}
+    properties = {"a": {"$ref": "#/definitions/size"}, "b": {"$ref": "#/definitions/size"}}
+    schema = JsonSchema({**size, "properties": properties, "additionalProperties": False})
+    written: list[Generation] = []
+    extract(schema, "Some text.", model=model(1), repair_below=1.0, seed=1, observe=lambda _, one: written.append(one))
+    assert len(written) == 2

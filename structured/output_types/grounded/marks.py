@@ -14,6 +14,7 @@ from structured.errors.recursion import deep
 from structured.json_schema.document.drafts import subschemas
 from structured.json_schema.document.location import GROUNDED, Schema, Subschema
 from structured.json_schema.document.references import follow
+from structured.json_schema.grounding import GROUNDABLE
 from structured.output_types.optional_fields import AtPaths, replaced, types_of
 
 T = TypeVar("T")
@@ -23,9 +24,6 @@ Ground = Literal[True] | Sequence[str]
 
 Boundary = Literal["words", "characters"]
 """Where a quotation may begin and end."""
-
-GROUNDABLE = frozenset({"string", "number", "integer"})
-"""Types of values that can be read off a document. The others are conclusions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +80,7 @@ def marks(schema: object) -> Iterator[str]:
 def _can_be_stated(schema: Mapping[str, Any]) -> bool:
     """Tell whether a schema has only values that can be read off a document."""
     types = types_of(schema)
-    return bool(types & GROUNDABLE) and types <= GROUNDABLE | {"null"} and not schema.keys() & _CONCLUSIONS
+    return bool(types - {"null"}) and types <= GROUNDABLE and not schema.keys() & _CONCLUSIONS
 
 
 _CONCLUSIONS = frozenset({"enum", "const", "contentSchema"})
