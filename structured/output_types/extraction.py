@@ -14,7 +14,7 @@ from pydantic_core import to_json
 from structured.errors import Attempt
 from structured.errors.pickling import StandInError
 from structured.errors.values import message
-from structured.output_types.evidence import Evidence
+from structured.output_types.evidence import MATCH_WORDS, Evidence
 from structured.output_types.extraction_html import document_to_html, values_to_html
 from structured.output_types.html import card
 from structured.output_types.optional_fields import Absent
@@ -129,16 +129,13 @@ class Extraction(Stated[T], Generic[T]):
         """
         try:
             record = json.loads(written)
-            evidence = {
-                path: Evidence(**{**one, "span": one["span"] and tuple(one["span"])})
-                for path, one in record["evidence"].items()
-            }
+            evidence = {path: _read_evidence(one, record["document"]) for path, one in record["evidence"].items()}
             made_by = record["made_by"] and Provenance(**record["made_by"])
             usage, missing = Usage(**record["usage"]), tuple(record["missing"])
             tried = record["attempts"]
             attempts = tuple(Attempt(one["text"], StandInError(one["error"], one["kind"])) for one in tried)
             data, document, text, seconds = (record[name] for name in ("data", "document", "text", "seconds"))
-        except (KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise ValueError(f"This is no extraction as to_json writes it: {message(error)}.") from error
         if missing and absent is None:
             absent = True
@@ -146,3 +143,15 @@ class Extraction(Stated[T], Generic[T]):
         if isinstance(value, Stated):
             value = value.value
         return Extraction(value, data, missing, evidence, document, text, usage, attempts, seconds, made_by)
+
+
+def _read_evidence(record: Mapping[str, Any], document: str) -> Evidence:
+    """Return the evidence that a record says. Raises ValueError for a span outside of the document, and no match."""
+    evidence = Evidence(**{**record, "span": record["span"] and tuple(record["span"])})
+    if evidence.match not in MATCH_WORDS:
+        raise ValueError(f"{evidence.match!r} is no match; the matches are {', '.join(MATCH_WORDS)}")
+    if evidence.span is not None:
+        start, end = evidence.span
+        if not 0 <= start <= end <= len(document):
+            raise ValueError(f"the span {start} to {end} is outside of the document")
+    return evidence

@@ -130,3 +130,13 @@ def test_hypotheses_of_beam_search_are_no_samples() -> None:
     found = extraction(3, beams=3)
     assert {one.agreement for one in found.evidence.values()} == {None}
     assert {one.confidence is None for one in found.evidence.values()} == {False}
+
+
+@pytest.mark.parametrize(
+    "damage", [{"match": "exakt"}, {"span": [5, 3]}, {"span": [1]}, {"span": [0, 99]}, {"by": "me"}]
+)
+def test_evidence_that_cannot_be_is_refused(damage: dict[str, object]) -> None:
+    record = json.loads(extract(int, "It is 12.", model=ScriptedModel("12"), evidence=True).to_json())
+    record["evidence"][""] |= damage
+    with pytest.raises(ValueError, match="no extraction as to_json writes it"):
+        Extraction.from_json(json.dumps(record), int)
