@@ -42,7 +42,8 @@ class Evidence:
         span: Where it stands: start and end, in characters (code points) of the document as given. None if it stands
             nowhere.
         match: How that is known; see `Match`.
-        confidence: Between 0 and 1: how sure the model was of it. None if it is not known.
+        confidence: Between 0 and 1: how sure the model was of it. None if the model was not asked, since the type and
+            the document leave no other value.
         agreement: The share of the samples that say the same there; None where there was one.
     """
 

@@ -90,6 +90,11 @@ class Extraction(Stated[T], Generic[T]):
     seconds: float = field(default=0.0, repr=False, compare=False)
     made_by: Provenance | None = field(default=None, repr=False, compare=False)
 
+    @property
+    def confidence(self) -> float:
+        """The least confidence in one of its values; 0 if the model was asked for none of them."""
+        return min((one.confidence for one in self.evidence.values() if one.confidence is not None), default=0.0)
+
     def _repr_html_(self) -> str:
         """Return the document with its values highlighted, and the values with their evidence."""
         title, model = ("Extraction", "") if self.made_by is None else (self.made_by.type, self.made_by.model)

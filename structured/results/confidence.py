@@ -1,8 +1,9 @@
 """The confidence in each value of an answer: the probability of the tokens that it is written with.
 
-Tokens that were known without asking the model say nothing, and count as certain. That of a sampled token is what the
-model itself gave it: its share of the allowed tokens, times what these had of all. Where the type allows little else,
-the share alone would be near 1 however much the model would rather have written something else.
+Tokens that were known without asking the model say nothing; a value of which all are known, since the type or the
+document leaves no choice, has no confidence. That of a sampled token is what the model itself gave it: its share of the
+allowed tokens, times what these had of all. Where the type allows little else, the share alone would be near 1 however
+much the model would rather have written something else.
 """
 
 import math
@@ -12,10 +13,10 @@ from structured.decoding.requests import SampledToken
 from structured.results.leaves import Leaf
 
 
-def confidences(text: str, leaves: Iterable[Leaf], tokens: Sequence[SampledToken]) -> Iterator[float]:
-    """Yield the confidence in each leaf of an answer, in their order, from the tokens of its text."""
+def confidences(text: str, leaves: Iterable[Leaf], tokens: Sequence[SampledToken]) -> Iterator[float | None]:
+    """Yield the confidence in each leaf of an answer, in their order; None where the model was asked nothing."""
     for own in tokens_of_leaves(text, leaves, tokens):
-        yield math.exp(sum(map(_log_probability, own)))
+        yield math.exp(sum(map(_log_probability, own))) if own else None
 
 
 def tokens_of_leaves(text: str, leaves: Iterable[Leaf], tokens: Sequence[SampledToken]) -> Iterator[list[SampledToken]]:

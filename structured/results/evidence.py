@@ -18,7 +18,7 @@ from structured.results.confidence import confidences
 from structured.results.leaves import Leaf, leaves
 from structured.results.voting import identity
 
-Said = Mapping[str, tuple[object, float]]
+Said = Mapping[str, tuple[object, float | None]]
 """What an answer says at each of its leaves, by their paths: the identity of the value, and the confidence in it."""
 
 

@@ -140,3 +140,13 @@ def test_evidence_that_cannot_be_is_refused(damage: dict[str, object]) -> None:
     record["evidence"][""] |= damage
     with pytest.raises(ValueError, match="no extraction as to_json writes it"):
         Extraction.from_json(json.dumps(record), int)
+
+
+def test_an_extraction_is_as_sure_as_its_least_certain_value() -> None:
+    """A value that the model was not asked for counts for nothing; one of none at all is unknown."""
+    found = extraction(3)
+    known = [one.confidence for one in found.evidence.values() if one.confidence is not None]
+    assert found.confidence == min(known)
+    only_number = extract(Grounded[int], "It is 12.", model=ScriptedModel("12"), evidence=True)
+    assert only_number.evidence[""].confidence is None
+    assert only_number.confidence == 0
