@@ -25,6 +25,7 @@ from rapidfuzz import fuzz, process
 
 from structured.output_types.evidence import Evidence, Match
 from structured.output_types.grounded.dates import stated_dates, stated_datetimes, stated_times
+from structured.output_types.grounded.document import DocumentStatements
 from structured.output_types.grounded.numbers import stated_numbers
 from structured.output_types.grounded.statements import Span, Statement
 from structured.output_types.paths import Steps
@@ -79,7 +80,7 @@ class Value(NamedTuple):
         steps: The names and positions that lead to it in the answer.
         value: The JSON value: a text, number, boolean or null.
         is_listed: Whether its type lists the values it can have (an enum), so that it may be a conclusion.
-        is_quoted: Whether it is a text that the document has as it is, but for white space that wraps lines.
+        is_quoted: Whether its type makes it a quotation of the document.
     """
 
     steps: Steps
@@ -152,15 +153,15 @@ class _Search:
     def mentions(self, value: str | Decimal, count: int, *, fuzzy: bool, quoted: bool) -> list[Mention]:
         """Return where a value stands, with no more kinds of matches than it takes to find it so many times.
 
-        One that is quoted stands somewhere as it is, if no line was wrapped, and then nowhere else.
+        One that is quoted stands where it may be quoted, and nowhere else.
         """
         if isinstance(value, Decimal):
             return self._number(value, count)
+        if quoted:
+            return [(span, "exact") for span in DocumentStatements.of(self.document).places(value)]
         if not value or value.isspace():
             return []
         outside, inside = self._occurrences(value)
-        if quoted and (outside or inside):
-            return [(span, "exact") for span in outside or inside]
         mentions: dict[Span, Match] = dict.fromkeys(outside, "exact")
         folded_inside: list[Span] = []
         if len(mentions) < count:

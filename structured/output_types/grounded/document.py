@@ -4,15 +4,20 @@ from collections.abc import Iterator, Sequence
 from datetime import date, datetime, time
 from decimal import Decimal
 from functools import cached_property, lru_cache
+from itertools import islice
 from typing import Any
 
 from structured.automata.quotations import IndexedDocument
 from structured.output_types.grounded.dates import stated_dates, stated_datetimes, stated_times
 from structured.output_types.grounded.numbers import stated_numbers
+from structured.output_types.grounded.statements import Span
 from structured.regex import Pattern
 
 KEPT = 8
 """Documents whose statements are kept in memory, the least recently used dropped first."""
+
+MAX_PLACES = 20_000
+"""Places of one quotation that are looked at."""
 
 
 class DocumentStatements:
@@ -47,6 +52,11 @@ class DocumentStatements:
         """Return the inside of the JSON strings that quote the document and keep some rules; None if there are none."""
         indexed = self._characters if boundary == "characters" else self._words
         return indexed.quotation(included, excluded, minimum=minimum, maximum=maximum)
+
+    def places(self, quoted: str) -> list[Span]:
+        """Return where a quotation stands: on the boundaries of words; if it stands on none, of characters."""
+        on_words = list(islice(self._words.find(quoted), MAX_PLACES))
+        return on_words or list(islice(self._characters.find(quoted), MAX_PLACES))
 
     def spellings(self, kind: str) -> Iterator[Sequence[str]]:
         """Yield, for each stated value of a kind, how JSON may spell it, the usual first."""
