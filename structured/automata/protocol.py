@@ -103,3 +103,13 @@ class Automaton(Protocol):
         plain token, `special` that of bytes before the first quote of any other.
         """
         ...
+
+
+def accepts_text(automaton: Automaton, text: str) -> bool:
+    """Tell whether a text is of the language of an automaton."""
+    state = automaton.start
+    for byte in text.encode():
+        state = automaton.step(state, byte)
+        if state == DEAD:
+            return False
+    return automaton.accepts(state)

@@ -220,15 +220,16 @@ class Extractor(Generic[T]):
             raise ValueError("An answer can be streamed if it is the only one. Leave out beams and samples.")
         item = self.task.item(0, text, named="the text")
         request = self.task.request(item, self.run.search.sampler, 0, item.beginning)
+        run = replace(self.run, retries=0)  # what has been shown is not written again
 
         def read(generation: Generation) -> T:
             outcome = Outcome(1)
-            if not self.run.accept(item, [generation], outcome):
+            if not run.accept(item, [generation], outcome):
                 outcome.reject([item])
-            self.run.save([item])
+            run.save([item])
             return cast("T", outcome.only())
 
-        pieces = stream(self.task.model, request, self.run.search.sampler, jump_forward=self.run.jump_forward)
+        pieces = stream(self.task.model, request, run.search.sampler, jump_forward=run.jump_forward)
         return Stream(pieces, self.task.output_type, read)
 
     def prompt(self, document: TextOrChat) -> str | list[dict[str, str]]:

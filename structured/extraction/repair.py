@@ -10,32 +10,35 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from structured.decoding.requests import Generation
+from structured.automata.protocol import accepts_text
 from structured.errors import Attempt, BudgetError, PatternError, PromptError, SchemaError
 from structured.errors.values import message
 from structured.extraction.task import Item, Repair
 from structured.output_types.json_output import JsonOutput
 from structured.output_types.paths import Steps, steps_to_path
-from structured.results.evidence import Kept, said
+from structured.results.evidence import Before, Kept
+from structured.results.leaves import spans
 
 
-def repair(item: Item, generation: Generation, places: Collection[Steps], told: str = "") -> Repair | None:
+def repair(item: Item, text: str, places: Collection[Steps], before: Before, told: str = "") -> Repair | None:
     """Return how the answer to an item is repaired at some places; None if it cannot be.
 
-    The model is `told` what was wrong, if anything.
+    `before` is how sure the model was of each value of the answer. It is `told` what was wrong, if anything.
     """
     task, wanted = item.task, item.task.output_type
-    if not places or () in places or not isinstance(wanted, JsonOutput):
+    if not places or () in places or not isinstance(wanted, JsonOutput) or not accepts_text(item.index.automaton, text):
         return None
+    outermost = {one for one in places if not any(one[:depth] in places for depth in range(len(one)))}
+    found = {steps: (start, end) for steps, start, end in spans(text) if steps in outermost}
     try:
-        kept = wanted.with_kept(wanted.to_data(generation.text), places)
-        index = task.index_of(kept, item)
+        automaton = wanted.rewriting(text, found, item.document)
+        if automaton is None:
+            return None
+        index = task.index_of(automaton, item)
         healed = item.healed
         if told:
             healed = task.with_instructions(told).healed(item.conversation, index)
-        before = None if item.repair is None else item.repair.kept
-        kept_values = Kept(said(wanted, generation, before), frozenset(places))
-        return Repair(kept_values, healed, task.guide(index, healed, item.max_tokens))
+        return Repair(Kept(before, frozenset(found)), healed, task.guide(index, healed, item.max_tokens))
     except (SchemaError, PatternError, PromptError, BudgetError):
         return None
 

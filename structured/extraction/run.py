@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from structured.automata.protocol import accepts_text
 from structured.decoding.generate import DEFAULT_BATCH_SIZE
 from structured.decoding.requests import Generation
 from structured.decoding.strategy import Search
@@ -27,12 +28,13 @@ from structured.extraction.progress import showing
 from structured.extraction.repair import explanation, rejected_places, repair
 from structured.extraction.task import Answer, Item, Repair, Task, common_beginning
 from structured.index.compile import save_learned
+from structured.output_types.evidence import Evidence
 from structured.output_types.extraction import Extraction
 from structured.output_types.paths import path_to_steps
 from structured.output_types.stated import Stated
 from structured.results.answers import read_answer
 from structured.results.calibration import Calibration
-from structured.results.evidence import evidence, provenance
+from structured.results.evidence import Sureness, evidence, provenance, sureness
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -181,7 +183,7 @@ class Run:
         """Return the answer that candidates give; None if validators reject all of them."""
         valid: list[tuple[Generation, Any]] = []
         for generation in candidates:
-            answer = read_answer(item.task.output_type, generation.text)
+            answer = self._read(item, generation.text)
             if isinstance(answer, Attempt):
                 item.attempts.append(answer)
                 _LOGGER.info("document %d: an answer was rejected by %s", item.position, type(answer.error).__name__)
@@ -203,10 +205,20 @@ class Run:
             return answer
         kept = None if item.repair is None else item.repair.kept
         drawn = candidates if self.search.samples > 1 else answer.generations  # beams differ, and agree on nothing
-        found = evidence(item.task.output_type, item.document, text, drawn, kept)
-        if self.calibration is not None:
-            found = {path: one.calibrated(self.calibration.apply) for path, one in found.items()}
-        return answer._replace(evidence=found)
+        return answer._replace(evidence=evidence(item.task.output_type, item.document, text, drawn, kept))
+
+    def _calibrated(self, answer: Answer) -> Mapping[str, Evidence]:
+        """Return the evidence for an answer with calibrated confidences, if there is a calibration."""
+        if self.calibration is None:
+            return answer.evidence
+        return {path: one.calibrated(self.calibration.apply) for path, one in answer.evidence.items()}
+
+    @staticmethod
+    def _read(item: Item, text: str) -> Any:
+        """Return what an answer says, or why it is rejected."""
+        if item.repair is not None and not accepts_text(item.index.automaton, text):
+            return Attempt(text, ValueError("What was written again does not fit what was kept of the answer."))
+        return read_answer(item.task.output_type, text)
 
     def _repair_of_rejected(self, item: Item, generation: Generation) -> Repair | None:
         """Return what is kept of an answer that validators reject; None if all of it is to be written again."""
@@ -215,18 +227,21 @@ class Run:
             return None
         places = rejected_places(rejected.error, rejected.text)
         told = explanation(rejected) if self.repairs == "told" else ""
-        return repair(item, generation, places, told)
+        kept = None if item.repair is None else item.repair.kept
+        before = sureness(item.task.output_type, generation, kept)
+        return repair(item, generation.text, places, before, told)
 
     def _is_repaired_for_confidence(self, item: Item, answer: Answer) -> bool:
         """Tell whether an answer is to be written again where the model was less sure of it than is asked for."""
         below = [
             path_to_steps(path)
-            for path, one in answer.evidence.items()
+            for path, one in self._calibrated(answer).items()
             if one.confidence is not None and one.confidence < self.repair_below
         ]
         if not below or not self.retries or item.attempts:
             return False
-        item.repair = repair(item, answer.generations[0], below)
+        before = {path: Sureness(one.confidence, one.agreement) for path, one in answer.evidence.items()}
+        item.repair = repair(item, answer.text, below, before)
         item.uncertain = answer if item.repair is not None else None
         return item.uncertain is not None
 
@@ -237,7 +252,7 @@ class Run:
             return before
 
         def least(answer: Answer) -> float:
-            known = (one.confidence for path, one in answer.evidence.items() if not kept.has(path_to_steps(path)))
+            known = (one.confidence for path, one in answer.evidence.items() if kept.is_open(path_to_steps(path)))
             return min((confidence for confidence in known if confidence is not None), default=0.0)
 
         kept = item.repair.kept
@@ -263,7 +278,7 @@ class Run:
             stated.value,
             stated.data,
             stated.missing,
-            answer.evidence,
+            self._calibrated(answer),
             item.document,
             answer.text,
             item.usage,

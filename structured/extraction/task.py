@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from structured.automata import Automaton
 from structured.decoding.reasoning import Thinking, thinking_index
 from structured.decoding.repetition import Repetition
 from structured.decoding.requests import Generation, Request
@@ -21,7 +22,6 @@ from structured.index.index import Index
 from structured.models import LanguageModel, calls
 from structured.output_types.evidence import Evidence
 from structured.output_types.extraction import Usage
-from structured.output_types.interface import automaton_of
 from structured.output_types.output_type import Description, OutputType
 from structured.results.evidence import Kept
 from structured.results.voting import Candidate, vote
@@ -163,10 +163,9 @@ class Task:
         said = [Conversation(text, [{"role": role, "content": text} for role in roles]) for text in ("a", "7")]
         return common_beginning([calls.encode(self.model, self.prompt(one)) for one in said])
 
-    def index_of(self, output_type: OutputType[Any], item: "Item") -> Index:
-        """Return the index of other answers to an item's document, with the masks of its own."""
-        automaton = automaton_of(output_type, item.document if output_type.depends_on_document else None)
-        return Index(automaton, self.model.vocabulary, table=item.index.table, name=output_type.name)
+    def index_of(self, automaton: Automaton, item: "Item") -> Index:
+        """Return the index of other answers to an item, with the masks of its own."""
+        return Index(automaton, self.model.vocabulary, table=item.index.table, name=self.output_type.name)
 
     def index(self, document: str) -> Index:
         """Return the index of the answers to a document."""

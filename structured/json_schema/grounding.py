@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from structured.automata import DEAD, RegularAutomaton
+from structured.automata import RegularAutomaton
+from structured.automata.protocol import accepts_text
 from structured.json_schema.document.location import GROUNDED, Location, Subschemas
 from structured.json_schema.strings.strings import read_rules
 from structured.regex import Pattern, concat, literal, words
@@ -67,16 +68,7 @@ def _accepted(spellings: Iterable[Sequence[str]], pattern: Pattern) -> list[str]
     automaton = RegularAutomaton(pattern)
     found: dict[str, None] = {}
     for alike in spellings:
-        accepted = next((one for one in alike if _accepts(automaton, one)), None)
+        accepted = next((one for one in alike if accepts_text(automaton, one)), None)
         if accepted is not None:
             found[accepted] = None
     return list(found)
-
-
-def _accepts(automaton: RegularAutomaton, text: str) -> bool:
-    state = automaton.start
-    for byte in text.encode():
-        state = automaton.step(state, byte)
-        if state == DEAD:
-            return False
-    return automaton.accepts(state)

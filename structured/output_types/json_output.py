@@ -2,7 +2,7 @@
 
 import json
 from abc import abstractmethod
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self, TypeVar
 
 from structured.automata import RegularAutomaton
 from structured.errors import NotStatedError, UnsatisfiableError
-from structured.json_schema.compile import compiled, foundation
+from structured.json_schema.compile import compiled, foundation, part_to_pattern
 from structured.json_schema.document.location import (
     UNSATISFIABLE,
     Compilation,
@@ -24,11 +24,10 @@ from structured.json_schema.grounding import is_stated_in_forms
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName
 from structured.output_types.description import describe, layouts
 from structured.output_types.grounded.marks import Ground, marks, with_grounding
-from structured.output_types.kept_values import with_kept
 from structured.output_types.output_type import Basis, Description, OutputType
 from structured.output_types.paths import Steps
 from structured.output_types.places import flat, has_to_be_stated, parts_at
-from structured.regex import Pattern
+from structured.regex import Pattern, alternation, concat, literal
 
 T = TypeVar("T")
 
@@ -82,10 +81,6 @@ class JsonOutput(OutputType[T]):
         """Return the type with marks on the values that the document has to state; see `grounding.py`."""
         return replace(self, schema=with_grounding(self.root, grounded))
 
-    def with_kept(self, data: Any, places: Collection[Steps]) -> Self:
-        """Return the type of the answers that are like some data but at some places; see `kept_values.py`."""
-        return replace(self, schema=with_kept(self.root, data, places))
-
     def check(self) -> None:
         """Raise SchemaError where a rule is not supported."""
         _ = self.pattern
@@ -102,14 +97,36 @@ class JsonOutput(OutputType[T]):
         """
         if document is None or not self.depends_on_document:
             return RegularAutomaton(self.pattern, foundation=foundation())
-        from structured.output_types.grounded.document import DocumentStatements  # with much that only this needs
-
-        compilation = self.compilation()
-        compilation.statements = DocumentStatements.of(document)
         try:
-            return RegularAutomaton(compiled(compilation), foundation=foundation())
+            return RegularAutomaton(compiled(self._compilation_for(document)), foundation=foundation())
         except UnsatisfiableError as error:  # the type is satisfiable, so the document is what lacks
             raise NotStatedError(error.problem.removeprefix(UNSATISFIABLE), schema_path=error.schema_path) from error
+
+    def rewriting(self, text: str, places: Mapping[Steps, tuple[int, int]], document: str) -> RegularAutomaton | None:
+        """Return the automaton of what an answer may become if only the values at some places are written again.
+
+        Each place is given with where it starts and ends in the text; none lies in another. What may stand there is of
+        the type by itself, and perhaps not beside the rest. None if the schema does not tell what may stand there.
+        """
+        compilation = self._compilation_for(document)
+        root = Subschema(compilation.root, Location(compilation))
+        pieces, kept = [], 0
+        for steps, (start, end) in sorted(places.items(), key=lambda place: place[1]):
+            parts = [part._replace(location=part.location._replace(depth=len(steps))) for part in parts_at(root, steps)]
+            if not parts:
+                return None
+            pieces += [literal(text[kept:start]), alternation(*(part_to_pattern(part, compilation) for part in parts))]
+            kept = end
+        return RegularAutomaton(concat(*pieces, literal(text[kept:])), foundation=foundation())
+
+    def _compilation_for(self, document: str) -> Compilation:
+        """Return what compiles the schema for a document."""
+        compilation = self.compilation()
+        if self.depends_on_document:
+            from structured.output_types.grounded.document import DocumentStatements  # with much that only this needs
+
+            compilation.statements = DocumentStatements.of(document)
+        return compilation
 
     @property
     def digest(self) -> str:
@@ -132,14 +149,14 @@ class JsonOutput(OutputType[T]):
 
     def write(self, value: Any) -> str:
         """Return a value as the model would have to write it."""
-        compact, indented = (self.layout.whitespace == style for style in ("compact", "indented"))
-        separators = (",", ":") if compact else None
-        return json.dumps(self.plain(value), ensure_ascii=False, indent=2 if indented else None, separators=separators)
+        return self.from_data(self.plain(value))
 
     def to_data(self, text: str) -> Any:
         """Return the JSON value of an answer."""
         return json.loads(text)
 
     def from_data(self, data: Any) -> str:
-        """Return a JSON value as text."""
-        return json.dumps(data)
+        """Return a JSON value as text in the layout of the type."""
+        compact, indented = (self.layout.whitespace == style for style in ("compact", "indented"))
+        separators = (",", ":") if compact else None
+        return json.dumps(data, ensure_ascii=False, indent=2 if indented else None, separators=separators)

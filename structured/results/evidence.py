@@ -1,11 +1,11 @@
 """The evidence for an answer: for each of its leaves where it stands, and how sure the model was."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.metadata import version
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic_core import to_json
 
@@ -18,34 +18,42 @@ from structured.results.confidence import confidences
 from structured.results.leaves import Leaf, leaves
 from structured.results.voting import identity
 
-Said = Mapping[str, tuple[object, float | None]]
-"""What an answer says at each of its leaves, by their paths: the identity of the value, and the confidence in it."""
+
+class Sureness(NamedTuple):
+    """How sure a model was of a value: `confidence` and `agreement` of its evidence."""
+
+    confidence: float | None
+    agreement: float | None = None
+
+
+Before = Mapping[str, Sureness]
+"""How sure the model was of each leaf of an earlier answer, by their paths."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
     """What an answer was to keep of an earlier one: all that it says, but for some places."""
 
-    said: Said
+    before: Before
     places: frozenset[Steps]
 
-    def has(self, steps: Steps) -> bool:
-        """Tell whether a value was kept."""
-        return not any(steps[: len(place)] == place for place in self.places)
+    def is_open(self, steps: Steps) -> bool:
+        """Tell whether a value was to be written again."""
+        return any(steps[: len(place)] == place for place in self.places)
+
+    def sureness(self, leaf: Leaf) -> Sureness | None:
+        """Return how sure the model was of a leaf when it was written; None if it was to be written again."""
+        return None if self.is_open(leaf.steps) else self.before.get(leaf.path)
 
 
-def said(output_type: OutputType[Any], generation: Generation, kept: Kept | None = None) -> Said:
-    """Return what an answer says at each of its leaves, and how sure the model was.
+def sureness(output_type: OutputType[Any], generation: Generation, kept: Kept | None = None) -> Before:
+    """Return how sure the model was of each leaf of what it wrote.
 
     How sure it was of a value that was kept is known from before, since nothing was left to be sampled.
     """
     found = answer_leaves(output_type, generation.text)
-    sampled = zip(found, confidences(generation.text, found, generation.diagnostics.tokens), strict=True)
-    new = {leaf.path: (identity(leaf.value), confidence) for leaf, confidence in sampled}
-    if kept is None:
-        return new
-    before = {leaf.path: kept.said[leaf.path] for leaf in found if kept.has(leaf.steps) and leaf.path in kept.said}
-    return {**new, **before}
+    sampled = map(Sureness, confidences(generation.text, found, generation.diagnostics.tokens))
+    return {leaf.path: (kept and kept.sureness(leaf)) or new for leaf, new in zip(found, sampled, strict=True)}
 
 
 def evidence(
@@ -62,7 +70,7 @@ def evidence(
     """
     from structured.results.alignment import Value, align  # with a library that only evidence needs
 
-    heard = [said(output_type, one, kept) for one in sorted(generations, key=lambda one: -one.log_probability)]
+    heard = [_voices(output_type, one) for one in sorted(generations, key=lambda one: -one.log_probability)]
     found = answer_leaves(output_type, text)
     bases = [output_type.basis(leaf.steps, leaf.value) for leaf in found]
     values = [
@@ -71,12 +79,27 @@ def evidence(
     ]
     located: dict[str, Evidence] = {}
     for leaf, basis, place in zip(found, bases, align(document, values), strict=True):
-        voices = [one[leaf.path] for one in heard if leaf.path in one]
-        alike = [confidence for value, confidence in voices if value == identity(leaf.value)]
-        match = "grounded" if basis in {"quoted", "grounded"} and place.span else place.match
-        agreement = len(alike) / len(heard) if len(heard) > 1 else None
-        located[leaf.path] = Evidence(place.span, match, alike[0] if alike else None, agreement)
+        match = "grounded" if basis in {"quoted", "grounded"} else place.match
+        sure = (kept and kept.sureness(leaf)) or _agreed(leaf, heard)
+        located[leaf.path] = Evidence(place.span, match, *sure)
     return located
+
+
+_Voices = Mapping[str, tuple[Hashable, float | None]]
+"""What a generation says at each of its leaves, by their paths: the identity of the value, and the confidence in it."""
+
+
+def _voices(output_type: OutputType[Any], generation: Generation) -> _Voices:
+    found = answer_leaves(output_type, generation.text)
+    sure = confidences(generation.text, found, generation.diagnostics.tokens)
+    return {leaf.path: (identity(leaf.value), confidence) for leaf, confidence in zip(found, sure, strict=True)}
+
+
+def _agreed(leaf: Leaf, heard: Sequence[_Voices]) -> Sureness:
+    """Return how sure some generations, the likeliest first, are of a leaf."""
+    voices = [one[leaf.path] for one in heard if leaf.path in one]
+    alike = [confidence for value, confidence in voices if value == identity(leaf.value)]
+    return Sureness(alike[0] if alike else None, len(alike) / len(heard) if len(heard) > 1 else None)
 
 
 def answer_leaves(output_type: OutputType[Any], text: str) -> list[Leaf]:

@@ -1,4 +1,4 @@
-"""The leaves of an answer: its values that hold no others, and where they stand in the text."""
+"""The values of an answer and where they stand in its text; its leaves are those that hold no others."""
 
 import json
 from collections.abc import Iterator
@@ -29,14 +29,28 @@ def leaves(text: str) -> Iterator[Leaf]:
     >>> [(leaf.path, leaf.value) for leaf in leaves('{"a": [1, {"b": "x"}], "c": []}')]
     [('a[0]', 1), ('a[1].b', 'x')]
     """
+    for steps, start, end in spans(text):
+        if text[start] not in "{[":
+            yield Leaf(steps, json.loads(text[start:end]), start, end)
+
+
+def spans(text: str) -> Iterator[tuple[Steps, int, int]]:
+    """Yield where each value of a JSON text starts and ends, in the order of their ends.
+
+    >>> list(spans('{"a": [1]}'))
+    [(('a', 0), 7, 8), (('a',), 6, 9), ((), 0, 10)]
+    """
     scanner = Scanner()
     steps: list[str | int | None] = []  # None: the name of the next member of an object is still to come
+    starts: list[int] = []
     for start, end in [*scanner.feed(text), *scanner.close()]:
         raw = text[start:end]
         if raw in {"{", "["}:
+            starts.append(start)
             steps.append(None if raw == "{" else 0)
         elif raw in {"}", "]"}:
             steps.pop()
+            yield _known(steps), starts.pop(), end
         elif raw == ",":
             last = steps[-1]
             steps[-1] = last + 1 if isinstance(last, int) else None
@@ -44,5 +58,8 @@ def leaves(text: str) -> Iterator[Leaf]:
             if steps and steps[-1] is None:
                 steps[-1] = str(json.loads(raw))
             else:
-                known = tuple(step for step in steps if step is not None)
-                yield Leaf(known, json.loads(raw), start, end)
+                yield _known(steps), start, end
+
+
+def _known(steps: list[str | int | None]) -> Steps:
+    return tuple(step for step in steps if step is not None)

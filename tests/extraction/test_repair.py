@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 from pydantic import AfterValidator, BaseModel, Field, model_validator
 
 from structured import Extraction, Extractor, Generation, GenerationError, JsonSchema, extract
+from structured.automata.protocol import accepts_text
 from structured.models import FunctionModel
 from structured.results import Calibration
+from structured.results.leaves import leaves
 
 TOKENS = ByteTokenizer()
 
@@ -170,12 +172,6 @@ def test_uncertain_values_are_written_again_and_the_surer_answer_is_taken(seed: 
         assert found == once
 
 
-def test_a_type_of_its_own_is_written_again_as_a_whole() -> None:
-    """What has no schema has no parts to keep."""
-    schema = JsonSchema({"type": "array", "items": {"type": "integer", "minimum": 0, "maximum": 9}, "maxItems": 3})
-    assert isinstance(extract(schema, "Some text.", model=model(1), repair_below=0.99), list)
-
-
 def test_confidences_are_calibrated_on_request(tmp_path: Path) -> None:
     """By an object or a file; what was kept is not calibrated twice."""
     calibration = Calibration((0.0, 1.0), (0.25, 0.75))
@@ -201,3 +197,93 @@ def test_definitions_of_older_drafts_are_kept() -> None:
     written: list[Generation] = []
     extract(schema, "Some text.", model=model(1), repair_below=1.0, seed=1, observe=lambda _, one: written.append(one))
     assert len(written) == 2
+
+
+SMALL = {"type": "string", "pattern": "^[a-z]{1,2}$"}
+RECORD = {"type": "object", "required": ["a", "b", "c"], "additionalProperties": False}
+SCHEMAS = {
+    "a reference to a neighbour": {**RECORD, "properties": {"a": SMALL, "b": {"$ref": "#/properties/a"}, "c": SMALL}},
+    "definitions of older drafts": {
+        **RECORD,
+        "definitions": {"size": {"enum": ["small", "large"]}},
+        "properties": {name: {"$ref": "#/definitions/size"} for name in "abc"},
+    },
+    "a conjunction": {
+        "allOf": [
+            {**RECORD, "properties": {name: {"type": "string", "maxLength": 3} for name in "abc"}},
+            {"properties": dict.fromkeys("abc", SMALL)},
+        ],
+    },
+    "a union": {
+        "oneOf": [
+            {**RECORD, "properties": {"a": {"const": "x"}, "b": {"type": "boolean"}, "c": SMALL}},
+            {**RECORD, "properties": {"a": {"const": "y"}, "b": SMALL, "c": {"type": "boolean"}}},
+        ],
+    },
+    "lists and decimals": {
+        **RECORD,
+        "properties": {
+            "a": {"type": "array", "items": {"type": "number", "multipleOf": 0.25, "maximum": 9}, "maxItems": 2},
+            "b": {"type": "array", "prefixItems": [SMALL, {"type": "boolean"}], "minItems": 2, "items": False},
+            "c": {"type": "object", "properties": {"d": SMALL}, "required": ["d"], "additionalProperties": False},
+        },
+    },
+}
+
+
+@pytest.mark.parametrize("whitespace", ["compact", "spaced", "indented"])
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_what_is_kept_stands_there_as_it_was(name: str, whitespace: str) -> None:
+    """Whatever a schema refers to, in each layout: only uncertain values differ, and the answer is still valid."""
+    schema = JsonSchema(SCHEMAS[name])
+    repaired = 0
+    for seed in range(8):
+        options = {"model": model(seed, 2.0), "seed": seed, "max_tokens": 150, "whitespace": whitespace}
+        once = extract(schema, "Some text.", evidence=True, **options)  # type: ignore[call-overload]
+        written: list[Generation] = []
+        extractor = Extractor(schema, **options, repair_below=0.2, observe=lambda _, one: written.append(one))  # type: ignore[call-overload]  # noqa: B023
+        (found,) = extractor.batch(["Some text."], evidence=True)
+        assert accepts_text(extractor.task.output_type.automaton(), found.text)
+        assert found.data == json.loads(found.text)
+        kept = {path for path, one in once.evidence.items() if one.confidence is None or one.confidence >= 0.2}
+        if len(written) == 2 and kept < once.evidence.keys():
+            repaired += 1
+            before, after = (dict(zip(one.evidence, leaves(one.text), strict=True)) for one in (once, found))
+            for path in kept:
+                assert after[path].value == before[path].value
+                assert found.evidence[path].confidence == once.evidence[path].confidence
+    assert repaired
+
+
+def votes(seed: int, **options: object) -> Extraction[object]:
+    kinds = JsonSchema({**RECORD, "properties": {name: {"enum": ["x", "y", "z"]} for name in "abc"}})
+    return extract(  # type: ignore[call-overload,no-any-return]
+        kinds,
+        "Some text.",
+        model=model(seed, 0.3),
+        samples=5,
+        choose="vote",
+        temperature=1.0,
+        seed=seed,
+        evidence=True,
+        **options,
+    )
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_of_a_vote_what_was_voted_is_kept(seed: int) -> None:
+    """With the shares that voted for it, though all that is written again repeats it."""
+    once = votes(seed)
+    below = sorted(one.confidence or 0 for one in once.evidence.values())[1]  # of three values, one or two are kept
+    found = votes(seed, repair_below=below)
+    for path, one in once.evidence.items():
+        if (one.confidence or 0) >= below:
+            assert found.data[path] == once.data[path]
+            assert found.evidence[path].agreement == one.agreement
+
+
+def test_what_was_streamed_is_not_written_again() -> None:
+    stream = Extractor(Free, model=model(1), repair_below=1.0, evidence=True, max_tokens=200).stream("Some text.")
+    found = stream.result()
+    assert isinstance(found, Extraction)
+    assert found.text == stream.text
