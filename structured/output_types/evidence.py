@@ -57,6 +57,11 @@ class Evidence:
         return self if self.confidence is None else replace(self, confidence=probability(self.confidence))
 
     @property
+    def is_unweighed(self) -> bool:
+        """Whether the document stated one value that the type allows, so that the model was not asked."""
+        return self.match == "grounded" and self.confidence is None
+
+    @property
     def band(self) -> Band:
         """How the confidence is coloured: `good` from 0.9, `doubtful` from 0.6, `bad` below, or `unknown`."""
         if self.confidence is None:

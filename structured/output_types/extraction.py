@@ -92,8 +92,13 @@ class Extraction(Stated[T], Generic[T]):
 
     @property
     def confidence(self) -> float:
-        """The least confidence in one of its values; 0 if the model was asked for none of them."""
-        return min((one.confidence for one in self.evidence.values() if one.confidence is not None), default=0.0)
+        """The least confidence in one of its values.
+
+        It is 0 where the document left no choice: it states one number, say, whatever that number is about. So it is
+        where the model was asked for nothing at all.
+        """
+        known = (0.0 if one.is_unweighed else one.confidence for one in self.evidence.values())
+        return min((confidence for confidence in known if confidence is not None), default=0.0)
 
     def _repr_html_(self) -> str:
         """Return the document with its values highlighted, and the values with their evidence."""

@@ -143,10 +143,17 @@ def test_evidence_that_cannot_be_is_refused(damage: dict[str, object]) -> None:
 
 
 def test_an_extraction_is_as_sure_as_its_least_certain_value() -> None:
-    """A value that the model was not asked for counts for nothing; one of none at all is unknown."""
+    """A constant counts for nothing; the only number of a document is as good as unknown, whatever it is about."""
     found = extraction(3)
     known = [one.confidence for one in found.evidence.values() if one.confidence is not None]
     assert found.confidence == min(known)
-    only_number = extract(Grounded[int], "It is 12.", model=ScriptedModel("12"), evidence=True)
-    assert only_number.evidence[""].confidence is None
-    assert only_number.confidence == 0
+
+    class Order(BaseModel):
+        kind: Literal["order"]
+        amount: int
+
+    given = {"model": ScriptedModel('{"kind": "order", "amount": 12}'), "evidence": True}
+    free = extract(Order, "Order 12.", **given)  # type: ignore[call-overload]
+    assert (free.evidence["kind"].confidence, free.confidence) == (None, free.evidence["amount"].confidence)
+    forced = extract(Order, "Order 12.", grounded=["amount"], **given)  # type: ignore[call-overload]
+    assert (forced.evidence["amount"].confidence, forced.confidence) == (None, 0)
