@@ -39,9 +39,16 @@ _JOINERS = "\u200c\u200d"
 _UNSPACED = frozenset({"CJK", "HIRAGANA", "KATAKANA", "KHMER", "LAO", "MYANMAR", "THAI", "TIBETAN"})
 """The first words of the names of the characters of scripts that write no space between words."""
 
-_SIZE, _SURROGATE, _BREAK, _SPACE, _EXTENDING, _WORD = 7, 8, 16, 32, 64, 128
+_SIZE, _SURROGATE, _BREAK, _SPACE, _EXTENDING, _WORD, _MARK, _DIGIT, _POINT = 7, 8, 16, 32, 64, 128, 256, 512, 1024
 """The traits of a character: the bytes of its spelling in JSON; whether it is a lone surrogate, breaks a line, is white
-space, belongs to the character before it, is one of a word in a script that writes spaces between words."""
+space, belongs to the character before it, is one of a word in a script that writes spaces between words, is a
+punctuation mark, is a digit, may stand inside of a number."""
+
+_SYMBOLS = frozenset("%‰‱&@#*§¶†‡/\\_")
+"""Characters that Unicode calls punctuation, and that stand for something all the same."""
+
+_POINTS = frozenset(".,'’")
+"""Marks inside of numbers."""
 
 MAX_ENTRIES = 1 << 26
 """Bytes of a document times states of a rule: the distances take four times as many bytes."""
@@ -51,8 +58,12 @@ class IndexedDocument:
     """A document and where quotations in it may begin and end; made once, and shared by all that quote it.
 
     A quotation begins and ends where a word does or, with `any_character`, at any character; never between a character
-    and its combining marks, or within CR LF. It neither begins nor ends with white space, and has no lone surrogate.
-    White space that wraps a line is quoted as it is, or all of it in a quotation as one space each.
+    and its combining marks, within CR LF, or behind a zero-width joiner, as in some emoji. It neither begins nor ends
+    with white space, and has no lone surrogate. White space that wraps a line is quoted as it is, or all of it in a
+    quotation as one space each.
+
+    Where it begins and ends on words, it cuts no number at a mark inside of it (`9.99`), begins with a punctuation mark
+    only if that opens something, and ends with one only if that stands behind something: `(see p. 4)`, `Inc.`, not `,`.
 
     Characters that are spelled with a byte of `absent` cannot be quoted.
     """
@@ -313,19 +324,39 @@ def _versions(given: NDArray[np.uint32]) -> tuple[NDArray[np.uint32], NDArray[np
     return np.concatenate([given, barrier, wrapped, barrier]), np.concatenate([places, places[:-1][kept], places[-1:]])
 
 
-def _edges(points: NDArray[np.uint32], traits: NDArray[np.uint8], *, any_character: bool) -> tuple[_Flags, _Flags]:
+def _edges(points: NDArray[np.uint32], traits: NDArray[np.uint16], *, any_character: bool) -> tuple[_Flags, _Flags]:
     """Return which characters a quotation may begin with, and before which, and at the end of all, it may end."""
     extends, space = _are(traits, _EXTENDING), _are(traits, _SPACE)
     extends[1:] &= ~_are(traits, _SURROGATE)[:-1]
-    inside = extends[1:] | ((points[:-1] == 0x0D) & (points[1:] == 0x0A))
-    if not any_character:
-        base = np.maximum.accumulate(np.where(extends, 0, np.arange(len(points))))
-        word = _are(traits, _WORD)[base]
-        inside |= word[:-1] & word[1:]
+    inside = extends[1:] | ((points[:-1] == 0x0D) & (points[1:] == 0x0A)) | ((points[:-1] == 0x200D) & ~space[1:])
     starts, ends = ~space, np.append(False, ~space)
+    if not any_character:
+        traits = traits[np.maximum.accumulate(np.where(extends, 0, np.arange(len(points))))]  # as what it is on
+        word, digit, point = _are(traits, _WORD), _are(traits, _DIGIT), _are(traits, _POINT)
+        inside |= word[:-1] & word[1:]
+        in_number = digit[:-2] & point[1:-1] & digit[2:]
+        inside[:-1] |= in_number
+        inside[1:] |= in_number
+        may_open, may_close = _roles(traits)
+        starts &= may_open
+        ends[1:] &= may_close
     starts[1:] &= ~inside
     ends[1:-1] &= ~inside
     return starts, ends
+
+
+def _roles(traits: NDArray[np.uint16]) -> tuple[_Flags, _Flags]:
+    """Return which characters may open a quotation, and which may close it, as far as punctuation is concerned.
+
+    A run of marks opens something if white space is before it and something else behind, and closes something if
+    something is before it: in `("No," he said) -`, `("` opens, `,"` and `)` close, and `-` does neither.
+    """
+    mark, blank = _are(traits, _MARK), _are(traits, _SPACE) | _are(traits, _SURROGATE)
+    places = np.arange(len(traits))
+    before = np.maximum.accumulate(np.where(mark, -1, places))
+    behind = np.minimum.accumulate(np.where(mark, len(traits), places)[::-1])[::-1]
+    blank = np.append(blank, True)  # also what is before the first character and behind the last
+    return ~mark | (blank[before] & ~blank[behind]), ~mark | ~blank[before]
 
 
 def _next(flags: _Flags) -> NDArray[np.int64]:
@@ -334,17 +365,17 @@ def _next(flags: _Flags) -> NDArray[np.int64]:
     return np.minimum.accumulate(marked[::-1])[::-1]
 
 
-def _traits(points: NDArray[np.uint32]) -> NDArray[np.uint8]:
+def _traits(points: NDArray[np.uint32]) -> NDArray[np.uint16]:
     """Return the traits of each character: `_SIZE` bits are the bytes of its spelling, each of the others is a flag."""
-    table = np.zeros(int(points.max(initial=0)) + 1, dtype=np.uint8)
+    table = np.zeros(int(points.max(initial=0)) + 1, dtype=np.uint16)
     distinct = np.flatnonzero(np.bincount(points, minlength=1))
     table[distinct] = [_traits_of(chr(point)) for point in distinct.tolist()]
     return table[points]
 
 
-def _are(traits: NDArray[np.uint8], flag: int) -> _Flags:
+def _are(traits: NDArray[np.uint16], flag: int) -> _Flags:
     """Return which characters have a trait."""
-    return (traits & np.uint8(flag)).astype(np.bool_)
+    return (traits & np.uint16(flag)).astype(np.bool_)
 
 
 def _text(points: NDArray[np.uint32]) -> str:
@@ -355,7 +386,8 @@ def _text(points: NDArray[np.uint32]) -> str:
 def _traits_of(character: str) -> int:
     is_surrogate = "\ud800" <= character <= "\udfff"
     spelled = json.dumps(character, ensure_ascii=False)[1:-1].encode("utf-8", "surrogatepass")
-    is_extending = unicodedata.category(character).startswith("M") or character in _JOINERS
+    category = unicodedata.category(character)
+    is_extending = category.startswith("M") or character in _JOINERS
     script = unicodedata.name(character, "").split(" ")[0].split("-")[0]
     is_word = (character.isalnum() or character == "_") and script not in _UNSPACED
     return (
@@ -365,4 +397,7 @@ def _traits_of(character: str) -> int:
         | character.isspace() * _SPACE
         | is_extending * _EXTENDING
         | is_word * _WORD
+        | (category.startswith("P") and character not in _SYMBOLS) * _MARK
+        | (category == "Nd") * _DIGIT
+        | (character in _POINTS) * _POINT
     )

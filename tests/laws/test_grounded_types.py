@@ -154,6 +154,7 @@ def law(output_type: Any, document: str, seed: int, hates: bool) -> None:
             model=FunctionModel(logits, TOKENS),
             evidence=True,
             max_tokens=300,
+            stop_repetition=False,
             temperature=1.5,
             seed=seed,
         )
