@@ -328,7 +328,8 @@ def _edges(points: NDArray[np.uint32], traits: NDArray[np.uint16], *, any_charac
     """Return which characters a quotation may begin with, and before which, and at the end of all, it may end."""
     extends, space = _are(traits, _EXTENDING), _are(traits, _SPACE)
     extends[1:] &= ~_are(traits, _SURROGATE)[:-1]
-    inside = extends[1:] | ((points[:-1] == 0x0D) & (points[1:] == 0x0A)) | ((points[:-1] == 0x200D) & ~space[1:])
+    inside = extends[1:] | ((points[:-1] == 0x0D) & (points[1:] == 0x0A))
+    inside |= (points[:-1] == 0x200D) & ~(space | _are(traits, _SURROGATE))[1:]
     starts, ends = ~space, np.append(False, ~space)
     if not any_character:
         traits = traits[np.maximum.accumulate(np.where(extends, 0, np.arange(len(points))))]  # as what it is on

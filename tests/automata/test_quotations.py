@@ -66,7 +66,7 @@ def is_edge(document: str, place: int, any_character: bool) -> bool:
         return True
     if extends(document, place) or document[place - 1 : place + 1] == "\r\n":
         return False
-    if document[place - 1] == "\u200d" and not document[place].isspace():
+    if document[place - 1] == "\u200d" and not is_blank(document[place]):
         return False
     if any_character:
         return True
