@@ -10,7 +10,7 @@ Match = Literal["grounded", "exact", "normalised", "fuzzy", "concluded", "absent
 grounded: The document states it by construction: nothing else could be written.
 exact: Found as it is.
 normalised: Found in another form: other case, white space, dashes or quotes; another form of a number or a date.
-fuzzy: Found nearly, by edit distance.
+fuzzy: Found nearly: inside a word, or by edit distance.
 concluded: A boolean, or one of the values of an enum, that the document does not spell: a conclusion.
 absent: Null; nothing is said.
 none: The document does not support it.

@@ -1,8 +1,9 @@
 """Alignment: where in a document the values of an answer stand, found after it was written.
 
 A text is looked for as it is, on word boundaries; then folded, in any case, with any white space, dashes and quotes;
-then as a number or a date that the document states in another form; then inside words; then by edit distance
-(RapidFuzz). A number is looked for among those that the document states, and nowhere else: 5 does not stand in 15.
+then as a number or a date that the document states in another form; then, nearly, inside words and by edit distance
+(RapidFuzz). A number is looked for among those that the document states, and nowhere else: 5 does not stand in 15, nor
+the text 89 in 89.90. One of some values that a type lists is looked for as a whole word: `paid` is not in `unpaid`.
 
 What several values of an answer say in the same way stands in as many places, if the document has them: the first gets
 the first, unless the values beside it, in its own record, stand near another.
@@ -69,6 +70,7 @@ _DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _TIME = re.compile(r"\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:Z|[+-]\d\d:\d\d)?", re.ASCII)
 _DATE_TIME = re.compile(rf"{_DATE.pattern}[T ]{_TIME.pattern}", re.ASCII)
 _WORD = re.compile(r"\w+")
+_WITHIN_NUMBER = re.compile(r"\d[.,'’]?\d")
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 """Characters of scripts without spaces between words: Thai, Lao, Burmese, Khmer, Chinese and Japanese."""
 
@@ -169,10 +171,8 @@ class _Search:
             mentions = {**dict.fromkeys(folded, "normalised"), **mentions}
         if len(mentions) < count:
             mentions = {**dict(self._otherwise_stated(value, count)), **mentions}
-        if not mentions:
-            mentions = {**dict.fromkeys(folded_inside, "normalised"), **dict.fromkeys(inside, "exact")}
         if not mentions and fuzzy:
-            mentions = dict.fromkeys(self._near(fold(value)), "fuzzy")
+            mentions = dict.fromkeys(inside or folded_inside or self._near(fold(value)), "fuzzy")
         return sorted(mentions.items())
 
     def _occurrences(self, value: str) -> tuple[list[Span], list[Span]]:
@@ -350,11 +350,16 @@ def _is_inside_word(text: str, position: int) -> bool:
 
 def _is_clean(document: str, span: Span) -> bool:
     """Tell whether the ends of a span cut neither a character from its marks nor a number."""
-    for position in span:
-        around = document[position - 1 : position + 1] if position else ""
-        if is_cut(document, position) or (len(around) == 2 and around.isdigit()):
-            return False
-    return True
+    return not any(is_cut(document, position) or _is_inside_number(document, position) for position in span)
+
+
+def _is_inside_number(text: str, position: int) -> bool:
+    """Tell whether a position has digits on both sides, or a digit and a mark that has digits on both sides."""
+    return any(
+        start < position < start + len(match[0])
+        for start in range(max(0, position - 2), position)
+        if (match := _WITHIN_NUMBER.match(text, start))
+    )
 
 
 def _on_words(text: str, start: int, end: int) -> list[Span]:
