@@ -214,6 +214,8 @@ def _followers(row: int, parent: Sequence, logits: NDArray[np.float32], beams: i
     logits = np.asarray(parent.penalised(logits[: guide.index.vocabulary.size]))  # models have more, rounded up
     ample, within = guide.ample_mask(), guide.mask()
     allowed = np.flatnonzero(unpack(ample, len(logits)))
+    if within is not ample and not (unpack(within, len(logits))[allowed]).any():
+        allowed = np.flatnonzero(unpack(within, len(logits)))  # other tokens than the usual ones, which are too many
     log_probabilities, log_total = log_softmax(logits[allowed])
     best = int(np.argmax(log_probabilities))
     if parent.repeats(int(allowed[best])):

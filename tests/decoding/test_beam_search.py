@@ -400,3 +400,21 @@ def test_transformers_models_rank_the_same_alone_and_in_a_batch(
 def last_logits(model: LanguageModel, token_ids: Sequence[int]) -> np.ndarray:
     """Return the logits after a text that is read at once."""
     return np.asarray(model.prefill([token_ids])[1])[0, : model.vocabulary.size]
+
+
+@pytest.mark.parametrize("beams", [1, 2, 4])
+def test_beams_end_in_the_least_budget(beams: int) -> None:
+    """Also where only other tokens than the usual ones are few enough."""
+
+    class Spelled(ByteTokenizer):
+        def encode(self, text: str) -> list[int]:
+            return [0, *(2 + byte for byte in text.encode())]
+
+    tokenizer = Spelled(tokens=(None, None, *(bytes([byte]) for byte in range(256)), b"00"), end_token_ids=(1,))
+    model = FunctionModel(lambda _: np.arange(259)[::-1] * 1.0, tokenizer)
+    index = index_of(alternation(literal("1000"), literal("2000")), model.vocabulary)
+    fewest = index.shortest_completion(index.automaton.start)
+    for max_tokens in (fewest, fewest + 1, fewest + 2):
+        (found,) = beam_search(model, [request(model, index, max_tokens=max_tokens)], beams=beams)
+        assert {one.text for one in found} <= {"1000", "2000"}
+        assert found
