@@ -18,6 +18,7 @@ from structured.output_types.extraction import Extraction
 from structured.output_types.json_schema import JsonSchema
 from structured.output_types.optional_fields import Absent
 from structured.output_types.python_type import type_name
+from structured.output_types.resolve import asks_for_evidence
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -70,7 +71,7 @@ def extract(
 
     Returns:
         The instance. With `absent` or `evidence`, an `Extraction`: the instance with its evidence, and the missing
-        fields. The type `Extraction[Person]` is the same as `absent=True`.
+        fields. The type `Extraction[Person]` is the same as `evidence=True`.
 
     Raises:
         TypeError: An option is unknown or of the wrong kind. Options are checked before a model is loaded.
@@ -361,8 +362,12 @@ def _check_order(call: str, output_type: object, text: object) -> None:
 @overload
 def structured(function: Callable[P, T], /) -> Callable[P, T]: ...
 @overload
-def structured(**options: Unpack[Options]) -> Callable[[Callable[P, T]], Callable[P, T]]: ...
-def structured(function: Callable[..., Any] | None = None, /, **options: Unpack[Options]) -> Any:
+def structured(
+    *, absent: Absent | None = ..., **options: Unpack[Options]
+) -> Callable[[Callable[P, T]], Callable[P, T]]: ...
+def structured(
+    function: Callable[..., Any] | None = None, /, *, absent: Absent | None = None, **options: Unpack[Options]
+) -> Any:
     """Turn a function into a prompt.
 
     The docstring gives the instructions, the arguments give the text, and the return annotation gives the type. The
@@ -374,11 +379,12 @@ def structured(function: Callable[..., Any] | None = None, /, **options: Unpack[
 
     The last field in the docstring is the text. Other arguments are inserted where their fields stand; one that is
     longer than a line of 100 characters becomes a second text under its name. Methods, class methods and static methods
-    work too, and the docstring does not have to mention `self` or `cls`. Under the annotation `Extraction[Person]`,
-    fields that the text does not state may be missing. An `async def` runs the model in a thread.
+    work too, and the docstring does not have to mention `self` or `cls`. The annotation `Extraction[Person]` asks for
+    evidence, too. An `async def` runs the model in a thread.
 
     Parameters:
         function: The function, where the decorator is used without parentheses.
+        absent: As for `extract`; the function returns an `Extraction`, and has to be annotated so.
         options: See `Options`: `@structured(temperature=0.5)`.
 
     Returns:
@@ -387,24 +393,31 @@ def structured(function: Callable[..., Any] | None = None, /, **options: Unpack[
     Raises:
         TypeError: The decorated object is not a plain function.
         PromptError: The docstring is missing, its fields are not the parameters, or there is no parameter.
-        SchemaError: The return annotation is missing.
+        SchemaError: The return annotation is missing, or is no `Extraction` beside `absent`.
     """
     options = checked_options(options)
+    absent = check_absent("absent", absent)
     if function is None:
-        return functools.partial(_decorate, options=options)
-    return _decorate(function, options=options)
+        return functools.partial(_decorate, absent=absent, options=options)
+    return _decorate(function, absent=absent, options=options)
 
 
-def _decorate(function: Callable[..., Any], *, options: Options) -> Any:
+def _decorate(function: Callable[..., Any], *, absent: Absent | None, options: Options) -> Any:
     if isinstance(function, staticmethod | classmethod):
-        return type(function)(_decorate(function.__func__, options=options))
+        return type(function)(_decorate(function.__func__, absent=absent, options=options))
     _check_decorated(function)
     signature = inspect.signature(function)
     template = Template.of(function)
 
     @functools.cache
     def extractor() -> Extractor[Any]:
-        return make_extractor(_returned(function), None, options)
+        returned = _returned(function)
+        if absent is not None and not asks_for_evidence(returned):
+            raise SchemaError(
+                f"{function.__name__} has the option absent, and returns an Extraction then",
+                remedy=f"Annotate it: def {function.__name__}(...) -> Extraction[{type_name(returned)}].",
+            )
+        return make_extractor(returned, absent, options)
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:

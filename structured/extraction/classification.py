@@ -23,7 +23,6 @@ from structured.extraction.extractor import Extractor
 from structured.extraction.options import Options, checked_options
 from structured.extraction.task import Item
 from structured.models import LanguageModel, calls
-from structured.output_types.python_type import PartlyStated
 from structured.results.answers import read_answer
 
 T = TypeVar("T")
@@ -82,7 +81,7 @@ def classify(output_type: object, text: TextOrChat, **options: Unpack[Options]) 
         GenerationError: Validators rejected every value.
     """
     extractor = Extractor[Any](output_type, **checked_options(options))
-    if isinstance(extractor.task.output_type, PartlyStated):
+    if extractor.task.evidence:
         remedy = "Classify by the type inside; one that allows None says when nothing is stated."
         raise SchemaError("An Extraction is a result, and has no probability", remedy=remedy)
     item = extractor.task.item(0, text, named="the text")

@@ -32,7 +32,7 @@ from structured.output_types.html import card, table, verbatim
 from structured.output_types.interface import check_interface, description_of
 from structured.output_types.optional_fields import Absent
 from structured.output_types.output_type import OutputType
-from structured.output_types.resolve import resolve_type
+from structured.output_types.resolve import asks_for_evidence, resolve_type
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -42,8 +42,8 @@ class Extractor(Generic[T]):
     """A type and a model, prepared for many calls.
 
     `Extractor(Person)("Jason is 25 years old.")` does what `extract` does, without preparing the type again. Several
-    threads may call an extractor. It is pickled as type and options; copies share the model. The answers for the type
-    `Extraction[Model]` are `Extraction`, as they are with `absent`.
+    threads may call an extractor. It is pickled as type and options; copies share the model. The type
+    `Extraction[Model]` is the same as `evidence=True`.
 
     Parameters:
         output_type: As for `extract`.
@@ -91,7 +91,7 @@ class Extractor(Generic[T]):
         check_evidence("evidence", evidence)
         self._given = (output_type, absent, evidence, options)
         wanted = resolve_type(output_type, absent, layout_of(options), grounded=options.get("grounded"))
-        self.run = Run.of(options, evidence=evidence)
+        self.run = Run.of(options)
         check_interface(wanted)  # before a model is loaded
         examples = [
             (document, _written(wanted, value, f"examples[{position}]"))
@@ -110,6 +110,7 @@ class Extractor(Generic[T]):
             self.run.cache,
             repetition_of(options),
             options.get("system"),
+            evidence or asks_for_evidence(output_type),
         )
         if not wanted.depends_on_document:
             self.task.index("")
@@ -211,8 +212,8 @@ class Extractor(Generic[T]):
         check_batch(errors, progress)
         check_evidence("evidence", evidence)
         listed = listed_documents(documents)
-        run = replace(self.run, evidence=evidence or self.run.evidence)
-        return run.outcome([self.task] * len(listed), listed, progress=progress).all(errors)
+        task = replace(self.task, evidence=True) if evidence and not self.task.evidence else self.task
+        return self.run.outcome([task] * len(listed), listed, progress=progress).all(errors)
 
     def stream(self, text: TextOrChat) -> Stream[T]:
         """Return the answer to a text or messages as a `Stream`. Raises PromptError, BudgetError."""
@@ -271,9 +272,9 @@ def outcome_of_each(  # noqa: PLR0913  what a call was given
     extractors: dict[int, Extractor[Any]] = {}
     for output_type in output_types:
         if id(output_type) not in extractors:
-            extractors[id(output_type)] = make_extractor(output_type, absent, options)
+            extractors[id(output_type)] = make_extractor(output_type, absent, options, evidence=evidence)
     tasks = [extractors[id(output_type)].task for output_type in output_types]
-    return Run.of(options, evidence=evidence).outcome(tasks, listed, progress=progress)
+    return Run.of(options).outcome(tasks, listed, progress=progress)
 
 
 def make_extractor(

@@ -182,7 +182,7 @@ _CHECKS = {
 
 
 _ELSEWHERE = {
-    "absent": "Write the type as Extraction[Model].",
+    "absent": "It belongs to extract, extract_batch, Extractor and structured.",
     "evidence": "Write the type as Extraction[Model].",
     "errors": "It belongs to extract_batch.",
     "messages": "Pass them in place of the text.",

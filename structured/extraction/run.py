@@ -55,11 +55,9 @@ class Run:
     repairs: Repairs = "field"
     repair_below: float = 0.0
     calibration: Calibration | None = None
-    evidence: bool = False
-    """Whether results come with evidence, also of types that do not say what is missing."""
 
     @classmethod
-    def of(cls, options: Options, *, evidence: bool = False) -> "Run":
+    def of(cls, options: Options) -> "Run":
         """Return the run that options ask for. Raises ValueError for options that exclude each other."""
         return cls(
             search_of(options),
@@ -73,7 +71,6 @@ class Run:
             options.get("repair", "field"),
             options.get("repair_below", 0.0),
             cast("Calibration | None", options.get("calibration")),
-            evidence,
         )
 
     def outcome(
@@ -201,7 +198,7 @@ class Run:
             item.attempts += [Attempt(generation.text, error) for generation, _ in valid]
             return None
         answer = Answer(text, value, [generation for generation, _ in valid])
-        if not (self.evidence or self.repair_below or isinstance(value, Stated)):
+        if not (item.task.evidence or self.repair_below or isinstance(value, Stated)):
             return answer
         kept = None if item.repair is None else item.repair.kept
         drawn = candidates if self.search.samples > 1 else answer.generations  # beams differ, and agree on nothing
@@ -261,7 +258,7 @@ class Run:
     def _finish(self, item: Item, answer: Answer, outcome: Outcome) -> None:
         """Take the answer of an item as its result."""
         result = answer.value
-        if self.evidence or isinstance(result, Stated):
+        if item.task.evidence or isinstance(result, Stated):
             result = self._extraction(item, answer)
         outcome.accept(
             item,

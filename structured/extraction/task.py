@@ -45,6 +45,8 @@ class Task:
     repetition: Repetition = field(default_factory=Repetition)
     system: str | None = None
     """A system prompt."""
+    evidence: bool = False
+    """Whether results come with evidence, also of types that do not say what is missing."""
 
     def __post_init__(self) -> None:
         if self.system is not None:

@@ -27,9 +27,11 @@ def resolve_type(
 ) -> OutputType[Any]:
     """Return the output type that a caller means; the same object every time, if what is passed has a hash.
 
-    An `OutputType` is returned as it is. With `absent`, and for `Extraction[Model]`, fields may be missing; what is
-    `grounded` has to be stated by the document.
+    An `OutputType` is returned as it is. With `absent`, fields may be missing; what is `grounded` has to be stated by
+    the document. `Extraction[Model]` means the model; see `asks_for_evidence`.
     """
+    if asks_for_evidence(output_type):
+        output_type = get_args(_without_metadata(output_type))[0]
     output_type = _annotated(output_type)
     if isinstance(output_type, OutputType):
         if absent is not None or layout != _LAYOUT or grounded is not None:
@@ -47,6 +49,11 @@ def resolve_type(
     return _resolve_once(output_type, *given)
 
 
+def asks_for_evidence(output_type: object) -> bool:
+    """Tell whether a type is `Extraction[Model]`, which asks for a model with the evidence for its values."""
+    return _is_extraction(get_origin(_without_metadata(output_type)))
+
+
 def _hashable(paths: Absent | Ground | None) -> Any:
     """Return paths as a tuple, and anything else as it is."""
     return paths if paths is None or paths is True or isinstance(paths, str) else tuple(paths)
@@ -55,17 +62,8 @@ def _hashable(paths: Absent | Ground | None) -> Any:
 def _resolve(
     output_type: object, absent: Absent | None, layout: JsonLayout, grounded: Ground | None
 ) -> OutputType[Any]:
-    wanted = _without_metadata(output_type)
-    if _is_extraction(get_origin(wanted)):
-        output_type, absent = get_args(wanted)[0], True if absent is None else absent
     if _is_extraction(output_type):
-        raise SchemaError(
-            "Extraction names no type of which fields may be missing", remedy="Write Extraction[Model] with yours."
-        )
-    if isinstance(output_type, OutputType):
-        raise SchemaError(
-            f"{output_type.name} says itself what may be missing", remedy="Pass it alone, without Extraction."
-        )
+        raise SchemaError("Extraction names no type to extract", remedy="Write Extraction[Model] with yours.")
     if _has_extraction(output_type):
         raise SchemaError(
             f"{type_name(output_type)} has an Extraction inside, which is a result",

@@ -332,10 +332,10 @@ def test_reports_say_what_they_hold():
 
 
 def test_an_extraction_has_the_fields_of_its_type():
-    """Each may be null, where the report says what the prompt says; there is no field of the result."""
+    """There is no field of the result."""
     report = inspect_type(Extraction[Pair])
     assert [(field.path, field.kind) for field in report.fields] == [
-        ("", "Pair"), ("left", "string | null"), ("right", "integer | null"),
+        ("", "Pair"), ("left", "string"), ("right", "integer"),
     ]  # fmt: skip
 
 

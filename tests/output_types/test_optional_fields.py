@@ -299,11 +299,36 @@ def test_batches_and_functions_return_extractions():
     people = extract_batch(Point, ["x", "y"], absent=True, model=writing('{"x": null, "y": 1}'))
     assert [person.missing for person in people] == [("x",), ("x",)]
 
-    @structured(model=writing('{"x": null, "y": null}'))
+    @structured(absent=True, model=writing('{"x": null, "y": null}'))
     def point(text: str) -> Extraction[Point]:
         """Where is {text}?"""
 
     assert point("it").missing == ("x", "y")
+
+    @structured(absent=["x"])
+    def unmarked(text: str) -> Point:
+        """Where is {text}?"""
+
+    with pytest.raises(SchemaError, match=r"unmarked has the option absent.* -> Extraction\[Point\]"):
+        unmarked("it")
+
+
+def test_the_type_of_results_asks_for_evidence_alone():
+    """Nothing may be missing by it, and answers are those of the type inside."""
+    written = '{"x": 1, "y": 2}'
+    for found in (
+        extract(Extraction[Point], "1, 2", model=writing(written)),
+        extract_batch(Extraction[Point], ["1, 2"], model=writing(written))[0],
+        extract_batch([Extraction[Point], Point], ["1, 2", "1, 2"], model=writing(written))[0],
+        structured(model=writing(written))(_located)("1, 2"),
+    ):
+        assert found == extract(Point, "1, 2", evidence=True, model=writing(written))
+        assert found.evidence["y"].span == (3, 4)
+    assert extract_batch([Extraction[Point], Point], ["1", "2"], model=writing(written))[1] == Point(x=1, y=2)
+
+
+def _located(text: str) -> Extraction[Point]:
+    """Where is it? {text}"""
 
 
 @pytest.mark.thorough
