@@ -27,6 +27,13 @@ MATCH_WORDS: Mapping[Match, str] = {
 }
 """The matches, for people."""
 
+
+def _is_span(span: object) -> bool:
+    return (
+        isinstance(span, tuple) and len(span) == 2 and all(type(end) is int for end in span) and 0 <= span[0] <= span[1]
+    )
+
+
 Band = Literal["good", "doubtful", "bad", "unknown"]
 """The colour of a confidence."""
 
@@ -45,12 +52,25 @@ class Evidence:
         confidence: Between 0 and 1: how sure the model was of it. None if the model was not asked, since the type and
             the document leave no other value.
         agreement: The share of the samples that say the same there; None where there was one.
+
+    Raises:
+        ValueError: One of these cannot be.
     """
 
     span: tuple[int, int] | None
     match: Match
     confidence: float | None = None
     agreement: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.match not in MATCH_WORDS:
+            raise ValueError(f"{self.match!r} is no match; the matches are {', '.join(MATCH_WORDS)}")
+        for name in ("confidence", "agreement"):
+            share = getattr(self, name)
+            if share is not None and not (isinstance(share, int | float) and 0 <= share <= 1):
+                raise ValueError(f"{name} is {share!r}, not a number from 0 to 1")
+        if self.span is not None and not _is_span(self.span):
+            raise ValueError(f"span is {self.span!r}, not where a text starts and ends")
 
     def calibrated(self, probability: Callable[[float], float]) -> Self:
         """Return the evidence with the probability that a value of this confidence is right, in place of that."""

@@ -13,8 +13,8 @@ from pydantic_core import to_json
 
 from structured.errors import Attempt
 from structured.errors.pickling import StandInError
-from structured.errors.values import message
-from structured.output_types.evidence import MATCH_WORDS, Evidence
+from structured.errors.values import message, shown
+from structured.output_types.evidence import Evidence
 from structured.output_types.extraction_html import document_to_html, values_to_html
 from structured.output_types.html import card
 from structured.output_types.optional_fields import Absent
@@ -140,28 +140,33 @@ class Extraction(Stated[T], Generic[T]):
         try:
             record = json.loads(written)
             evidence = {path: _read_evidence(one, record["document"]) for path, one in record["evidence"].items()}
-            made_by = record["made_by"] and Provenance(**record["made_by"])
+            made_by = None if record["made_by"] is None else Provenance(**record["made_by"])
             usage, missing = Usage(**record["usage"]), tuple(record["missing"])
             tried = record["attempts"]
             attempts = tuple(Attempt(one["text"], StandInError(one["error"], one["kind"])) for one in tried)
             data, document, text, seconds = (record[name] for name in ("data", "document", "text", "seconds"))
-        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            _check_text("document", document)
+        except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
             raise ValueError(f"This is no extraction as to_json writes it: {message(error)}.") from error
         if missing and absent is None:
             absent = True
-        value = resolve_type(output_type, absent).parse(text)
-        if isinstance(value, Stated):
-            value = value.value
+        wanted = resolve_type(output_type, absent)
+        value = wanted.parse(text)
+        stated = value if isinstance(value, Stated) else Stated(value, wanted.to_data(text), ())
+        if (stated.data, stated.missing) != (data, missing):
+            raise ValueError("This is no extraction as to_json writes it: its data are not what its text says.")
+        value = stated.value
         return Extraction(value, data, missing, evidence, document, text, usage, attempts, seconds, made_by)
 
 
+def _check_text(name: str, text: object) -> None:
+    if not isinstance(text, str):
+        raise TypeError(f"the {name} is {shown(text)}")
+
+
 def _read_evidence(record: Mapping[str, Any], document: str) -> Evidence:
-    """Return the evidence that a record says. Raises ValueError for a span outside of the document, and no match."""
-    evidence = Evidence(**{**record, "span": record["span"] and tuple(record["span"])})
-    if evidence.match not in MATCH_WORDS:
-        raise ValueError(f"{evidence.match!r} is no match; the matches are {', '.join(MATCH_WORDS)}")
-    if evidence.span is not None:
-        start, end = evidence.span
-        if not 0 <= start <= end <= len(document):
-            raise ValueError(f"the span {start} to {end} is outside of the document")
+    """Return the evidence that a record says. Raises ValueError for a span outside of the document."""
+    evidence = Evidence(**{**record, "span": None if record["span"] is None else tuple(record["span"])})
+    if evidence.span is not None and evidence.span[1] > len(document):
+        raise ValueError(f"the span {evidence.span} is outside of the document")
     return evidence

@@ -1,5 +1,6 @@
 """What a schema says of a place in an answer: its parts there, through references and branches."""
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -32,7 +33,8 @@ def _allows_unstated(part: Subschema, value: Any, seen: set[Identity]) -> bool:
         return part.schema is True
     seen.add(part.identity)
     schema = part.schema
-    if GROUNDED in schema:
+    conjuncts = [part.below("allOf", index) for index in range(len(schema.get("allOf", ())))]
+    if GROUNDED in schema or not all(_allows_unstated(one, value, seen) for one in conjuncts):
         return False
     inner = [follow(part)] if "$ref" in schema else []
     for keyword in ("anyOf", "oneOf"):
@@ -73,11 +75,23 @@ def flat(parts: list[Subschema], seen: set[Identity] | None = None) -> list[Subs
 def below(part: Subschema, step: str | int) -> Iterator[Subschema]:
     """Yield what a part says of one of its members or items."""
     if isinstance(step, str):
+        patterns = [one for one in part.schema.get("patternProperties", ()) if _is_found(one, step)]
+        yield from (part.below("patternProperties", one) for one in patterns)
         if step in part.schema.get("properties", {}):
             yield part.below("properties", step)
+        elif patterns:
+            return
         elif isinstance(part.schema.get("additionalProperties"), Mapping):
             yield part.below("additionalProperties")
     elif step < len(part.schema.get("prefixItems", ())):
         yield part.below("prefixItems", step)
     elif isinstance(part.schema.get("items"), Mapping):
         yield part.below("items")
+
+
+def _is_found(pattern: str, name: str) -> bool:
+    """Tell whether a pattern is found in a name; one that only ECMA 262 knows is found in none."""
+    try:
+        return re.search(pattern, name) is not None
+    except re.error:
+        return False

@@ -16,7 +16,7 @@ from structured.results.leaves import Leaf
 def confidences(text: str, leaves: Iterable[Leaf], tokens: Sequence[SampledToken]) -> Iterator[float | None]:
     """Yield the confidence in each leaf of an answer, in their order; None where the model was asked nothing."""
     for own in tokens_of_leaves(text, leaves, tokens):
-        yield math.exp(sum(map(_log_probability, own))) if own else None
+        yield min(math.exp(sum(map(_log_probability, own))), 1.0) if own else None
 
 
 def tokens_of_leaves(text: str, leaves: Iterable[Leaf], tokens: Sequence[SampledToken]) -> Iterator[list[SampledToken]]:

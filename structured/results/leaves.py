@@ -28,10 +28,18 @@ def leaves(text: str) -> Iterator[Leaf]:
 
     >>> [(leaf.path, leaf.value) for leaf in leaves('{"a": [1, {"b": "x"}], "c": []}')]
     [('a[0]', 1), ('a[1].b', 'x')]
+
+    Of members of one name the last counts, as it does to readers of JSON.
     """
+    found: dict[Steps, Leaf] = {}
+    known: set[Steps] = set()
     for steps, start, end in spans(text):
+        if steps in known:
+            found = {one: leaf for one, leaf in found.items() if one[: len(steps)] != steps or leaf.start >= start}
+        known.add(steps)
         if text[start] not in "{[":
-            yield Leaf(steps, json.loads(text[start:end]), start, end)
+            found[steps] = Leaf(steps, json.loads(text[start:end]), start, end)
+    yield from found.values()
 
 
 def spans(text: str) -> Iterator[tuple[Steps, int, int]]:

@@ -133,13 +133,29 @@ def test_hypotheses_of_beam_search_are_no_samples() -> None:
 
 
 @pytest.mark.parametrize(
-    "damage", [{"match": "exakt"}, {"span": [5, 3]}, {"span": [1]}, {"span": [0, 99]}, {"by": "me"}]
+    "damage",
+    [
+        *({"match": "exakt"}, {"match": None}, {"by": "me"}),
+        *({"span": [5, 3]}, {"span": [1]}, {"span": [0, 99]}, {"span": [-1, 2]}, {"span": [0.5, 3.5]}, {"span": []}),
+        *({"confidence": "<b>"}, {"confidence": float("nan")}, {"confidence": 7}, {"agreement": -1}),
+    ],
 )
 def test_evidence_that_cannot_be_is_refused(damage: dict[str, object]) -> None:
     record = json.loads(extract(int, "It is 12.", model=ScriptedModel("12"), evidence=True).to_json())
     record["evidence"][""] |= damage
     with pytest.raises(ValueError, match="no extraction as to_json writes it"):
         Extraction.from_json(json.dumps(record), int)
+
+
+@pytest.mark.parametrize(
+    "damage", [{"made_by": []}, {"document": 5}, {"document": ["It is 12."]}, {"data": 13}, {"missing": ["a"]}]
+)
+def test_records_that_cannot_be_are_refused(damage: dict[str, object]) -> None:
+    record = json.loads(extract(int, "It is 12.", model=ScriptedModel("12"), evidence=True).to_json())
+    with pytest.raises(ValueError, match="no extraction as to_json writes it"):
+        Extraction.from_json(json.dumps(record | damage), int)
+    with pytest.raises(ValueError, match="no extraction as to_json writes it"):
+        Extraction.from_json("[" * 100_000, int)
 
 
 def test_an_extraction_is_as_sure_as_its_least_certain_value() -> None:

@@ -166,6 +166,23 @@ def test_a_document_that_does_not_state_a_value_is_an_error_before_anything_is_w
     assert both[1] == Person(name="Ana", age=31, city="Rome")
 
 
+def test_whatever_a_schema_grounds_is_called_grounded() -> None:
+    """Also what stands in a conjunction, or is found by the pattern of its name."""
+    text = {"allOf": [{"type": "string"}, {"maxLength": 8}], "type": "string"}
+    schema = JsonSchema(
+        {
+            "type": "object",
+            "properties": {"a": text, "b": {"allOf": [{"type": "string"}, {"maxLength": 9}]}},
+            "patternProperties": {"^c": {"type": "integer"}},
+            "required": ["a", "b", "c1"],
+            "additionalProperties": False,
+        }
+    )
+    found = extract(schema, "Ana is 31.", model=anything(1), grounded=True, evidence=True)
+    assert {"a", "b", "c1"} <= found.evidence.keys()
+    assert {one.match for one in found.evidence.values()} == {"grounded"}
+
+
 def test_what_is_not_stated_may_be_missing() -> None:
     found = extract(Person, "Ana is here.", model=anything(0), max_tokens=60, grounded=["age"], absent=["age"])
     assert found.missing == ("age",)
