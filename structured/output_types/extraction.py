@@ -18,6 +18,7 @@ from structured.output_types.evidence import Evidence
 from structured.output_types.extraction_html import document_to_html, values_to_html
 from structured.output_types.html import card
 from structured.output_types.optional_fields import Absent
+from structured.output_types.paths import leaves, steps_to_path
 from structured.output_types.resolve import resolve_type
 from structured.output_types.stated import Stated
 
@@ -99,6 +100,27 @@ class Extraction(Stated[T], Generic[T]):
         """
         known = (0.0 if one.is_unweighed else one.confidence for one in self.evidence.values())
         return min((confidence for confidence in known if confidence is not None), default=0.0)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return each value with its evidence, as a row of a table: `pandas.DataFrame(extraction.rows())`.
+
+        A row has the `path`, the `value` as plain JSON, the `quote` that supports it (None if nothing does), where that
+        starts and ends, the `match`, the `confidence` and the `agreement`.
+        """
+        values = {steps_to_path(steps): value for steps, value in leaves(self.data)}
+        return [
+            {
+                "path": path,
+                "value": values.get(path),
+                "quote": None if one.span is None else self.document[slice(*one.span)],
+                "start": None if one.span is None else one.span[0],
+                "end": None if one.span is None else one.span[1],
+                "match": one.match,
+                "confidence": one.confidence,
+                "agreement": one.agreement,
+            }
+            for path, one in self.evidence.items()
+        ]
 
     def _repr_html_(self) -> str:
         """Return the document with its values highlighted, and the values with their evidence."""

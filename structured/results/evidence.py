@@ -3,6 +3,7 @@
 import json
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from hashlib import sha256
 from importlib.metadata import version
 from typing import Any, NamedTuple
@@ -74,7 +75,7 @@ def evidence(
     found = answer_leaves(output_type, text)
     bases = [output_type.basis(leaf.steps, leaf.value) for leaf in found]
     values = [
-        Value(leaf.steps, leaf.value, basis == "concluded", basis == "quoted")
+        Value(leaf.steps, _exact(leaf, text), basis == "concluded", basis == "quoted")
         for leaf, basis in zip(found, bases, strict=True)
     ]
     located: dict[str, Evidence] = {}
@@ -83,6 +84,12 @@ def evidence(
         sure = (kept and kept.sureness(leaf)) or _agreed(leaf, heard)
         located[leaf.path] = Evidence(place.span, match, *sure)
     return located
+
+
+def _exact(leaf: Leaf, text: str) -> Any:
+    """Return the value of a leaf, a number with all the digits that it is written with."""
+    is_number = isinstance(leaf.value, int | float) and not isinstance(leaf.value, bool)
+    return Decimal(text[leaf.start : leaf.end]) if is_number else leaf.value
 
 
 _Voices = Mapping[str, tuple[Hashable, float | None]]

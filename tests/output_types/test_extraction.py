@@ -158,6 +158,19 @@ def test_records_that_cannot_be_are_refused(damage: dict[str, object]) -> None:
         Extraction.from_json("[" * 100_000, int)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_rows_are_the_values_with_what_supports_them(seed: int) -> None:
+    found = extraction(seed, absent=True)
+    rows = found.rows()
+    assert [row["path"] for row in rows] == [*found.evidence]
+    for row in rows:
+        span = found.evidence[row["path"]].span
+        assert span == (None if row["start"] is None else (row["start"], row["end"]))
+        assert row["quote"] == (None if span is None else found.document[slice(*span)])
+    assert {row["path"] for row in rows if row["match"] == "absent"} >= {*found.missing}
+    assert next(row["value"] for row in rows if row["path"] == "number") == found.data.get("number")
+
+
 def test_an_extraction_is_as_sure_as_its_least_certain_value() -> None:
     """A constant counts for nothing; the only number of a document is as good as unknown, whatever it is about."""
     found = extraction(3)
