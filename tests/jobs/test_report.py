@@ -108,7 +108,9 @@ def test_every_value_is_there_with_the_digits_that_it_had() -> None:
         ('inside."left out"', 4, None),
     ]
     assert document["values"][0]["span"] == [0, 4]
-    assert document["data"] == {"id": 0, "gone": 1, "price": 2, "tags": [3, 4], "inside": {"left out": 5}}
+    tags = {"items": [3, 4], "path": "tags", "field": "tags", "type": page["types"][-1]["items"], "empty": None}
+    members = [("id", 0), ("gone", 1), ("price", 2), ("tags", tags), ("inside", {"members": [("left out", 5)]})]
+    assert document["data"] == {"members": members}
     assert given.data == {"id": 2**63 + 1, "price": 1.0, "tags": ["a", None], "inside": {}}
 
 

@@ -159,7 +159,7 @@ def test_keys_go_from_value_to_value_and_document_to_document(page: Browser) -> 
     page.press("j", ESCAPE)
     assert (page.run("return byId('help').open"), chosen()) == (False, ("paid", ""))
     page.press("/", "a")
-    assert page.run("return [byId('query').value, decisions[0].size]") == ["a", 0]
+    assert page.run("return [byId('query').value, doneIn(documents[0])]") == ["a", 0]
 
 
 def test_a_click_chooses_the_value_and_shows_its_place(page: Browser) -> None:
@@ -245,7 +245,7 @@ def test_decisions_are_exported_as_gold(browser: Browser, tmp_path: Path, downlo
     assert browser.text(".edit p[role=alert]").startswith("Write a number")
     browser.press(*"\ue003" * 2, "2", ".", "5", "0", ENTER, "j", "c", "A", "n", "n", "i", ENTER)  # backspace; nick
     browser.press("j", "r", "a", "r")  # tags[0], tags[1], lines[0].x
-    assert browser.run("return documents[0].values.length - decisions[0].size") == 1
+    assert browser.run("return documents[0].values.length - doneIn(documents[0])") == 1
     browser.driver.refresh()
     browser.click("#export")
     file = downloads / "gold.jsonl"
@@ -275,7 +275,7 @@ def test_selected_words_are_the_correction(page: Browser) -> None:
     """What is selected in the document stands in the box."""
     page.run("getSelection().selectAllChildren(document.querySelector('#text mark'))")
     page.press("j", "c", ENTER)
-    assert page.run("return JSON.parse(currentJson(0, 1))") == "Halden Paper & Print Ltd"
+    assert page.run("return JSON.parse(currentJson(documents[0].values[1]))") == "Halden Paper & Print Ltd"
 
 
 def test_a_thousand_documents_open_in_two_seconds(browser: Browser, tmp_path: Path) -> None:

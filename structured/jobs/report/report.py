@@ -5,31 +5,50 @@ with every `<` escaped. The page puts them on the screen as text, and its conten
 its own.
 
 A value is JSON text in the page, so that what is exported has every digit that the model wrote: JavaScript has no whole
-numbers above 2^53, and writes `1.0` as `1`.
+numbers above 2^53, and writes `1.0` as `1`. What a person may write in its place is known by the type of the place,
+and what words of the document mean as a number or a date by the statements that are read from it here: the page reads
+none.
 """
 
 import base64
 import hashlib
 import json
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
-from copy import deepcopy
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from string import Template
 from typing import Any
 
 from structured.errors.values import shown
+from structured.jobs.report.place_types import PlaceTypes, TypeTable
 from structured.output_types.evidence import BANDS, MATCH_WORDS, Evidence
 from structured.output_types.extraction import Extraction
+from structured.output_types.grounded.dates import stated_dates, stated_datetimes, stated_times
+from structured.output_types.grounded.numbers import stated_numbers
+from structured.output_types.grounded.statements import Statement
 from structured.output_types.html import html
-from structured.output_types.paths import Steps, leaves, path_to_steps, steps_to_field, steps_to_path
+from structured.output_types.paths import Steps, path_to_steps, steps_to_field, steps_to_path
 
 ABSENT = Evidence(None, "absent")
-"""What is known of a value that was left out."""
+"""What is known of a value that was left out, and of a list without items."""
+
+SCRIPTS = ("state", "gold", "list", "document", "values", "editing", "keys")
+"""The parts of the page's script, in the order in which they stand there."""
+
+STATED: Mapping[str, Callable[[str], Sequence[Statement[Any]]]] = {
+    "number": stated_numbers,
+    "date": stated_dates,
+    "date-time": stated_datetimes,
+    "time": stated_times,
+}
+"""What reads the statements of a document, by the kind of value that they are of."""
 
 
-def report(extractions: Iterable[Extraction[Any]], path: str | PathLike[str], *, title: str = "Review") -> Path:
+def report(
+    extractions: Iterable[Extraction[Any]] | Extraction[Any], path: str | PathLike[str], *, title: str = "Review"
+) -> Path:
     """Write a page on which a person reviews extractions, and return its path.
 
     The page shows each document with its values highlighted, and each value with its confidence and what supports it.
@@ -38,11 +57,11 @@ def report(extractions: Iterable[Extraction[Any]], path: str | PathLike[str], *,
 
         {"id": …, "document": …, "value": …, "reviewed": {"name": "accepted", "lines[2].price": "corrected"}}
 
-    `value` is the data with the corrections, and without the values that were rejected. `id` is a digest of the
-    document.
+    `value` is the data with the corrections and the items that were added, and without the values that were rejected.
+    `id` is a digest of the document.
 
     Parameters:
-        extractions: The results of calls with `evidence=True`.
+        extractions: The results of calls with `evidence=True`, or one of them.
         path: The file to write. One that exists is replaced.
         title: The heading of the page.
 
@@ -54,13 +73,15 @@ def report(extractions: Iterable[Extraction[Any]], path: str | PathLike[str], *,
         ValueError: An extraction has no evidence, or a span that is outside of its document.
     """
     page = Path(path)
-    page.write_text(to_page(extractions, title), encoding="utf-8", newline="\n")
+    listed = [extractions] if isinstance(extractions, Extraction) else extractions
+    page.write_text(to_page(listed, title), encoding="utf-8", newline="\n")
     return page
 
 
 def to_page(extractions: Iterable[Extraction[Any]], title: str) -> str:
     """Return the page as HTML."""
-    template, style, script = (_part(f"review.{kind}") for kind in ("html", "css", "js"))
+    template, style = _part("review.html"), _part("review.css")
+    script = "\n".join(_part(f"{name}.js") for name in SCRIPTS)
     return Template(template).substitute(
         title=html(title),
         good=f"{BANDS['good']:.0%}",
@@ -79,38 +100,62 @@ def to_inert_json(data: object) -> str:
 
 
 def to_data(extractions: Iterable[Extraction[Any]]) -> dict[str, Any]:
-    """Return what the page shows: the documents, the fields that they have, and a digest to keep decisions under."""
+    """Return what the page shows: the documents, their fields and types, and a digest to keep decisions under."""
+    given = list(extractions)
+    for position, extraction in enumerate(given):
+        if not isinstance(extraction, Extraction):
+            raise TypeError(f"extractions[{position}] is {shown(extraction)}, not an Extraction. Leave it out.")
     fields: dict[str, int] = {}
     ids: dict[str, int] = {}
-    documents = [_document(extraction, position, fields, ids) for position, extraction in enumerate(extractions)]
-    digest = _digest(json.dumps(documents))
-    return {"digest": digest, "fields": list(fields), "documents": documents}
+    table = TypeTable()
+    documents = [
+        _document(extraction, types, f"extractions[{position}]", fields, ids)
+        for position, (extraction, types) in enumerate(zip(given, _types(given, table), strict=True))
+    ]
+    kinds = {"number" if kind in {"integer", "decimal"} else kind for one in table.listed for kind in one["kinds"]}
+    for extraction, document in zip(given, documents, strict=True):
+        document["stated"] = {kind: _stated(kind, extraction.document) for kind in STATED if kind in kinds}
+    digest = _digest(json.dumps([documents, table.listed]))
+    return {"digest": digest, "fields": list(fields), "types": table.listed, "documents": documents}
+
+
+def _types(extractions: Sequence[Extraction[Any]], table: TypeTable) -> list[PlaceTypes]:
+    """Return the types at the places of each extraction; all that one type made tell of it together."""
+    made_by = [type(one.value) if one.made_by is None else one.made_by.type_digest for one in extractions]
+    alike = defaultdict(list)
+    for digest, one in zip(made_by, extractions, strict=True):
+        alike[digest].append(one)
+    types = {}
+    for digest, group in alike.items():
+        values = [one.value for one in group if one.value is not None] or [one.data for one in group]
+        types[digest] = PlaceTypes(values, table)
+    return [types[digest] for digest in made_by]
 
 
 def _document(
-    extraction: Extraction[Any], position: int, fields: dict[str, int], ids: dict[str, int]
+    extraction: Extraction[Any], types: PlaceTypes, name: str, fields: dict[str, int], ids: dict[str, int]
 ) -> dict[str, Any]:
     """Return one document with its values; new names of fields are numbered, and ids that were given counted."""
-    if not isinstance(extraction, Extraction):
-        raise TypeError(f"extractions[{position}] is {shown(extraction)}, not an Extraction. Leave it out.")
-    values = {steps_to_path(steps): json.dumps(value, allow_nan=False) for steps, value in leaves(extraction.data)}
     evidence = {**dict.fromkeys(extraction.missing, ABSENT), **extraction.evidence}
-    paths = {**extraction.evidence, **evidence, **values}
+    known = {path: path_to_steps(path) for path in {**extraction.evidence, **evidence}}
+    inner = {steps[:length] for steps in known.values() for length in range(len(steps))}
+    data = {steps_to_path(steps): (steps, value) for steps, value in _ends(extraction.data) if steps not in inner}
     to_utf16 = Utf16Offsets(extraction.document)
-    listed, tree = [], deepcopy(extraction.data)
-    for number, path in enumerate(paths):
-        if path not in evidence:
-            raise ValueError(
-                f"extractions[{position}] has no evidence for {path!r}. Pass evidence=True to the call that makes it."
-            )
-        steps, found = path_to_steps(path), evidence[path]
-        tree = _replaced(tree, steps, number)
-        _check_span(found.span, extraction.document, f"extractions[{position}].evidence[{path!r}]")
+    listed: list[dict[str, Any]] = []
+    places: list[tuple[Steps, int]] = []
+    for path in _in_order(known, data):
+        steps, value = data[path] if path in data else (known[path], None)
+        if path not in evidence and value not in ([], {}):
+            raise ValueError(f"{name} has no evidence for {path!r}. Pass evidence=True to the call that makes it.")
+        found = evidence.get(path, ABSENT)
+        _check_span(found.span, extraction.document, f"{name}.evidence[{path!r}]")
+        places.append((steps, len(listed)))
         listed.append(
             {
                 "path": path,
                 "field": fields.setdefault(steps_to_field(steps), len(fields)),
-                "json": values.get(path),
+                "type": types.at(steps),
+                "json": json.dumps(value, allow_nan=False) if path in data else None,
                 "span": None if found.span is None else [to_utf16(end) for end in found.span],
                 "words": MATCH_WORDS[found.match],
                 "match": found.match,
@@ -120,19 +165,66 @@ def _document(
         )
     digest = _digest(extraction.document)
     ids[digest] = ids.get(digest, 0) + 1
-    name = digest if ids[digest] == 1 else f"{digest}-{ids[digest]}"
-    return {"id": name, "text": extraction.document, "values": listed, "data": tree}
+    identity = digest if ids[digest] == 1 else f"{digest}-{ids[digest]}"
+    empty_lists = {number for number, one in enumerate(listed) if one["json"] == "[]"}
+    tree = _tree((), places, types, empty_lists)
+    return {"id": identity, "text": extraction.document, "values": listed, "data": tree}
 
 
-def _replaced(data: Any, steps: Steps, value: object) -> Any:
-    """Return data with a value in place of another, or added to it: `{"a": [5]}`, `("a", 0)`, 1 → `{"a": [1]}`."""
-    if not steps:
-        return value
-    inside = data
-    for step in steps[:-1]:
-        inside = inside[step]
-    inside[steps[-1]] = value
-    return data
+def _in_order(known: Iterable[str], data: Iterable[str]) -> Iterator[str]:
+    """Yield the paths of some data, and after each those that are known beside it, such as of fields left out."""
+    after: dict[str | None, list[str]] = {None: []}
+    after.update((path, []) for path in data)
+    last = None
+    for path in known:
+        if path in after:
+            last = path
+        else:
+            after[last].append(path)
+    for place, others in after.items():
+        yield from others if place is None else (place, *others)
+
+
+def _ends(data: Any, steps: Steps = ()) -> Iterator[tuple[Steps, Any]]:
+    """Yield the values in some data that hold no others, lists and objects without any among them, and their places."""
+    if not data or not isinstance(data, dict | list):
+        yield steps, data
+    else:
+        for step, inside in data.items() if isinstance(data, dict) else enumerate(data):
+            yield from _ends(inside, (*steps, step))
+
+
+def _tree(steps: Steps, places: Sequence[tuple[Steps, int]], types: PlaceTypes, empty_lists: set[int]) -> Any:
+    """Return the tree of what stands at a place and below it, where each value is its number.
+
+    A record is its `members`, with their names. A list is its `items`, its `path` and `field`, the type of what can be
+    added to it, and the number that it has while it is `empty`.
+
+    `("a", 0)`: 5, `("a", 1)`: 6 → `{"members": [["a", {"items": [5, 6], "path": "a", …}]]}`
+    """
+    inside: dict[str | int, list[tuple[Steps, int]]] = {}
+    for place, number in places:
+        if len(place) > len(steps):
+            inside.setdefault(place[len(steps)], []).append((place, number))
+    empty = places[0][1] if places and not inside else None
+    if empty is not None and empty not in empty_lists:
+        return empty
+    below = [(step, _tree((*steps, step), found, types, empty_lists)) for step, found in inside.items()]
+    if any(isinstance(step, str) for step in inside):
+        return {"members": below}
+    names = {"path": steps_to_path(steps), "field": steps_to_field(steps)}
+    return {"items": [node for _, node in below], **names, "type": types.items(steps), "empty": empty}
+
+
+def _stated(kind: str, document: str) -> list[tuple[int, int, list[str]]]:
+    """Return what a document states of a kind: from where to where in UTF-16, and how JSON spells what it can mean."""
+    to_utf16 = Utf16Offsets(document)
+    found = []
+    for one in STATED[kind](document):
+        start, end = map(to_utf16, one.span)
+        readings = [f"{value:f}" if kind == "number" else value.isoformat() for value in one.readings]
+        found.append((start, end, readings))
+    return found
 
 
 def _check_span(span: tuple[int, int] | None, document: str, name: str) -> None:
@@ -157,7 +249,7 @@ class Utf16Offsets:
 
 
 def _part(name: str) -> str:
-    return Path(__file__).with_name(name).read_text(encoding="utf-8")
+    return (Path(__file__).parent / "page" / name).read_text(encoding="utf-8")
 
 
 def _digest(text: str) -> str:
