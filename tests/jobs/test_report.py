@@ -1,20 +1,28 @@
 """The data of the review page: nothing in it is markup, spans are those of JavaScript, and no digit is lost."""
 
+import datetime as dt
+import enum
 import json
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from purchases import purchases
+from pydantic import BaseModel
 
-from structured import Extraction, PromptError, report
+from structured import Extraction, JsonSchema, PromptError, report
 from structured.jobs.report.report import Utf16Offsets, to_data, to_inert_json, to_page
 from structured.output_types.evidence import Evidence
-from structured.output_types.paths import steps_to_path
+from structured.output_types.extraction import Provenance
+from structured.output_types.paths import leaves, steps_to_path
+from structured.output_types.resolve import resolve_type
 
 HOSTILE = "</script><script>alert(1)</script><!--<script>&amp;\u2028\ud800🙂"
 TEXTS = st.text(st.sampled_from("<>!-/&\"'\\script\u2028\u0301\ud800\r\n🙂") | st.characters(), max_size=30)
@@ -47,6 +55,73 @@ class Elements(HTMLParser):
             n for n, found in enumerate(self.found) if found[0] == tag and attributes.items() <= found[1].items()
         ]
         return self.texts[place]
+
+
+class Currency(enum.Enum):
+    EURO = "EUR"
+    DOLLAR = "USD"
+
+
+@dataclass
+class Line:
+    item: str
+    price: Decimal
+    tags: list[str]
+
+
+class Invoice(BaseModel):
+    """A type with every kind of value."""
+
+    currency: Currency
+    paid: bool
+    issued: dt.date
+    due: dt.date | None
+    sent: dt.datetime
+    opens: dt.time
+    how: Literal["cash", 1] | None
+    count: int
+    weight: float
+    lines: list[Line]
+    numbers: list[int]
+    pair: tuple[int, str]
+    labels: dict[str, int]
+
+
+INVOICES = st.builds(
+    Invoice,
+    weight=st.floats(allow_nan=False, allow_infinity=False),
+    lines=st.lists(st.builds(Line, price=st.decimals(allow_nan=False, allow_infinity=False)), max_size=2),
+)
+FORMS = {
+    "text": str,
+    "number": (int, float),
+    "integer": int,
+    "decimal": str,
+    "date": str,
+    "date-time": str,
+    "time": str,
+}
+
+
+def made(value: Any, data: Any, name: str = "") -> Extraction[Any]:
+    """Return an extraction with evidence for all that it has, by a type of that name, or an unknown one."""
+    evidence = {steps_to_path(steps): Evidence(None, "none", 0.5) for steps, _ in leaves(data)}
+    made_by = Provenance(name, "model", {}, "1", name, "") if name else None
+    return Extraction(value, data, (), evidence, "document", made_by=made_by)
+
+
+def types_by_path(page: Any, place: int = 0) -> dict[str, Any]:
+    return {one["path"]: page["types"][one["type"]] for one in page["documents"][place]["values"]}
+
+
+def lists_in(node: Any) -> Iterator[dict[str, Any]]:
+    """Yield the lists of the tree of a document."""
+    if isinstance(node, int):
+        return
+    if "items" in node:
+        yield node
+    for inside in node.get("items", [inside for _, inside in node.get("members", [])]):
+        yield from lists_in(inside)
 
 
 def extraction(document: str, data: Any, evidence: dict[str, Evidence], *missing: str) -> Extraction[None]:
@@ -138,6 +213,96 @@ def test_decisions_are_kept_for_the_same_extractions_alone() -> None:
     assert to_data([other])["digest"] != to_data([surer])["digest"]
 
 
+@given(INVOICES)
+def test_every_value_of_a_type_can_be_written_in_its_place(invoice: Invoice) -> None:
+    """As one of its choices, or in one of its kinds; an empty list and an empty object have a place, too."""
+    data = invoice.model_dump(mode="json")
+    page = to_data([made(invoice, data)])
+    values = {one["path"]: json.loads(one["json"]) for one in page["documents"][0]["values"]}
+    for path, allowed in types_by_path(page).items():
+        value = values[path]
+        is_chosen = json.dumps(value) in allowed["choices"]
+        assert value in ([], {}) or is_chosen or any(isinstance(value, FORMS[kind]) for kind in allowed["kinds"])
+    assert {path for path, value in values.items() if value == []} >= {
+        name for name in ("lines", "numbers") if not data[name]
+    }
+
+
+def test_a_value_that_the_type_rejects_has_no_place_in_it() -> None:
+    """Each leaf has what its type allows, and no more: no text for an enum, a number or a date."""
+    text = (
+        '{"currency": "EUR", "paid": true, "issued": "2024-03-14", "due": null, "sent": "2024-03-14T10:00:00", '
+        '"opens": "10:00:00", "how": "cash", "count": 1, "weight": 1.5, "lines": [], "numbers": [], "pair": [1, "a"], '
+        '"labels": {}}'
+    )
+    page = to_data([made(Invoice.model_validate_json(text), json.loads(text))])
+    found = {path: (one["kinds"], one["choices"]) for path, one in types_by_path(page).items()}
+    assert found == {
+        "currency": ([], ['"EUR"', '"USD"']),
+        "paid": ([], ["true", "false"]),
+        "issued": (["date"], []),
+        "due": (["date"], ["null"]),
+        "sent": (["date-time"], []),
+        "opens": (["time"], []),
+        "how": ([], ['"cash"', "1", "null"]),
+        "count": (["integer"], []),
+        "weight": (["number"], []),
+        "lines": ([], []),
+        "numbers": ([], []),
+        "pair[0]": (["integer"], []),
+        "pair[1]": (["text"], []),
+        "labels": ([], []),
+    }
+    added = {one["path"]: page["types"][one["type"]] for one in lists_in(page["documents"][0]["data"]) if one["type"]}
+    assert added["numbers"]["kinds"] == ["integer"]
+    assert [name for name, _, _ in added["lines"]["members"]] == ["item", "price", "tags"]
+    assert "pair" not in added  # a tuple has the items that it has
+
+
+def test_extractions_that_one_type_made_tell_of_it_together() -> None:
+    """An empty list is known by the items of another document, and what is missing by an instance."""
+    line = Line("Ink", Decimal("1.50"), [])
+    data = [{"item": "Ink", "price": "1.50", "tags": []}]
+    full, empty, other = made([line], data, "lines"), made([], [], "lines"), made([], [], "texts")
+    page = to_data([full, empty, other])
+    (known,), (unknown,) = (list(lists_in(page["documents"][place]["data"])) for place in (1, 2))
+    assert [name for name, _, _ in page["types"][known["type"]]["members"]] == ["item", "price", "tags"]
+    assert (known["empty"], unknown["type"]) == (0, None)
+    lacking = made(None, {"item": "Ink", "tags": []}, "line")
+    lacking.evidence["price"] = Evidence(None, "absent")  # type: ignore[index]
+    page = to_data([lacking, made(line, data[0], "line")])
+    assert types_by_path(page)["price"]["kinds"] == ["decimal"]
+
+
+def test_plain_data_allows_what_it_shows_and_null() -> None:
+    """Whole numbers may be others, since nobody knows that they may not."""
+    schema = JsonSchema({"type": "object", "properties": {"a": {"type": "number"}, "b": {}}})
+    value = resolve_type(schema).parse('{"a": 1, "b": [{"c": "x"}]}')
+    page = to_data([made(value, value)])
+    assert [(one["kinds"], one["choices"]) for one in types_by_path(page).values()] == [
+        (["number"], ["null"]),
+        (["text"], ["null"]),
+    ]
+    (rows,) = lists_in(page["documents"][0]["data"])
+    assert [name for name, _, _ in page["types"][rows["type"]]["members"]] == ["c"]
+
+
+def test_numbers_and_dates_that_a_document_states_are_in_the_page_where_they_can_be_written() -> None:
+    """With all that they can mean, at their places in UTF-16."""
+    document = "\U0001f642 1.149,70 on 03/04/2024"
+    evidence = {"": Evidence(None, "none")}
+    given: list[Extraction[Any]] = [
+        Extraction(1.5, 1.5, (), evidence, document),
+        Extraction(dt.date(2024, 1, 1), "2024-01-01", (), evidence, document),
+    ]
+    number, both = to_data(given[:1])["documents"], to_data(given)["documents"]
+    assert number[0]["stated"].keys() == {"number"}
+    assert number[0]["stated"]["number"][0] == (3, 11, ["1149.70"])
+    assert both[1]["stated"]["date"] == [(15, 25, ["2024-04-03", "2024-03-04"])]
+    texts = to_data([extraction("5 on 2024-01-01", "x", {"": Evidence(None, "none")})])
+    assert texts["documents"][0]["stated"] == {}
+
+
 @pytest.mark.parametrize(
     ("given", "error", "told"),
     [
@@ -164,6 +329,12 @@ def test_what_cannot_be_shown_is_refused(tmp_path: Path, given: Any, error: type
     with pytest.raises(error, match=re.escape(told)):
         report([*purchases(1), given], page)
     assert not page.exists()
+
+
+def test_one_extraction_is_a_report_of_one(tmp_path: Path) -> None:
+    (one,) = purchases(1)
+    page = report(one, tmp_path / "review.html").read_text(encoding="utf-8")
+    assert page == to_page([one], "Review")
 
 
 def test_a_report_is_one_file_that_fetches_nothing(tmp_path: Path) -> None:

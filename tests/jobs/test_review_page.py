@@ -1,18 +1,24 @@
 """The review page in a browser: what a person sees and does there."""
 
+import datetime as dt
+import enum
 import json
 import random
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
 from browser import Browser, open_browser, wait_until
 from purchases import purchases
+from pydantic import BaseModel
 
 from structured import Extraction, report
 from structured.output_types.evidence import Evidence, Match
+from structured.output_types.paths import leaves, steps_to_path
 
 pytestmark = pytest.mark.thorough
 
@@ -52,6 +58,93 @@ while (walker.nextNode()) {
 }
 return found.sort(([a], [b]) => a - b);
 """
+
+
+class Currency(enum.Enum):
+    EURO = "EUR"
+    DOLLAR = "USD"
+
+
+@dataclass
+class Line:
+    item: str
+    price: Decimal
+    tags: list[str] = field(default_factory=list)
+
+
+class Invoice(BaseModel):
+    number: str
+    issued: dt.date
+    due: dt.date | None
+    sent: dt.datetime
+    opens: dt.time
+    currency: Currency
+    paid: bool
+    count: int
+    weight: float
+    total: Decimal
+    lines: list[Line]
+    numbers: list[int]
+    labels: dict[str, int]
+
+
+INVOICE = {
+    "number": "17",
+    "issued": "2024-03-11",
+    "due": None,
+    "sent": "2024-03-11T10:00:00",
+    "opens": "10:00:00",
+    "currency": "EUR",
+    "paid": False,
+    "count": 3,
+    "weight": 1.5,
+    "total": "1149.07",
+    "lines": [{"item": "Ink", "price": "2.50", "tags": []}],
+    "numbers": [],
+    "labels": {},
+}
+INVOICE_TEXT = "\U0001f642 Issued 14/03/2024, due 03/04/2024.\r\nInk <b>2.50</b>, pens 11.47 EUR: 1.149,70 in all"
+
+WRITTEN = {
+    "issued": ["2024-02-29", "2023-02-29", "11 April 2024", "14/03/2024", "0000-01-01", "2024-1-1", ""],
+    "due": ["2024-12-31", "2024-13-01", "never"],
+    "sent": ["2024-03-14T10:00", "2024-03-14T10:00:00.5+01:00", "2024-03-14T24:00", "2024-02-30T10:00", "10:00"],
+    "opens": ["09:30", "23:59:59.999999Z", "9:30", "24:00", "10:60", "noon"],
+    "count": ["0", "-12", "1.5", "1,5", "lots", "01"],
+    "weight": ["0.5", "-1e-3", "1.149,70", ".5", "1.", "ten"],
+    "total": ["1149.70", "-0.5", "1.149,70", "lots", "1 000"],
+}
+"""What is written in the boxes of some fields."""
+
+
+def invoice(**changes: Any) -> Extraction[Invoice]:
+    data = {**INVOICE, **changes}
+    evidence = {steps_to_path(steps): Evidence(None, "none", 0.5) for steps, _ in leaves(data)}
+    return Extraction(Invoice.model_validate_json(json.dumps(data)), data, (), evidence, INVOICE_TEXT)
+
+
+def choose(browser: Browser, path: str) -> None:
+    browser.run("choose(documents[at].values.findIndex((value) => value.path === arguments[0]), true)", path)
+
+
+def select_words(browser: Browser, words: str) -> None:
+    """Select words in the text of the document, where it has them in one piece."""
+    browser.run(
+        """
+        const walker = document.createTreeWalker(byId("text"), NodeFilter.SHOW_TEXT);
+        while (walker.nextNode()) {
+          const found = walker.currentNode.data.indexOf(arguments[0]);
+          if (found < 0) continue;
+          getSelection().setBaseAndExtent(walker.currentNode, found, walker.currentNode, found + arguments[0].length);
+        }
+        """,
+        words,
+    )
+
+
+def exported(browser: Browser) -> dict[str, Any]:
+    gold: dict[str, Any] = json.loads(browser.run("return gold()"))
+    return gold
 
 
 @pytest.fixture(scope="module")
@@ -276,6 +369,159 @@ def test_selected_words_are_the_correction(page: Browser) -> None:
     page.run("getSelection().selectAllChildren(document.querySelector('#text mark'))")
     page.press("j", "c", ENTER)
     assert page.run("return JSON.parse(currentJson(documents[0].values[1]))") == "Halden Paper & Print Ltd"
+
+
+def test_a_correction_that_the_type_rejects_is_refused(browser: Browser, tmp_path: Path) -> None:
+    """With a message beside the box; what is saved is of the type."""
+    browser.open(report(invoice(), tmp_path / "review.html"))
+    for path, texts in WRITTEN.items():
+        for text in texts:
+            choose(browser, path)
+            browser.press("c")
+            browser.run("document.querySelector('.edit textarea').value = arguments[0]", text)
+            browser.press(ENTER)
+            saved = browser.run("return document.querySelector('.edit') === null")
+            assert saved == is_of_type(path, text), (path, text)
+            if not saved:
+                assert browser.text(".edit p[role=alert]").startswith("Write a ")
+                browser.press(ESCAPE)
+            browser.press("u")
+    assert browser.run("return gold()") == ""
+
+
+def is_of_type(path: str, text: str) -> bool:
+    """Tell whether a text, or the number that it is, is of the type of a field, as JSON has it."""
+    try:
+        written = json.loads(text) if path in {"count", "weight"} else text
+        Invoice.model_validate_json(json.dumps({**INVOICE, path: written}))
+    except ValueError:
+        return False
+    return True
+
+
+def test_enums_and_booleans_are_chosen(browser: Browser, tmp_path: Path) -> None:
+    """Among what the type has; null is a choice beside a box where the type allows it, and nowhere else."""
+    browser.open(report(invoice(), tmp_path / "review.html"))
+
+    def options(path: str) -> list[str]:
+        choose(browser, path)
+        browser.press("c")
+        shown = browser.texts(".edit select:not([hidden]) option:not([hidden])")
+        browser.press(ESCAPE)
+        return shown
+
+    found = {path: options(path) for path in ("currency", "paid", "due", "issued", "number")}
+    assert found == {
+        "currency": ["EUR", "USD"],
+        "paid": ["true", "false"],
+        "due": ["date", "nothing"],
+        "issued": [],
+        "number": [],
+    }
+    choose(browser, "currency")
+    browser.press("c", "U", ENTER)
+    choose(browser, "paid")
+    browser.press("c", "t", ENTER)
+    gold = exported(browser)
+    assert (gold["value"]["currency"], gold["value"]["paid"]) == ("USD", True)
+    assert gold["reviewed"] == {"currency": "corrected", "paid": "corrected"}
+
+
+def test_selected_words_are_what_they_mean(browser: Browser, tmp_path: Path) -> None:
+    """A number or a date that can be read in one way stands in the box; of several, the person takes one."""
+    browser.open(report(invoice(), tmp_path / "review.html"))
+
+    def corrected(path: str, words: str) -> str:
+        select_words(browser, words)
+        choose(browser, path)
+        browser.press("c")
+        box: str = browser.run("return document.querySelector('.edit textarea').value")
+        return box
+
+    assert corrected("total", "1.149,70") == "1149.70"
+    browser.press(ENTER)
+    assert corrected("issued", "14/03/2024") == "2024-03-14"
+    browser.press(ENTER)
+    assert corrected("due", " 03/04/2024") == "03/04/2024"
+    assert browser.texts(".readings button") == ["2024-04-03", "2024-03-04"]
+    browser.press(ENTER)
+    assert browser.text(".edit p[role=alert]").startswith("Write a date")
+    browser.click(".readings button")
+    browser.press(ENTER)
+    assert corrected("number", "pens 11.47") == "pens 11.47"
+    browser.press(ESCAPE)
+    value = exported(browser)["value"]
+    assert (value["total"], value["issued"], value["due"]) == ("1149.70", "2024-03-14", "2024-04-03")
+
+
+def test_an_empty_list_is_judged(browser: Browser, tmp_path: Path) -> None:
+    """And an empty object: accepted, it is in the gold; rejected, it is not."""
+    browser.open(report(invoice(), tmp_path / "review.html"))
+    for path, key in (("numbers", "a"), ("labels", "r"), ("lines[0].tags", "r")):
+        choose(browser, path)
+        browser.press(key)
+    gold = exported(browser)
+    assert gold["reviewed"] == {"numbers": "accepted", "labels": "rejected", "lines[0].tags": "rejected"}
+    assert gold["value"]["numbers"] == []
+    assert "labels" not in gold["value"]
+    assert gold["value"]["lines"] == [{"item": "Ink", "price": "2.50"}]
+
+
+def test_items_are_added_and_removed(browser: Browser, tmp_path: Path) -> None:
+    """To a list that was empty, to one of records, and to one inside of an item; also after the page was opened again.
+
+    The gold is of the type, and has nothing of an item in which nothing was written.
+    """
+    browser.open(report([invoice(), invoice(numbers=[1, 2])], tmp_path / "review.html"))
+    choose(browser, "numbers")
+    browser.press("c", "x", ENTER)
+    assert browser.text(".edit p[role=alert]").startswith("Write a whole number")
+    browser.run("document.querySelector('.edit textarea').value = ''")
+    browser.press("7", ENTER, "n", "8", ENTER, "n", ESCAPE)  # the third is not written, and is gone
+    assert exported(browser)["value"]["numbers"] == [7, 8]
+    choose(browser, "numbers[0]")
+    browser.press("r")
+    assert exported(browser)["value"]["numbers"] == [8]
+    assert exported(browser)["reviewed"] == {"numbers[0]": "added"}
+    for item, price in (("Pens", "11.47"), ("Nibs", "1")):
+        choose(browser, "lines[0].item")
+        browser.press("n", *item, ENTER, "j", "c", *price, ENTER)
+    choose(browser, "lines[2].tags")
+    browser.press("n", "s", ENTER, "n", "t", ENTER)
+    choose(browser, "lines[1].item")
+    browser.press("n", ESCAPE)
+    browser.driver.refresh()
+    value = exported(browser)["value"]
+    pens = {"item": "Pens", "price": "11.47", "tags": []}
+    assert value["lines"] == [*INVOICE["lines"], pens, {"item": "Nibs", "price": "1", "tags": ["s", "t"]}]  # type: ignore[misc]
+    Invoice.model_validate_json(json.dumps(value))
+    browser.click("[aria-label='Remove lines[1]']")
+    browser.click("[aria-label='Remove lines[0]']")
+    gold = exported(browser)
+    assert gold["value"]["lines"] == [{"item": "Nibs", "price": "1", "tags": ["s", "t"]}]
+    assert gold["reviewed"] == {
+        **dict.fromkeys(("lines[0].item", "lines[0].price", "lines[0].tags"), "rejected"),
+        **dict.fromkeys(("lines[1].item", "lines[1].price", "lines[1].tags[0]", "lines[1].tags[1]"), "added"),
+        "numbers[0]": "added",
+    }
+    browser.run("show(1)")
+    choose(browser, "numbers[1]")
+    browser.press("n", "3", ENTER)
+    choose(browser, "numbers[0]")
+    browser.press("r")
+    _, second = map(json.loads, browser.run("return gold()").splitlines())
+    assert second["value"]["numbers"] == [2, 3]
+
+
+def test_the_legend_has_lines_without_colours(page: Browser) -> None:
+    """A line stands for the match, and a colour for the confidence."""
+    page.press("?")
+    styles = page.run(
+        "return Array.from(document.querySelectorAll('.legend mark'), (one) => getComputedStyle(one))"
+        ".map((one) => [one.borderBottomStyle, one.borderBottomColor, one.backgroundColor])"
+    )
+    assert [line for line, *_ in styles] == ["solid", "dashed", "dotted"]
+    assert len({tuple(colours) for _, *colours in styles}) == 1
 
 
 def test_a_thousand_documents_open_in_two_seconds(browser: Browser, tmp_path: Path) -> None:

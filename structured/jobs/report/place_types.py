@@ -3,7 +3,7 @@
 An extraction names its type and does not have it. But its value is made of instances, whose classes Pydantic describes;
 so the type is put together again from values, of all the extractions that it made: an empty list is known by the items
 of another document. Of a dictionary, and of a plain value that is in no model, only what the values show is known: they
-may be null, too, and whole numbers may be others. What no value shows may be anything.
+may be null, too, and whole numbers may be others. What no value shows may be anything, and no list of it can grow.
 """
 
 import json
@@ -115,7 +115,8 @@ def annotation_of(values: Iterable[Any]) -> Any:
         found[TypedDict("Record", members)] = None  # type: ignore[operator]  # of names that are known here alone
     lists = [value for value in values if type(value) in _LISTS]
     if lists:
-        found[list[annotation_of(chain(*lists))]] = None  # type: ignore[misc]  # as above
+        items = [*chain(*lists)]
+        found[list[annotation_of(items)] if items else tuple[()]] = None  # type: ignore[misc]  # as above
     if not found:
         return Any
     return Union[tuple(found if None not in values else {**found, None: None})]  # noqa: UP007  a union of those found

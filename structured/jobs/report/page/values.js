@@ -10,7 +10,7 @@ function valueItem(number) {
   const value = documents[at].values[number];
   const [decision, corrected] = value.decision ?? [];
   const json = currentJson(value);
-  const name = nameOfJson(json);
+  const name = value.added && json === null ? "still to write" : nameOfJson(json);
   const pick = element(
     "button",
     { type: "button", className: "pick" },
