@@ -85,6 +85,7 @@ class Invoice(BaseModel):
     total: Decimal
     lines: list[Line]
     numbers: list[int]
+    notes: list[str] | None
     labels: dict[str, int]
 
 
@@ -101,6 +102,7 @@ INVOICE = {
     "total": "1149.07",
     "lines": [{"item": "Ink", "price": "2.50", "tags": []}],
     "numbers": [],
+    "notes": None,
     "labels": {},
 }
 INVOICE_TEXT = "\U0001f642 Issued 14/03/2024, due 03/04/2024.\r\nInk <b>2.50</b>, pens 11.47 EUR: 1.149,70 in all"
@@ -505,12 +507,14 @@ def test_items_are_added_and_removed(browser: Browser, tmp_path: Path) -> None:
         "numbers[0]": "added",
     }
     browser.run("show(1)")
+    choose(browser, "notes")
+    browser.press("c", "k", ENTER)
     choose(browser, "numbers[1]")
     browser.press("n", "3", ENTER)
     choose(browser, "numbers[0]")
     browser.press("r")
     _, second = map(json.loads, browser.run("return gold()").splitlines())
-    assert second["value"]["numbers"] == [2, 3]
+    assert (second["value"]["numbers"], second["value"]["notes"]) == ([2, 3], ["k"])
 
 
 def test_the_legend_has_lines_without_colours(page: Browser) -> None:

@@ -166,7 +166,11 @@ def _document(
     digest = _digest(extraction.document)
     ids[digest] = ids.get(digest, 0) + 1
     identity = digest if ids[digest] == 1 else f"{digest}-{ids[digest]}"
-    empty_lists = {number for number, one in enumerate(listed) if one["json"] == "[]"}
+    empty_lists = {
+        number
+        for number, one in enumerate(listed)
+        if one["json"] == "[]" or (one["json"] in {None, "null"} and types.items(places[number][0]) is not None)
+    }
     tree = _tree((), places, types, empty_lists)
     return {"id": identity, "text": extraction.document, "values": listed, "data": tree}
 
@@ -198,7 +202,7 @@ def _tree(steps: Steps, places: Sequence[tuple[Steps, int]], types: PlaceTypes, 
     """Return the tree of what stands at a place and below it, where each value is its number.
 
     A record is its `members`, with their names. A list is its `items`, its `path` and `field`, the type of what can be
-    added to it, and the number that it has while it is `empty`.
+    added to it, and the number that it has while it is `empty`, or null.
 
     `("a", 0)`: 5, `("a", 1)`: 6 → `{"members": [["a", {"items": [5, 6], "path": "a", …}]]}`
     """

@@ -32,8 +32,9 @@ function read(kind, text) {
 function edit() {
   if (active === null) return;
   const value = documents[at].values[active];
-  if (isEmptyList(value) && canGrow(value.list)) return addItem(value.list);
-  if (!canBeWritten(data.types[value.type])) return;
+  const type = data.types[value.type];
+  if (!type.kinds.length && value.list && canGrow(value.list)) return addItem(value.list);
+  if (!canBeWritten(type)) return;
   editing = true;
   drawValues();
   itemOf(active).querySelector(".edit :is(textarea, select):not([hidden], :disabled)").focus();

@@ -29,7 +29,6 @@ function icon(shape) {
 // `given` ones were added.
 
 const isLeaf = (node) => "json" in node;
-const isEmptyList = (value) => value.list !== undefined;
 
 function leavesOf(node) {
   if (isLeaf(node)) return [node];
@@ -87,6 +86,7 @@ const canGrow = (list) => list.type !== null && canBeBuilt(data.types[list.type]
 function addTo(one, list) {
   const item = built(list.type, `${list.path}[${list.items.length}]`, `${list.field}[]`);
   list.items.push(item);
+  one.hasGrown = true;
   one.values = leavesOf(one.data);
   return item;
 }
@@ -141,9 +141,10 @@ function load() {
 function save() {
   const stored = {};
   documents.forEach((one, place) => {
+    const decided = one.values.filter((value) => value.decision);
+    if (!decided.length && !one.hasGrown) return;
     const added = listsOf(one.data).flatMap((list) => list.items.slice(list.given).map(() => list.path));
-    const decisions = Object.fromEntries(one.values.filter((value) => value.decision).map((value) => [value.path, value.decision]));
-    if (added.length || Object.keys(decisions).length) stored[place] = { added, decisions };
+    stored[place] = { added, decisions: Object.fromEntries(decided.map((value) => [value.path, value.decision])) };
   });
   try {
     localStorage.setItem(KEY, JSON.stringify(stored));
