@@ -62,8 +62,8 @@ class Browser:
         return found
 
     def errors(self) -> list[str]:
-        """Return what the page's console has said since the last time, such as what its policy forbade."""
-        return [json.dumps(entry) for entry in self.driver.get_log("browser")]
+        """Return the errors and warnings of the page's console since the last time, such as what its policy forbade."""
+        return [json.dumps(entry) for entry in self.driver.get_log("browser") if entry["level"] != "INFO"]
 
 
 def wait_until(condition: Callable[[], object], seconds: float = 10) -> None:
