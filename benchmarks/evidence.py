@@ -90,7 +90,7 @@ class Value:
         match: How its span was found.
         span: Where the document states it, by the evidence.
         certain: Where the document states the right value, if it does so once.
-        confidence: That of the evidence.
+        confidence: That of the evidence; None if the model was not asked.
         tokens: The log-probability and the legal mass of each token that it was sampled with.
     """
 
@@ -99,7 +99,7 @@ class Value:
     match: str
     span: Sequence[int] | None
     certain: Sequence[int] | None
-    confidence: float
+    confidence: float | None
     tokens: list[tuple[float, float]]
 
 
@@ -187,7 +187,6 @@ def _values(
     found = answer_leaves(extractor.task.output_type, result.text)
     for leaf, tokens in zip(found, tokens_of_leaves(result.text, found, generation.diagnostics.tokens), strict=True):
         evidence = result.evidence[leaf.path]
-        assert evidence.confidence is not None
         yield Value(
             leaf.path,
             is_right(wanted, leaf.steps, leaf.value),
@@ -333,7 +332,7 @@ def confidence_table(answers: Sequence[Answer]) -> Iterator[str]:
     for name, confidence in CANDIDATES.items():
         cells = []
         for way in ways:
-            values = _values_of(answers, way, "tune")
+            values = _asked_for(answers, way, "tune")
             given, right = [confidence(value.tokens) for value in values], [value.right for value in values]
             cells += [f"{area_under_curve(given, right):.3f}", f"{expected_calibration_error(given, right):.3f}"]
         yield f"| {name} | {' | '.join(cells)} |"
@@ -344,10 +343,10 @@ def calibration_table(answers: Sequence[Answer]) -> Iterator[str]:
     yield "| | values | right | AUROC | ECE | calibrated |"
     yield "|---" * 6 + "|"
     for way in by_way(answers, "tune"):
-        tune, held_out = (_values_of(answers, way, split) for split in ("tune", "held_out"))
+        tune, held_out = (_asked_for(answers, way, split) for split in ("tune", "held_out"))
         if held_out:
-            calibration = Calibration.fit([one.confidence for one in tune], [one.right for one in tune])
-            given, right = [one.confidence for one in held_out], [one.right for one in held_out]
+            calibration = Calibration.fit([one.confidence or 0 for one in tune], [one.right for one in tune])
+            given, right = [one.confidence or 0 for one in held_out], [one.right for one in held_out]
             errors = [expected_calibration_error(one, right) for one in (given, list(map(calibration.apply, given)))]
             yield (
                 f"| {way} | {len(right)} | {fmean(right):.1%} | {area_under_curve(given, right):.3f} | "
@@ -383,6 +382,10 @@ def by_way(answers: Iterable[Answer], split: Split) -> dict[str, list[Answer]]:
 
 def _values_of(answers: Iterable[Answer], way: str, split: Split) -> list[Value]:
     return [value for one in answers if (one.way, one.split) == (way, split) for value in one.values]
+
+
+def _asked_for(answers: Iterable[Answer], way: str, split: Split) -> list[Value]:
+    return [value for value in _values_of(answers, way, split) if value.confidence is not None]
 
 
 def known(path: Path | None, model: str) -> tuple[list[Answer], list[Choice]]:
