@@ -182,17 +182,22 @@ def or_none(check: Check[V]) -> Check[V | None]:
 
 
 def checked(
-    checks: Mapping[str, Check[Any]], given: Mapping[str, Any], elsewhere: Mapping[str, str] = MappingProxyType({})
+    checks: Mapping[str, Check[Any]],
+    given: Mapping[str, Any],
+    elsewhere: Mapping[str, str] = MappingProxyType({}),
+    beside: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return arguments as the library keeps them. Raises TypeError also for unknown names.
 
-    `elsewhere` says of names that are no options here what to write.
+    `elsewhere` says of names that are no options here what to write, `beside` names what the call takes besides.
     """
     unknown = sorted(given.keys() - checks.keys())
     if unknown:
-        known = [*checks, *elsewhere]
-        hints = "".join(f" {elsewhere[name]}" if name in elsewhere else nearest(name, known) for name in unknown)
-        raise TypeError(f"Unknown option {', '.join(unknown)}.{hints} The options are {', '.join(checks)}.")
+        options = [*checks, *beside]
+        known = [*options, *elsewhere]
+        hints = [f" {elsewhere[name]}" if name in elsewhere else nearest(name, known) for name in unknown]
+        said = "".join(dict.fromkeys(hints))
+        raise TypeError(f"Unknown option {', '.join(unknown)}.{said} The options are {', '.join(options)}.")
     return {name: checks[name](name, value) for name, value in given.items()}
 
 

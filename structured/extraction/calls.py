@@ -395,7 +395,7 @@ def structured(
         PromptError: The docstring is missing, its fields are not the parameters, or there is no parameter.
         SchemaError: The return annotation is missing, or is no `Extraction` beside `absent`.
     """
-    options = checked_options(options)
+    options = checked_options(options, "structured")
     absent = check_absent("absent", absent)
     if function is None:
         return functools.partial(_decorate, absent=absent, options=options)

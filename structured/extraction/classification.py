@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from structured.automata import DEAD, WHOLE, Automaton
 from structured.decoding.device_masks import to_host
 from structured.decoding.sampling import log_softmax
-from structured.errors import Attempt, GenerationError, SchemaError
+from structured.errors import Attempt, GenerationError, ModelError, PromptError, SchemaError
 from structured.errors.values import shown
 from structured.extraction.conversation import TextOrChat
-from structured.extraction.extractor import Extractor
+from structured.extraction.extractor import make_extractor
 from structured.extraction.options import Options, checked_options
 from structured.extraction.task import Item
 from structured.models import LanguageModel, calls
@@ -74,13 +74,17 @@ def classify(output_type: object, text: TextOrChat, **options: Unpack[Options]) 
         output_type: A type of at most 1,000 values: a `Literal`, an `Enum`, `bool`, a small range of integers, a tuple
             of these.
         text: As for `extract`.
-        options: See `Options`. Those of sampling have no effect.
+        options: Those of `Options` that say what the prompt is and which values there are: `model`, `instructions`,
+            `system`, `examples`, `grounded`, `optional`, `whitespace`, `cache`. The others are refused, since nothing
+            is sampled.
 
     Raises:
+        TypeError: An option is unknown or of the wrong kind, or belongs to sampling.
         SchemaError: The type has more values, or values that have no hash. Whatever else `extract` raises.
         GenerationError: Validators rejected every value.
+        ModelError: The model rules out every value.
     """
-    extractor = Extractor[Any](output_type, **checked_options(options))
+    extractor = make_extractor(output_type, None, {**checked_options(options, "classify"), "max_tokens": MAX_BYTES})
     if extractor.task.evidence:
         remedy = "Classify by the type inside; one that allows None says when nothing is stated."
         raise SchemaError("An Extraction is a result, and has no probability", remedy=remedy)
@@ -92,6 +96,12 @@ def classify(output_type: object, text: TextOrChat, **options: Unpack[Options]) 
     if not accepted:
         raise GenerationError([one for one in read if isinstance(one, Attempt)])
     scores = _log_probabilities(extractor.task.model, item, [one for one, _ in accepted])
+    if not np.isfinite(scores).any():
+        model = extractor.task.model.name
+        raise ModelError(
+            f"{model} rules out every value of {name}, so that none is more probable than another. Ask a model that "
+            f"gives scores to values; a ScriptedModel writes one, such as {accepted[0][0]!r}."
+        )
     shares, total = log_softmax(scores)
     probabilities: dict[Any, float] = {}
     for place in np.argsort(-shares, kind="stable").tolist():
@@ -127,30 +137,40 @@ def _texts(automaton: Automaton, name: str) -> Iterator[str]:
 def _log_probabilities(model: LanguageModel, item: Item, texts: Sequence[str]) -> NDArray[np.float64]:
     """Return the log-probability that a model gives to each text as the answer, shape (texts,)."""
     spelled = [item.index.spelled_tokens(item.healed.begun + text.encode()) for text in texts]
+    longest, left = max(map(len, spelled)), item.guide.tokens_left
+    if longest > left:
+        raise PromptError(
+            f"A value takes {longest:,} tokens, and the prompt leaves {left:,} of the context of {model.name}. Shorten "
+            "the text, or use a model with a longer context."
+        )
     if any(one == other[: len(one)] for one, other in itertools.pairwise(sorted(spelled))):
         spelled = [(*one, _END) for one in spelled]  # one text begins another, so that its end has to be scored too
     ordered = sorted(set(spelled))
     scores: dict[tuple[int, ...], float] = {}
     for first in range(0, len(ordered), MAX_ROWS):
         scores |= _scores(model, item.healed.prompt, ordered[first : first + MAX_ROWS])
-    return np.array([scores[one] for one in spelled])
+    return np.array([scores.get(one, -np.inf) for one in spelled])
 
 
 def _scores(
     model: LanguageModel, prompt: Sequence[int], texts: Sequence[tuple[int, ...]]
 ) -> dict[tuple[int, ...], float]:
-    """Return the log-probability of each beginning of some texts, given as tokens; each beginning is read once."""
+    """Return the log-probability of each beginning of some texts, given as tokens; each beginning is read once.
+
+    What begins with something that the model rules out is not read, and left out.
+    """
     scores: dict[tuple[int, ...], float] = {(): 0.0}
     rows: list[tuple[int, ...]] = [()]
     batch, logits = calls.prefill(model, [prompt])
     while rows:
         length = len(rows[0])
         shares = {beginning: log_softmax(to_host(logits[row]))[0] for row, beginning in enumerate(rows)}
-        longer = sorted({one[: length + 1] for one in texts if len(one) > length})
+        longer = sorted({one[: length + 1] for one in texts if len(one) > length and one[:length] in shares})
         for one in longer:
             token_ids = list(model.vocabulary.end_token_ids) if one[-1] == _END else [one[-1]]
             scores[one] = scores[one[:-1]] + float(np.logaddexp.reduce(shares[one[:-1]][token_ids]))
-        unfinished = sorted({one[: length + 1] for one in texts if len(one) > length + 1})
+        begun = {one[: length + 1] for one in texts if len(one) > length + 1}
+        unfinished = [one for one in longer if one in begun and scores[one] > -np.inf]
         if unfinished:
             batch.select([rows.index(one[:-1]) for one in unfinished])
             logits = calls.forward(model, batch, [[one[-1]] for one in unfinished])

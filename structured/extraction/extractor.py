@@ -219,9 +219,9 @@ class Extractor(Generic[T]):
         """Return the answer to a text or messages as a `Stream`. Raises PromptError, BudgetError."""
         if self.run.search.is_of_several:
             raise ValueError("An answer can be streamed if it is the only one. Leave out beams and samples.")
+        run = self.run.for_stream([self.task])
         item = self.task.item(0, text, named="the text")
-        request = self.task.request(item, self.run.search.sampler, 0, item.beginning)
-        run = replace(self.run, retries=0)  # what has been shown is not written again
+        request = self.task.request(item, run.search.sampler, 0, item.beginning)
 
         def read(generation: Generation) -> T:
             outcome = Outcome(1)

@@ -46,6 +46,10 @@ RETRIES = 3
 """How often a rejected answer is sampled again, unless the caller says otherwise."""
 
 
+MIN_TOLD = 2
+"""Retries that a model needs to be told what was wrong: the last one is at the whole answer."""
+
+
 class Options(TypedDict, total=False):
     """The options of `extract`, `extract_batch`, `structured` and `Extractor`.
 
@@ -182,14 +186,34 @@ _CHECKS = {
 
 
 _ELSEWHERE = {
-    "absent": "It belongs to extract, extract_batch, Extractor and structured.",
-    "evidence": "Write the type as Extraction[Model].",
     "errors": "It belongs to extract_batch.",
     "messages": "Pass them in place of the text.",
     "progress": "It belongs to extract_batch.",
     "stream": "Use Extractor(...).stream(text).",
 }
-"""What to write for arguments that are no options: those of some calls alone, and what others call an option."""
+"""What to write for arguments that are no options of any call: those of some alone, and what others call an option."""
+
+_SCORED = "classify samples nothing: it scores each value as a whole. Leave it out, or use extract."
+_ALONE = "classify takes one text. Leave it out."
+
+_CALLS: Mapping[str, tuple[tuple[str, ...], Mapping[str, str]]] = {
+    "extract": (("absent", "evidence"), {}),
+    "structured": (("absent",), {"evidence": "Write the type as Extraction[Model]."}),
+    "classify": (
+        (),
+        {
+            **dict.fromkeys((*SAMPLING, *REPETITION, *SEARCH, "jump_forward", "max_tokens", "observe"), _SCORED),
+            **dict.fromkeys(("retries", "repair", "repair_below"), _SCORED),
+            **dict.fromkeys(("batch_size", "batch_tokens", "errors", "progress"), _ALONE),
+            "absent": "Classify by a type that allows None: it says that nothing is stated.",
+            "calibration": "Learn one from what classify says, and apply it: calibration.apply(answer.confidence).",
+            "evidence": "A classification tells how probable each value is. Use extract for evidence.",
+            "thinking": "classify scores what follows the prompt. Use extract, which lets the model think first.",
+        },
+    ),
+}
+"""For each kind of call the arguments that it takes beside options, and what to do in place of those it does not take.
+"""
 
 check_absent = or_none(paths)
 check_evidence = flag
@@ -201,9 +225,14 @@ def check_batch(errors: Errors, progress: bool | None) -> None:
     or_none(flag)("progress", progress)
 
 
-def checked_options(options: Options) -> Options:
-    """Return options as they are kept. Raises TypeError for unknown names and wrong kinds, and ValueError."""
-    return cast("Options", checked(_CHECKS, options, _ELSEWHERE))
+def checked_options(options: Options, call: Literal["extract", "structured", "classify"] = "extract") -> Options:
+    """Return options as they are kept.
+
+    Raises TypeError for names that the kind of call does not take and for wrong kinds, and ValueError.
+    """
+    beside, refused = _CALLS[call]
+    checks = {name: check for name, check in _CHECKS.items() if name not in refused}
+    return cast("Options", checked(checks, options, {**_ELSEWHERE, **refused}, beside))
 
 
 def layout_of(options: Options) -> JsonLayout:
@@ -227,18 +256,27 @@ def search_of(options: Options) -> Search:
             f"beams is {search.beams}, with thinking; beam search cannot be combined with thinking. "
             "Use samples, and let them vote."
         )
-    _warn_of_idle(sampler, options.get("retries", RETRIES))
+    _warn_of_idle(sampler, options)
     return search
 
 
-def _warn_of_idle(sampler: Sampler, retries: int) -> None:
-    """Warn of ways to sample that were chosen where nothing is sampled; a seed counts where an answer may be again."""
+def _warn_of_idle(sampler: Sampler, options: Options) -> None:
+    """Warn of options that were chosen where they do nothing; a seed counts where an answer may be sampled again."""
+    retries = options.get("retries", RETRIES)
     idle = [name for name in sampler.idle if name != "seed" or not retries]
     if idle:
         again = ", unless validators reject an answer and it is sampled again" if retries else ""
-        warn(
-            OptionWarning(
-                f"{', '.join(idle)} {'has' if len(idle) == 1 else 'have'} no effect at temperature 0, where the "
-                f"likeliest token is taken{again}. Set a temperature, such as 0.7, or leave {' and '.join(idle)} out."
-            )
-        )
+        why = f"at temperature 0, where the likeliest token is taken{again}"
+        warn_of_idle(idle, why, "Set a temperature, such as 0.7,")
+    if options.get("repair_below") and not retries:
+        warn_of_idle(["repair_below"], "with retries=0, where nothing is written again", "Set retries, to 1 say,")
+    if options.get("repair") == "told" and retries < MIN_TOLD:
+        why = f"with retries={retries}, since the last retry writes the whole answer again"
+        warn_of_idle(["repair='told'"], why, f"Set retries, to {MIN_TOLD} or more,")
+
+
+def warn_of_idle(names: Sequence[str], why: str, remedy: str) -> None:
+    """Warn of options that were chosen and do nothing."""
+    have = "has" if len(names) == 1 else "have"
+    left_out = f"or leave {' and '.join(names)} out."
+    warn(OptionWarning(f"{', '.join(names)} {have} no effect {why}. {remedy} {left_out}"))

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -22,7 +22,7 @@ from structured.errors import (
 )
 from structured.errors.values import shown
 from structured.extraction.conversation import TextOrChat, is_message
-from structured.extraction.options import RETRIES, Options, Repairs, search_of
+from structured.extraction.options import RETRIES, Options, Repairs, search_of, warn_of_idle
 from structured.extraction.outcomes import Outcome
 from structured.extraction.progress import showing
 from structured.extraction.repair import explanation, rejected_places, repair
@@ -30,7 +30,9 @@ from structured.extraction.task import Answer, Item, Repair, Task, common_beginn
 from structured.index.compile import save_learned
 from structured.output_types.evidence import Evidence
 from structured.output_types.extraction import Extraction
+from structured.output_types.json_output import JsonOutput
 from structured.output_types.paths import path_to_steps
+from structured.output_types.python_type import PartlyStated
 from structured.output_types.stated import Stated
 from structured.results.answers import read_answer
 from structured.results.calibration import Calibration
@@ -73,6 +75,14 @@ class Run:
             cast("Calibration | None", options.get("calibration")),
         )
 
+    def for_stream(self, tasks: Sequence[Task]) -> "Run":
+        """Return the run of a streamed answer, which is not written again, since it has been shown already."""
+        self.warn_of_idle(tasks)
+        idle = [name for name in ("retries", "repair", "repair_below") if self.options.get(name)]
+        if idle:
+            warn_of_idle(idle, "on a stream, which is not written again", "Call the extractor,")
+        return replace(self, retries=0)
+
     def outcome(
         self,
         tasks: Sequence[Task],
@@ -82,6 +92,7 @@ class Run:
         named: str | None = None,
     ) -> Outcome:
         """Return what becomes of documents, each of its own task; a single one may have a name for errors."""
+        self.warn_of_idle(tasks)
         outcome = Outcome(len(documents))
         try:
             with showing(outcome, progress):
@@ -90,6 +101,18 @@ class Run:
             outcome.note_loss(error)
             raise
         return outcome
+
+    def warn_of_idle(self, tasks: Sequence[Task]) -> None:
+        """Warn of options that do nothing for the types of some tasks."""
+        types = [task.output_type for task in tasks]
+        has_evidence = any(task.evidence or isinstance(task.output_type, PartlyStated) for task in tasks)
+        if self.calibration is not None and types and not (has_evidence or self.repair_below):
+            remedy = "Pass evidence=True, write the type as Extraction[Model],"
+            warn_of_idle(["calibration"], "where no confidence is returned", remedy)
+        names = ["repair_below"] * bool(self.repair_below) + ["repair='told'"] * (self.repairs == "told")
+        if names and types and not any(isinstance(one, JsonOutput) for one in types):
+            why = f"on {types[0].name}, whose answers are no JSON and are written again as a whole"
+            warn_of_idle(names, why, "Ask for a type of Pydantic,")
 
     @staticmethod
     def _items(

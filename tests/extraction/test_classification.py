@@ -11,8 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, field_validator
 
-from structured import Extraction, Extractor, GenerationError, SchemaError, classify, load_model
-from structured.models import PACKAGED_MODEL, FunctionModel, LanguageModel
+from structured import (
+    Extraction,
+    Extractor,
+    GenerationError,
+    ModelError,
+    PromptError,
+    SchemaError,
+    classify,
+    load_model,
+)
+from structured.models import PACKAGED_MODEL, FunctionModel, LanguageModel, ScriptedModel
 
 TOKENS = ByteTokenizer()
 
@@ -124,6 +133,27 @@ def test_the_packaged_model_is_one_of_many(packaged: LanguageModel) -> None:
 @pytest.fixture(scope="module")
 def packaged() -> LanguageModel:
     return load_model(PACKAGED_MODEL)
+
+
+@pytest.mark.parametrize("script", ['"a"', ' "ab"\n', '"b"'])
+def test_a_script_is_the_value_that_it_says(script: str) -> None:
+    """The others leave the script, which rules them out, and are not read on."""
+    found = classify(Literal["a", "ab", "b"], "Some text.", model=ScriptedModel(script))
+    assert found.value == json.loads(script)
+    assert found.confidence == 1
+    assert found.probabilities.keys() == {"a", "ab", "b"}
+
+
+@pytest.mark.parametrize("script", ['"c"', "maybe"])
+def test_a_model_that_rules_out_every_value_is_told(script: str) -> None:
+    with pytest.raises(ModelError, match=r"rules out every value of bool.* writes one, such as 'false'\."):
+        classify(bool, "Some text.", model=ScriptedModel(script))
+
+
+def test_a_value_has_to_fit_into_the_context() -> None:
+    one = FunctionModel(random_logits(len(TOKENS.tokens)), TOKENS, context_length=600)
+    with pytest.raises(PromptError, match=r"A value takes 503 tokens, and the prompt leaves \d+ of the context"):
+        classify(Literal["x" + 500 * "-", "b"], "Some text.", model=one)
 
 
 def test_what_is_no_option_of_a_classification_is_refused() -> None:

@@ -106,7 +106,8 @@ assert_type(
 assert_type(extract(Literal["a", "b"], "text", evidence=True), Any)
 assert_type(classify(bool, "text"), Classification[bool])
 assert_type(classify(bool, "text", model=None).probabilities, dict[bool, float])
-assert_type(classify(Literal["a", "b"], "text").value, Any)
+assert_type(classify(Literal["a", "b"], "text"), Classification[Any])
+topic: Classification[Literal["a", "b"]] = classify(Literal["a", "b"], "text")
 assert_type(report([extract(Person, "text", evidence=True)], "review.html", title="People"), Path)
 extract(Person, "text", grounded=False)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue, reportArgumentType]
 classify(bool, "text", evidence=True)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]

@@ -1,0 +1,252 @@
+"""Options: whatever is passed to whichever call has an effect, or the call says by its name that it has none."""
+
+import re
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+from doubles import ByteTokenizer, random_logits
+from numpy.typing import NDArray
+from pydantic import BaseModel, Field, field_validator
+
+from structured import (
+    Extraction,
+    Extractor,
+    OptionWarning,
+    OutputType,
+    Thinking,
+    classify,
+    extract,
+    extract_batch,
+    structured,
+)
+from structured.automata import Automaton, RegularAutomaton
+from structured.extraction.options import Options
+from structured.index.cache import entries
+from structured.models import FunctionModel
+from structured.output_types.output_type import Description
+from structured.regex import literal
+from structured.results.calibration import Calibration
+
+TOKENS = ByteTokenizer()
+TEXT = "Ana has 3 cats and 12 dogs."
+
+
+def answer_type(rejected: int = 2) -> Any:
+    """Return a new type, of which nothing is remembered, that rejects the first answers."""
+    left = iter(range(rejected))
+
+    class Answer(BaseModel):
+        name: str = Field(max_length=40)
+        count: Literal[3, 12]
+        note: Literal["ab", "ac"] | None = None
+
+        @field_validator("name")
+        @classmethod
+        def _check(cls, name: str) -> str:
+            if next(left, None) is not None:
+                raise ValueError("no")
+            return name
+
+    return Answer
+
+
+def choice_type() -> Any:
+    """Return a new type of few values, some of them stated by the text."""
+
+    class Choice(BaseModel, frozen=True):
+        count: int = Field(ge=1, le=12)
+        note: Literal["ab"] | None = None
+
+    return Choice
+
+
+def a_function(output_type: object, **options: Any) -> Any:
+    def answer(text: str) -> Any:
+        """Read {text}"""
+
+    answer.__annotations__["return"] = output_type
+    return structured(**options)(answer)(TEXT)
+
+
+CALLS: dict[str, Callable[..., Any]] = {
+    "extract": lambda **options: extract(answer_type(), TEXT, **options),
+    "extract_batch": lambda **options: extract_batch(answer_type(), [TEXT, "12 dogs", "3"], **options, errors="return"),
+    "several types": lambda **options: extract_batch([answer_type()] * 2, [TEXT] * 2, **options, errors="return"),
+    "Extractor": lambda **options: Extractor(answer_type(), **options)(TEXT),
+    "stream": lambda **options: Extractor(answer_type(0), **options).stream(TEXT).result(),
+    "classify": lambda **options: classify(choice_type(), TEXT, **options),
+    "structured": lambda **options: a_function(answer_type(), **options),
+    "structured, with evidence": lambda **options: a_function(Extraction[answer_type()], **options),  # type: ignore[misc]
+}
+
+SAMPLED = {"temperature": 1.5, "seed": 3}
+
+OPTIONS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "instructions": ("Count.", {}),
+    "system": ("You count.", {}),
+    "examples": ([("Ten cats.", {"name": "c", "count": 3, "note": None})], {}),
+    "grounded": (["name"], {}),
+    "optional": ("omittable", {}),
+    "whitespace": ("compact", {}),
+    "temperature": (1.5, {"seed": 3}),
+    "top_k": (1, SAMPLED),
+    "top_p": (0.05, SAMPLED),
+    "min_p": (0.9, SAMPLED),
+    "stop_repetition": (False, {}),
+    "repetition_penalty": (3.0, {}),
+    "no_repeat_ngram_size": (1, {}),
+    "jump_forward": (False, {}),
+    "thinking": (Thinking("!", max_tokens=5), {}),
+    "seed": (4, {"temperature": 1.5}),
+    "beams": (2, {}),
+    "samples": (3, SAMPLED),
+    "choose": ("vote", {"temperature": 9.0, "seed": 6, "samples": 7}),
+    "max_tokens": (40, {}),
+    "retries": (1, {}),
+    "repair": ("told", {"retries": 5}),
+    "repair_below": (0.9, {"retries": 5}),
+    "calibration": (Calibration((0.0, 1.0), (0.25, 0.5)), {"evidence": True}),
+    "batch_size": (1, {**SAMPLED, "samples": 2}),
+    "batch_tokens": (1, {**SAMPLED, "samples": 2}),
+    "cache": (False, {}),
+    "absent": (["count"], {}),
+    "evidence": (True, {}),
+}
+"""For each option a value that is not the default, and other options with which it has an effect."""
+
+
+def watched(
+    call: Callable[..., Any], options: dict[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> tuple[Any, list[str]]:
+    """Return all that can be seen of a call, and what it warns of.
+
+    What the model was asked, what became of it, and the files that were written.
+    """
+    asked: list[tuple[int, ...]] = []
+    monkeypatch.setenv("STRUCTURED_CACHE_DIR", str(folder))
+    monkeypatch.setattr(entries, "LEAST_TOKENS", 0)
+    width = len(TOKENS.tokens)
+    habit, whim = random_logits(width, scale=2.0)([]), random_logits(width, seed=1)
+    habit += [8.0 * (token == b"a") - 9.0 * (token is None or token[:1] in b'"n') for token in TOKENS.tokens]
+
+    def model(token_ids: Sequence[int]) -> NDArray[np.float32]:
+        asked.append(tuple(token_ids))
+        return habit + whim(token_ids)  # it says the same again and again, now and then something else
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            found = call(model=FunctionModel(model, TOKENS), **options)
+            listed = found if isinstance(found, list) else [found]
+            result = repr([(one, getattr(one, "evidence", None)) for one in listed])
+        except (TypeError, ValueError) as error:
+            return None, [str(error)]
+        except Exception as error:  # noqa: BLE001  an answer that was rejected is seen as well
+            result = repr(error)
+    files = sorted(path.name for path in folder.rglob("*") if path.is_file())
+    told = [str(one.message) for one in caught if issubclass(one.category, OptionWarning)]
+    return (asked, result, files), told
+
+
+VACUOUS = {("stream", "batch_size"), ("stream", "batch_tokens")}
+"""Limits on several texts, where there is one."""
+
+
+def test_all_options_are_tried() -> None:
+    """But for the model, and what observes, which change nothing."""
+    assert OPTIONS.keys() - {"absent", "evidence"} == Options.__annotations__.keys() - {"model", "observe"}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("call", "option"), [(call, option) for call in CALLS for option in OPTIONS if (call, option) not in VACUOUS]
+)
+def test_an_option_has_an_effect_or_is_named(
+    call: str, option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A call with it differs from the same call without it, or names it in an error or a warning."""
+    value, others = OPTIONS[option]
+    without, told = watched(CALLS[call], others, tmp_path / "without", monkeypatch)
+    if without is None:  # the others are refused
+        others = {}
+        without, _ = watched(CALLS[call], others, tmp_path / "alone", monkeypatch)
+    with_it, told = watched(CALLS[call], {**others, option: value}, tmp_path / "with", monkeypatch)
+    assert with_it != without or any(option in one for one in told)
+    if with_it is None:
+        assert option in told[0]
+
+
+class Word(OutputType[str]):
+    """Answers that are no JSON."""
+
+    name = "Word"
+
+    def automaton(self, document: str | None = None) -> Automaton:  # noqa: ARG002  the same of each
+        return RegularAutomaton(literal("a"))
+
+    def parse(self, text: str) -> str:
+        return text
+
+    def describe(self) -> Description:
+        return Description("Word", "a word", answer="Word", task="Write it.")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "options", "told"),
+    [
+        (bool, {"repair_below": 0.5, "retries": 0}, "repair_below has no effect with retries=0, where nothing is"),
+        (bool, {"repair": "told", "retries": 1}, "repair='told' has no effect with retries=1, since the last retry"),
+        (bool, {"repair": "whole", "retries": 0}, None),
+        (bool, {"calibration": OPTIONS["calibration"][0]}, "calibration has no effect where no confidence is returned"),
+        (bool, {"calibration": OPTIONS["calibration"][0], "evidence": True}, None),
+        (bool, {"calibration": OPTIONS["calibration"][0], "repair_below": 0.5}, None),
+        (Extraction[bool], {"calibration": OPTIONS["calibration"][0]}, None),
+        (Word(), {"repair": "told", "repair_below": 0.5}, "repair_below, repair='told' have no effect on Word, whose"),
+        (Word(), {}, None),
+    ],
+)
+def test_what_has_no_effect_is_told_once(wanted: Any, options: Any, told: str | None) -> None:
+    model = FunctionModel(random_logits(len(TOKENS.tokens)), TOKENS)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        extract(wanted, TEXT, model=model, **options)
+    assert [str(one.message).startswith(told or "") for one in caught] == [True] * (told is not None)
+    assert all(one.filename == __file__ for one in caught)
+
+
+def test_an_uncertain_stream_is_an_answer() -> None:
+    """It is not written again, whatever its extractor would do."""
+    model = FunctionModel(random_logits(len(TOKENS.tokens)), TOKENS)
+    stream = Extractor(bool, model=model, repair_below=1.0).stream
+    with pytest.warns(OptionWarning, match="repair_below has no effect on a stream, which is not written again"):
+        assert stream(TEXT).result() in {True, False}
+
+
+@pytest.mark.parametrize(
+    ("option", "remedy"),
+    [
+        ({"calibration": None}, "apply it: calibration.apply"),
+        ({"thinking": Thinking()}, "Use extract, which lets the model think first."),
+        ({"samples": 3, "temperature": 1}, "samples nothing: it scores each value as a whole. Leave it out, or use"),
+        ({"absent": True}, "Classify by a type that allows None"),
+        ({"evidence": True}, "Use extract for evidence."),
+    ],
+)
+def test_what_a_classification_does_not_take_is_refused_with_the_way_out(option: Any, remedy: str) -> None:
+    with pytest.raises(TypeError, match=re.escape(remedy)) as raised:
+        classify(bool, TEXT, model="no/such/folder", **option)
+    assert str(raised.value).startswith(f"Unknown option {', '.join(sorted(option))}.")
+    assert str(raised.value).count(remedy) == 1
+
+
+def test_an_unknown_option_lists_what_the_call_takes() -> None:
+    """The arguments for evidence are listed where there are such."""
+    for call in (extract, extract_batch):
+        with pytest.raises(TypeError, match=r"The options are model, .*, cache, absent, evidence\.$"):
+            call(bool, [TEXT], n=1, model="no/such/folder")  # type: ignore[call-overload]
+    with pytest.raises(TypeError, match=r"The options are model, .*, cache\.$"):
+        structured(n=1)  # type: ignore[call-overload]
