@@ -49,6 +49,7 @@ from structured.output_types.inspection import inspect_type
 from structured.output_types.json_schema import JsonSchema
 from structured.output_types.output_type import Description, OutputType
 from structured.output_types.regular_expression import to_regex
+from structured.results.calibration import Calibration
 from structured.results.partial import PartialReader
 
 
@@ -65,6 +66,7 @@ __all__ = [
     "BudgetError",
     "BudgetWarning",
     "CacheWarning",
+    "Calibration",
     "Classification",
     "Description",
     "Evidence",

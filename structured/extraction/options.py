@@ -152,9 +152,11 @@ def _calibration(name: str, value: Any) -> Calibration:
     if isinstance(value, str | Path):
         try:
             return Calibration.load(value)
-        except (OSError, ValueError) as error:
+        except OSError as error:
             wanted = "Pass the path of a file that Calibration.save wrote."
             raise ValueError(f"{name} is {shown(value)}, and cannot be read: {message(error)}. {wanted}") from error
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from error
     found: Calibration = instance(Calibration, "Calibration.load('calibration.json'), or a path")(name, value)
     return found
 

@@ -89,10 +89,13 @@ class Calibration:
     def load(cls, path: str | Path) -> Self:
         """Return the calibration that `save` wrote. Raises OSError for no file, ValueError for what is none."""
         try:
-            record = json.loads(Path(path).read_text(encoding="utf-8"))
-            return cls(tuple(record["confidences"]), tuple(record["probabilities"]))
-        except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"{path} is no calibration: {message(error)}. Write one by Calibration.save.") from error
+            match json.loads(Path(path).read_text(encoding="utf-8")):
+                case {"confidences": list(confidences), "probabilities": list(probabilities), **rest} if not rest:
+                    return cls(tuple(confidences), tuple(probabilities))
+            problem = 'it is not a JSON object with the lists "confidences" and "probabilities"'
+        except ValueError as error:
+            problem = message(error).rstrip(".")
+        raise ValueError(f"{path} is no calibration: {problem}. Write one by Calibration.save.")
 
 
 def expected_calibration_error(confidences: Sequence[float], right: Sequence[bool], *, bins: int = 10) -> float:

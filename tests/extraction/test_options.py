@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, Field, field_validator
 
 from structured import (
+    Calibration,
     Extraction,
     Extractor,
     OptionWarning,
@@ -29,7 +30,6 @@ from structured.index.cache import entries
 from structured.models import FunctionModel
 from structured.output_types.output_type import Description
 from structured.regex import literal
-from structured.results.calibration import Calibration
 
 TOKENS = ByteTokenizer()
 TEXT = "Ana has 3 cats and 12 dogs."

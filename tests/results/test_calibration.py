@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from structured.results.calibration import Calibration, expected_calibration_error
+from structured import Calibration, Extractor
+from structured.results.calibration import expected_calibration_error
 
 FRACTIONS = st.floats(0, 1)
 KNOWN = st.lists(st.tuples(FRACTIONS, st.booleans()), min_size=20, max_size=60)
@@ -58,9 +59,10 @@ def test_only_fractions_are_confidences(confidence: object) -> None:
 
 BAD = {
     "": "Expecting value",
-    "[]": "list indices must be integers",
-    "{}": "'confidences'",
-    '{"confidences": 1, "probabilities": [1]}': "'int' object is not iterable",
+    "[]": 'it is not a JSON object with the lists "confidences" and "probabilities". Write',
+    "{}": "it is not a JSON object with",
+    '{"confidences": [0.1], "probabilities": [0.1], "bins": 3}': "it is not a JSON object with",
+    '{"confidences": 1, "probabilities": [1]}': "it is not a JSON object with",
     '{"confidences": [], "probabilities": []}': "at least one: these are 0 confidences and 0 probabilities",
     '{"confidences": [0.1, 0.2], "probabilities": [0.1]}': "these are 2 confidences and 1 probabilities",
     '{"confidences": [0.2, 0.2], "probabilities": [0.1, 0.3]}': "must grow from each point to the next",
@@ -79,6 +81,10 @@ def test_a_bad_file_is_told(tmp_path: Path, written: str, problem: str) -> None:
     with pytest.raises(ValueError, match=r"bad\.json is no calibration: .*Write one by Calibration\.save\.") as raised:
         Calibration.load(path)
     assert problem in str(raised.value)
+    assert ".." not in str(raised.value)
+    with pytest.raises(ValueError, match=r"^calibration: .*bad\.json is no calibration: ") as raised:
+        Extractor(int, calibration=path, model="no/such/folder")
+    assert str(raised.value).count("Calibration.save") == 1
 
 
 def test_no_file_is_no_calibration(tmp_path: Path) -> None:
