@@ -66,7 +66,7 @@ class Options(TypedDict, total=False):
         examples: Pairs of a document and the right answer, an instance of the type. Default: none.
         grounded: The values that the text has to state: strings that it holds on the boundaries of words, numbers and
             dates that it writes in any form. True: all of them, but for enums and booleans. Or a list of paths, as for
-            `absent`. Default: those that the type marks as `Grounded`.
+            `absent`, or of items: `tags[]`. Default: those that the type marks as `Grounded`.
         optional: What happens to fields that are not required. "written" (default): all are written, as null
             where the type allows it. "omittable": they may be left out. "schema": as "omittable", and a
             JsonSchema may get any additional properties that it allows.

@@ -21,7 +21,6 @@ from structured.json_schema.arrays.arrays import array
 from structured.json_schema.assertions import ASSERTIONS, EVERY_TYPE, UNEVALUATED
 from structured.json_schema.document.drafts import Draft
 from structured.json_schema.document.location import (
-    GROUNDED,
     Compilation,
     Location,
     Optionals,
@@ -160,7 +159,6 @@ def _chosen_names(gathered: Conjunction, location: Location) -> Pattern:
     if is_grounded(gathered.schemas):
         raise location.refusal(
             "The keys of a dictionary cannot be grounded",
-            keyword=GROUNDED,
             remedy="Ground the values, or ask for a list of pairs: list[tuple[Grounded[str], int]].",
         )
     if not gathered.choices and lists_values(gathered.schemas):

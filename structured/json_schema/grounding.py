@@ -5,6 +5,8 @@ from typing import Any
 
 from structured.automata import RegularAutomaton
 from structured.automata.protocol import accepts_text
+from structured.errors import PatternError
+from structured.json_schema.assertions import EVERY_TYPE
 from structured.json_schema.document.location import GROUNDED, Location, Subschemas
 from structured.json_schema.strings.strings import read_rules
 from structured.regex import Pattern, concat, literal, words
@@ -28,11 +30,15 @@ def is_stated_in_forms(schema: Mapping[str, Any]) -> bool:
 
 def check_grounded(types: frozenset[str], location: Location, *, is_listed: bool) -> None:
     """Refuse to ground what no document states."""
+    if types == EVERY_TYPE and not is_listed:
+        raise location.refusal(
+            "Only a string, a number, a date or a time can be grounded, and this may be of any type",
+            remedy="Name the type: Grounded[str].",
+        )
     if is_listed or not types <= GROUNDABLE:
         what = "an enum" if is_listed else f"a value of the type {min(types - GROUNDABLE)!r}"
         raise location.refusal(
             f"Only a string, a number, a date or a time can be grounded, and this is {what}",
-            keyword=GROUNDED,
             remedy="Ground the fields or items inside, or leave it as it is: its evidence is located afterwards.",
         )
 
@@ -49,17 +55,24 @@ def grounded(kind: str, schemas: Subschemas, location: Location, ordinary: Patte
     if kind == "string" and form is None:
         rules = read_rules(schemas)
         boundary = next(part.schema[GROUNDED] for part in schemas if GROUNDED in part.schema)
-        quotation = statements.quotation(
-            boundary, rules.included, rules.excluded, minimum=rules.minimum, maximum=rules.maximum
-        )
+        try:
+            quotation = statements.quotation(
+                boundary, rules.included, rules.excluded, minimum=rules.minimum, maximum=rules.maximum
+            )
+        except PatternError as error:
+            raise location.refusal(
+                f"The rules for this text are too much to look for in a document. {error.problem}",
+                keyword=next((name for name in ("format", "pattern") for part in schemas if name in part.schema), None),
+                remedy="Write Grounded[str], and check the text in a validator; or ground a shorter document.",
+            ) from error
         if quotation is None:
-            raise location.unsatisfiable("the document has no text that this may be", keyword=GROUNDED)
+            raise location.unsatisfiable("the document has no text that this may be", keyword=None)
         return concat(literal('"'), quotation, literal('"'))
     quote = '"' if form else ""
     spellings = ([f"{quote}{one}{quote}" for one in alike] for alike in statements.spellings(form or "number"))
     found = _accepted(spellings, ordinary)
     if not found:
-        raise location.unsatisfiable(f"the document states no {form or kind} that this may be", keyword=GROUNDED)
+        raise location.unsatisfiable(f"the document states no {form or kind} that this may be", keyword=None)
     return words(found)
 
 

@@ -3,7 +3,7 @@
 Only the schema is changed. The type stays as its author wrote it, and reads what `missing.py` leaves of an answer.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, Literal
 
@@ -182,12 +182,30 @@ class _Everywhere:
         return _permitted(part, schema) if can_be_null(part) or not can_be_absent(part) else schema
 
 
-class AtPaths:
-    """Changes the fields at some paths. Definitions that a path leads through are copied to where it does."""
+FIELDS = frozenset({"properties"})
+"""The keyword that holds what can be absent. The item of a list is not: the list is shorter."""
 
-    def __init__(self, root: Subschema, paths: Sequence[str], change: Callable[[Subschema, Any], Any]) -> None:
+WITH_ITEMS = FIELDS | {"items", "prefixItems", "additionalProperties", "patternProperties"}
+"""The keywords that hold values of their own."""
+
+
+class AtPaths:
+    """Changes the values at some paths. Definitions that a path leads through are copied to where it does.
+
+    `places` are the keywords that hold what a path may end at.
+    """
+
+    def __init__(
+        self,
+        root: Subschema,
+        paths: Sequence[str],
+        change: Callable[[Subschema, Any], Any],
+        *,
+        places: Collection[str] = FIELDS,
+    ) -> None:
         self.root = root
         self.change = change
+        self.places = places
         self.paths = dict.fromkeys(paths)
         self.tags = set(_tags(root))
         self.known: dict[str, None] = {}
@@ -240,7 +258,7 @@ class AtPaths:
                 there = (further(paths[0], keys[-1]), further(paths[1], keys[-1]))
                 inner = part.below(*keys)
                 inside = self._inside(inner, there)
-                inside = self._at(inner, there, inside) if keys[0] == "properties" else inside
+                inside = self._at(inner, there, inside) if keys[0] in self.places else inside
                 schema = replaced(schema, keys, inside)
         return schema
 

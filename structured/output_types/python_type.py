@@ -105,6 +105,8 @@ def python_type(output_type: Any, layout: JsonLayout = JsonLayout()) -> PythonTy
     try:
         adapter: TypeAdapter[Any] = TypeAdapter(output_type)
         schema = adapter.json_schema(mode="validation", schema_generator=CompleteJsonSchema)
+    except SchemaError:
+        raise
     # Types run code of their own while Pydantic reads them, so anything may come out; it stays visible as the cause.
     except Exception as error:
         if _is_value(output_type):

@@ -12,7 +12,7 @@ from doubles import ByteTokenizer, json_hating_logits, random_logits
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import AwareDatetime, BaseModel, Field, NaiveDatetime
+from pydantic import AnyUrl, AwareDatetime, BaseModel, Field, NaiveDatetime
 from typing_extensions import TypeAliasType
 
 from structured import (
@@ -26,8 +26,10 @@ from structured import (
     extract,
     extract_batch,
 )
+from structured.json_schema.document.location import GROUNDED
 from structured.models import FunctionModel, ScriptedModel
 from structured.output_types.grounded.dates import stated_dates
+from structured.output_types.grounded.marks import marks
 from structured.output_types.grounded.numbers import stated_numbers
 
 TOKENS = ByteTokenizer()
@@ -276,6 +278,69 @@ def test_a_mark_holds_for_all_that_its_schema_leads_to(wanted: object, grounded:
 def test_what_no_document_states_cannot_be_grounded_by_reference(wanted: object) -> None:
     with pytest.raises(SchemaError, match="Only a string, a number, a date or a time can be grounded"):
         Extractor(wanted, model=scripted("1"))
+
+
+@pytest.mark.parametrize("wanted", [Grounded, Grounded[Any], list[Grounded[Any]]])
+def test_what_may_be_anything_has_to_be_named(wanted: Any) -> None:
+    with pytest.raises(SchemaError, match=r"grounded, and this may be of any type.* Name the type: Grounded\[str\]\.$"):
+        Extractor(wanted, model=scripted("1"))
+
+
+def test_a_mark_is_an_instance() -> None:
+    with pytest.raises(SchemaError, match=r"^Grounding is a class, and marks nothing\. Write Grounding\(\), as in"):
+        Extractor(Annotated[str, Grounding], model=scripted("1"))
+
+
+def test_rules_that_are_too_much_are_told_with_the_way_out() -> None:
+    with pytest.raises(
+        SchemaError, match=r"too much to look for in a document.*keyword 'format'.* Write Grounded\[str\]"
+    ):
+        extract(Grounded[AnyUrl], "See https://a.b/c.", model=scripted('"https://a.b/c"'))
+
+
+@pytest.mark.parametrize("wanted", [Grounded[bool], Grounded[Any], dict[Grounded[str], int]])
+def test_the_internal_name_of_the_mark_is_shown_to_nobody(wanted: Any) -> None:
+    with pytest.raises(SchemaError) as raised:
+        Extractor(wanted, model=scripted("1"))
+    assert raised.value.keyword is None
+    assert GROUNDED not in str(raised.value)
+
+
+Short = Annotated[str, Field(max_length=5)]
+
+
+class Tagged(BaseModel):
+    tags: Annotated[list[Short], Field(max_length=2)] | None
+    pair: tuple[Short, bool]
+    notes: dict[Short, Short] = Field(max_length=1)
+
+
+@pytest.mark.parametrize("path", ["tags[]", "pair[0]", "notes.*"])
+@pytest.mark.parametrize("seed", range(3))
+def test_items_and_entries_have_paths(path: str, seed: int) -> None:
+    """Those are grounded, and no others."""
+    text = "red 5"
+    found = extract(Tagged, text, model=anything(seed), grounded=[path], max_tokens=300, evidence=True)
+    of_items = re.compile({"tags[]": r"tags\[\d+\]", "pair[0]": r"pair\[0\]", "notes.*": r"notes\..*"}[path])
+    for place, one in found.evidence.items():
+        assert (one.match == "grounded") == (of_items.fullmatch(place) is not None)
+    assert extract(list[str], text, model=scripted('["red"]'), grounded=["[]"]) == ["red"]
+
+
+def test_items_cannot_be_absent() -> None:
+    """A list says by its length what there is."""
+    with pytest.raises(SchemaError, match=r"No field has the path 'tags\[\]'\. Is it 'tags'\?"):
+        Extractor(Tagged, model=scripted("1"), absent=["tags[]"])
+
+
+@pytest.mark.parametrize("keyword", ["default", "examples", "const"])
+def test_data_is_no_mark(keyword: str) -> None:
+    """A value that looks like a mark makes no type depend on the document."""
+    value: Any = {GROUNDED: "words"}
+    schema = {"properties": {"a": {"type": "object", keyword: [value] if keyword == "examples" else value}}}
+    assert not list(marks(schema))
+    schema["properties"]["b"] = {"type": "string", GROUNDED: "words"}
+    assert list(marks(schema)) == ["words"]
 
 
 def test_keys_of_dictionaries_cannot_be_grounded() -> None:

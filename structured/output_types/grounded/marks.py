@@ -9,13 +9,14 @@ from typing import Annotated, Any, Literal, TypeVar, get_args
 
 from pydantic import GetJsonSchemaHandler
 
+from structured.errors import SchemaError
 from structured.errors.arguments import one_of
 from structured.errors.recursion import deep
-from structured.json_schema.document.drafts import subschemas
+from structured.json_schema.document.drafts import Draft, subschemas
 from structured.json_schema.document.location import GROUNDED, Schema, Subschema
 from structured.json_schema.document.references import follow
 from structured.json_schema.grounding import GROUNDABLE
-from structured.output_types.optional_fields import AtPaths, replaced, types_of
+from structured.output_types.optional_fields import WITH_ITEMS, AtPaths, replaced, types_of
 
 T = TypeVar("T")
 
@@ -42,7 +43,14 @@ class Grounding:
     def __post_init__(self) -> None:
         one_of(get_args(Boundary))("boundary", self.boundary)
 
-    def __get_pydantic_json_schema__(self, core_schema: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+    def __get_pydantic_json_schema__(
+        self, core_schema: Any, handler: GetJsonSchemaHandler | None = None
+    ) -> dict[str, Any]:
+        if handler is None:  # of the class itself
+            raise SchemaError(
+                "Grounding is a class, and marks nothing",
+                remedy="Write Grounding(), as in Annotated[str, Grounding()].",
+            )
         return {**handler(core_schema), GROUNDED: self.boundary}
 
 
@@ -61,19 +69,16 @@ def with_grounding(root: Subschema, grounded: Ground) -> Schema:
     if grounded is True:
         found: Schema = _marked_everywhere(root)
         return found
-    return AtPaths(root, grounded, _marked).schema()
+    return AtPaths(root, grounded, _marked, places=WITH_ITEMS).schema()
 
 
 @deep
 def marks(schema: object) -> Iterator[str]:
     """Yield the marks in a schema."""
     if isinstance(schema, Mapping):
-        if isinstance(schema.get(GROUNDED), str):
+        if GROUNDED in schema:
             yield schema[GROUNDED]
-        for inside in schema.values():
-            yield from marks(inside)
-    elif isinstance(schema, list):
-        for inside in schema:
+        for _, inside in subschemas(schema, max(Draft)):
             yield from marks(inside)
 
 
@@ -105,7 +110,7 @@ def _marked(part: Subschema, schema: Any) -> Any:
             "Only a string, a number, a date or a time can be grounded: an enum and a boolean are conclusions, and of "
             "an object or a list the fields and items are grounded",
             keyword="type",
-            remedy="Leave the path out, or name the fields inside: lines[].price.",
+            remedy="Leave the path out, or name the items or fields inside: tags[], lines[].price.",
         )
     return {**schema, GROUNDED: "words"}
 
