@@ -244,9 +244,11 @@ def test_what_a_classification_does_not_take_is_refused_with_the_way_out(option:
 
 
 def test_an_unknown_option_lists_what_the_call_takes() -> None:
-    """The arguments for evidence are listed where there are such."""
+    """Those for evidence are listed where there are such."""
     for call in (extract, extract_batch):
         with pytest.raises(TypeError, match=r"The options are model, .*, cache, absent, evidence\.$"):
             call(bool, [TEXT], n=1, model="no/such/folder")  # type: ignore[call-overload]
-    with pytest.raises(TypeError, match=r"The options are model, .*, cache\.$"):
+    with pytest.raises(TypeError, match=r"The options are model, .*, cache, absent\.$"):
         structured(n=1)  # type: ignore[call-overload]
+    with pytest.raises(TypeError, match=r"The options are model, .*, cache\.$"):
+        classify(bool, TEXT, n=1, model="no/such/folder")  # type: ignore[call-overload]
