@@ -3,10 +3,14 @@
     2024-03-14   2024/03/14   20240314   2024年3月14日
     14 March 2024   14th of March, 2024   14-Mar-24   14. März 2024   14 de marzo de 2024
     March 14th, 2024   Mar 14 '24   2024 March 14
-    14–16 March 2024   March 14-16, 2024                     both days
+    14–16 March 2024   March 14-16, 2024   14/15 March 2024  both days
     3/4/2024   14.03.24                                      every order that its separator is used in, both centuries
-    09:40   9:40:30.5   9:40 am   9 p.m.   21h30   14.30 Uhr   noon   half past nine   09:40Z   09:40+01:00
+    09:40   9:40:30.5   9:40 am   9 p.m.   21h30   14.30 Uhr   noon   half past nine
+    09:40Z   09:40+01:00   09:40 UTC+1   09:00-12:00         an offset, or until noon
     2024-03-14T09:40   14 March 2024 at 9:40 am   19:00 on 3 May 2024
+
+Two digits after a month are a year with an apostrophe, with the separator before the month (`14-Mar-24`), or where no
+word follows that they may count: `due 14 March 24.`, but `14 March, 12 boxes`.
 
 What is not stated is not filled in: `14 March`, `March 2024` and `tomorrow` are no dates. That is why no library reads
 the parts: dateutil completes them from today, and dateparser does unless it is told not to; each gives one of several
@@ -22,7 +26,7 @@ from functools import lru_cache
 from itertools import product
 from typing import TypeVar
 
-from structured.output_types.grounded.statements import Span, Statement
+from structured.output_types.grounded.statements import Span, Statement, merged
 
 T = TypeVar("T")
 
@@ -51,23 +55,29 @@ _GAP = r"[\s,/-]{0,3}"
 _OF = r"(?:(?:(?:day\s)?of|de|del|di)\s)?"
 _SUFFIX = r"(?:st|nd|rd|th|er|[.ºª°])?"
 _TO = r"\s?(?:[-–—/&+]|to|and|until|bis|und|au|et|y|al?)\s?"
-_YEAR = r"(?:(?P<year>\d{4})(?!\d)|['’]?(?P<short>\d{2})(?![\w:%]|[.,]\d|\s?[ap]\.?m\b))"
+_YEAR = r"(?:(?P<year>\d{4})(?!\d)|(?P<apostrophe>['’‘])?(?P<short>\d{2})(?![\w%]|[:.,]\d|\s?[ap]\.?m\b))"
 
-_DAY_BEFORE_MONTH = re.compile(rf"(?<!\d)(?<!\d[.,/])(?P<day>\d{{1,2}}){_SUFFIX}{_GAP}{_OF}\Z", re.IGNORECASE)
+_DAY_BEFORE_MONTH = re.compile(rf"(?<!\d)(?<!\d[.,])(?P<day>\d{{1,2}}){_SUFFIX}{_GAP}{_OF}(?=[^\W\d_])", re.IGNORECASE)
 _DAY_BEFORE_DAY = re.compile(
-    rf"(?<!\d)(?<!\d[.,/-])(?P<day>\d{{1,2}}){_SUFFIX}(?:{_GAP}{_OF}(?P<month>[^\W\d_]{{3,10}}\.?))?{_TO}\Z",
+    rf"(?<!\d)(?<!\d[.,/-])(?P<day>\d{{1,2}}){_SUFFIX}(?:{_GAP}{_OF}(?P<month>[^\W\d_]{{3,10}}\.?))?{_TO}(?=\d)",
     re.IGNORECASE,
 )
+_YEAR_BEFORE_MONTH = re.compile(rf"(?<!\d)(?P<year>\d{{4}}){_GAP}(?=[^\W\d_])")
 _YEAR_AFTER_MONTH = re.compile(rf"\.?{_GAP}{_OF}{_YEAR}", re.IGNORECASE)
 _DAY_AND_YEAR_AFTER_MONTH = re.compile(
     rf"\.?\s?(?:(?P<first>\d{{1,2}}){_SUFFIX}{_TO}(?P<other_month>[^\W\d_]+\.?\s)?)?"
     rf"(?P<day>\d{{1,2}}){_SUFFIX}(?:,\s?|\s){_OF}{_YEAR}",
     re.IGNORECASE,
 )
-_YEAR_BEFORE_MONTH = re.compile(rf"(?<!\d)(?P<year>\d{{4}}){_GAP}\Z")
 _DAY_AFTER_MONTH = re.compile(rf"\.?{_GAP}(?P<day>\d{{1,2}})(?!\d)")
-_MAX_BEFORE = 30
-"""Characters before a month, and before a day, that are looked at."""
+_SAME = frozenset((separator, separator) for separator in "-/.")
+_NO_COUNT = re.compile(
+    r"\s?(?:\Z|[.,;:!?)\]}|\"'’”»]|\()|\s*[\r\n\t](?!\s?(?-i:[a-z]))|[^\S\r\n]{2}|\s[-–—]\s|\s?[€$£¥]\s?\d|\s(?=\d)(?!\d{3}(?!\d|[.,]\d))"
+    r"|\s(?:at|to|until|till?|through|and|by|from|with|is|was|will|we|he|she|they|the|when"
+    r"|um|bis|und|ist|war|à|au|et|a|y|e|om|tot|en)\b",
+    re.IGNORECASE,
+)
+"""What may follow a year of two digits, and not a number that counts what the next word names."""
 
 _YEAR_FIRST = re.compile(
     r"(?<!\d)(?P<year>\d{4})(?:(?P<separator>[-/.])(?P<month>\d{1,2})(?P=separator)(?P<day>\d{1,2})(?!\d)"
@@ -91,11 +101,16 @@ _HOURS = {
     "eleven": 11,
     "twelve": 12,
 }
-_OFFSET = r"(?P<offset>\s?(?:Z|UTC|GMT)\b|\s?[+-]\d{2}:?\d{2}(?![\d:]))?"
+_ZONE = re.compile(
+    r"\s?(?:(?P<is_utc>UTC|GMT)\s?(?=[+−-]\d)|(?=[+−-]\d\d:?\d\d))(?P<sign>[+−-])(?P<hours>\d{1,2})(?::?(?P<minutes>\d\d))?"
+    r"(?![\d:]|\s?(?:UTC|GMT|Z|[ap]\.?m)\b)"
+    r"|\s?(?:Z|UTC|GMT)\b",
+    re.IGNORECASE,
+)
 _HALF = r"(?P<half>[ap])(?:\.\s?m\.|\.?m\b)"
 _CLOCK = re.compile(
-    r"(?<![\d:])(?<!\d[.,])(?P<hour>\d{1,2})(?:"
-    rf":(?P<minute>\d{{2}})(?::(?P<second>\d{{2}})(?:[.,](?P<fraction>\d{{1,6}})(?!\d))?)?(?![\d:])(?:\s?{_HALF})?{_OFFSET}"
+    r"(?<![\d:])(?<!\d[.,])(?:(?<=\dT)(?P<iso>))?(?P<hour>\d{1,2})(?:"
+    rf":(?P<minute>\d{{2}})(?::(?P<second>\d{{2}})(?:[.,](?P<fraction>\d{{1,6}})(?!\d))?)?(?![\d:])(?:\s?{_HALF})?"
     rf"|(?:\.(?P<minute_of_half>\d{{2}}))?\s?{_HALF.replace('<half>', '<half_of_hour>')}"
     r"|\.(?P<minute_of_hour>\d{2})\s?(?:uhr|hrs?|h)\b"
     r"|\s?h\s?(?P<minute_after_hour>\d{2})(?!\d)"
@@ -141,17 +156,14 @@ def stated_datetimes(document: str) -> tuple[Statement[datetime], ...]:
 
 
 def _statements(found: Iterable[tuple[Span, Iterable[T]]]) -> tuple[Statement[T], ...]:
-    """Return what was found by its spans, with the readings of one span together, and without what has none."""
-    readings: dict[Span, dict[T, None]] = {}
-    for span, values in found:
-        readings.setdefault(span, {}).update(dict.fromkeys(values))
-    return tuple(Statement(span, tuple(readings[span])) for span in sorted(readings) if readings[span])
+    return merged((span, (*dict.fromkeys(values),)) for span, values in found)
 
 
 def _dates(document: str) -> Iterator[tuple[Span, list[date]]]:
+    beside = _BesideMonths(document)
     for word in _WORD.finditer(document):
         if number := _MONTH_NUMBERS.get(word[0].lower()):
-            yield from _around(document, word.span(), number)
+            yield from beside.dates(word.span(), number)
     for match in _YEAR_FIRST.finditer(document):
         month, day = match["month"] or match["month_in_han"], match["day"] or match["day_in_han"]
         if basic := match["basic"]:
@@ -169,34 +181,59 @@ def _dates(document: str) -> Iterator[tuple[Span, list[date]]]:
             yield match.span(), [*day_first, *month_first, *_valid(year_first)]
 
 
-def _around(document: str, span: Span, month: int) -> Iterator[tuple[Span, list[date]]]:
-    """Yield the dates that have the name of a month at a span: `14 March 2024`, `March 14, 2024`, `2024 March 14`."""
-    start, end = span
-    earliest = max(0, start - _MAX_BEFORE)
-    if (year := _YEAR_AFTER_MONTH.match(document, end)) and (
-        day := _DAY_BEFORE_MONTH.search(document, earliest, start)
-    ):
+class _BesideMonths:
+    """The days and years of a document that stand before words, and before other days, by where these begin."""
+
+    def __init__(self, document: str) -> None:
+        self._document = document
+        self._days, self._earlier_days, self._years = (
+            {match.end(): match for match in pattern.finditer(document)}
+            for pattern in (_DAY_BEFORE_MONTH, _DAY_BEFORE_DAY, _YEAR_BEFORE_MONTH)
+        )
+
+    def dates(self, span: Span, month: int) -> Iterator[tuple[Span, list[date]]]:
+        """Yield the dates with the name of a month at a span: `14 March 2024`, `March 14, 2024`, `2024 March 14`."""
+        start, end = span
+        if day := self._days.get(start):
+            yield from self._day_first(day, start, end, month)
+        yield from self._month_first(start, end, month)
+        if (year := self._years.get(start)) and (after := _DAY_AFTER_MONTH.match(self._document, end)):
+            yield (year.start(), after.end()), _valid([(year["year"], month, after["day"])])
+
+    def _day_first(self, day: re.Match[str], start: int, end: int, month: int) -> Iterator[tuple[Span, list[date]]]:
+        year = _YEAR_AFTER_MONTH.match(self._document, end)
+        separators = self._document[start - 1], self._document[end : end + 1]
+        if not year or not (separators in _SAME or self._is_year(year)):
+            return
         years = _years(year["year"], year["short"])
         dates = _valid([(one, month, day["day"]) for one in years])
         yield (day.start(), year.end()), dates
-        if first := _DAY_BEFORE_DAY.search(document, max(0, day.start() - _MAX_BEFORE), day.start()):
-            others = _valid([(one, _month(first["month"]) or month, first["day"]) for one in years])
-            yield (first.start(), year.end()), [one for one, later in zip(others, dates, strict=False) if one < later]
-    if both := _DAY_AND_YEAR_AFTER_MONTH.match(document, end):
+        first = self._earlier_days.get(day.start())
+        while first and (month := _month(first["month"], month)):
+            others = _valid([(one, month, first["day"]) for one in years])
+            dates = [one for one, later in zip(others, dates, strict=False) if one < later]
+            yield (first.start(), year.end()), dates
+            first = self._earlier_days.get(first.start())
+
+    def _month_first(self, start: int, end: int, month: int) -> Iterator[tuple[Span, list[date]]]:
+        both = _DAY_AND_YEAR_AFTER_MONTH.match(self._document, end)
+        if not both or not self._is_year(both):
+            return
         years = _years(both["year"], both["short"])
-        dates = _valid([(one, _month(both["other_month"]) or month, both["day"]) for one in years])
+        dates = _valid([(one, _month(both["other_month"], month), both["day"]) for one in years])
         others = _valid([(one, month, both["first"]) for one in years]) if both["first"] else []
         yield (start, both.end()), [one for one, later in zip(others, dates, strict=False) if one < later]
-        yield (start, both.end()), dates
-    if (day := _DAY_AFTER_MONTH.match(document, end)) and (
-        year := _YEAR_BEFORE_MONTH.search(document, earliest, start)
-    ):
-        yield (year.start(), day.end()), _valid([(year["year"], month, day["day"])])
+        if not both["other_month"]:
+            yield (start, both.end()), dates
+
+    def _is_year(self, match: re.Match[str]) -> bool:
+        """Tell whether two digits are a year, and no count: `14 March 24.`, and not `14 March, 24 boxes`."""
+        return not match["short"] or bool(match["apostrophe"] or _NO_COUNT.match(self._document, match.end()))
 
 
-def _month(name: str | None) -> int:
-    """Return the number of a month by its name, 0 if there is none."""
-    return _MONTH_NUMBERS.get(name.strip().rstrip(".").lower(), 0) if name else 0
+def _month(name: str | None, other: int) -> int:
+    """Return the number of a month by its name: another where none is named, 0 where the name is no month's."""
+    return _MONTH_NUMBERS.get(name.strip().rstrip(".").lower(), 0) if name else other
 
 
 def _years(year: str | None, short: str) -> list[int]:
@@ -214,22 +251,33 @@ def _valid(parts: Iterable[tuple[int | str, int | str, int | str]]) -> list[date
 
 
 def _times(document: str) -> Iterator[tuple[Span, list[time]]]:
+    end = 0
     for match in _CLOCK.finditer(document):
+        if match.start() < end:
+            continue
         parts = {name: text for name, text in match.groupdict().items() if text}
         hour, minute = int(parts["hour"]), int(next((parts[name] for name in parts if name.startswith("minute")), 0))
         half = parts.get("half") or parts.get("half_of_hour")
         hours = [hour % 12 + 12 * (half in "pP")] if half and 1 <= hour <= 12 else [hour] if not half else []
         if parts.get("sharp") and hour <= 12:
             hours = [hour % 12, hour % 12 + 12]
-        fraction, offset = parts.get("fraction", "").ljust(6, "0"), parts.get("offset", "")
+        fraction = parts.get("fraction", "").ljust(6, "0")
         with suppress(ValueError):
             clocks = [time(one, minute, int(parts.get("second", 0)), int(fraction)) for one in hours]
-            yield (match.start(), match.end() - len(offset)), clocks
-            if offset:
-                yield match.span(), [clock.replace(tzinfo=_timezone(offset.strip())) for clock in clocks]
+            yield match.span(), clocks
+            zone = _ZONE.match(document, match.end()) if match["minute"] else None
+            offset = _offset(zone) if zone else None
+            if zone and offset:
+                yield (match.start(), zone.end()), [clock.replace(tzinfo=offset) for clock in clocks]
+                end = match.end() if _may_be_an_end(match, zone) else zone.end()
     for word in _WORD.finditer(document):
         if word[0].lower() in _SPOKEN_FIRST and (spoken := _SPOKEN.match(document, word.start())):
             yield spoken.span(), _spoken(spoken)
+
+
+def _may_be_an_end(clock: re.Match[str], zone: re.Match[str]) -> bool:
+    """Tell whether an offset may be the second time of `09:00-12:00`, and not of `2024-03-14T09:00-12:00`."""
+    return not (zone["is_utc"] or zone["sign"] == "+" or clock["second"] or clock["iso"] is not None)
 
 
 def _spoken(match: re.Match[str]) -> list[time]:
@@ -242,11 +290,12 @@ def _spoken(match: re.Match[str]) -> list[time]:
     return [time(*divmod(minutes % 720 + half, 60)) for half in (0, 720)] if 1 <= hour <= 12 else []
 
 
-def _timezone(offset: str) -> timezone:
-    if offset[0] not in "+-":
-        return UTC
-    minutes = 60 * int(offset[1:3]) + int(offset[-2:])
-    return timezone(timedelta(minutes=-minutes if offset[0] == "-" else minutes))
+def _offset(zone: re.Match[str]) -> timezone | None:
+    """Return a difference to UTC, if there can be one: at most 14 hours, and whole quarters of hours."""
+    minutes = 60 * int(zone["hours"] or 0) + int(zone["minutes"] or 0)
+    if minutes > 14 * 60 or int(zone["minutes"] or 0) not in (0, 15, 30, 45):
+        return None
+    return timezone(timedelta(minutes=minutes if zone["sign"] == "+" else -minutes)) if minutes else UTC
 
 
 def _datetimes(

@@ -2,14 +2,17 @@ r"""The numbers that a document states: in digits, with signs, per cent and scal
 
 A number is read wherever digits stand, in identifiers, dates and versions too: `INV-2024-0117` states 2024 and 117. A
 reading too many costs less than one too few: a field's type and bounds choose among the readings, and nothing chooses
-a number that was left out.
+a number that was left out. But what is written as one number is not read as another: of `two thirds` and `1E400`
+nothing is stated, and not 2 or 400.
 
     1250   1,250.00   1.250,00   1 250   1'250.00   12,50,000    separators of any country
-    -5   −€12.50   $-5                                           the sign may be a dash
+    １，２５０．００   ٣٫١٤                                        digits of any script
+    -5   −€12.50   $-5   minus five   (1,250.00)                 the sign may be a dash; not in 2-5, 7%-9%
     12 %   12 percent   5 ‰                                      0.12, and 12
-    12k   £5m   1.2 million   3 dozen                            12000, and 12
-    1/2   ½   1 ½                                                where the decimal fraction ends
-    twenty-three   two hundred and five   half a dozen   third
+    12k   £5m   1.2 million   3 dozen   1.2e3 million            12000, and 12
+    1/2   ½   1 ½   2 and a half                                 where the decimal fraction ends
+    twenty-three   two hundred and five   half a dozen   third   a million and a half
+    two point five   three quarters   one fifth
     14th   .5   6.02e23
 
 Only English words are read, because those of other languages mean something else in English (`once`, `six`, `die`); a
@@ -20,32 +23,52 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from decimal import Decimal, localcontext
+from fractions import Fraction
 from functools import lru_cache
+from itertools import chain
+from math import prod
 
-from structured.output_types.grounded.statements import Span, Statement
+from structured.output_types.grounded.statements import Span, Statement, merged
 
 MAX_DIGITS = 100
 """Digits that a number has at most."""
 
 _SPACE = "[\u0020\u00a0\u2009\u202f]"
+_SLASH = "[/⁄／]"
+_VULGAR = "¼-¾⅐-⅞"
 _DIGITS = re.compile(r"\d+")
 _WORD = re.compile(r"(?<![^\W_])[a-zA-Z]+(?![^\W_])")
-_PLAIN = re.compile(r"\d+(?:[.,'’]\d+)*")
+_SEPARATOR = r"(?:[.,'’．٫٬]|(?<=[０-９])，(?=[０-９]))"
+_PLAIN = re.compile(rf"\d+(?:{_SEPARATOR}\d+)*")
 _SPACED = re.compile(rf"(?<!\d)(?<!\d[.,'’])\d{{1,3}}({_SPACE})\d{{3}}(?:\1\d{{3}})*(?:[.,]\d+)?(?!\d)")
 _POINT_FIRST = re.compile(r"(?<![\d.])\.\d+")
 _FRACTION = re.compile(
-    rf"(?<![\d/.,])(?:\d{{1,4}}{_SPACE}?)?[¼-¾⅐-⅞]|(?<![\d/.,])(?:\d{{1,4}}{_SPACE})?\d{{1,4}}[/⁄]\d{{1,4}}(?![\d/])"
-)
-
-_SIGN = re.compile(rf"(?<![^\W_])(?:[-−–][$€£¥]?|[$€£¥]{_SPACE}?[-−–])$")
-_BEFORE = frozenset("-−–$€£¥")
-_AFTER = re.compile(
-    r"\s?(?:(?P<thousandth>‰)|(?P<hundredth>[%٪﹪％]|(?:per ?cent|prozent|pour cent|por ciento)\b))"
-    r"|e(?P<exponent>[+-]?\d{1,2})(?!\w)"
-    r"|(?P<letters>k|tn|bn|mn|m|b)\b"
-    r"|[\s-]?(?P<word>hundred|thousand|million|billion|trillion|lakh|crore|dozen|mio|mrd)\b",
+    rf"(?<![\d/.,{_VULGAR}])(?:(?:\d{{1,4}}{_SPACE}?)?[{_VULGAR}](?![\d{_VULGAR}])"
+    rf"|(?:\d{{1,4}}{_SPACE})?\d{{1,4}}{_SLASH}\d{{1,4}}(?![\d/])"
+    r"|\d{1,4}\sand\s(?:a\s(?:half|quarter)|three\squarters)\b)",
     re.IGNORECASE,
 )
+_POWER = re.compile(r"(?<![\w.,])(\d+(?:[.,]\d+)?|\.\d+)e([+-]?\d+)(?!\w)", re.IGNORECASE)
+
+_MINUS, _CURRENCY = "[-−–－]", "[$€£¥＄￥]"
+_SIGN = re.compile(
+    rf"(?:(?<![^\W_])(?<![%٪﹪％‰°)\]}}])(?<!\d[.$€£¥])(?<!\d\s[$€£¥]){_MINUS}{_CURRENCY}?"
+    rf"|(?<!\d)(?<!\d\s){_CURRENCY}{_SPACE}?{_MINUS}"
+    rf"|(?<![^\W_])(?:minus|negative)[\s-](?:{_CURRENCY}{_SPACE}?)?"
+    rf"|(?<!\w){_CURRENCY}?\((?:{_CURRENCY}{_SPACE}?)?(?=[\d.{_VULGAR}]))(?=[\w.])",
+    re.IGNORECASE,
+)
+"""What makes the number after it negative: a dash that is none between two numbers, a word, an opening bracket."""
+
+_CLOSING = re.compile(rf"(?:{_SPACE}?{_CURRENCY})?\)")
+_AFTER = re.compile(
+    r"\s?(?:(?P<thousandth>‰)|(?P<hundredth>[%٪﹪％]|(?:per ?cent|prozent|pour cent|por ciento)\b))"
+    r"|(?P<letters>k|tn|bn|mn|m|b)\b"
+    r"|(?P<words>(?:[\s-]?(?:hundred|thousand|million|billion|trillion|lakh|crore|dozen|mio|mrd)\b){1,3})",
+    re.IGNORECASE,
+)
+_USUAL = str.maketrans("．，٫٬", ".,.'")
+"""Separators of other scripts, and which they are: that of decimals, of both, of decimals, of thousands."""
 
 _SCALES = (
     {"hundred": 100, "dozen": 12, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
@@ -69,21 +92,40 @@ _TENS = {
     for number, word in enumerate(("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"), 2)
 }
 _NUMBERS = {"zero": 0} | _UP_TO_20 | _TENS
+_DECIMALS = {word: str(_NUMBERS[word]) for word in ("zero", *_CARDINALS[:9])} | {"oh": "0"}
+_PARTS = (
+    {"half": 2, "halves": 2, "quarter": 4, "quarters": 4, "hundredth": 100, "hundredths": 100}
+    | {f"{word}{plural}": number for number, word in enumerate(_ORDINALS[:10], 1) for plural in ("", "s") if number > 2}
+    | {"thousandth": 1000, "thousandths": 1000}
+)
 
 
 def _number_words() -> re.Pattern[str]:
-    """Return the grammar of English numbers: `twenty-three`, `a hundred and five`, `two million six thousand`."""
-    gap, joined = r"(?:\s|-)\s?", r"(?:\s|-|,\s)\s?(?:and\s)?"
+    """Return the grammar of English numbers up to their scale: `twenty-three`, `two and a half million`, `two thirds`.
+
+    Its groups are atomic, so that no part of a number is taken for all of it.
+    """
+    gap = r"(?:\s|-)\s?"
     unit, teen, ten = ("|".join(words) for words in (_UNITS, _TEENS, _TENS))
-    scale = r"(?:dozen|thousand|million|billion|trillion)\b"
-    below_100 = rf"(?:(?:{ten})\b(?:{gap}(?:{unit})\b)?|(?:{teen}|{unit})\b)"
-    below_1000 = rf"(?:(?:(?:{teen}|{unit}|an?){gap})?hundred\b(?:{joined}{below_100})?|{below_100})"
-    start = rf"(?:{below_1000}|an?{gap}(?={scale})|half(?:{gap}an?(?={gap}{scale}))?\b|zero\b|(?={scale}))"
-    half = r"(?:\sand\sa\shalf\b)?"
-    return re.compile(rf"{start}{half}(?:(?:{gap})?{scale}(?:{joined}{below_1000})?{half})*", re.IGNORECASE)
+    scale = r"(?:dozen|thousand|million|billion|trillion|lakh|crore)\b"
+    one_part, parts = ("|".join(word for word in _PARTS if (word[-1] == "s") is plural) for plural in (False, True))
+    below_100 = rf"(?>(?:{ten})\b(?:{gap}(?:{unit})\b)?|(?:{teen}|{unit})\b)"
+    hundreds = rf"(?:(?:{below_100}|an?){gap})?hundred\b(?:{gap}(?:and\s)?{below_100}(?!{gap}hundred\b))?"
+    part = rf"(?:(?:an?|one){gap}(?:{one_part})\b|{below_100}{gap}(?:{parts})\b|half\b)"
+    decimals = rf"{gap}point(?P<decimals>(?:{gap}(?:{'|'.join(_DECIMALS)}|{teen}|{ten})\b)+)"
+    whole = (
+        rf"(?P<whole>(?>{hundreds}|{below_100}|zero\b|an?(?={gap}{scale})))(?:{decimals})?(?:\sand\s(?P<more>{part}))?"
+    )
+    count = rf"(?:(?P<part>{part})(?:{gap}(?:of{gap})?an?(?={gap}{scale}))?|{whole})"
+    return re.compile(
+        rf"(?>(?:{count}(?P<scales>(?:{gap}{scale}){{0,3}})|(?P<bare>{scale}(?:{gap}{scale}){{0,2}}))"
+        rf"(?:\sand\s(?P<most>{part}))?)",
+        re.IGNORECASE,
+    )
 
 
 _NUMBER_WORDS = _number_words()
+_JOINED = re.compile(r"(?:\s|-|,\s)\s?(?:and\s)?", re.IGNORECASE)
 _FIRST_WORDS = frozenset({*_NUMBERS, *_SCALES, "a", "an", "half"} - {"k", "m", "mn", "b", "bn", "tn"})
 
 
@@ -97,38 +139,115 @@ def stated_numbers(document: str) -> tuple[Statement[Decimal], ...]:
     Returns:
         The statements by their spans, which may overlap: `-12 %` states -0.12 in all, and 0.12, -12 and 12 in parts.
     """
-    found: list[tuple[Span, tuple[Decimal, ...]]] = []
     with localcontext(prec=4 * MAX_DIGITS):
-        for span, readings in _numbers(document):
-            found.append((span, readings))
-            found.extend(_extended(document, span, readings))
-    return tuple(Statement(span, readings) for span, readings in sorted(found))
+        return merged(_signed_and_scaled(document))
 
 
-def _numbers(document: str) -> Iterator[tuple[Span, tuple[Decimal, ...]]]:
-    """Yield the numbers without what stands before and after them."""
-    for match in _PLAIN.finditer(document):
-        if readings := _read(match[0]):
-            yield match.span(), readings
-        elif not match[0].isdigit():
-            for group in _DIGITS.finditer(document, *match.span()):  # `3.11.2`, `14.03.2024`
-                if readings := _read(group[0]):
-                    yield group.span(), readings
-    for pattern, read in ((_SPACED, _read_spaced), (_POINT_FIRST, _read), (_FRACTION, _read_fraction)):
+def _signed_and_scaled(document: str) -> Iterator[tuple[Span, tuple[Decimal, ...]]]:
+    """Yield the numbers, and what each is with its sign, with the per cent sign or scale after it, and with both."""
+    signs = {match.end(): match.start() for match in _SIGN.finditer(document)}
+    for span, readings, is_whole in _numbers(document):
+        yield span, readings
+        if not is_whole:
+            continue
+        start, end = span
+        ends = [(end, readings)]
+        if after := _AFTER.match(document, end):
+            factor = _factor(after)
+            ends.append((after.end(), tuple(factor * reading for reading in readings)))
+            yield (start, after.end()), ends[-1][1]
+        sign = signs.get(start)
+        if sign is not None and "(" in document[sign:start]:
+            if closing := _CLOSING.match(document, ends[-1][0]):
+                negative = dict.fromkeys(-reading for _, values in reversed(ends) for reading in values)
+                yield (sign, closing.end()), (*negative,)
+        elif sign is not None:
+            yield from (((sign, end), tuple(-reading for reading in values)) for end, values in ends)
+
+
+def _numbers(document: str) -> Iterator[tuple[Span, tuple[Decimal, ...], bool]]:
+    """Yield the numbers without what stands before and after them, and whether that is theirs.
+
+    The sign and unit of a fraction and of a power of ten are not those of the digits inside.
+    """
+    inside, dropped = bytearray(len(document)), bytearray(len(document))
+    for pattern, read in ((_POWER, _read_power), (_FRACTION, _read_fraction)):
         for match in pattern.finditer(document):
+            start, end = match.span()
             if readings := read(match[0]):
-                yield match.span(), readings
-    yield from _in_words(document)
+                yield (start, end), readings, True
+            if readings and not match[0][-1].isalpha():
+                inside[start:end] = b"\1" * (end - start)
+            elif readings or pattern is _POWER:
+                dropped[start:end] = b"\1" * (end - start)
+    for (start, end), readings in chain(_in_digits(document), _in_words(document)):
+        if readings and not (dropped[start] or dropped[end - 1]):
+            yield (start, end), readings, not inside[end - 1]
+
+
+def _in_digits(document: str) -> Iterator[tuple[Span, tuple[Decimal, ...]]]:
+    for match in _PLAIN.finditer(document):
+        readings = _read(match[0])
+        if readings or match[0].isdigit():
+            yield match.span(), readings
+        else:
+            for group in _DIGITS.finditer(document, *match.span()):  # `3.11.2`, `14.03.2024`
+                yield group.span(), _read(group[0])
+    for pattern, read in ((_SPACED, _read_spaced), (_POINT_FIRST, _read)):
+        for match in pattern.finditer(document):
+            yield match.span(), read(match[0])
 
 
 def _in_words(document: str) -> Iterator[tuple[Span, tuple[Decimal, ...]]]:
+    """Yield the numbers in words: each word or two up to a scale, and what follows with smaller scales."""
     end = 0
     for word in _WORD.finditer(document):
-        if word[0].lower() in _FIRST_WORDS and word.start() >= end:
-            number = _NUMBER_WORDS.match(document, word.start())
-            if number:
-                end = number.end()
-                yield number.span(), _read_words(number[0])
+        start = word.start()
+        if start < end or word[0].lower() not in _FIRST_WORDS or not (match := _NUMBER_WORDS.match(document, start)):
+            continue
+        end = match.end()
+        number, scale = _read_words(match[0])
+        while scale >= 1000 and (joined := _JOINED.match(document, end)):
+            rest = _NUMBER_WORDS.match(document, joined.end())
+            value, smaller = _read_words(rest[0]) if rest else (None, 0)
+            if rest is None or value is None or number is None or value >= scale:
+                break
+            number, scale, end = number + value, smaller, rest.end()
+        yield (start, end), _if_it_ends(number)
+        if match["decimals"] and document[max(0, start - 3) : start].lower() == "at ":
+            end = word.end()  # `at one point five people left`
+
+
+@lru_cache(maxsize=4096)
+def _read_words(text: str) -> tuple[Fraction | None, int]:
+    """Return the value of number words and their scale: `"two and a half million"` → 2500000 and 1000000."""
+    match = _NUMBER_WORDS.fullmatch(text)
+    if match is None:
+        return None, 1
+    scale = prod(_SCALES[word] for word in re.findall(r"\w+", (match["scales"] or match["bare"] or "").lower()))
+    value, more = _read_part(match["part"]), _read_part(match["more"])
+    for word in re.findall(r"\w+", (match["whole"] or ("" if match["part"] else "one")).lower()):
+        value = max(value, Fraction(1)) * 100 if word == "hundred" else value + _NUMBERS.get(word, word in ("a", "an"))
+    decimals = [_DECIMALS.get(word, "") for word in re.findall(r"\w+", (match["decimals"] or "").lower())]
+    if not all(decimals):
+        return None, scale
+    if decimals:
+        value += Fraction(f"0.{''.join(decimals)}")
+    most = _read_part(match["most"]) * (1 if (match["most"] or "").lower().startswith("one") else scale)
+    return (value + more) * scale + most, scale
+
+
+def _read_part(text: str | None) -> Fraction:
+    """Return the value of `half`, `a quarter` and `two thirds`."""
+    *count, part = re.findall(r"\w+", text.lower()) if text else ["zero", "half"]
+    return Fraction(sum(_NUMBERS.get(word, 1) for word in count) if count else 1, _PARTS[part])
+
+
+def _if_it_ends(value: Fraction | None) -> tuple[Decimal, ...]:
+    """Return a number as a decimal fraction, if it is one: 3/4 → 0.75, 2/3 → nothing."""
+    if value is None or 10**MAX_DIGITS % value.denominator:
+        return ()
+    return (Decimal(value.numerator) / Decimal(value.denominator),)
 
 
 @lru_cache(maxsize=4096)
@@ -136,13 +255,13 @@ def _read(text: str) -> tuple[Decimal, ...]:
     """Return what digits with separators can be read as: `"1.250"` → 1.25 and 1250, `"1.2.3"` → nothing."""
     if len(text) > MAX_DIGITS:
         return ()
-    *groups, last = re.split(r"[.,'’]", text)
-    separators = re.findall(r"[.,'’]", text)
+    *groups, last = re.split(_SEPARATOR, text)
+    separators = re.findall(_SEPARATOR, text.translate(_USUAL))
     digits = Decimal("".join([*groups, last]))
     if not separators:
         return (digits,)
     decimal = Decimal(f"{''.join(groups)}.{last}") if separators[-1] in ".," else None
-    if len(separators) == 1 and not (decimal is None or _is_grouped([*groups, last])):
+    if len(separators) == 1 and decimal is not None and ("٫" in text or not _is_grouped([*groups, last])):
         return (decimal,)
     if len(separators) == 1 and decimal is not None:
         return (decimal, digits) if separators == ["."] else (digits, decimal)
@@ -166,53 +285,28 @@ def _read_spaced(text: str) -> tuple[Decimal, ...]:
 
 
 @lru_cache(maxsize=4096)
-def _read_fraction(text: str) -> tuple[Decimal, ...]:
-    """Return the value of `1/2`, `½` or `1 ½`, if its decimal fraction ends."""
-    *whole, above, below = map(
-        Decimal, re.findall(r"\d+", unicodedata.normalize("NFKC", re.sub("(?=[¼-⅞])", " ", text)))
-    )
-    value = above / below if below else Decimal("NaN")
-    return (sum(whole, start=value),) if value * below == above else ()
+def _read_power(text: str) -> tuple[Decimal, ...]:
+    """Return the value of `6.02e23`, if its exponent is below `MAX_DIGITS`."""
+    number, exponent = re.split("[eE]", text)
+    is_small = len(exponent) <= 4 and abs(int(exponent)) < MAX_DIGITS
+    return tuple(reading.scaleb(int(exponent)) for reading in _read(number)) if is_small else ()
 
 
 @lru_cache(maxsize=4096)
-def _read_words(text: str) -> tuple[Decimal, ...]:
-    """Return the value of number words: `"two hundred and five"` → 205."""
-    total, current = Decimal(0), Decimal(0)
-    for word in re.findall(r"\w+", text.lower().replace("and a half", "and half")):
-        if word in _NUMBERS:
-            current += _NUMBERS[word]
-        elif word in ("a", "an"):
-            current = current or Decimal(1)
-        elif word == "half":
-            current += Decimal("0.5")
-        elif word == "hundred":
-            current = (current or Decimal(1)) * 100
-        elif word in _SCALES:
-            total, current = total + (current or 1) * _SCALES[word], Decimal(0)
-    return (total + current,)
-
-
-def _extended(document: str, span: Span, readings: tuple[Decimal, ...]) -> Iterator[tuple[Span, tuple[Decimal, ...]]]:
-    """Yield what a number is with its sign, with the per cent sign or scale after it, and with both."""
-    start, end = span
-    sign = _SIGN.search(document, max(0, start - 3), start) if document[start - 1 : start] in _BEFORE else None
-    after = _AFTER.match(document, end)
-    factor = _factor(after) if after else 1
-    if sign:
-        yield (sign.start(), end), tuple(-reading for reading in readings)
-    if after:
-        yield (start, after.end()), tuple(factor * reading for reading in readings)
-    if sign and after:
-        yield (sign.start(), after.end()), tuple(-factor * reading for reading in readings)
+def _read_fraction(text: str) -> tuple[Decimal, ...]:
+    """Return the value of `1/2`, `½`, `1 ½` or `2 and a half`, if its decimal fraction ends."""
+    if text[-1].isalpha():
+        whole, words = re.split(r"\sand\s", text, flags=re.IGNORECASE)
+        return _if_it_ends(int(whole) + _read_part(words))
+    *wholes, above, below = map(
+        int, re.findall(r"\d+", unicodedata.normalize("NFKC", re.sub(f"(?=[{_VULGAR}])", " ", text)))
+    )
+    return _if_it_ends(sum(wholes) + Fraction(above, below)) if below else ()
 
 
 def _factor(after: re.Match[str]) -> Decimal:
-    match after.lastgroup:
-        case "thousandth":
-            return Decimal("0.001")
-        case "hundredth":
-            return Decimal("0.01")
-        case "exponent":
-            return Decimal(10) ** int(after["exponent"])
-    return Decimal(_SCALES[after[after.lastgroup or 0].lower()])
+    if after["thousandth"]:
+        return Decimal("0.001")
+    if after["hundredth"]:
+        return Decimal("0.01")
+    return Decimal(prod(_SCALES[word] for word in re.findall("[a-z]+", after[0].lower())))

@@ -5,6 +5,7 @@ April and one in March. What more characters mean is a statement of its own, so 
 that it was read from and no others: of `12 %`, `12` states 12, and `12 %` states 0.12.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -25,3 +26,12 @@ class Statement(Generic[T]):
 
     span: Span
     readings: tuple[T, ...]
+
+
+def merged(found: Iterable[tuple[Span, tuple[T, ...]]]) -> tuple[Statement[T], ...]:
+    """Return what was found by its spans, with the readings of one span together, and without what has none."""
+    readings: dict[Span, tuple[T, ...]] = {}
+    for span, values in found:
+        known = readings.get(span)
+        readings[span] = values if known is None else (*dict.fromkeys((*known, *values)),)
+    return tuple(Statement(span, readings[span]) for span in sorted(readings) if readings[span])
