@@ -333,6 +333,72 @@ def test_any_text_can_be_read(document):
             assert len({*one.readings}) == len(one.readings) > 0
 
 
+FRAGMENTS = st.sampled_from(
+    [
+        *(
+            "1",
+            "12",
+            "250",
+            "2024",
+            "½",
+            "1/4",
+            "1e5",
+            "1E400",
+            ".",
+            ",",
+            "-",
+            "–",
+            "(",
+            ")",
+            "$",
+            "%",
+            " ",
+            ":",
+            "/",
+            "T",
+        ),
+        *(
+            " and ",
+            " point ",
+            " minus ",
+            " at ",
+            " to ",
+            "a ",
+            "half ",
+            "one ",
+            "two ",
+            "three-",
+            "quarters ",
+            "third ",
+        ),
+        *(
+            "thirds",
+            "twenty-",
+            "hundred ",
+            "thousand ",
+            "million",
+            "March",
+            " May ",
+            "’24",
+            "09:00",
+            "-03:30",
+            " UTC+2",
+        ),
+    ]
+)
+
+
+@pytest.mark.thorough
+@given(st.lists(FRAGMENTS, max_size=12).map("".join))
+def test_what_a_statement_says_is_said_by_its_own_characters(document):
+    """What stands around them may take a reading away, and adds none."""
+    for read in (stated_numbers, stated_dates, stated_times, stated_datetimes):
+        for one in read(document):
+            quoted = document[slice(*one.span)]
+            alone = {inner.span: inner.readings for inner in read(quoted)}
+            assert {*one.readings} <= {*alone[0, len(quoted)]}
+
+
 @pytest.mark.thorough
 @given(st.text(alphabet="abcxyz \u0301é", max_size=80))
 def test_what_has_no_digits_and_no_words_for_them_states_nothing(document):
