@@ -95,6 +95,8 @@ NUMBERS = [
     ("zero point five", {"zero point five": "0.5"}),
     ("two point five million", {"two point five million": "2500000"}),
     ("two point twenty-five", {}),
+    (f"two point{' five' * (MAX_DIGITS + 1)}", {}),
+    (f"two point{' five' * 5000}", {}),
     ("at one point five left", {"one point five": "1.5", "five": "5"}),
     ("an often heard tone", {}),
     ("INV-2024-0117", {"2024": "2024", "0117": "117"}),

@@ -148,21 +148,20 @@ def _signed_and_scaled(document: str) -> Iterator[tuple[Span, tuple[Decimal, ...
     signs = {match.end(): match.start() for match in _SIGN.finditer(document)}
     for span, readings, is_whole in _numbers(document):
         yield span, readings
-        if not is_whole:
-            continue
         start, end = span
+        after, sign = (_AFTER.match(document, end), signs.get(start)) if is_whole else (None, None)
+        if after is None and sign is None:
+            continue
         ends = [(end, readings)]
-        if after := _AFTER.match(document, end):
+        if after:
             factor = _factor(after)
-            ends.append((after.end(), tuple(factor * reading for reading in readings)))
+            ends.append((after.end(), tuple([factor * reading for reading in readings])))
             yield (start, after.end()), ends[-1][1]
-        sign = signs.get(start)
         if sign is not None and "(" in document[sign:start]:
-            if closing := _CLOSING.match(document, ends[-1][0]):
-                negative = dict.fromkeys(-reading for _, values in reversed(ends) for reading in values)
-                yield (sign, closing.end()), (*negative,)
-        elif sign is not None:
-            yield from (((sign, end), tuple(-reading for reading in values)) for end, values in ends)
+            closing = _CLOSING.match(document, ends[-1][0])
+            ends = [(closing.end(), values) for _, values in reversed(ends)] if closing else []
+        if sign is not None:
+            yield from [((sign, end), tuple([-reading for reading in values])) for end, values in ends]
 
 
 def _numbers(document: str) -> Iterator[tuple[Span, tuple[Decimal, ...], bool]]:
@@ -229,7 +228,7 @@ def _read_words(text: str) -> tuple[Fraction | None, int]:
     for word in re.findall(r"\w+", (match["whole"] or ("" if match["part"] else "one")).lower()):
         value = max(value, Fraction(1)) * 100 if word == "hundred" else value + _NUMBERS.get(word, word in ("a", "an"))
     decimals = [_DECIMALS.get(word, "") for word in re.findall(r"\w+", (match["decimals"] or "").lower())]
-    if not all(decimals):
+    if not all(decimals) or len(decimals) > MAX_DIGITS:
         return None, scale
     if decimals:
         value += Fraction(f"0.{''.join(decimals)}")

@@ -34,4 +34,4 @@ def merged(found: Iterable[tuple[Span, tuple[T, ...]]]) -> tuple[Statement[T], .
     for span, values in found:
         known = readings.get(span)
         readings[span] = values if known is None else (*dict.fromkeys((*known, *values)),)
-    return tuple(Statement(span, readings[span]) for span in sorted(readings) if readings[span])
+    return tuple([Statement(span, values) for span, values in sorted(readings.items()) if values])
