@@ -107,10 +107,14 @@ def classify(output_type: object, text: TextOrChat, **options: Unpack[Options]) 
     for place in np.argsort(-shares, kind="stable").tolist():
         value = accepted[place][1]
         try:
-            probabilities[value] = probabilities.get(value, 0.0) + float(np.exp(shares[place]))
+            probabilities[value] = min(probabilities.get(value, 0.0) + float(np.exp(shares[place])), 1.0)
         except TypeError as error:
             remedy = "Ask for values such as str, int or an Enum, or for frozen models."
             raise SchemaError(f"{shown(value)} has no hash", remedy=remedy) from error
+    alike = {type(value) for _, value in accepted if value in (0, 1)}
+    if len(alike) > 1:
+        remedy = "Ask for values that differ in more than their types, such as texts."
+        raise SchemaError(f"{name} has values that Python calls equal, such as 1 and True", remedy=remedy)
     ranked = dict(sorted(probabilities.items(), key=lambda pair: -pair[1]))
     return Classification(next(iter(ranked)), ranked, min(float(np.exp(total)), 1.0))
 

@@ -161,3 +161,5 @@ def test_what_is_no_option_of_a_classification_is_refused() -> None:
         classify(bool, "Some text.", model=model(0), evidence=True)  # type: ignore[call-overload]
     with pytest.raises(SchemaError, match="An Extraction is a result"):
         classify(Extraction[bool], "Some text.", model=model(0))
+    with pytest.raises(SchemaError, match="equal, such as 1 and True"):
+        classify(Literal[1, True], "Some text.", model=model(0))

@@ -528,6 +528,23 @@ def test_the_legend_has_lines_without_colours(page: Browser) -> None:
     assert len({tuple(colours) for _, *colours in styles}) == 1
 
 
+@pytest.mark.parametrize("text", ["word " * 100_000, "日" * 300_000, "ab\U0001f642" * 90_000, "line\r\n" * 50_000])
+def test_a_long_document_is_all_there_soon(browser: Browser, tmp_path: Path, text: str) -> None:
+    """Also where it has no line ends, or nothing at all that parts it; only what is in sight is laid out."""
+    span = len(text) // 2, len(text) // 2 + 7
+    long = extraction(text, ["x"], **{"[0]": Evidence(span, "exact")})
+    browser.open(
+        report([extraction("short", ["y"], **{"[0]": Evidence(None, "none")}), long], tmp_path / "review.html")
+    )
+    started = time.perf_counter()
+    browser.run("show(1)")
+    assert browser.run("return byId('text').getBoundingClientRect().height") > 0
+    assert time.perf_counter() - started < 10
+    shown = browser.run("return [...document.querySelectorAll('#text mark')].map((one) => one.textContent).join('')")
+    assert same_units(shown, text[slice(*span)])
+    assert browser.run("return byId('text').textContent.length") == len(text.encode("utf-16-le")) // 2
+
+
 def test_a_thousand_documents_open_in_two_seconds(browser: Browser, tmp_path: Path) -> None:
     """Only what is in sight is there, and scrolling brings the rest, each time before the next picture is due."""
     page = report(purchases(1000), tmp_path / "review.html")

@@ -105,6 +105,8 @@ def to_data(extractions: Iterable[Extraction[Any]]) -> dict[str, Any]:
     for position, extraction in enumerate(given):
         if not isinstance(extraction, Extraction):
             raise TypeError(f"extractions[{position}] is {shown(extraction)}, not an Extraction. Leave it out.")
+        if not isinstance(extraction.document, str):
+            raise TypeError(f"extractions[{position}].document is {shown(extraction.document)}. Pass its text.")
     fields: dict[str, int] = {}
     ids: dict[str, int] = {}
     table = TypeTable()

@@ -1,30 +1,51 @@
-// The document: its text, cut wherever a span starts or ends, since spans may overlap.
+// The document: its text, cut wherever a span starts or ends, since spans may overlap, and into blocks, since a browser
+// lays out a paragraph as a whole: one of a million characters takes minutes.
 
-function pieces(one) {
+const BLOCK = 4000;
+
+// Where blocks start: behind the last line end that is near enough, or else the last space, or else anywhere.
+function blocks(text) {
+  const starts = [0];
+  while (text.length - starts.at(-1) > BLOCK) {
+    const from = starts.at(-1);
+    const behind = (mark) => text.lastIndexOf(mark, from + BLOCK - 1) + 1;
+    const next = [behind("\n"), behind(" "), from + BLOCK].find((place) => place > from);
+    starts.push(/^[\udc00-\udfff]/.test(text[next]) ? next - 1 : next);
+  }
+  return starts;
+}
+
+function pieces(one, starts) {
   const spans = one.values.map((value, number) => ({ number, span: value.span })).filter(({ span }) => span && span[0] < span[1]);
-  const cuts = [...new Set([0, one.text.length, ...spans.flatMap(({ span }) => span)])].sort((a, b) => a - b);
+  const cuts = [...new Set([...starts, one.text.length, ...spans.flatMap(({ span }) => span)])].sort((a, b) => a - b);
   const starting = Map.groupBy(spans, ({ span }) => span[0]);
   let covering = [];
   return cuts.slice(0, -1).map((start, index) => {
     covering = [...covering.filter(({ span }) => span[1] > start), ...(starting.get(start) ?? [])];
     covering.sort((a, b) => a.span[1] - a.span[0] - (b.span[1] - b.span[0]));
-    return { text: one.text.slice(start, cuts[index + 1]), numbers: covering.map(({ number }) => number) };
+    return { start, text: one.text.slice(start, cuts[index + 1]), numbers: covering.map(({ number }) => number) };
   });
 }
 
 function drawText() {
   const one = documents[at];
-  const parts = pieces(one).map(({ text, numbers }) => {
-    if (!numbers.length) return text;
-    const innermost = one.values[numbers[0]];
-    const made = element("mark", { className: `${innermost.band} ${innermost.match}`, title: numbers.map((n) => one.values[n].path).join(", ") }, text);
-    made.dataset.values = numbers.join(" ");
-    made.classList.toggle("faint", !numbers.some((n) => passes(one.values[n])));
-    return made;
-  });
-  byId("text").replaceChildren(...(one.text ? parts : [element("p", { className: "empty" }, "This document is empty.")]));
+  const starts = new Set(blocks(one.text));
+  const drawn = [];
+  for (const { start, text, numbers } of pieces(one, starts)) {
+    if (starts.has(start)) drawn.push(element("div", {}));
+    drawn.at(-1).append(numbers.length ? marked(one, text, numbers) : text);
+  }
+  byId("text").replaceChildren(...(one.text ? drawn : [element("p", { className: "empty" }, "This document is empty.")]));
   markActive();
   markFound();
+}
+
+function marked(one, text, numbers) {
+  const innermost = one.values[numbers[0]];
+  const made = element("mark", { className: `${innermost.band} ${innermost.match}`, title: numbers.map((n) => one.values[n].path).join(", ") }, text);
+  made.dataset.values = numbers.join(" ");
+  made.classList.toggle("faint", !numbers.some((n) => passes(one.values[n])));
+  return made;
 }
 
 const marksOf = (number) => byId("text").querySelectorAll(`mark[data-values~="${number}"]`);
