@@ -66,7 +66,7 @@ class Browser:
         return [json.dumps(entry) for entry in self.driver.get_log("browser") if entry["level"] != "INFO"]
 
 
-def wait_until(condition: Callable[[], object], seconds: float = 10) -> None:
+def wait_until(condition: Callable[[], object], seconds: float = 60) -> None:
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "it did not happen in time"
