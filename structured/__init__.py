@@ -36,8 +36,10 @@ from structured.errors import (
 from structured.extraction.calls import aextract, aextract_batch, extract, extract_batch, structured
 from structured.extraction.classification import Classification, classify
 from structured.extraction.conversation import TextOrChat
+from structured.extraction.documents import Document
 from structured.extraction.extractor import Extractor
 from structured.extraction.options import Options
+from structured.extraction.outcomes import BatchResult
 from structured.extraction.stream import Stream
 from structured.integrations.transformers import GuidedLogitsProcessor
 from structured.jobs.report.report import report
@@ -63,12 +65,14 @@ def __getattr__(name: str) -> str:
 
 __all__ = [
     "BatchError",
+    "BatchResult",
     "BudgetError",
     "BudgetWarning",
     "CacheWarning",
     "Calibration",
     "Classification",
     "Description",
+    "Document",
     "Evidence",
     "Extraction",
     "Extractor",

@@ -4,13 +4,14 @@ import functools
 import inspect
 import types
 import typing
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, Literal, ParamSpec, TypeVar, Unpack, get_origin, overload
 
 from structured.errors import SchemaError, StructuredError
 from structured.errors.calling_line import calling_line, warnings_at
 from structured.errors.values import shown
 from structured.extraction.conversation import TextOrChat
+from structured.extraction.documents import Documents
 from structured.extraction.extractor import Extractor, make_extractor, outcome_of_each
 from structured.extraction.options import Errors, Options, check_absent, check_batch, checked_options
 from structured.extraction.templates import Template
@@ -91,17 +92,17 @@ def extract(
 @overload
 def extract_batch(
     output_type: type[T],
-    documents: Iterable[TextOrChat],
+    documents: Documents,
     *,
     absent: None = ...,
-    errors: Literal["raise"] = ...,
+    errors: Literal["raise", "skip"] = ...,
     progress: bool | None = ...,
     **options: Unpack[Options],
 ) -> list[T]: ...
 @overload
 def extract_batch(
     output_type: type[T],
-    documents: Iterable[TextOrChat],
+    documents: Documents,
     *,
     absent: None = ...,
     errors: Literal["return"],
@@ -111,17 +112,17 @@ def extract_batch(
 @overload
 def extract_batch(
     output_type: type[T],
-    documents: Iterable[TextOrChat],
+    documents: Documents,
     *,
     absent: Absent,
-    errors: Literal["raise"] = ...,
+    errors: Literal["raise", "skip"] = ...,
     progress: bool | None = ...,
     **options: Unpack[Options],
 ) -> list[Extraction[T]]: ...
 @overload
 def extract_batch(
     output_type: type[T],
-    documents: Iterable[TextOrChat],
+    documents: Documents,
     *,
     absent: Absent,
     errors: Literal["return"],
@@ -131,18 +132,18 @@ def extract_batch(
 @overload
 def extract_batch(
     output_type: type[T],
-    documents: Iterable[TextOrChat],
+    documents: Documents,
     *,
     absent: Absent | None = ...,
     evidence: Literal[True],
-    errors: Literal["raise"] = ...,
+    errors: Literal["raise", "skip"] = ...,
     progress: bool | None = ...,
     **options: Unpack[Options],
 ) -> list[Extraction[T]]: ...
 @overload
 def extract_batch(
     output_type: type[T],
-    documents: Iterable[TextOrChat],
+    documents: Documents,
     *,
     absent: Absent | None = ...,
     evidence: Literal[True],
@@ -153,7 +154,7 @@ def extract_batch(
 @overload
 def extract_batch(
     output_type: object,
-    documents: Iterable[TextOrChat],
+    documents: Documents,
     *,
     absent: Absent | None = ...,
     evidence: bool = ...,
@@ -163,7 +164,7 @@ def extract_batch(
 ) -> list[Any]: ...
 def extract_batch(  # noqa: PLR0913  what tells the type of the results
     output_type: object,
-    documents: Iterable[TextOrChat],
+    documents: Documents,
     *,
     absent: Absent | None = None,
     evidence: bool = False,
@@ -176,12 +177,14 @@ def extract_batch(  # noqa: PLR0913  what tells the type of the results
     Parameters:
         output_type: One type for all documents, or a list of types, one for each document. With a list, `examples` and
             paths in `absent` and `grounded` are refused, since they belong to one type.
-        documents: The texts; each may also be a list of messages.
+        documents: The texts, in any iterable, which is read as far as it is needed; each may also be a list of
+            messages, an id with a text (`("a.txt", "Jason is 25.")`), a `Path` of a file of text, or a `Document`. A
+            folder stands for the files in it.
         absent: As for `extract`.
         evidence: As for `extract`.
         errors: `"raise"` raises `BatchError` at the end if some documents failed; it holds all results and errors.
-            `"return"` puts the error of a document in place of its result. A document fails if it is empty, not text or
-            too long, or if validators reject every answer; the others are not affected.
+            `"return"` puts the error of a document in place of its result, `"skip"` leaves it out. A document fails if
+            it is empty, not text or too long, or if validators reject every answer; the others are not affected.
         progress: True shows a progress bar on stderr or in a notebook, False does not. None, the default, shows it
             after two seconds on a terminal or in a notebook.
         options: See `Options`.
@@ -238,17 +241,17 @@ async def aextract(
 @overload
 async def aextract_batch(
     output_type: type[T],
-    documents: Iterable[TextOrChat],
+    documents: Documents,
     *,
     absent: None = ...,
-    errors: Literal["raise"] = ...,
+    errors: Literal["raise", "skip"] = ...,
     progress: bool | None = ...,
     **options: Unpack[Options],
 ) -> list[T]: ...
 @overload
 async def aextract_batch(
     output_type: type[T],
-    documents: Iterable[TextOrChat],
+    documents: Documents,
     *,
     absent: None = ...,
     errors: Literal["return"],
@@ -258,17 +261,17 @@ async def aextract_batch(
 @overload
 async def aextract_batch(
     output_type: type[T],
-    documents: Iterable[TextOrChat],
+    documents: Documents,
     *,
     absent: Absent,
-    errors: Literal["raise"] = ...,
+    errors: Literal["raise", "skip"] = ...,
     progress: bool | None = ...,
     **options: Unpack[Options],
 ) -> list[Extraction[T]]: ...
 @overload
 async def aextract_batch(
     output_type: type[T],
-    documents: Iterable[TextOrChat],
+    documents: Documents,
     *,
     absent: Absent,
     errors: Literal["return"],
@@ -278,18 +281,18 @@ async def aextract_batch(
 @overload
 async def aextract_batch(
     output_type: type[T],
-    documents: Iterable[TextOrChat],
+    documents: Documents,
     *,
     absent: Absent | None = ...,
     evidence: Literal[True],
-    errors: Literal["raise"] = ...,
+    errors: Literal["raise", "skip"] = ...,
     progress: bool | None = ...,
     **options: Unpack[Options],
 ) -> list[Extraction[T]]: ...
 @overload
 async def aextract_batch(
     output_type: type[T],
-    documents: Iterable[TextOrChat],
+    documents: Documents,
     *,
     absent: Absent | None = ...,
     evidence: Literal[True],
@@ -300,7 +303,7 @@ async def aextract_batch(
 @overload
 async def aextract_batch(
     output_type: object,
-    documents: Iterable[TextOrChat],
+    documents: Documents,
     *,
     absent: Absent | None = ...,
     evidence: bool = ...,
@@ -310,7 +313,7 @@ async def aextract_batch(
 ) -> list[Any]: ...
 async def aextract_batch(  # noqa: PLR0913  what tells the type of the results
     output_type: object,
-    documents: Iterable[TextOrChat],
+    documents: Documents,
     *,
     absent: Absent | None = None,
     evidence: bool = False,
@@ -333,7 +336,7 @@ async def _in_thread(run: Callable[[], T]) -> T:
 
 def _batch(  # noqa: PLR0913, PLR0917  what a call was given
     output_type: object,
-    documents: Iterable[TextOrChat],
+    documents: Documents,
     kind: tuple[Absent | None, bool],
     errors: Errors,
     progress: bool | None,
@@ -429,7 +432,8 @@ def _decorate(function: Callable[..., Any], *, absent: Absent | None, options: O
         question = template.fill(bound.arguments)
         made = extractor()
         task = made.task.with_instructions(question.instructions)
-        return made.run.outcome([task], [question.document], named=template.named).only()
+        made.run.warn_of_idle([task])
+        return made.run.outcome([(task, question.document)], total=1, named=template.named).only()
 
     if inspect.iscoroutinefunction(function):
 

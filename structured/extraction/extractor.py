@@ -1,7 +1,7 @@
 """An extractor: a type, a model and options, ready for prompts and documents."""
 
 import copy
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Generic, Literal, Self, TypeVar, Unpack, cast, overload
 
@@ -11,6 +11,7 @@ from structured.errors import PromptError, SchemaError, StructuredError
 from structured.errors.arguments import check_picklable
 from structured.errors.values import counted, described, message, shown
 from structured.extraction.conversation import Conversation, TextOrChat
+from structured.extraction.documents import DocumentLike, Documents, count_of, each_document
 from structured.extraction.options import (
     MAX_TOKENS,
     Errors,
@@ -22,8 +23,8 @@ from structured.extraction.options import (
     layout_of,
     repetition_of,
 )
-from structured.extraction.outcomes import Outcome
-from structured.extraction.run import Run, listed_documents
+from structured.extraction.outcomes import BatchResult, Outcome
+from structured.extraction.run import Run
 from structured.extraction.stream import Stream
 from structured.extraction.task import Task
 from structured.models import load_model
@@ -158,29 +159,31 @@ class Extractor(Generic[T]):
         `instructions` apply to this call alone, and follow those of the extractor. Raises PromptError, BudgetError or
         GenerationError.
         """
-        return cast("T", self.run.outcome([self.task.with_instructions(instructions)], [text], named="the text").only())
+        task = self.task.with_instructions(instructions)
+        self.run.warn_of_idle([task])
+        return cast("T", self.run.outcome([(task, text)], total=1, named="the text").only())
 
     @overload
     def batch(
-        self, documents: Iterable[TextOrChat], *, errors: Literal["raise"] = ..., progress: bool | None = ...
+        self, documents: Documents, *, errors: Literal["raise", "skip"] = ..., progress: bool | None = ...
     ) -> list[T]: ...
     @overload
     def batch(
-        self, documents: Iterable[TextOrChat], *, errors: Literal["return"], progress: bool | None = ...
+        self, documents: Documents, *, errors: Literal["return"], progress: bool | None = ...
     ) -> list[T | StructuredError]: ...
     @overload
     def batch(
         self,
-        documents: Iterable[TextOrChat],
+        documents: Documents,
         *,
         evidence: Literal[True],
-        errors: Literal["raise"] = ...,
+        errors: Literal["raise", "skip"] = ...,
         progress: bool | None = ...,
     ) -> list[Extraction[T]]: ...
     @overload
     def batch(
         self,
-        documents: Iterable[TextOrChat],
+        documents: Documents,
         *,
         evidence: Literal[True],
         errors: Literal["return"],
@@ -188,7 +191,7 @@ class Extractor(Generic[T]):
     ) -> list[Extraction[T] | StructuredError]: ...
     def batch(
         self,
-        documents: Iterable[TextOrChat],
+        documents: Documents,
         *,
         evidence: bool = False,
         errors: Errors = "raise",
@@ -211,9 +214,62 @@ class Extractor(Generic[T]):
         """
         check_batch(errors, progress)
         check_evidence("evidence", evidence)
-        listed = listed_documents(documents)
-        task = replace(self.task, evidence=True) if evidence and not self.task.evidence else self.task
-        return self.run.outcome([task] * len(listed), listed, progress=progress).all(errors)
+        given = each_document(documents)
+        task = self._task_with(evidence)
+        self.run.warn_of_idle([task])
+        work = ((task, document) for document in given)
+        return self.run.outcome(work, total=count_of(documents), progress=progress).all(errors)
+
+    def stream_batch(
+        self, documents: Documents, *, evidence: bool = False, errors: Errors = "raise", progress: bool | None = None
+    ) -> Iterator[BatchResult[Any]]:
+        """Extract one instance from each document, and yield each as soon as it is there, in any order.
+
+        The documents are read as they are needed and forgotten when they are done, so that there may be any number.
+
+            for result in extractor.stream_batch(Path("letters")):
+                print(result.document, result.value)
+
+        Parameters:
+            documents: As for `extract_batch`.
+            evidence: As for `batch`.
+            errors: `"raise"` raises the error of the first document that fails, `"return"` yields a result with the
+                error, `"skip"` yields none.
+            progress: As for `extract_batch`.
+
+        Raises:
+            ModelError: The model failed; what was finished before has been yielded. Whatever else `batch` raises.
+        """
+        check_batch(errors, progress)
+        check_evidence("evidence", evidence)
+        given, task = each_document(documents), self._task_with(evidence)
+        self.run.warn_of_idle([task])
+        return self._streamed(given, Outcome(count_of(documents)), task, errors, progress)
+
+    def _streamed(
+        self, given: Iterator[Any], outcome: Outcome, task: Task, errors: Errors, progress: bool | None
+    ) -> Iterator[BatchResult[Any]]:
+        waiting: dict[int, DocumentLike] = {}
+
+        def work() -> Iterator[tuple[Task, DocumentLike]]:
+            for position, document in enumerate(given):
+                waiting[position] = document
+                yield task, document
+
+        for position in self.run.finished(work(), outcome, progress=progress):
+            document, error = waiting.pop(position), outcome.errors.pop(position, None)
+            if error is None:
+                yield BatchResult(position, document, outcome.results.pop(position))
+            elif errors == "raise":
+                raise error
+            elif errors == "return":
+                yield BatchResult(position, document, None, error)
+        outcome.warn()
+        if outcome.stopped is not None:
+            raise outcome.stopped
+
+    def _task_with(self, evidence: bool) -> Task:
+        return replace(self.task, evidence=True) if evidence and not self.task.evidence else self.task
 
     def stream(self, text: TextOrChat) -> Stream[T]:
         """Return the answer to a text or messages as a `Stream`. Raises PromptError, BudgetError."""
@@ -243,7 +299,7 @@ class Extractor(Generic[T]):
 
 def outcome_of_each(  # noqa: PLR0913  what a call was given
     output_types: Sequence[object],
-    documents: Iterable[TextOrChat],
+    documents: Documents,
     absent: Absent | None,
     options: Options,
     *,
@@ -255,7 +311,7 @@ def outcome_of_each(  # noqa: PLR0913  what a call was given
     Raises ValueError if there are more of one than of the other, and for examples and paths, which are of one
     type; everything else as `Extractor.batch`.
     """
-    listed = listed_documents(documents)
+    listed = list(each_document(documents))
     if len(output_types) != len(listed):
         raise ValueError(
             f"Pass one type for each document: these are {counted(len(output_types), 'type')} for "
@@ -274,7 +330,9 @@ def outcome_of_each(  # noqa: PLR0913  what a call was given
         if id(output_type) not in extractors:
             extractors[id(output_type)] = make_extractor(output_type, absent, options, evidence=evidence)
     tasks = [extractors[id(output_type)].task for output_type in output_types]
-    return Run.of(options).outcome(tasks, listed, progress=progress)
+    run = Run.of(options)
+    run.warn_of_idle(tasks)
+    return run.outcome(zip(tasks, listed, strict=True), total=len(listed), progress=progress)
 
 
 def make_extractor(

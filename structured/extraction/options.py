@@ -33,8 +33,9 @@ from structured.output_types.grounded.marks import Ground
 from structured.output_types.json_output import JsonLayout
 from structured.results.calibration import Calibration
 
-Errors = Literal["raise", "return"]
-"""What becomes of the documents that fail: a BatchError in the end, or the error of each in place of its result."""
+Errors = Literal["raise", "return", "skip"]
+"""What becomes of the documents that fail: a BatchError in the end, the error of each in place of its result, or
+nothing."""
 
 Repairs = Literal["field", "told", "whole"]
 """What is written again after an answer was rejected: the values that were, and the model may be told why; or all."""

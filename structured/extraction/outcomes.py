@@ -1,7 +1,7 @@
 """The outcome of a call: for each document its result or its error, and which answers a token limit shortened."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from structured.errors import (
     BatchError,
@@ -13,52 +13,80 @@ from structured.errors import (
 )
 from structured.errors.calling_line import warn
 from structured.errors.values import message
+from structured.extraction.documents import DocumentLike
 from structured.extraction.options import Errors
-from structured.extraction.task import Item
+from structured.extraction.task import Item, Task
+
+T = TypeVar("T")
 
 MAX_NAMED = 10
 """Documents whose numbers a warning lists."""
 
 
-class Outcome:
-    """What has become so far of some documents, by their positions. `tokens` counts those of all texts written."""
+class BatchResult(NamedTuple, Generic[T]):
+    """What became of one document of a batch.
 
-    def __init__(self, total: int) -> None:
-        self.results: list[Any] = [None] * total
+    Attributes:
+        position: Its place among the documents.
+        document: As it was given.
+        value: The instance, or the `Extraction`; None if there is an error.
+        error: Why there is none.
+    """
+
+    position: int
+    document: DocumentLike
+    value: T | None
+    error: StructuredError | None = None
+
+
+class _Limited(NamedTuple):
+    """An answer that was shortened: where, of which task, and whether the model's context was what limited it."""
+
+    position: int
+    task: Task
+    is_by_context: bool
+
+
+class Outcome:
+    """What has become so far of some documents, by their positions.
+
+    Attributes:
+        total: The number of documents; None while they are still being read.
+        results: Those that have not been handed out.
+        errors: Likewise.
+        done: The number of documents that have had a result or an error.
+        failed: The number of those that had an error.
+        tokens: The tokens of all texts written.
+        stopped: What the model raised, if it failed.
+    """
+
+    def __init__(self, total: int | None = None) -> None:
+        self.total = total
+        self.results: dict[int, Any] = {}
         self.errors: dict[int, StructuredError] = {}
-        self.tokens = 0
+        self.done = self.failed = self.tokens = 0
         self.stopped: Exception | None = None
-        """What the model raised, if it failed."""
-        self._waiting = set(range(total))
-        self._shortened: list[Item] = []
-        self._repetitive: list[Item] = []
+        self._shortened: list[_Limited] = []
+        self._repetitive: list[int] = []
 
     def __repr__(self) -> str:
-        return f"Outcome({self.done} of {self.total} done, {len(self.errors)} failed)"
-
-    @property
-    def total(self) -> int:
-        """The number of documents."""
-        return len(self.results)
-
-    @property
-    def done(self) -> int:
-        """The number of documents that have a result or an error."""
-        return self.total - len(self._waiting)
+        of = "" if self.total is None else f" of {self.total}"
+        return f"Outcome({self.done}{of} done, {self.failed} failed)"
 
     def accept(self, item: Item, result: Any, *, shortened: bool = False, repetitive: bool = False) -> None:
         """Take the result of a document; it may have been shortened, or led out of a repetition."""
         self.results[item.position] = result
-        self._waiting.discard(item.position)
+        self.done += 1
         if shortened:
-            self._shortened.append(item)
+            self._shortened.append(_Limited(item.position, item.task, item.is_limited_by_context))
         if repetitive:
-            self._repetitive.append(item)
+            self._repetitive.append(item.position)
 
     def fail(self, position: int, error: StructuredError) -> None:
         """Take the error of a document."""
         self.errors[position] = error
-        self._waiting.discard(position)
+        self.done += 1
+        self.failed += 1
 
     def reject(self, items: Iterable[Item]) -> None:
         """Give up documents every answer of which was rejected."""
@@ -69,12 +97,12 @@ class Outcome:
 
     def only(self) -> Any:
         """Return the result of the one document, with a warning if it was shortened. Raises its error."""
-        self._warn()
+        self.warn()
         if self.stopped is not None:
             raise self.stopped
         for error in self.errors.values():
             raise error
-        (result,) = self.results
+        (result,) = self.results.values()
         return result
 
     def all(self, errors: Errors) -> list[Any]:
@@ -83,25 +111,30 @@ class Outcome:
         Where the model failed, that is the error of each document that was not finished. Raises BatchError, or
         what the model raised if there is no result at all; with "return", the errors stand in place of the results.
         """
-        self._warn()
-        if errors == "raise" and self.stopped is not None and self.done == len(self.errors):
+        self.warn()
+        if errors == "raise" and self.stopped is not None and not self.results:
             raise self.stopped
+        positions = range(self.done if self.total is None else self.total)
         failed = dict(self.errors)
         if self.stopped is not None:
-            failed |= dict.fromkeys(sorted(self._waiting), self._as_model_error(self.stopped))
+            waiting = [one for one in positions if one not in self.results and one not in failed]
+            failed |= dict.fromkeys(waiting, self._as_model_error(self.stopped))
         failed = dict(sorted(failed.items()))
         if errors == "return":
-            return [failed.get(position, result) for position, result in enumerate(self.results)]
+            return [failed.get(position, self.results.get(position)) for position in positions]
+        results = [self.results.get(position) for position in positions]
+        if errors == "skip":
+            return [result for position, result in enumerate(results) if position not in failed]
         if failed:
-            raise BatchError(self.results, failed) from self.stopped
-        return self.results
+            raise BatchError(results, failed) from self.stopped
+        return results
 
     def note_loss(self, error: BaseException) -> None:
         """Tell an exception that ends the call from outside, such as an interrupt, what is lost by it."""
-        finished = self.done - len(self.errors)
+        finished = self.done - self.failed
         if finished:
             error.add_note(
-                f"{finished:,} of {self.total:,} documents were finished, and their results are lost with this. "
+                f"{finished:,}{self._of_all} documents were finished, and their results are lost with this. "
                 "`observe` receives each text as soon as it is written, so it can save them."
             )
 
@@ -110,33 +143,37 @@ class Outcome:
         if isinstance(stopped, StructuredError):
             return stopped
         error = ModelError(
-            f"The model failed after {self.done:,} of {self.total:,} documents: {type(stopped).__name__}: "
+            f"The model failed after {self.done:,}{self._of_all} documents: {type(stopped).__name__}: "
             f"{message(stopped)}. Fix that, and run the remaining documents."
         )
         error.__cause__ = stopped
         return error
 
-    def _warn(self) -> None:
+    @property
+    def _of_all(self) -> str:
+        return "" if self.total is None else f" of {self.total:,}"
+
+    def warn(self) -> None:
         """Warn once of all answers that were shortened to fit a limit, and once of all that repeated themselves."""
         if self._shortened:
             self._warn_of_limits()
         if self._repetitive:
-            items = sorted(self._repetitive, key=lambda item: item.position)
-            what, _, it_is = self._subject(items)
+            positions = sorted(self._repetitive)
+            what, _, it_is = self._subject(positions)
             warn(
                 RepetitionWarning(
                     f"{what} repeated the same text in a string or a list, which was closed; {it_is} valid but may "
                     "be incomplete. Limit the field, with Field(max_length=…), or describe what it is to hold; "
                     "stop_repetition=False allows repetition.",
-                    documents=[item.position for item in items],
+                    documents=positions,
                 )
             )
 
     def _warn_of_limits(self) -> None:
-        items = sorted(self._shortened, key=lambda item: item.position)
-        task = items[0].task
-        by_limit = [item for item in items if not item.is_limited_by_context]
-        by_context = [item for item in items if item.is_limited_by_context]
+        shortened = sorted(self._shortened, key=lambda one: one.position)
+        task = shortened[0].task
+        by_limit = [one.position for one in shortened if not one.is_by_context]
+        by_context = [one.position for one in shortened if one.is_by_context]
         sentences: list[str] = []
         if by_limit:
             sentences.append(self._sentence(by_limit, f"max_tokens={task.max_tokens}", "Raise max_tokens."))
@@ -144,16 +181,16 @@ class Outcome:
             limit = f"the context of {task.model.name}: {task.model.context_length:,} tokens, prompt included"
             remedy = "Shorten or split the text, or use a model with a longer context."
             sentences.append(self._sentence(by_context, limit, remedy))
-        warn(BudgetWarning(" ".join(sentences), documents=[item.position for item in items]))
+        warn(BudgetWarning(" ".join(sentences), documents=[one.position for one in shortened]))
 
-    def _sentence(self, items: Sequence[Item], limit: str, remedy: str) -> str:
-        what, verb, it_is = self._subject(items)
+    def _sentence(self, positions: Sequence[int], limit: str, remedy: str) -> str:
+        what, verb, it_is = self._subject(positions)
         return f"{what} {verb} shortened to fit {limit}; {it_is} valid but may be incomplete. {remedy}"
 
-    def _subject(self, items: Sequence[Item]) -> tuple[str, str, str]:
+    def _subject(self, positions: Sequence[int]) -> tuple[str, str, str]:
         """Return the answers for some documents as the subject of a sentence, with the verb and a pronoun."""
         if self.total == 1:
             return "The answer", "was", "it is"
-        named = ", ".join(str(item.position) for item in items[:MAX_NAMED])
-        more = ", …" if len(items) > MAX_NAMED else ""
-        return f"The answers for {len(items):,} of {self.total:,} documents ({named}{more})", "were", "they are"
+        named = ", ".join(map(str, positions[:MAX_NAMED]))
+        more = ", …" if len(positions) > MAX_NAMED else ""
+        return f"The answers for {len(positions):,}{self._of_all} documents ({named}{more})", "were", "they are"

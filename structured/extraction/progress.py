@@ -43,7 +43,8 @@ def showing(outcome: Outcome, progress: bool | None) -> Iterator[None]:
     None shows it only where a person may be waiting: for several documents, on a terminal or in a notebook, after two
     seconds.
     """
-    wanted = outcome.total > 0 if progress else progress is None and outcome.total > 1 and (_notebook() or _terminal())
+    several = outcome.total is None or outcome.total > 1
+    wanted = outcome.total != 0 if progress else progress is None and several and (_notebook() or _terminal())
     if not wanted or not _SHOWING.acquire(blocking=False):
         yield
         return
@@ -129,17 +130,19 @@ def _bar(outcome: Outcome, seconds: float) -> "Table":
 
 def _facts(outcome: Outcome, seconds: float) -> list[str]:
     """Return what there is to tell: documents, failures, tokens a second, and the time that is left or was taken."""
-    done, failed = outcome.done, len(outcome.errors)
-    facts = [f"{done:,}/{outcome.total:,} documents"]
+    done, failed, total = outcome.done, outcome.failed, outcome.total
+    facts = [f"{done:,} documents" if total is None else f"{done:,}/{total:,} documents"]
     if failed:
         facts.append(f"{failed:,} failed")
     if outcome.tokens:
         facts.append(f"{outcome.tokens / max(seconds, 1e-3):,.0f} tokens/s")
     written = done - failed  # most failures take no time
-    if done == outcome.total:
+    if total is None:
+        facts.append(_clock(seconds))
+    elif done == total:
         facts.append(f"{_clock(seconds)} in all")
     elif written:
-        facts.append(f"{_clock(seconds / written * (outcome.total - done))} left")
+        facts.append(f"{_clock(seconds / written * (total - done))} left")
     return facts
 
 

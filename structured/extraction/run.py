@@ -2,10 +2,10 @@
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from structured.automata.protocol import accepts_text
 from structured.decoding.generate import DEFAULT_BATCH_SIZE
@@ -20,8 +20,7 @@ from structured.errors import (
     SchemaError,
     StructuredError,
 )
-from structured.errors.values import shown
-from structured.extraction.conversation import TextOrChat, is_message
+from structured.extraction.documents import DocumentLike, characters_of
 from structured.extraction.options import RETRIES, Options, Repairs, search_of, warn_of_idle
 from structured.extraction.outcomes import Outcome
 from structured.extraction.progress import showing
@@ -37,6 +36,12 @@ from structured.output_types.stated import Stated
 from structured.results.answers import read_answer
 from structured.results.calibration import Calibration
 from structured.results.evidence import Sureness, evidence, provenance, sureness
+
+BATCHES = 64
+"""Batches whose documents are prepared together, sorted by length, and answered before the next are looked at."""
+
+MAX_CHARACTERS = 250_000
+"""Of these documents together, where they are long: what a document states takes a thousand times its memory."""
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -85,22 +90,103 @@ class Run:
 
     def outcome(
         self,
-        tasks: Sequence[Task],
-        documents: Sequence[TextOrChat],
+        work: Iterable[tuple[Task, DocumentLike]],
         *,
+        total: int | None = None,
         progress: bool | None = False,
         named: str | None = None,
     ) -> Outcome:
         """Return what becomes of documents, each of its own task; a single one may have a name for errors."""
-        self.warn_of_idle(tasks)
-        outcome = Outcome(len(documents))
+        outcome = Outcome(total)
         try:
-            with showing(outcome, progress):
-                self._answer(self._items(tasks, documents, outcome, named), outcome)
+            for _ in self.finished(work, outcome, progress=progress, named=named):
+                pass
         except BaseException as error:
             outcome.note_loss(error)
             raise
+        if outcome.total is None and outcome.stopped is None:
+            outcome.total = outcome.done
         return outcome
+
+    def finished(
+        self,
+        work: Iterable[tuple[Task, DocumentLike]],
+        outcome: Outcome,
+        *,
+        progress: bool | None = False,
+        named: str | None = None,
+    ) -> Iterator[int]:
+        """Yield the position of each document as soon as it has a result or an error in the outcome.
+
+        Documents are read as they are needed, a window of them at a time. While the model works on one window, the
+        next is prepared in a thread; `work` itself is read in this one.
+        """
+        with showing(outcome, progress), ThreadPoolExecutor(1, "documents") as pool:  # no thread until there is work
+            windows = self._windows(work)
+            window, broken = _prepared(next(windows, []), named), None
+            while window and outcome.stopped is None:
+                try:
+                    following = next(windows, [])
+                except Exception as error:  # noqa: BLE001  where the documents come from is the user's own code
+                    following, broken = [], error
+                beside = pool.submit(copy_context().run, _prepared, following, named) if following else None
+                for failure in window:
+                    if isinstance(failure, _Failure):
+                        outcome.fail(*failure)
+                        yield failure.position
+                yield from self._answer([one for one in window if isinstance(one, Item)], outcome)
+                window = [] if beside is None else beside.result()
+            if broken is not None:
+                raise broken
+
+    def _windows(self, work: Iterable[tuple[Task, DocumentLike]]) -> Iterator[list["_Work"]]:
+        """Yield documents with their positions, so many together that sorting and batching them pays.
+
+        Where reading them fails, what has been read is yielded first.
+        """
+        window: list[_Work] = []
+        characters = 0
+        try:
+            for position, (task, document) in enumerate(work):
+                window.append(_Work(position, task, document))
+                characters += characters_of(document)
+                is_large = characters >= MAX_CHARACTERS and len(window) >= self.batch_size
+                if is_large or len(window) == BATCHES * self.batch_size:
+                    yield window
+                    window, characters = [], 0
+        except Exception:
+            if window:
+                yield window
+            raise
+        if window:
+            yield window
+
+    def _answer(self, items: list[Item], outcome: Outcome) -> Iterator[int]:
+        """Generate answers until there is one for each item, or no attempt is left, or the model fails.
+
+        Yields the position of each item that is done.
+        """
+        pending = {item.position: item for item in items}
+        for attempt in range(self.retries + 1):
+            for item in pending.values():
+                if attempt == self.retries and item.uncertain is None:
+                    item.repair = None  # the last attempt is at the whole answer
+            for item, candidates in self._candidates(list(pending.values()), attempt, outcome):
+                if isinstance(candidates, StructuredError):
+                    outcome.fail(item.position, candidates)
+                elif not self.accept(item, candidates, outcome):
+                    continue
+                del pending[item.position]
+                yield item.position
+        for item in list(pending.values()):
+            if item.uncertain is not None:
+                self._finish(item, item.uncertain, outcome)
+                del pending[item.position]
+                yield item.position
+        if outcome.stopped is None:
+            outcome.reject(pending.values())
+            yield from pending
+        self.save(items)
 
     def warn_of_idle(self, tasks: Sequence[Task]) -> None:
         """Warn of options that do nothing for the types of some tasks."""
@@ -113,46 +199,6 @@ class Run:
         if names and types and not any(isinstance(one, JsonOutput) for one in types):
             why = f"on {types[0].name}, whose answers are no JSON and are written again as a whole"
             warn_of_idle(names, why, "Ask for a type of Pydantic,")
-
-    @staticmethod
-    def _items(
-        tasks: Sequence[Task], documents: Sequence[TextOrChat], outcome: Outcome, named: str | None
-    ) -> list[Item]:
-        """Return the documents, prepared; of some there can be no answer, and they fail."""
-        items: list[Item] = []
-        for position, (task, document) in enumerate(zip(tasks, documents, strict=True)):
-            try:
-                items.append(task.item(position, document, named=named))
-            except (PromptError, BudgetError, NotStatedError) as error:
-                if isinstance(error, NotStatedError) and named is None:
-                    error = error.at(position)
-                outcome.fail(position, error)
-            except (SchemaError, PatternError) as error:
-                if not task.output_type.depends_on_document:
-                    raise
-                outcome.fail(position, error)
-        return items
-
-    def _answer(self, items: list[Item], outcome: Outcome) -> None:
-        """Generate answers until there is one for each item, or no attempt is left, or the model fails."""
-        pending = {item.position: item for item in items}
-        for attempt in range(self.retries + 1):
-            for item in pending.values():
-                if attempt == self.retries and item.uncertain is None:
-                    item.repair = None  # the last attempt is at the whole answer
-            for item, candidates in self._candidates(list(pending.values()), attempt, outcome):
-                if isinstance(candidates, StructuredError):
-                    outcome.fail(item.position, candidates)
-                    del pending[item.position]
-                elif self.accept(item, candidates, outcome):
-                    del pending[item.position]
-        for item in list(pending.values()):
-            if item.uncertain is not None:
-                self._finish(item, item.uncertain, outcome)
-                del pending[item.position]
-        if outcome.stopped is None:
-            outcome.reject(pending.values())
-        self.save(items)
 
     def save(self, items: Iterable[Item]) -> None:
         """Save what was learned while some items were answered."""
@@ -308,21 +354,33 @@ class Run:
         )
 
 
-def listed_documents(documents: Iterable[TextOrChat]) -> list[TextOrChat]:
-    """Return documents as a list. Raises PromptError for what is a single one, or not several texts in an order."""
-    match documents:
-        case str() | bytes() | bytearray():
-            kind = type(documents).__name__
-            raise PromptError(f"The documents are one {kind}, and would be read letter by letter. Pass a list: [text].")
-        case Path():
-            raise PromptError("The documents are a path. Pass a list of what is in the files: [path.read_text()].")
-        case Mapping():
-            raise PromptError("The documents are a mapping, and would be its keys. Pass list(documents.values()).")
-        case AbstractSet():
-            raise PromptError("The documents are a set, and have no order for the answers. Pass a list.")
-        case Iterable():
-            listed = list(documents)
-            if listed and all(map(is_message, listed)):
-                raise PromptError("The documents are the messages of one chat. Pass a list of chats: [messages].")
-            return listed
-    raise PromptError(f"The documents are {shown(documents)}. Pass a list of texts.")
+class _Work(NamedTuple):
+    """A document that waits, with its position and its task."""
+
+    position: int
+    task: Task
+    document: DocumentLike
+
+
+class _Failure(NamedTuple):
+    """A document of which there can be no answer."""
+
+    position: int
+    error: StructuredError
+
+
+def _prepared(window: list[_Work], named: str | None) -> list[Item | _Failure]:
+    """Return the documents of a window, prepared; of some there can be no answer, and they fail."""
+    prepared: list[Item | _Failure] = []
+    for position, task, given in window:
+        try:
+            prepared.append(task.item(position, given, named=named))
+        except (PromptError, BudgetError, NotStatedError) as error:
+            if isinstance(error, NotStatedError) and named is None:
+                error = error.at(position)
+            prepared.append(_Failure(position, error))
+        except (SchemaError, PatternError) as error:
+            if not task.output_type.depends_on_document:
+                raise
+            prepared.append(_Failure(position, error))
+    return prepared

@@ -14,7 +14,8 @@ from structured.decoding.requests import Generation, Request
 from structured.decoding.sampling import Sampler
 from structured.decoding.token_healing import Healed, begun_index, heal
 from structured.errors import Attempt, PromptError
-from structured.extraction.conversation import Conversation, TextOrChat
+from structured.extraction.conversation import Conversation
+from structured.extraction.documents import DocumentLike, read_document
 from structured.extraction.prompts import chat_messages, check_characters, completion_prompt
 from structured.index.compile import compile_type
 from structured.index.guide import Guide
@@ -87,14 +88,15 @@ class Task:
             examples=self.examples,
         )
 
-    def item(self, position: int, document: TextOrChat, *, named: str | None = None) -> "Item":
+    def item(self, position: int, given: DocumentLike, *, named: str | None = None) -> "Item":
         """Return a document, prepared. Raises PromptError or BudgetError if there can be no answer for it.
 
         Errors call it by its name, such as "the text", or else by its position in the batch.
         """
         is_single = named is not None
+        document = read_document(given)
         named = named or f"document {position}"
-        conversation = Conversation.read(document, named, is_single=is_single)
+        conversation = Conversation.read(document.text, named, is_single=is_single)
         try:
             token_ids = calls.encode(self.model, self.prompt(conversation))
         except PromptError as error:

@@ -99,7 +99,7 @@ BAD: tuple[tuple[Any, type[StructuredError], str], ...] = (
     (" \n", PromptError, r"^Document {} is empty\."),
     (None, PromptError, r"^Document {} is None, not text\. Leave it out\.$"),
     (b"x", PromptError, r"^Document {} is bytes, not text\. Decode it: document\.decode\(\)\.$"),
-    (Path("x"), PromptError, r"^Document {} is a path, not text\. Pass what is in the file: path\.read_text\(\)\.$"),
+    (Path("nowhere"), PromptError, "^The file nowhere cannot be read: .*No such file"),
     (3, PromptError, r"^Document {} is int, not text\. Pass a str\.$"),
     ("y" * CONTEXT, PromptError, r"^The prompt for document {} takes \d+ tokens"),
     ("huge", OutOfMemoryError, "^full$"),
@@ -163,8 +163,8 @@ def test_a_budget_that_is_too_small_is_the_error_of_its_document() -> None:
     [
         ("text", "are one str, and would be read letter by letter. Pass a list: [text]."),
         (b"text", "are one bytes, and would be read letter by letter. Pass a list: [text]."),
-        (Path("folder"), "are a path. Pass a list of what is in the files: [path.read_text()]."),
-        ({"a": "text"}, "are a mapping, and would be its keys. Pass list(documents.values())."),
+        (Path("nowhere"), "are nowhere, which is no folder. Pass a folder, or a list: [path]."),
+        ({"a": "text"}, "are a mapping, and would be its keys. Pass list(documents.items())."),
         (None, "are None. Pass a list of texts."),
         (3, "are 3. Pass a list of texts."),
     ],
@@ -177,7 +177,7 @@ def test_what_are_no_documents_is_told_at_once(documents: Any, message: str) -> 
 @pytest.mark.parametrize("errors", ["ignore", None, True, ["raise"]])
 def test_errors_are_raised_or_returned(errors: Any) -> None:
     model = FunctionModel(LOGITS, TOKENIZER)
-    message = f"^errors is {re.escape(repr(errors))}; it must be one of 'raise', 'return'\\.$"
+    message = f"^errors is {re.escape(repr(errors))}; it must be one of 'raise', 'return', 'skip'\\.$"
     for call in (
         lambda: extract_batch(Digits, ["x"], model=model, errors=errors),
         lambda: Extractor(Digits, model=model).batch(["x"], errors=errors),

@@ -288,7 +288,7 @@ def test_a_chat_is_not_a_batch() -> None:
             PromptError, match=r"^The documents are the messages of one chat\. Pass a list of chats: \["
         ):
             call(Person, CHAT, model=SCRIPTED)
-        with pytest.raises(PromptError, match="messages of one chat"):
+        with pytest.raises(BatchError, match="Document 0 is a single message"):
             call(Person, iter(CHAT), model=SCRIPTED)
 
 

@@ -1,0 +1,213 @@
+"""Documents in any iterable: read as they are needed, in windows that change no answer."""
+
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from doubles import ByteTokenizer, random_logits
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import BaseModel, Field, field_validator
+
+from structured import Document, Extractor, ModelError, PromptError
+from structured.extraction import progress, run
+from structured.extraction.outcomes import BatchResult, Outcome
+from structured.models import FunctionModel
+
+TOKENIZER = ByteTokenizer()
+LOGITS = random_logits(len(TOKENIZER.tokens), scale=3.0)
+
+
+class Even(BaseModel):
+    number: int = Field(ge=0, le=9)
+    name: str = Field(max_length=4)
+
+    @field_validator("number")
+    @classmethod
+    def is_even(cls, number: int) -> int:
+        if number % 2:
+            raise ValueError("must be even")
+        return number
+
+
+class Plain(BaseModel):
+    number: int = Field(ge=0, le=9)
+
+
+def extractor(output_type: type[BaseModel] = Plain, **options: Any) -> Extractor[Any]:
+    given = {"model": FunctionModel(LOGITS, TOKENIZER), "seed": 1, "batch_size": 2, "stop_repetition": False}
+    return Extractor(output_type, **given | options)
+
+
+@pytest.fixture
+def small_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "BATCHES", 1)
+
+
+def as_they_are(texts: list[str]) -> Iterable[Any]:
+    return texts
+
+
+def lazily(texts: list[str]) -> Iterable[Any]:
+    yield from texts
+
+
+def with_ids(texts: list[str]) -> Iterable[Any]:
+    return [(f"number {position}", text) for position, text in enumerate(texts)]
+
+
+def as_documents(texts: list[str]) -> Iterable[Any]:
+    return (Document(text, metadata={"length": len(text)}) for text in texts)
+
+
+def as_chats(texts: list[str]) -> Iterable[Any]:
+    return [[{"role": "user", "content": text}] for text in texts]
+
+
+@pytest.mark.thorough
+@settings(max_examples=15, deadline=None)
+@given(
+    st.lists(st.sampled_from(["Ana", "12", "", "a longer text", "b"]), max_size=9),
+    st.sampled_from([as_they_are, lazily, with_ids, as_documents, as_chats]),
+    st.integers(1, 3),
+    st.sampled_from([1, 20, 10**6]),
+    st.sampled_from(["return", "skip"]),
+)
+def test_answers_depend_on_no_window(
+    texts: list[str], given_as: Callable[[list[str]], Iterable[Any]], batches: int, characters: int, errors: Any
+) -> None:
+    """However the documents are given, and however many are looked at together, retries included."""
+    told = extractor(Even, batch_size=16).batch(texts, errors="return")
+    kept = [position for position, one in enumerate(told) if errors == "return" or not isinstance(one, Exception)]
+    made = extractor(Even)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(run, "BATCHES", batches)
+        patch.setattr(run, "MAX_CHARACTERS", characters)
+        found = made.batch(given_as(texts), errors=errors, progress=False)
+        streamed = sorted(made.stream_batch(given_as(texts), errors=errors), key=lambda one: one.position)
+    assert list(map(repr, found)) == [repr(told[position]) for position in kept]
+    assert [one.position for one in streamed] == kept
+    assert [repr(one.value or one.error) for one in streamed] == list(map(repr, found))
+    documents = list(given_as(texts))
+    assert [one.document for one in streamed] == [documents[position] for position in kept]
+
+
+@pytest.mark.usefixtures("small_windows")
+def test_documents_are_read_as_they_are_needed() -> None:
+    """No more than two windows ahead, by the thread that asks for the results; what is done is forgotten."""
+    read = 0
+
+    def endless() -> Iterator[str]:
+        nonlocal read
+        while True:
+            read += 1
+            assert threading.current_thread() is threading.main_thread()
+            yield f"text {read}"
+
+    results = extractor().stream_batch(endless())
+    seen = set()
+    for done, result in enumerate(results, 1):
+        seen.add(result.position)
+        assert read <= done + 2 * 2 + 1
+        assert result.document == f"text {result.position + 1}"
+        if done == 40:
+            break
+    assert len(seen) == 40
+    results.close()  # type: ignore[attr-defined]
+    assert not any(thread.name.startswith("documents") for thread in threading.enumerate())
+
+
+@pytest.mark.usefixtures("small_windows")
+def test_where_reading_fails_nothing_read_is_lost() -> None:
+    def broken() -> Iterator[str]:
+        yield from ("Ana", "Bob", "Cy")
+        raise OSError("the disk is gone")
+
+    results = extractor().stream_batch(broken())
+    found = []
+    with pytest.raises(OSError, match="the disk is gone"):
+        found.extend(results)
+    with pytest.raises(OSError, match="the disk is gone"):
+        extractor().batch(broken())
+    assert len(found) == 3
+
+
+def test_errors_are_raised_told_or_left_out() -> None:
+    texts = ["Ana", "", "Bob"]
+    with pytest.raises(PromptError, match="Document 1 is empty"):
+        list(extractor().stream_batch(texts))
+    told = list(extractor().stream_batch(texts, errors="return"))
+    assert {one.position for one in told if one.error is not None} == {1}
+    assert {one.position for one in extractor().stream_batch(texts, errors="skip")} == {0, 2}
+    assert len(extractor().batch(texts, errors="skip")) == 2
+
+
+@pytest.mark.usefixtures("small_windows")
+def test_a_model_that_fails_ends_the_stream() -> None:
+    calls = 0
+
+    def logits(token_ids: list[int]) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls > 20:
+            raise RuntimeError("out of order")
+        return LOGITS(token_ids)
+
+    results: list[BatchResult[Any]] = []
+    with pytest.raises(ModelError, match="out of order"):
+        results.extend(extractor(model=FunctionModel(logits, TOKENIZER)).stream_batch(["a"] * 50))
+    read = 0
+
+    def counted() -> Iterator[str]:
+        nonlocal read
+        for read in range(1, 51):  # noqa: B007
+            yield "a"
+
+    calls = 0
+    with pytest.raises(ModelError, match="out of order"):
+        list(extractor(model=FunctionModel(logits, TOKENIZER)).stream_batch(counted()))
+    assert read < 50
+
+
+def test_files_and_folders_are_documents(tmp_path: Path) -> None:
+    """In the order of their names, without hidden ones; one that is no text is an error of its own."""
+    (tmp_path / "inner").mkdir()
+    contents = {
+        "b.txt": b"\xef\xbb\xbfAna",
+        "a.md": "Zoë".encode(),
+        "inner/c.txt": b"Bob\r\n",
+        "inner/latin.txt": b"Zo\xeb",
+        "inner/zero.bin": b"a\0b",
+        "z.txt": b"",
+        ".hidden": b"x",
+    }
+    for name, content in contents.items():
+        (tmp_path / name).write_bytes(content)
+    results = sorted(extractor().stream_batch(tmp_path, errors="return"), key=lambda one: one.position)
+    assert [str(one.document.relative_to(tmp_path)) for one in results if isinstance(one.document, Path)] == [
+        *("a.md", "b.txt", "inner/c.txt", "inner/latin.txt", "inner/zero.bin", "z.txt")
+    ]
+    assert str(results[-1].error).startswith("Document 5 is empty.")
+    assert [one.error is None for one in results] == [True, True, True, False, False, False]
+    (found,) = extractor().batch([tmp_path / "b.txt"], evidence=True)
+    assert found.document == "Ana"
+
+
+@pytest.mark.parametrize(
+    "given",
+    ["one text", b"x", Document("x"), Path("nowhere"), {"a": "b"}, {"a"}, 5, [{"role": "user", "content": "x"}]],
+)
+def test_what_is_not_many_documents_is_refused(given: Any) -> None:
+    with pytest.raises(PromptError, match=r"^The documents are .*Pass "):
+        extractor().stream_batch(given)
+
+
+def test_progress_of_an_unknown_number_has_no_end() -> None:
+    outcome = Outcome()
+    outcome.tokens = 30
+    outcome.fail(0, PromptError("empty"))
+    assert progress._facts(outcome, 10.0) == ["1 documents", "1 failed", "3 tokens/s", "0:00:10"]
+    outcome.total = 1
+    assert progress._facts(outcome, 10.0)[0] == "1/1 documents"
