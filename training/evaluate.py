@@ -1,5 +1,6 @@
 """Measure the packaged model on what it has never seen, and write its model card: `python -m training.evaluate`.
 
+Any other model that the library loads can be measured with `--model`; a chat model is asked through its chat template.
 Answers are generated as the library generates them: under the mask of each sample's schema, greedily. Beside composed
 documents there are sixty that were written by hand, of ten kinds that training knows and ten that it does not; nothing
 is chosen by them.
@@ -24,7 +25,7 @@ from structured.index.index import Index
 from structured.json_schema.compile import schema_to_pattern
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName
 from structured.models import PACKAGED_MODEL, LanguageModel, load_model
-from training.examples import prompt_and_answer
+from training.examples import chat_and_answer, prompt_and_answer
 from training.generate import Sample, samples
 
 MAX_TOKENS = 512
@@ -161,7 +162,8 @@ def _answers(
     sampler = Sampler()
     requests: dict[int, Request] = {}
     for place, sample in enumerate(chunk):
-        prompt = model.encode(prompt_and_answer(sample, rng)[0])
+        asked, _ = chat_and_answer(sample, rng) if model.has_chat_template else prompt_and_answer(sample, rng)
+        prompt = model.encode(asked)
         room = MAX_TOKENS if model.context_length is None else min(MAX_TOKENS, model.context_length - len(prompt))
         index = Index(RegularAutomaton(schema_to_pattern(sample.schema, whitespace)), model.vocabulary)
         if room > 0 and index.fits(index.automaton.start, room):

@@ -2,15 +2,19 @@
 
 import json
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.extraction.prompts import completion_prompt
-from structured.output_types.description import describe_schema
+from structured.extraction.prompts import chat_messages, completion_prompt
+from structured.json_schema.document.location import Compilation, Location, Reading, Subschema
+from structured.json_schema.whitespace import DEFAULT_WHITESPACE, read_whitespace
+from structured.models.protocol import LanguageModel, Messages
+from structured.output_types.description import describe, layouts
 from structured.output_types.json_output import type_description
+from structured.output_types.output_type import Description
 from training.generate import Sample, samples
 from training.words import Split
 
@@ -34,15 +38,44 @@ class Batch:
     token_ids: NDArray[np.int64]  # (texts, width)
     learned: NDArray[np.bool_]  # (texts, width)
 
+    @property
+    def tokens(self) -> int:
+        """How many tokens the texts have, without padding: each ends with a learned one."""
+        return int((self.learned.shape[1] - self.learned[:, ::-1].argmax(1)).sum())
+
+    def trimmed(self) -> "Batch":
+        """Return the batch as wide as its longest text."""
+        width = int(self.learned.any(0).nonzero()[0][-1]) + 1
+        return Batch(self.token_ids[:, :width], self.learned[:, :width])
+
 
 def prompt_and_answer(sample: Sample, rng: random.Random) -> tuple[str, str]:
     """Return the prompt that the library would make of a sample, and the JSON text that answers it."""
-    document, instructions = sample.document, sample.instructions
-    if instructions is not None and rng.random() < PREFIXED:
-        between = ":\n" if "\n" in document else ": "
-        document, instructions = f"{instructions.rstrip('.:')}{between}{document}", None
-    prompt = completion_prompt(type_description(describe_schema(sample.schema)), document, instructions=instructions)
+    document, instructions = _read(sample, rng)
+    prompt = completion_prompt(_description(sample), document, instructions=instructions)
     return prompt, answer_text(sample.answer, _style(rng))
+
+
+def chat_and_answer(sample: Sample, rng: random.Random) -> tuple[Messages, str]:
+    """Return what the library would ask a chat model for a sample, and the JSON text that answers it."""
+    document, instructions = _read(sample, rng)
+    chat = chat_messages(_description(sample), document, instructions=instructions)
+    return chat, answer_text(sample.answer, _style(rng))
+
+
+def _read(sample: Sample, rng: random.Random) -> tuple[str, str | None]:
+    """Return a document and its instructions, which may stand inside it."""
+    document, instructions = sample.document, sample.instructions
+    if instructions is None or rng.random() >= PREFIXED:
+        return document, instructions
+    between = ":\n" if "\n" in document else ": "
+    return f"{instructions.rstrip('.:')}{between}{document}", None
+
+
+def _description(sample: Sample) -> Description:
+    compilation = Compilation(sample.schema, read_whitespace(DEFAULT_WHITESPACE), Reading.TYPE, "written")
+    root = Subschema(sample.schema, Location(compilation))
+    return type_description(describe(root), layouts(root))
 
 
 def answer_text(answer: object, style: str) -> str:
@@ -59,25 +92,48 @@ def answer_text(answer: object, style: str) -> str:
 def batches(
     encode: Callable[[list[str]], list[list[int]]], end: int, *, seed: int, split: Split, tokens: int, context: int
 ) -> Iterator[Batch]:
-    """Yield batches of about `tokens` token ids, padding included, without end; texts beyond `context` are left out.
+    """Yield batches for a model that completes texts, without end; see `gathered`."""
 
-    A text waits until there are enough others of about its length.
+    def pairs() -> Iterator[tuple[list[int], list[int]]]:
+        rng, stream = random.Random(seed), samples(seed, split)
+        while True:
+            texts = [prompt_and_answer(next(stream), rng) for _ in range(POOL)]
+            prompts = encode([prompt for prompt, _ in texts])
+            yield from zip(prompts, encode([answer for _, answer in texts]), strict=True)
+
+    return gathered(pairs(), end, tokens=tokens, context=context)
+
+
+def chat_batches(
+    model: LanguageModel, end: int, *, seed: int, split: Split, tokens: int, context: int
+) -> Iterator[Batch]:
+    """Yield batches for a chat model, without end; see `gathered`."""
+
+    def pairs() -> Iterator[tuple[list[int], list[int]]]:
+        rng = random.Random(seed)
+        for sample in samples(seed, split):
+            chat, answer = chat_and_answer(sample, rng)
+            yield model.encode(chat), list(encode(answer))
+
+    encode = model.vocabulary.encode
+    assert encode is not None, "it comes from a tokenizer"
+    return gathered(pairs(), end, tokens=tokens, context=context)
+
+
+def gathered(pairs: Iterable[tuple[list[int], list[int]]], end: int, *, tokens: int, context: int) -> Iterator[Batch]:
+    """Yield batches of about `tokens` token ids, padding included; texts beyond `context` are left out.
+
+    A prompt, its answer and the end are one text. It waits until there are enough others of about its length.
     """
-    rng = random.Random(seed)
-    stream = samples(seed, split)
     waiting: dict[int, list[tuple[list[int], int]]] = {width: [] for width in WIDTHS if width <= context}
-    while True:
-        pairs = [prompt_and_answer(next(stream), rng) for _ in range(POOL)]
-        prompts = encode([prompt for prompt, _ in pairs])
-        answers = encode([answer for _, answer in pairs])
-        for prompt, answer in zip(prompts, answers, strict=True):
-            text = prompt + answer + [end]
-            width = next((width for width in waiting if len(text) <= width), None)
-            if width is not None:
-                waiting[width].append((text, len(prompt)))
-                if len(waiting[width]) == max(1, tokens // width):
-                    yield _padded(waiting[width], width, end)
-                    waiting[width] = []
+    for prompt, answer in pairs:
+        text = prompt + answer + [end]
+        width = next((width for width in waiting if len(text) <= width), None)
+        if width is not None:
+            waiting[width].append((text, len(prompt)))
+            if len(waiting[width]) == max(1, tokens // width):
+                yield _padded(waiting[width], width, end)
+                waiting[width] = []
 
 
 def _padded(chunk: list[tuple[list[int], int]], width: int, padding: int) -> Batch:

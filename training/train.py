@@ -109,12 +109,12 @@ class Training:
         losses: list[Tensor] = []
         with (self.run / "log.jsonl").open("a") as log:
             parameters = sum(parameter.numel() for parameter in self.network.parameters())
-            _write(log, settings=asdict(self.settings), parameters=parameters, from_tokens=self.seen)
+            write_log(log, settings=asdict(self.settings), parameters=parameters, from_tokens=self.seen)
             for batch in _prefetched(self.tokenizer, self.settings, self.steps):
                 losses.append(self._step(batch))
                 if len(losses) == 50:
                     mean = torch.stack(losses).mean().item()
-                    _write(log, time=round(time.time()), step=self.steps, tokens=self.seen, loss=round(mean, 5))
+                    write_log(log, time=round(time.time()), step=self.steps, tokens=self.seen, loss=round(mean, 5))
                     if not math.isfinite(mean):
                         raise RuntimeError("The loss is not finite any more. Lower --learning-rate.")
                     losses.clear()
@@ -254,7 +254,8 @@ def _produce(queue: "multiprocessing.Queue[Batch]", definition: str, settings: S
         queue.put(batch)
 
 
-def _write(log: TextIO, **record: object) -> None:
+def write_log(log: TextIO, **record: object) -> None:
+    """Print a record, and append it to a log as a line of JSON."""
     line = json.dumps(record)
     print(line, flush=True)
     log.write(line + "\n")

@@ -1,0 +1,129 @@
+"""The adapter: only it learns, a run goes on where it stopped, and merged it computes what it computed beside."""
+
+import itertools
+import json
+import random
+
+import pytest
+import torch
+from doubles import byte_level_tokenizer, tiny
+from safetensors.torch import load_file
+from torch.nn.functional import scaled_dot_product_attention
+from transformers import AutoModelForCausalLM
+
+from structured import load_model
+from training.adapter import LowRank, Settings, Training, adapt, causal_attention
+from training.evaluate import evaluate
+from training.examples import chat_and_answer
+from training.generate import samples
+
+CHAT = "{% for turn in messages %}<turn>{{ turn.content }}{% endfor %}<turn>"
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory):
+    """A folder with a random chat model."""
+    folder = tmp_path_factory.mktemp("base")
+    tokenizer = byte_level_tokenizer(chat_template=CHAT)
+    tiny(
+        "llama", len(tokenizer), max_position_embeddings=2048, num_key_value_heads=2, initializer_range=0.3
+    ).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def settings(base, **others):
+    return Settings(**{"base": str(base), "rank": 4, "warm_up": 1, "learning_rate": 0.02, **others})
+
+
+def test_the_loss_falls_and_only_the_adapter_changes(base, tmp_path):
+    training = Training(settings(base, learning_rate=0.05, batch_tokens=1), tmp_path)
+    before = {name: tensor.clone() for name, tensor in training.model.state_dict().items()}
+    batch = next(training._batches())
+    losses = [training._step(batch).item() for _ in range(20)]
+    assert losses[-1] < losses[0] - 0.5
+    for name, tensor in training.model.state_dict().items():
+        assert torch.equal(tensor, before[name]) != ("lora_" in name)
+
+
+def test_a_run_goes_on_as_if_it_had_not_stopped(base, tmp_path):
+    one = Training(settings(base), tmp_path)
+    for batch in itertools.islice(one._batches(), 3):
+        one._step(batch)
+    one._checkpoint()
+    other = Training(settings(base), tmp_path, resume=True)
+    batches = [next(training._batches()) for training in (one, other)]
+    assert (batches[0].token_ids == batches[1].token_ids).all()
+    assert one._step(batches[0]) == other._step(batches[1])
+    assert all(map(torch.equal, one.learning, other.learning))
+    assert (one.seen, one.steps) == (other.seen, other.steps)
+
+
+def test_what_is_saved_is_the_model_with_the_adapter(base, tmp_path):
+    """Merged, as a model that the library loads; by itself, under the names that `peft` reads."""
+    run, out = tmp_path / "run", tmp_path / "out"
+    Training(settings(base, tokens=4000), run).finish(out)
+    Training(settings(base, tokens=0), run, resume=True).finish(tmp_path / "again")
+    assert (out / "model.safetensors").read_bytes() == (tmp_path / "again" / "model.safetensors").read_bytes()
+
+    state = torch.load(run / "checkpoint.pt")["adapter"]
+    beside = AutoModelForCausalLM.from_pretrained(base)
+    plain = beside(torch.arange(40)[None]).logits
+    adapt(beside, 4, 2.0)
+    assert beside.load_state_dict(state, strict=False).unexpected_keys == []
+    merged = AutoModelForCausalLM.from_pretrained(out)
+    logits, expected = (model(torch.arange(40)[None]).logits for model in (merged, beside))
+    assert (logits - expected).abs().max() < 1e-4
+    assert (plain - expected).abs().max() > 1e-2
+
+    tensors = load_file(run / "adapter_model.safetensors")
+    assert len(tensors) == len(state)
+    for name, tensor in state.items():
+        assert torch.equal(tensors[f"base_model.model.{name}.weight"], tensor.bfloat16())
+    config = json.loads((run / "adapter_config.json").read_text())
+    assert (config["r"], config["lora_alpha"]) == (4, 8)
+    assert {"q_proj", "down_proj"} < set(config["target_modules"])
+
+    model = load_model(out)
+    assert model.has_chat_template
+    short = (sample for sample in samples(7, "train", difficulty=0) if len(sample.document) < 100)
+    assert evaluate(model, itertools.islice(short, 2)).total.objects == 2
+
+
+def test_the_prompts_are_those_of_the_library(base, tmp_path):
+    """A batch has the chat through the model's template, and the answer with its end, which alone is learned."""
+    training = Training(settings(base), tmp_path)
+    batch = next(training._batches()).trimmed()
+    learned = [row[marks].tolist() for row, marks in zip(batch.token_ids, batch.learned, strict=True)]
+    assert all(row[-1] == training.tokenizer.eos_token_id for row in learned)
+    for row in learned:
+        json.loads(training.tokenizer.decode(row[:-1]))  # or it raises
+    text = training.tokenizer.decode(batch.token_ids[0])
+    assert text.startswith("<turn>")
+    assert "Extract the values of this type from the text" in text
+    assert batch.tokens <= batch.token_ids.size
+
+
+def test_the_question_says_how_dates_are_written():
+    asked = [chat_and_answer(sample, random.Random(1))[0] for sample in itertools.islice(samples(1, "train"), 50)]
+    assert any("Write dates as YYYY-MM-DD" in chat[0]["content"] for chat in asked)
+
+
+@pytest.mark.parametrize("tokens", [1, 128, 300])
+def test_plain_attention_is_attention(tokens):
+    torch.manual_seed(1)
+    queries, keys, values = (torch.randn(2, heads, tokens, 8) for heads in (6, 2, 2))
+    found, _ = causal_attention(None, queries, keys, values, None, scaling=8**-0.5)
+    expected = scaled_dot_product_attention(queries, keys, values, is_causal=True, enable_gqa=True)
+    assert (found.transpose(1, 2) - expected).abs().max() < 1e-5
+
+
+def test_a_merged_matrix_is_the_sum():
+    matrix = torch.nn.Linear(6, 5, bias=False)
+    one = LowRank(matrix, 2, 3.0)
+    torch.nn.init.normal_(one.lora_B)
+    states = torch.randn(4, 6)
+    before = one(states)
+    one.merge()
+    assert torch.allclose(matrix(states), before, atol=1e-5)
+    assert torch.equal(one(states), matrix(states))

@@ -1,0 +1,276 @@
+"""Train a low-rank adapter for a chat model on the same samples: `python -m training.adapter --base FOLDER`.
+
+The model stays as it is; beside each of its matrices stands a product of two thin ones, which alone learn (Hu et al.,
+"LoRA", 2021). What is learned is saved in two ways: by itself, in the files that `peft` reads, and added to the
+matrices, as a model like any other. `--resume` goes on from the last checkpoint; with fewer `--tokens` than before, the
+learning rate begins to fall at once, and with no more than were read, the model is saved as it is.
+"""
+
+import argparse
+import itertools
+import json
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import save_file
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy, linear
+from transformers import AttentionInterface, PreTrainedModel, PreTrainedTokenizerBase
+
+from structured.models.pretrained import load_pretrained
+from structured.models.transformers import HuggingFaceModel
+from training.examples import Batch, chat_batches
+from training.train import CHECKPOINT_SECONDS, write_log
+
+QUERIES = 128
+"""Places whose attention is computed together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything that decides what comes out."""
+
+    base: str
+    """A folder with a chat model and its tokenizer."""
+    tokens: int = 1_000_000
+    """Of prompts and answers, without padding."""
+    decay: float = 0.3
+    """The share of the tokens over which the learning rate falls."""
+    rank: int = 16
+    scale: float = 2.0
+    """What the product is multiplied by before it is added."""
+    context: int = 2048
+    batch_tokens: int = 2048
+    learning_rate: float = 5e-4
+    warm_up: int = 30_000
+    """Tokens over which the learning rate rises."""
+    seed: int = 1
+
+
+class LowRank(nn.Module):
+    """A matrix that stays as it is, and beside it a product of two thin ones: W x + scale · B A x."""
+
+    def __init__(self, matrix: nn.Linear, rank: int, scale: float) -> None:
+        super().__init__()
+        self.matrix, self.scale = matrix, scale
+        device = matrix.weight.device
+        self.lora_A = nn.Parameter(torch.empty(rank, matrix.in_features, device=device))
+        self.lora_B = nn.Parameter(torch.zeros(matrix.out_features, rank, device=device))
+        nn.init.kaiming_uniform_(self.lora_A, a=math.sqrt(5))
+
+    def forward(self, states: Tensor) -> Tensor:
+        """Return W x + scale · B A x."""
+        thin = linear(states, self.lora_A.to(states.dtype)) * self.scale
+        return self.matrix(states) + linear(thin, self.lora_B.to(states.dtype))  # type: ignore[no-any-return]
+
+    def merge(self) -> None:
+        """Add the product to the matrix, and begin anew beside it."""
+        with torch.no_grad():
+            self.matrix.weight += (self.scale * self.lora_B @ self.lora_A).to(self.matrix.weight.dtype)
+            self.lora_B.zero_()
+
+
+def adapt(model: PreTrainedModel, rank: int, scale: float) -> dict[str, LowRank]:
+    """Put a low-rank product beside each matrix of the layers, and return them by the names of the matrices.
+
+    Nothing else of the model learns any more.
+    """
+    model.requires_grad_(requires_grad=False)
+    head = model.get_output_embeddings()
+    found = {name: one for name, one in model.named_modules() if isinstance(one, nn.Linear) and one is not head}
+    made = {name: LowRank(matrix, rank, scale) for name, matrix in found.items()}
+    for name, one in made.items():
+        model.set_submodule(name, one)
+    return made
+
+
+def main() -> None:
+    """Read the settings from the command line, train, and save the model."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, required=True, help="folder for the model with the adapter merged into it")
+    parser.add_argument("--run", type=Path, required=True, help="folder for log, checkpoint and adapter")
+    parser.add_argument("--resume", action="store_true", help="go on from the last checkpoint of the run")
+    parser.add_argument("--base", required=True, help="folder with a chat model and its tokenizer")
+    for name, value in asdict(Settings("")).items():
+        if name != "base":
+            parser.add_argument(f"--{name.replace('_', '-')}", type=type(value), default=value)
+    arguments = vars(parser.parse_args())
+    out, run, resume = (arguments.pop(name) for name in ("out", "run", "resume"))
+    Training(Settings(**arguments), run, resume=resume).finish(out)
+
+
+class Training:
+    """A run: model, adapter, optimizer and how far it has come."""
+
+    def __init__(self, settings: Settings, run: Path, *, resume: bool = False) -> None:
+        """Begin a run, or go on with one; log, checkpoint and adapter are in its folder."""
+        run.mkdir(parents=True, exist_ok=True)
+        torch.manual_seed(settings.seed)
+        self.settings, self.run = settings, run
+        self.model, self.tokenizer = _loaded(settings)
+        self.adapter = adapt(self.model, settings.rank, settings.scale)
+        rate = settings.learning_rate
+        self.learning = [one for one in self.model.parameters() if one.requires_grad]
+        self.optimizer = torch.optim.AdamW(self.learning, lr=rate, betas=(0.9, 0.98), weight_decay=0.0)
+        self.seen = self.steps = 0
+        if resume:
+            self._restore(torch.load(run / "checkpoint.pt", map_location=self.model.device))
+
+    def finish(self, out: Path) -> None:
+        """Train until all tokens are read, and save adapter and model."""
+        saved = time.monotonic()
+        losses: list[Tensor] = []
+        with (self.run / "log.jsonl").open("a") as log:
+            parameters = sum(parameter.numel() for parameter in self.learning)
+            write_log(log, settings=asdict(self.settings), parameters=parameters, from_tokens=self.seen)
+            stream = self._batches() if self.seen < self.settings.tokens else iter(())
+            for batch in stream:
+                losses.append(self._step(batch))
+                if len(losses) == 10:
+                    mean = torch.stack(losses).mean().item()
+                    write_log(log, time=round(time.time()), step=self.steps, tokens=self.seen, loss=round(mean, 5))
+                    losses.clear()
+                is_last = self.seen >= self.settings.tokens
+                if is_last or time.monotonic() - saved > CHECKPOINT_SECONDS:
+                    self._checkpoint()
+                    saved = time.monotonic()
+                if is_last:
+                    break
+        save_adapter(self.adapter, self.settings, self.run)
+        save_merged(self.adapter, self.settings, out)
+
+    def _batches(self) -> Iterator[Batch]:
+        """Return the batches that have not been read yet; those before are made again and skipped."""
+        model, end = HuggingFaceModel(self.model, self.tokenizer), self.tokenizer.eos_token_id
+        size = {"tokens": self.settings.batch_tokens, "context": self.settings.context}
+        made = chat_batches(model, end, seed=self.settings.seed, split="train", **size)
+        return itertools.islice(made, self.steps, None)
+
+    def _step(self, batch: Batch) -> Tensor:
+        """Take one step; return the mean loss over the learned tokens."""
+        loss = self.loss(batch)
+        loss.backward()
+        nn.utils.clip_grad_norm_(self.learning, 1.0)
+        left = 1 - self.seen / self.settings.tokens
+        rate = min(1.0, (self.seen + 1) / self.settings.warm_up, left / self.settings.decay)
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.settings.learning_rate * rate
+        self.optimizer.step()
+        self.optimizer.zero_grad(set_to_none=True)
+        self.seen += batch.tokens
+        self.steps += 1
+        return loss.detach()
+
+    def loss(self, batch: Batch) -> Tensor:
+        """Return the mean loss over the learned tokens; there are logits for them alone.
+
+        Padding stands behind the texts, where nothing that counts attends to it: there is no need for a mask.
+        """
+        batch = batch.trimmed()
+        token_ids = torch.from_numpy(batch.token_ids).to(self.model.device)  # (texts, width)
+        learned = torch.from_numpy(batch.learned).to(self.model.device).roll(-1, 1)  # (texts, width), of the one before
+        states = self.model.base_model(token_ids, use_cache=False).last_hidden_state[learned]
+        logits = self.model.get_output_embeddings()(states)
+        return cross_entropy(logits.float(), token_ids.roll(-1, 1)[learned])
+
+    def _checkpoint(self) -> None:
+        state = {
+            "adapter": {name: one.detach() for name, one in self._parameters()},
+            "optimizer": self.optimizer.state_dict(),
+            "seen": self.seen,
+            "steps": self.steps,
+        }
+        torch.save(state, self.run / "checkpoint.tmp")
+        (self.run / "checkpoint.tmp").replace(self.run / "checkpoint.pt")
+
+    def _restore(self, state: dict[str, Any]) -> None:
+        with torch.no_grad():
+            for name, one in self._parameters():
+                one.copy_(state["adapter"][name])
+        self.optimizer.load_state_dict(state["optimizer"])
+        self.seen, self.steps = state["seen"], state["steps"]
+
+    def _parameters(self) -> list[tuple[str, nn.Parameter]]:
+        return [(name, one) for name, one in self.model.named_parameters() if one.requires_grad]
+
+
+def save_adapter(adapter: dict[str, LowRank], settings: Settings, folder: Path) -> None:
+    """Write an adapter by itself, in bfloat16, as `peft` reads it and llama.cpp converts it."""
+    tensors = {
+        f"base_model.model.{name}.{part}.weight": tensor.detach().to("cpu", torch.bfloat16).contiguous()
+        for name, one in adapter.items()
+        for part, tensor in (("lora_A", one.lora_A), ("lora_B", one.lora_B))
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    save_file(tensors, folder / "adapter_model.safetensors", metadata={"format": "pt"})
+    config = {
+        "base_model_name_or_path": settings.base,
+        "bias": "none",
+        "lora_alpha": settings.rank * settings.scale,
+        "peft_type": "LORA",
+        "r": settings.rank,
+        "target_modules": sorted({name.rpartition(".")[2] for name in adapter}),
+        "task_type": "CAUSAL_LM",
+    }
+    (folder / "adapter_config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
+
+
+def save_merged(adapter: dict[str, LowRank], settings: Settings, folder: Path) -> None:
+    """Write the model with an adapter added to its matrices, as precise as the model is."""
+    model, tokenizer = load_pretrained(settings.base, Path(settings.base), device_map=None, dtype="auto")
+    for name, merged in adapt(model, settings.rank, settings.scale).items():
+        merged.load_state_dict(
+            {part: getattr(adapter[name], part).detach() for part in ("lora_A", "lora_B")}, strict=False
+        )
+        merged.merge()
+        model.set_submodule(name, merged.matrix)
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+
+
+def causal_attention(
+    _module: nn.Module,
+    queries: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    _mask: object,
+    *,
+    scaling: float,
+    **_others: object,
+) -> tuple[Tensor, None]:
+    """Attend by plain products, some places at a time, and none to what comes after; for transformers.
+
+    PyTorch's fused kernel for CPUs takes two to three times as long, backwards above all.
+    """
+    texts, heads, tokens, size = queries.shape
+    groups = keys.shape[1]
+    keys, values = (part.reshape(texts * groups, tokens, size) for part in (keys, values))
+    future = torch.full((tokens, tokens), float("-inf"), dtype=queries.dtype, device=queries.device).triu(1)
+    attended = []
+    for start in range(0, tokens, QUERIES):
+        end = min(start + QUERIES, tokens)
+        asking = queries[:, :, start:end].reshape(texts * groups, -1, size)
+        mask = future[start:end, :end].repeat(heads // groups, 1)
+        shares = torch.baddbmm(mask, asking, keys[:, :end].mT, alpha=scaling).softmax(-1)
+        attended.append(torch.bmm(shares, values[:, :end]).view(texts, heads, end - start, size))
+    return torch.cat(attended, 2).transpose(1, 2), None
+
+
+def _loaded(settings: Settings) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    """Return the model to be adapted, in bfloat16: it does not change, so nothing is lost by and by."""
+    model, tokenizer = load_pretrained(settings.base, Path(settings.base), device_map=None, dtype="bfloat16")
+    if tokenizer.chat_template is None:
+        raise ValueError(f"{settings.base} has no chat template. Use a chat model.")
+    if model.device.type == "cpu":
+        AttentionInterface.register("causal_attention", causal_attention)
+        model.set_attn_implementation("causal_attention")
+    return model, tokenizer
+
+
+if __name__ == "__main__":
+    main()
