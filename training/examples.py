@@ -45,7 +45,7 @@ class Batch:
 
     def trimmed(self) -> "Batch":
         """Return the batch as wide as its longest text."""
-        width = int(self.learned.any(0).nonzero()[0][-1]) + 1
+        width = int(np.flatnonzero(self.learned.any(0))[-1]) + 1
         return Batch(self.token_ids[:, :width], self.learned[:, :width])
 
 
@@ -108,16 +108,11 @@ def chat_batches(
     model: LanguageModel, end: int, *, seed: int, split: Split, tokens: int, context: int
 ) -> Iterator[Batch]:
     """Yield batches for a chat model, without end; see `gathered`."""
-
-    def pairs() -> Iterator[tuple[list[int], list[int]]]:
-        rng = random.Random(seed)
-        for sample in samples(seed, split):
-            chat, answer = chat_and_answer(sample, rng)
-            yield model.encode(chat), list(encode(answer))
-
-    encode = model.vocabulary.encode
+    encode, rng = model.vocabulary.encode, random.Random(seed)
     assert encode is not None, "it comes from a tokenizer"
-    return gathered(pairs(), end, tokens=tokens, context=context)
+    asked = (chat_and_answer(sample, rng) for sample in samples(seed, split))
+    pairs = ((model.encode(chat), list(encode(answer))) for chat, answer in asked)
+    return gathered(pairs, end, tokens=tokens, context=context)
 
 
 def gathered(pairs: Iterable[tuple[list[int], list[int]]], end: int, *, tokens: int, context: int) -> Iterator[Batch]:
