@@ -80,7 +80,8 @@ def evidence(
     ]
     located: dict[str, Evidence] = {}
     for leaf, basis, place in zip(found, bases, align(document, values), strict=True):
-        match = "grounded" if basis in {"quoted", "grounded"} else place.match
+        is_stated = basis in {"quoted", "grounded"} and leaf.value is not None  # null says that nothing is
+        match = "grounded" if is_stated else place.match
         sure = (kept and kept.sureness(leaf)) or _agreed(leaf, heard)
         located[leaf.path] = Evidence(place.span, match, *sure)
     return located

@@ -373,3 +373,11 @@ def test_a_quotation_stands_where_the_document_has_it() -> None:
 def test_a_json_schema_is_grounded_by_an_option() -> None:
     schema = JsonSchema({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]})
     assert extract(schema, "It is 12.", model=anything(0), grounded=True) == {"n": 12}
+
+
+def test_null_is_absent_where_a_grounded_value_may_be_null() -> None:
+    """Nothing is stated then, so that the document did not leave one value to choose either."""
+    schema = JsonSchema({"type": ["string", "null"]})
+    found = extract(schema, "Ana", model=scripted("null"), grounded=True, evidence=True)
+    assert found.evidence[""].match == "absent"
+    assert found.evidence[""].span is None
