@@ -54,6 +54,7 @@ class Outcome:
         total: The number of documents; None while they are still being read.
         results: Those that have not been handed out.
         errors: Likewise.
+        read: The number of documents that were read to be answered, the first ones.
         done: The number of documents that have had a result or an error.
         failed: The number of those that had an error.
         tokens: The tokens of all texts written.
@@ -64,7 +65,7 @@ class Outcome:
         self.total = total
         self.results: dict[int, Any] = {}
         self.errors: dict[int, StructuredError] = {}
-        self.done = self.failed = self.tokens = 0
+        self.read = self.done = self.failed = self.tokens = 0
         self.stopped: Exception | None = None
         self._shortened: list[_Limited] = []
         self._repetitive: list[int] = []
@@ -112,9 +113,9 @@ class Outcome:
         what the model raised if there is no result at all; with "return", the errors stand in place of the results.
         """
         self.warn()
-        if errors == "raise" and self.stopped is not None and not self.results:
+        if self.stopped is not None and (errors == "skip" or (errors == "raise" and not self.results)):
             raise self.stopped
-        positions = range(self.done if self.total is None else self.total)
+        positions = range(self.read if self.total is None else self.total)
         failed = dict(self.errors)
         if self.stopped is not None:
             waiting = [one for one in positions if one not in self.results and one not in failed]

@@ -125,6 +125,7 @@ class Run:
             windows = self._windows(work)
             window, broken = _prepared(next(windows, []), named), None
             while window and outcome.stopped is None:
+                outcome.read += len(window)
                 try:
                     following = next(windows, [])
                 except Exception as error:  # noqa: BLE001  where the documents come from is the user's own code

@@ -171,6 +171,17 @@ def test_a_model_that_fails_ends_the_stream() -> None:
     assert read < 50
 
 
+def test_a_model_that_fails_loses_nothing_of_an_iterable() -> None:
+    """What is finished keeps its place, what was read has the model's error, and nothing is left out for it."""
+    outcome = Outcome()
+    outcome.read, outcome.done, outcome.results, outcome.stopped = 4, 2, {0: "a", 3: "d"}, ModelError("out of order")
+    first, *others, last = outcome.all("return")
+    assert (first, last) == ("a", "d")
+    assert [str(one) for one in others] == ["out of order"] * 2
+    with pytest.raises(ModelError, match="out of order"):
+        outcome.all("skip")
+
+
 def test_files_and_folders_are_documents(tmp_path: Path) -> None:
     """In the order of their names, without hidden ones; one that is no text is an error of its own."""
     (tmp_path / "inner").mkdir()
