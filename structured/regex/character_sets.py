@@ -21,7 +21,9 @@ def normalise(ranges: Iterable[Range]) -> tuple[Range, ...]:
             merged[-1] = (merged[-1][0], max(merged[-1][1], high))
         else:
             merged.append((low, high))
-    return tuple(piece for low, high in merged for piece in _without_surrogates(low, high))
+    if any(low <= _SURROGATES[1] and _SURROGATES[0] <= high for low, high in merged):
+        return tuple(piece for low, high in merged for piece in _without_surrogates(low, high))
+    return tuple(merged)
 
 
 def complement(ranges: Iterable[Range]) -> tuple[Range, ...]:

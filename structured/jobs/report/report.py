@@ -15,35 +15,27 @@ import hashlib
 import json
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from string import Template
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from structured.errors.values import shown
 from structured.jobs.report.place_types import PlaceTypes, TypeTable
 from structured.output_types.evidence import BANDS, MATCH_WORDS, Evidence
 from structured.output_types.extraction import Extraction
-from structured.output_types.grounded.dates import stated_dates, stated_datetimes, stated_times
-from structured.output_types.grounded.numbers import stated_numbers
-from structured.output_types.grounded.statements import Statement
 from structured.output_types.html import html
 from structured.output_types.paths import Steps, path_to_steps, steps_to_field, steps_to_path
+
+if TYPE_CHECKING:
+    from structured.output_types.grounded.statements import Statement
 
 ABSENT = Evidence(None, "absent")
 """What is known of a value that was left out, and of a list without items."""
 
 SCRIPTS = ("state", "gold", "list", "document", "values", "editing", "keys")
 """The parts of the page's script, in the order in which they stand there."""
-
-STATED: Mapping[str, Callable[[str], Sequence[Statement[Any]]]] = {
-    "number": stated_numbers,
-    "date": stated_dates,
-    "date-time": stated_datetimes,
-    "time": stated_times,
-}
-"""What reads the statements of a document, by the kind of value that they are of."""
 
 
 def report(
@@ -116,7 +108,7 @@ def to_data(extractions: Iterable[Extraction[Any]]) -> dict[str, Any]:
     ]
     kinds = {"number" if kind in {"integer", "decimal"} else kind for one in table.listed for kind in one["kinds"]}
     for extraction, document in zip(given, documents, strict=True):
-        document["stated"] = {kind: _stated(kind, extraction.document) for kind in STATED if kind in kinds}
+        document["stated"] = _stated(extraction.document, kinds)
     digest = _digest(json.dumps([documents, table.listed]))
     return {"digest": digest, "fields": list(fields), "types": table.listed, "documents": documents}
 
@@ -222,15 +214,27 @@ def _tree(steps: Steps, places: Sequence[tuple[Steps, int]], types: PlaceTypes, 
     return {"items": [node for _, node in below], **names, "type": types.items(steps), "empty": empty}
 
 
-def _stated(kind: str, document: str) -> list[tuple[int, int, list[str]]]:
-    """Return what a document states of a kind: from where to where in UTF-16, and how JSON spells what it can mean."""
+def _stated(document: str, kinds: Container[str]) -> dict[str, list[tuple[int, int, list[str]]]]:
+    """Return the statements of a document by kind: where they stand, in UTF-16, and how JSON spells what they mean."""
+    from structured.output_types.grounded.dates import stated_dates, stated_datetimes, stated_times
+    from structured.output_types.grounded.numbers import stated_numbers
+
+    read: Mapping[str, Callable[[str], Sequence[Statement[Any]]]] = {
+        "number": stated_numbers,
+        "date": stated_dates,
+        "date-time": stated_datetimes,
+        "time": stated_times,
+    }
     to_utf16 = Utf16Offsets(document)
-    found = []
-    for one in STATED[kind](document):
-        start, end = map(to_utf16, one.span)
-        readings = [f"{value:f}" if kind == "number" else value.isoformat() for value in one.readings]
-        found.append((start, end, readings))
-    return found
+    stated = {}
+    for kind in read:
+        if kind in kinds:
+            spelled: Callable[[Any], str] = "{:f}".format if kind == "number" else lambda value: value.isoformat()
+            stated[kind] = [
+                (to_utf16(one.span[0]), to_utf16(one.span[1]), list(map(spelled, one.readings)))
+                for one in read[kind](document)
+            ]
+    return stated
 
 
 def _check_span(span: tuple[int, int] | None, document: str, name: str) -> None:
