@@ -36,7 +36,7 @@ from structured.errors import (
 from structured.extraction.calls import aextract, aextract_batch, extract, extract_batch, structured
 from structured.extraction.classification import Classification, classify
 from structured.extraction.conversation import TextOrChat
-from structured.extraction.documents import Document
+from structured.extraction.documents.document import Document
 from structured.extraction.extractor import Extractor
 from structured.extraction.options import Options
 from structured.extraction.outcomes import BatchResult

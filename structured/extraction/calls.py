@@ -11,7 +11,7 @@ from structured.errors import SchemaError, StructuredError
 from structured.errors.calling_line import calling_line, warnings_at
 from structured.errors.values import shown
 from structured.extraction.conversation import TextOrChat
-from structured.extraction.documents import Documents
+from structured.extraction.documents.document import Documents
 from structured.extraction.extractor import Extractor, make_extractor, outcome_of_each
 from structured.extraction.options import Errors, Options, check_absent, check_batch, checked_options
 from structured.extraction.templates import Template

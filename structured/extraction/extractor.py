@@ -11,7 +11,7 @@ from structured.errors import PromptError, SchemaError, StructuredError
 from structured.errors.arguments import check_picklable
 from structured.errors.values import counted, described, message, shown
 from structured.extraction.conversation import Conversation, TextOrChat
-from structured.extraction.documents import DocumentLike, Documents, count_of, each_document
+from structured.extraction.documents.document import DocumentLike, Documents, count_of, each_document
 from structured.extraction.options import (
     MAX_TOKENS,
     Errors,

@@ -13,7 +13,7 @@ from structured.errors import (
 )
 from structured.errors.calling_line import warn
 from structured.errors.values import message
-from structured.extraction.documents import DocumentLike
+from structured.extraction.documents.document import DocumentLike
 from structured.extraction.options import Errors
 from structured.extraction.task import Item, Task
 

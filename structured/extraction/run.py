@@ -20,7 +20,7 @@ from structured.errors import (
     SchemaError,
     StructuredError,
 )
-from structured.extraction.documents import DocumentLike, characters_of
+from structured.extraction.documents.document import DocumentLike, characters_of
 from structured.extraction.options import RETRIES, Options, Repairs, search_of, warn_of_idle
 from structured.extraction.outcomes import Outcome
 from structured.extraction.progress import showing

@@ -15,7 +15,7 @@ from structured.decoding.sampling import Sampler
 from structured.decoding.token_healing import Healed, begun_index, heal
 from structured.errors import Attempt, PromptError
 from structured.extraction.conversation import Conversation
-from structured.extraction.documents import DocumentLike, read_document
+from structured.extraction.documents.document import DocumentLike, read_document
 from structured.extraction.prompts import chat_messages, check_characters, completion_prompt
 from structured.index.compile import compile_type
 from structured.index.guide import Guide

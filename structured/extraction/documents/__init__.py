@@ -1,0 +1,1 @@
+"""Documents: what is read as one, and the files and tables that they stand in."""
