@@ -49,6 +49,7 @@ from structured.output_types.extraction import Extraction
 from structured.output_types.grounded.marks import Grounded, Grounding
 from structured.output_types.inspection import inspect_type
 from structured.output_types.json_schema import JsonSchema
+from structured.output_types.keys import Key
 from structured.output_types.output_type import Description, OutputType
 from structured.output_types.regular_expression import to_regex
 from structured.results.calibration import Calibration
@@ -83,6 +84,7 @@ __all__ = [
     "GuidedLogitsProcessor",
     "IncompleteError",
     "JsonSchema",
+    "Key",
     "ModelError",
     "NotStatedError",
     "OptionWarning",

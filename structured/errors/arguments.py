@@ -131,12 +131,19 @@ def pairs(name: str, value: Any) -> tuple[tuple[str, Any], ...]:
 
 def paths(name: str, value: Any) -> Literal[True] | list[str]:
     """Return True, or the paths of some fields."""
-    if value is True:
-        return True
+    return True if value is True else _paths(name, value, "True, or a list of paths such as ['age']")
+
+
+def fields(name: str, value: Any) -> list[str]:
+    """Return the paths of some fields."""
+    return _paths(name, value, "a list of paths such as ['number']")
+
+
+def _paths(name: str, value: Any, wanted: str) -> list[str]:
     if isinstance(value, str):
         raise TypeError(f"{name} is one str, {shown(value)}. Pass a list: [{shown(value)}].")
-    wanted = "it must be True, or a list of paths such as ['age']. Leave it out for none."
-    return [text(f"{name}[{position}]", path) for position, path in enumerate(_items(name, value, wanted))]
+    items = _items(name, value, f"it must be {wanted}. Leave it out for none.")
+    return [text(f"{name}[{position}]", path) for position, path in enumerate(items)]
 
 
 def _items(name: str, value: Any, wanted: str) -> list[Any]:

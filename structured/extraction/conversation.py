@@ -4,7 +4,7 @@ One value for both, so that a text and a chat of that one message are asked abou
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self, TypeAlias
 
@@ -45,6 +45,10 @@ class Conversation:
         """What a type reads that depends on the document: all that the user says."""
         said = [turn["content"] for turn in self.earlier if turn["role"] == "user"]
         return "\n\n".join((*said, self.text))
+
+    def with_text(self, text: str) -> Self:
+        """Return the conversation with another text in place of its own."""
+        return replace(self, text=text)
 
     @classmethod
     def read(cls, document: object, name: str = "the text", *, is_single: bool = True) -> Self:

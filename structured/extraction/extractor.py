@@ -31,6 +31,7 @@ from structured.models import load_model
 from structured.output_types.extraction import Extraction
 from structured.output_types.html import card, table, verbatim
 from structured.output_types.interface import check_interface, description_of
+from structured.output_types.keys import check_merge_by
 from structured.output_types.optional_fields import Absent
 from structured.output_types.output_type import OutputType
 from structured.output_types.resolve import asks_for_evidence, resolve_type
@@ -94,6 +95,7 @@ class Extractor(Generic[T]):
         wanted = resolve_type(output_type, absent, layout_of(options), grounded=options.get("grounded"))
         self.run = Run.of(options)
         check_interface(wanted)  # before a model is loaded
+        check_merge_by(wanted, options.get("merge_by", ()))
         examples = [
             (document, _written(wanted, value, f"examples[{position}]"))
             for position, (document, value) in enumerate(options.get("examples", ()))

@@ -14,6 +14,7 @@ from structured.errors.arguments import (
     anything,
     checked,
     count,
+    fields,
     flag,
     function,
     instance,
@@ -32,6 +33,7 @@ from structured.models import ModelSource
 from structured.output_types.grounded.marks import Ground
 from structured.output_types.json_output import JsonLayout
 from structured.results.calibration import Calibration
+from structured.results.merging import Prefer
 
 Errors = Literal["raise", "return", "skip"]
 """What becomes of the documents that fail: a BatchError in the end, the error of each in place of its result, or
@@ -112,6 +114,16 @@ class Options(TypedDict, total=False):
         batch_tokens: The most tokens, prompts and whole budgets counted, that are in the model's memory at
             once, unless one text (or one beam search) needs more. Default: no limit. A batch that does not fit
             on a GPU is halved in any case.
+        chunk_tokens: The most tokens of a document that the model reads at once; a longer one is read in chunks, and
+            what they say is merged. Default: what fits its context beside the answer, and not more than `max_tokens`
+            of a document that does not fit.
+        passes: How often a document is read that is read in chunks, each time with other joints, until a pass finds
+            nothing new. Default: 1.
+        merge_by: The fields by which records of a list are told apart, by their paths: `["number"]`. Those with the
+            same values there are one record. Default: the fields that the type marks as `Key`, or else where the
+            values stand in the document.
+        prefer: Which of several values counts that chunks state for one field: "confident" (default), that of which the
+            model is surest; "first", "longest", or "vote", that which most chunks state.
         observe: A function that is called with a document's position and each Generation for it, also rejected
             ones, as soon as its texts are written.
         cache: Whether masks and vocabularies are kept on disk for later processes. Default: True.
@@ -144,6 +156,10 @@ class Options(TypedDict, total=False):
     calibration: Calibration | str | Path | None
     batch_size: int
     batch_tokens: int | None
+    chunk_tokens: int | None
+    passes: int
+    merge_by: Sequence[str]
+    prefer: Prefer
     observe: Callable[[int, Generation], object] | None
     cache: bool
 
@@ -182,6 +198,10 @@ _CHECKS = {
     "calibration": or_none(_calibration),
     "batch_size": count(1),
     "batch_tokens": or_none(count(1)),
+    "chunk_tokens": or_none(count(1)),
+    "passes": count(1),
+    "merge_by": fields,
+    "prefer": one_of(get_args(Prefer)),
     "observe": or_none(function),
     "cache": flag,
 }
@@ -208,6 +228,7 @@ _CALLS: Mapping[str, tuple[tuple[str, ...], Mapping[str, str]]] = {
             **dict.fromkeys((*SAMPLING, *REPETITION, *SEARCH, "jump_forward", "max_tokens", "observe"), _SCORED),
             **dict.fromkeys(("retries", "repair", "repair_below"), _SCORED),
             **dict.fromkeys(("batch_size", "batch_tokens", "errors", "progress"), _ALONE),
+            **dict.fromkeys(("chunk_tokens", "passes", "merge_by", "prefer"), "classify reads a text as a whole."),
             "absent": "Classify by a type that allows None: it says that nothing is stated.",
             "calibration": "Learn one from what classify says, and apply it: calibration.apply(answer.confidence).",
             "evidence": "A classification tells how probable each value is. Use extract for evidence.",

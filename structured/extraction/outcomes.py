@@ -14,6 +14,7 @@ from structured.errors import (
 from structured.errors.calling_line import warn
 from structured.errors.values import message
 from structured.extraction.documents.document import DocumentLike
+from structured.extraction.long_documents import LongDocument
 from structured.extraction.options import Errors
 from structured.extraction.task import Item, Task
 
@@ -21,6 +22,13 @@ T = TypeVar("T")
 
 MAX_NAMED = 10
 """Documents whose numbers a warning lists."""
+
+
+def rejection(item: Item) -> GenerationError:
+    """Return the error of a document every answer of which was rejected."""
+    error = GenerationError(item.attempts, document=None if item.is_single else item.position)
+    error.__cause__ = item.attempts[-1].error
+    return error
 
 
 class BatchResult(NamedTuple, Generic[T]):
@@ -74,7 +82,9 @@ class Outcome:
         of = "" if self.total is None else f" of {self.total}"
         return f"Outcome({self.done}{of} done, {self.failed} failed)"
 
-    def accept(self, item: Item, result: Any, *, shortened: bool = False, repetitive: bool = False) -> None:
+    def accept(
+        self, item: Item | LongDocument, result: Any, *, shortened: bool = False, repetitive: bool = False
+    ) -> None:
         """Take the result of a document; it may have been shortened, or led out of a repetition."""
         self.results[item.position] = result
         self.done += 1
@@ -92,9 +102,7 @@ class Outcome:
     def reject(self, items: Iterable[Item]) -> None:
         """Give up documents every answer of which was rejected."""
         for item in items:
-            error = GenerationError(item.attempts, document=None if item.is_single else item.position)
-            error.__cause__ = item.attempts[-1].error
-            self.fail(item.position, error)
+            self.fail(item.position, rejection(item))
 
     def only(self) -> Any:
         """Return the result of the one document, with a warning if it was shortened. Raises its error."""

@@ -4,7 +4,8 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any, NamedTuple, cast
 
 from structured.automata.protocol import accepts_text
@@ -21,8 +22,9 @@ from structured.errors import (
     StructuredError,
 )
 from structured.extraction.documents.document import DocumentLike, characters_of
+from structured.extraction.long_documents import SPLITTING, LongDocument, Splitting, prepare
 from structured.extraction.options import RETRIES, Options, Repairs, search_of, warn_of_idle
-from structured.extraction.outcomes import Outcome
+from structured.extraction.outcomes import Outcome, rejection
 from structured.extraction.progress import showing
 from structured.extraction.repair import explanation, rejected_places, repair
 from structured.extraction.task import Answer, Item, Repair, Task, common_beginning
@@ -36,6 +38,7 @@ from structured.output_types.stated import Stated
 from structured.results.answers import read_answer
 from structured.results.calibration import Calibration
 from structured.results.evidence import Sureness, evidence, provenance, sureness
+from structured.results.merging import Conflicts, Merged
 
 BATCHES = 64
 """Batches whose documents are prepared together, sorted by length, and answered before the next are looked at."""
@@ -62,6 +65,7 @@ class Run:
     repairs: Repairs = "field"
     repair_below: float = 0.0
     calibration: Calibration | None = None
+    splitting: Splitting = field(default_factory=Splitting)
 
     @classmethod
     def of(cls, options: Options) -> "Run":
@@ -78,6 +82,7 @@ class Run:
             options.get("repair", "field"),
             options.get("repair_below", 0.0),
             cast("Calibration | None", options.get("calibration")),
+            Splitting.of(options),
         )
 
     def for_stream(self, tasks: Sequence[Task]) -> "Run":
@@ -86,6 +91,9 @@ class Run:
         idle = [name for name in ("retries", "repair", "repair_below") if self.options.get(name)]
         if idle:
             warn_of_idle(idle, "on a stream, which is not written again", "Call the extractor,")
+        idle = [name for name in SPLITTING if self.options.get(name)]
+        if idle:
+            warn_of_idle(idle, "on a stream, which reads its text at once", "Call the extractor,")
         return replace(self, retries=0)
 
     def outcome(
@@ -123,19 +131,21 @@ class Run:
         """
         with showing(outcome, progress), ThreadPoolExecutor(1, "documents") as pool:  # no thread until there is work
             windows = self._windows(work)
-            window, broken = _prepared(next(windows, []), named), None
+            window, broken = self._prepared(next(windows, []), named), None
             while window and outcome.stopped is None:
                 outcome.read += len(window)
                 try:
                     following = next(windows, [])
                 except Exception as error:  # noqa: BLE001  where the documents come from is the user's own code
                     following, broken = [], error
-                beside = pool.submit(copy_context().run, _prepared, following, named) if following else None
+                beside = pool.submit(copy_context().run, self._prepared, following, named) if following else None
                 for failure in window:
                     if isinstance(failure, _Failure):
                         outcome.fail(*failure)
                         yield failure.position
-                yield from self._answer([one for one in window if isinstance(one, Item)], outcome)
+                items = [one for one in window if isinstance(one, Item)]
+                yield from (item.position for item in self._answer(items, outcome))
+                yield from self._answer_long([one for one in window if isinstance(one, LongDocument)], outcome)
                 window = [] if beside is None else beside.result()
             if broken is not None:
                 raise broken
@@ -162,32 +172,66 @@ class Run:
         if window:
             yield window
 
-    def _answer(self, items: list[Item], outcome: Outcome) -> Iterator[int]:
+    def _prepared(self, window: list["_Work"], named: str | None) -> list["Item | LongDocument | _Failure"]:
+        """Return the documents of a window, prepared; of some there can be no answer, and they fail."""
+        prepared: list[Item | LongDocument | _Failure] = []
+        for position, task, given in window:
+            try:
+                prepared.append(prepare(task, position, given, self.splitting, named=named))
+            except StructuredError as error:
+                prepared.append(_Failure(position, _of_document(error, task, position, is_single=named is not None)))
+        return prepared
+
+    def _answer(self, items: list[Item], outcome: Outcome) -> Iterator[Item]:
         """Generate answers until there is one for each item, or no attempt is left, or the model fails.
 
-        Yields the position of each item that is done.
+        Yields each item that is done.
         """
-        pending = {item.position: item for item in items}
+        pending = dict.fromkeys(items)
         for attempt in range(self.retries + 1):
-            for item in pending.values():
+            for item in pending:
                 if attempt == self.retries and item.uncertain is None:
                     item.repair = None  # the last attempt is at the whole answer
-            for item, candidates in self._candidates(list(pending.values()), attempt, outcome):
+            for item, candidates in self._candidates(list(pending), attempt, outcome):
                 if isinstance(candidates, StructuredError):
-                    outcome.fail(item.position, candidates)
+                    _fail(item, candidates, outcome)
                 elif not self.accept(item, candidates, outcome):
                     continue
-                del pending[item.position]
-                yield item.position
-        for item in list(pending.values()):
+                del pending[item]
+                yield item
+        for item in list(pending):
             if item.uncertain is not None:
                 self._finish(item, item.uncertain, outcome)
-                del pending[item.position]
-                yield item.position
-        if outcome.stopped is None:
-            outcome.reject(pending.values())
-            yield from pending
+                del pending[item]
+                yield item
+        for item in pending if outcome.stopped is None else ():
+            _fail(item, rejection(item), outcome)
+            yield item
         self.save(items)
+
+    def _answer_long(self, documents: list[LongDocument], outcome: Outcome) -> Iterator[int]:
+        """Answer the chunks of long documents, as many at a time as a window has, and merge what they say.
+
+        Yields the position of each document that is done.
+        """
+        while documents and outcome.stopped is None:
+            items: list[Item] = []
+            characters = 0
+            for document in documents:
+                while len(items) < BATCHES * self.batch_size and characters < MAX_CHARACTERS:
+                    item = _next_part(document, outcome)
+                    if item is None:
+                        break
+                    items.append(item)
+                    characters += len(item.document)
+            for _ in self._answer(items, outcome):
+                pass
+            for document in documents:
+                merged = document.answer() if outcome.stopped is None else None
+                if merged is not None:
+                    self._finish_long(document, merged, outcome)
+            yield from (one.given.position for one in documents if one.is_over)
+            documents = [one for one in documents if not one.is_over]
 
     def warn_of_idle(self, tasks: Sequence[Task]) -> None:
         """Warn of options that do nothing for the types of some tasks."""
@@ -197,9 +241,12 @@ class Run:
             remedy = "Pass evidence=True, write the type as Extraction[Model],"
             warn_of_idle(["calibration"], "where no confidence is returned", remedy)
         names = ["repair_below"] * bool(self.repair_below) + ["repair='told'"] * (self.repairs == "told")
-        if names and types and not any(isinstance(one, JsonOutput) for one in types):
-            why = f"on {types[0].name}, whose answers are no JSON and are written again as a whole"
-            warn_of_idle(names, why, "Ask for a type of Pydantic,")
+        splitting = [name for name in SPLITTING if self.options.get(name)]
+        if types and not any(isinstance(one, JsonOutput) for one in types):
+            for idle, hence in ((names, "are written again as a whole"), (splitting, "cannot be merged")):
+                if idle:
+                    why = f"on {types[0].name}, whose answers are no JSON and {hence}"
+                    warn_of_idle(idle, why, "Ask for a type of Pydantic,")
 
     def save(self, items: Iterable[Item]) -> None:
         """Save what was learned while some items were answered."""
@@ -268,17 +315,18 @@ class Run:
             item.attempts += [Attempt(generation.text, error) for generation, _ in valid]
             return None
         answer = Answer(text, value, [generation for generation, _ in valid])
-        if not (item.task.evidence or self.repair_below or isinstance(value, Stated)):
+        if not (item.task.evidence or self.repair_below or isinstance(value, Stated) or item.part is not None):
             return answer
         kept = None if item.repair is None else item.repair.kept
         drawn = candidates if self.search.samples > 1 else answer.generations  # beams differ, and agree on nothing
         return answer._replace(evidence=evidence(item.task.output_type, item.document, text, drawn, kept))
 
-    def _calibrated(self, answer: Answer) -> Mapping[str, Evidence]:
-        """Return the evidence for an answer with calibrated confidences, if there is a calibration."""
-        if self.calibration is None:
-            return answer.evidence
-        return {path: one.calibrated(self.calibration.apply) for path, one in answer.evidence.items()}
+    def _calibrated(self, found: Mapping[str, Evidence]) -> Mapping[str, Evidence]:
+        """Return evidence with calibrated confidences, if there is a calibration."""
+        return found if self.calibration is None else {path: self._calibrated_one(one) for path, one in found.items()}
+
+    def _calibrated_one(self, found: Evidence) -> Evidence:
+        return found if self.calibration is None else found.calibrated(self.calibration.apply)
 
     @staticmethod
     def _read(item: Item, text: str) -> Any:
@@ -302,7 +350,7 @@ class Run:
         """Tell whether an answer is to be written again where the model was less sure of it than is asked for."""
         below = [
             path_to_steps(path)
-            for path, one in self._calibrated(answer).items()
+            for path, one in self._calibrated(answer.evidence).items()
             if one.confidence is not None and one.confidence < self.repair_below
         ]
         if not below or not self.retries or item.attempts:
@@ -326,32 +374,52 @@ class Run:
         return max(before, after, key=least)
 
     def _finish(self, item: Item, answer: Answer, outcome: Outcome) -> None:
-        """Take the answer of an item as its result."""
-        result = answer.value
-        if item.task.evidence or isinstance(result, Stated):
-            result = self._extraction(item, answer)
+        """Take the answer of an item as its result, or as that of a part."""
+        if item.part is not None:
+            item.part.of.take(item, answer)
+            return
         outcome.accept(
             item,
-            result,
+            self._result(item, answer),
             shortened=any(one.shortened for one in answer.generations),
             repetitive=any(one.diagnostics.repetitions for one in answer.generations),
         )
 
-    def _extraction(self, item: Item, answer: Answer) -> Extraction[Any]:
-        """Return the result for an item with its evidence."""
+    def _finish_long(self, long: LongDocument, merged: Merged, outcome: Outcome) -> None:
+        """Take what the chunks of a document say together as its result.
+
+        If a validator rejects that, the result is the answer to one chunk, that which says most.
+        """
+        wanted = long.task.output_type
+        text = wanted.from_data(merged.data)
+        value = read_answer(wanted, text)
+        if isinstance(value, Attempt):
+            long.attempts.append(value)
+            merged = long.surest()
+            text = wanted.from_data(merged.data)
+            value = wanted.parse(text)
+        long.is_over = True
+        result = self._result(long, Answer(text, value, (), merged.evidence), merged.conflicts)
+        outcome.accept(long, result, shortened=long.shortened, repetitive=long.repetitive)
+
+    def _result(self, item: Item | LongDocument, answer: Answer, conflicts: Conflicts = MappingProxyType({})) -> Any:
+        """Return the result for a document, with its evidence where that is asked for."""
         wanted, value = item.task.output_type, answer.value
+        if not (item.task.evidence or isinstance(value, Stated)):
+            return value
         stated = value if isinstance(value, Stated) else Stated(value, wanted.to_data(answer.text), ())
         return Extraction(
             stated.value,
             stated.data,
             stated.missing,
-            self._calibrated(answer),
+            self._calibrated(answer.evidence),
             item.document,
             answer.text,
             item.usage,
             tuple(item.attempts),
             item.seconds,
             provenance(wanted, item.task.model.name, self.options, item.document),
+            {path: [(value, self._calibrated_one(one)) for value, one in others] for path, others in conflicts.items()},
         )
 
 
@@ -370,18 +438,31 @@ class _Failure(NamedTuple):
     error: StructuredError
 
 
-def _prepared(window: list[_Work], named: str | None) -> list[Item | _Failure]:
-    """Return the documents of a window, prepared; of some there can be no answer, and they fail."""
-    prepared: list[Item | _Failure] = []
-    for position, task, given in window:
-        try:
-            prepared.append(task.item(position, given, named=named))
-        except (PromptError, BudgetError, NotStatedError) as error:
-            if isinstance(error, NotStatedError) and named is None:
-                error = error.at(position)
-            prepared.append(_Failure(position, error))
-        except (SchemaError, PatternError) as error:
-            if not task.output_type.depends_on_document:
-                raise
-            prepared.append(_Failure(position, error))
-    return prepared
+def _of_document(error: StructuredError, task: Task, position: int, *, is_single: bool) -> StructuredError:
+    """Return an error that a document makes as its own. Raises one that concerns the type or the model."""
+    if isinstance(error, NotStatedError):
+        return error if is_single else error.at(position)
+    by_type = isinstance(error, SchemaError | PatternError) and task.output_type.depends_on_document
+    if isinstance(error, PromptError | BudgetError) or by_type:
+        return error
+    raise error
+
+
+def _next_part(document: LongDocument, outcome: Outcome) -> Item | None:
+    """Return the next chunk of a document, prepared; None if there is none now. The document fails if it cannot be."""
+    position, _, _, is_single = document.given
+    try:
+        return document.next_item()
+    except StructuredError as error:
+        document.is_over = True
+        outcome.fail(position, _of_document(error, document.task, position, is_single=is_single))
+        return None
+
+
+def _fail(item: Item, error: StructuredError, outcome: Outcome) -> None:
+    """Let a document fail, or the document that it is a part of; that fails once."""
+    if item.part is not None:
+        if item.part.of.is_over:
+            return
+        item.part.of.is_over = True
+    outcome.fail(item.position, error)

@@ -5,7 +5,7 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from structured.automata import Automaton
 from structured.decoding.reasoning import Thinking, thinking_index
@@ -26,6 +26,9 @@ from structured.output_types.extraction import Usage
 from structured.output_types.output_type import Description, OutputType
 from structured.results.evidence import Kept
 from structured.results.voting import Candidate, vote
+
+if TYPE_CHECKING:
+    from structured.extraction.long_documents import Part
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,10 +96,11 @@ class Task:
 
         Errors call it by its name, such as "the text", or else by its position in the batch.
         """
-        is_single = named is not None
-        document = read_document(given)
-        named = named or f"document {position}"
-        conversation = Conversation.read(document.text, named, is_single=is_single)
+        return self.prepared(Given.read(position, given, named))
+
+    def prepared(self, given: "Given") -> "Item":
+        """Return what was read of a document, prepared. Raises as `item`."""
+        position, conversation, named, is_single = given
         try:
             token_ids = calls.encode(self.model, self.prompt(conversation))
         except PromptError as error:
@@ -210,6 +214,23 @@ class Task:
         return Guide(index, max_tokens=self.thinking.max_tokens)
 
 
+class Given(NamedTuple):
+    """A document that was read, and what errors call it."""
+
+    position: int
+    conversation: Conversation
+    named: str
+    is_single: bool
+    """Whether it is the text of a call for one, in no batch."""
+
+    @classmethod
+    def read(cls, position: int, given: DocumentLike, named: str | None) -> Self:
+        """Read a document, which errors call by its name or its position. Raises PromptError for what is none."""
+        document = read_document(given)
+        is_single, named = named is not None, named or f"document {position}"
+        return cls(position, Conversation.read(document.text, named, is_single=is_single), named, is_single)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Repair:
     """What is kept of an answer, and the start of those that differ from it elsewhere alone."""
@@ -254,6 +275,8 @@ class Item:
     """What is kept of an answer in the next attempt."""
     uncertain: "Answer | None" = None
     """An answer that is taken if the next attempt gives none that the model is surer of."""
+    part: "Part | None" = None
+    """The part of a long document that it is."""
 
     def count(self, candidates: Sequence[Generation]) -> None:
         """Count what an attempt took."""
@@ -275,6 +298,11 @@ class Item:
     def document(self) -> str:
         """The document; of a chat, all that the user says."""
         return self.conversation.document
+
+    @property
+    def is_over(self) -> bool:
+        """Whether its document has a result or an error, once it has one itself."""
+        return self.part is None or self.part.of.is_over
 
     @property
     def beginning(self) -> tuple[int, ...]:

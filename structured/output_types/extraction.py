@@ -5,7 +5,7 @@ the type reads as it did at first.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Generic, TypeVar, overload
 
@@ -41,6 +41,15 @@ class Usage:
     sampled_tokens: int = 0
     forced_tokens: int = 0
     passes: int = 0
+
+    def plus(self, other: "Usage") -> "Usage":
+        """Return what two answers cost together."""
+        return Usage(
+            self.prompt_tokens + other.prompt_tokens,
+            self.sampled_tokens + other.sampled_tokens,
+            self.forced_tokens + other.forced_tokens,
+            self.passes + other.passes,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +90,8 @@ class Extraction(Stated[T], Generic[T]):
         attempts: Answers that the type's validators rejected before.
         seconds: How long it took; documents of a batch are written together.
         made_by: What made it.
+        conflicts: Of a document that was read in parts, other values that it states for a field, by the path of the one
+            that was preferred.
     """
 
     evidence: Mapping[str, Evidence] = field(default_factory=dict, repr=False, compare=False)
@@ -90,6 +101,7 @@ class Extraction(Stated[T], Generic[T]):
     attempts: tuple[Attempt, ...] = field(default=(), repr=False, compare=False)
     seconds: float = field(default=0.0, repr=False, compare=False)
     made_by: Provenance | None = field(default=None, repr=False, compare=False)
+    conflicts: Mapping[str, Sequence[tuple[Any, Evidence]]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def confidence(self) -> float:
@@ -144,6 +156,10 @@ class Extraction(Stated[T], Generic[T]):
             ],
             "seconds": self.seconds,
             "made_by": None if self.made_by is None else asdict(self.made_by),
+            "conflicts": {
+                path: [{"value": value, "evidence": asdict(one)} for value, one in others]
+                for path, others in self.conflicts.items()
+            },
         }
         return json.dumps(written, ensure_ascii=False)
 
@@ -166,6 +182,10 @@ class Extraction(Stated[T], Generic[T]):
             usage, missing = Usage(**record["usage"]), tuple(record["missing"])
             tried = record["attempts"]
             attempts = tuple(Attempt(one["text"], StandInError(one["error"], one["kind"])) for one in tried)
+            conflicts = {
+                path: [(one["value"], _read_evidence(one["evidence"], record["document"])) for one in others]
+                for path, others in record.get("conflicts", {}).items()
+            }
             data, document, text, seconds = (record[name] for name in ("data", "document", "text", "seconds"))
             _check_text("document", document)
         except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
@@ -178,7 +198,7 @@ class Extraction(Stated[T], Generic[T]):
         if (stated.data, stated.missing) != (data, missing):
             raise ValueError("This is no extraction as to_json writes it: its data are not what its text says.")
         value = stated.value
-        return Extraction(value, data, missing, evidence, document, text, usage, attempts, seconds, made_by)
+        return Extraction(value, data, missing, evidence, document, text, usage, attempts, seconds, made_by, conflicts)
 
 
 def _check_text(name: str, text: object) -> None:

@@ -101,7 +101,6 @@ BAD: tuple[tuple[Any, type[StructuredError], str], ...] = (
     (b"x", PromptError, r"^Document {} is bytes, not text\. Decode it: document\.decode\(\)\.$"),
     (Path("nowhere"), PromptError, "^The file nowhere cannot be read: .*No such file"),
     (3, PromptError, r"^Document {} is int, not text\. Pass a str\.$"),
-    ("y" * CONTEXT, PromptError, r"^The prompt for document {} takes \d+ tokens"),
     ("huge", OutOfMemoryError, "^full$"),
 )
 

@@ -413,9 +413,10 @@ def test_bad_input_gets_its_own_error(call, error, message):
 
 
 def test_a_prompt_longer_than_the_context_is_told_so_before_anything_is_generated():
+    """What is asked, and not only the text, takes more than the context has."""
     model = FunctionModel(random_logits(WIDTH), TOKENIZER, context_length=200)
     with pytest.raises(PromptError, match=r"takes \d+ tokens, and the context of .* has 200"):
-        extract(Person, "word " * 200, model=model)
+        extract(Person, "word", model=model, instructions="Read it. " * 200)
 
 
 def test_the_answer_fits_into_what_the_context_leaves():

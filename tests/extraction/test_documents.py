@@ -79,7 +79,7 @@ def test_answers_depend_on_no_window(
     texts: list[str], given_as: Callable[[list[str]], Iterable[Any]], batches: int, characters: int, errors: Any
 ) -> None:
     """However the documents are given, and however many are looked at together, retries included."""
-    told = extractor(Even, batch_size=16).batch(texts, errors="return")
+    told = extractor(Even, batch_size=16).batch(list(given_as(texts)), errors="return")
     kept = [position for position, one in enumerate(told) if errors == "return" or not isinstance(one, Exception)]
     made = extractor(Even)
     with pytest.MonkeyPatch.context() as patch:

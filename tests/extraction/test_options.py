@@ -112,6 +112,10 @@ OPTIONS: dict[str, tuple[Any, dict[str, Any]]] = {
     "calibration": (Calibration((0.0, 1.0), (0.25, 0.5)), {"evidence": True}),
     "batch_size": (1, {**SAMPLED, "samples": 2}),
     "batch_tokens": (1, {**SAMPLED, "samples": 2}),
+    "chunk_tokens": (6, {}),
+    "passes": (2, {"chunk_tokens": 6}),
+    "merge_by": (["note"], {}),
+    "prefer": ("longest", {"chunk_tokens": 6}),
     "cache": (False, {}),
     "absent": (["count"], {}),
     "evidence": (True, {}),
@@ -207,6 +211,7 @@ class Word(OutputType[str]):
         (Extraction[bool], {"calibration": OPTIONS["calibration"][0]}, None),
         (Word(), {"repair": "told", "repair_below": 0.5}, "repair_below, repair='told' have no effect on Word, whose"),
         (Word(), {}, None),
+        (Word(), {"chunk_tokens": 9, "passes": 2}, "chunk_tokens, passes have no effect on Word, whose answers are no"),
     ],
 )
 def test_what_has_no_effect_is_told_once(wanted: Any, options: Any, told: str | None) -> None:

@@ -25,6 +25,9 @@ GROUNDED = "grounded on"
 """The keyword of a value that the document has to state. It says where a quotation may begin and end: `"words"` or
 `"characters"`."""
 
+KEY = "is key"
+"""The keyword of a value that tells the record it stands in from others."""
+
 VALIDATORS = "validators"
 """The keyword under which the names of the functions stand that are run on a finished value."""
 
@@ -34,7 +37,7 @@ UNSATISFIABLE = "Unsatisfiable: "
 ANNOTATIONS = frozenset(
     {
         *("$comment", "default", "deprecated", "description", "examples", "readOnly", "title", "writeOnly"),
-        *(GROUNDED, NOT_STATED, VALIDATORS),
+        *(GROUNDED, KEY, NOT_STATED, VALIDATORS),
     }
 )
 """Keywords that allow and forbid nothing (validation §9, and the notes about types)."""

@@ -1,0 +1,241 @@
+"""Chunks of a long document: slices that take so many tokens at most, cut where the text has joints.
+
+A text is read once, line by line, as atoms: a line, or where that is long its sentences, words or characters. Chunks
+are filled with atoms and cut at the strongest joint of their second half. The last heading above a chunk goes along
+with it, and the header of a table that it begins in. All of it are slices of the document, so that what is found in a
+chunk is found in the document. Splitters of other libraries were not taken, since they keep neither.
+"""
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from itertools import accumulate
+from typing import NamedTuple
+
+Span = tuple[int, int]
+"""Where something starts and ends in a document, in characters."""
+
+Count = Callable[[str], int]
+"""Returns how many tokens a text takes, at most."""
+
+OVERLAP = 8
+"""A chunk repeats up to this part of its tokens from the one before, unless a heading or a row of a table begins it."""
+
+LONGEST_OVERLAP = 4
+"""It repeats up to so many times that, if the last sentence takes more."""
+
+FINEST = 8
+"""Lines of more than this part of a chunk are cut into sentences, sentences into words, and words into characters."""
+
+MAX_HEADING = 120
+"""Characters of a heading that goes along with a chunk, and of the header of a table: what is longer is text."""
+
+
+class Joint(IntEnum):
+    """What begins at a place of a text, from where it is worst to cut to where it is best."""
+
+    CHARACTER = 0
+    WORD = 1
+    SENTENCE = 2
+    LINE = 3
+    PARAGRAPH = 4
+    ROW = 5
+    HEADING = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A part of a document that is read by itself.
+
+    Attributes:
+        body: Where it stands.
+        context: What goes along with it, from before it: the last heading, the header of the table.
+    """
+
+    body: Span
+    context: tuple[Span, ...] = ()
+
+    def text(self, document: str) -> str:
+        """Return what is read: the context, each piece of it on a line, and the body."""
+        return "\n".join(document[slice(*one)] for one in (*self.context, self.body))
+
+    def in_document(self, span: Span) -> Span | None:
+        """Return where something stands in the document that stands in the text; None if it is across the joints."""
+        start = 0
+        for piece in (*self.context, self.body):
+            end = start + piece[1] - piece[0]
+            if start <= span[0] and span[1] <= end:
+                return piece[0] + span[0] - start, piece[0] + span[1] - start
+            start = end + 1
+        return None
+
+
+class _Atom(NamedTuple):
+    """A piece of a text that is not cut."""
+
+    start: int
+    end: int
+    joint: Joint
+    tokens: int
+    context: tuple[Span, ...]
+
+
+def chunks(document: str, count: Count, max_tokens: int, *, within: Span | None = None) -> list[Chunk]:
+    """Return the chunks of a document, or of a part of it, in order. All of its text is in one of them.
+
+    Parameters:
+        document: The text.
+        count: Counts tokens. It is called about once for each piece of the text.
+        max_tokens: The tokens of a chunk; only one character may take more.
+        within: The part of the document; by default all of it.
+    """
+    if max_tokens < 1:
+        raise ValueError(f"max_tokens is {max_tokens}; a chunk has 1 or more")
+    finest = max(max_tokens // FINEST, 1)
+    atoms = list(_atoms(document, count, finest, within or (0, len(document))))
+    before = [0, *accumulate(atom.tokens for atom in atoms)]
+    found: list[Chunk] = []
+    start = new = 0
+    while new < len(atoms):
+        room = max_tokens
+        context = atoms[start].context
+        beside = sum(count(document[slice(*one)]) for one in context)
+        if beside > room // 2:
+            context, beside = (), 0
+        room -= beside
+        end = bisect_right(before, before[start] + room) - 1
+        if end <= new and start < new:  # what is new does not fit beside so much of what is not
+            start = new
+            continue
+        end = max(end, new + 1)
+        if end < len(atoms):
+            half = bisect_right(before, (before[start] + before[end]) // 2)
+            joints = range(min(max(half, new + 1), end), end + 1)
+            end = max(joints, key=lambda place: (atoms[place].joint, place))
+        body = (atoms[start].start, atoms[end - 1].end)
+        if document[slice(*body)].strip():
+            found.append(Chunk(body, context))
+        new = end
+        start = _overlap(atoms, before, start, end, max_tokens // OVERLAP) if end < len(atoms) else end
+    return found
+
+
+def _overlap(atoms: Sequence["_Atom"], before: Sequence[int], start: int, end: int, most: int) -> int:
+    """Return where the next chunk starts: some tokens before the joint, unless nothing reaches over it."""
+    if atoms[end].joint >= Joint.ROW:
+        return end
+    wanted = max(bisect_left(before, before[end] - most), start + 1)
+    earliest = max(bisect_left(before, before[end] - LONGEST_OVERLAP * most), start + 1)
+    nearest = (*range(wanted, end), *range(wanted - 1, earliest - 1, -1))
+    return next((place for place in nearest if atoms[place].joint >= Joint.SENTENCE), end)
+
+
+_LINES = re.compile(r"[^\n]*\n|[^\n]+")
+_SENTENCES = re.compile(r"(?:(?![.!?]\s|[。！？]).)*(?:[.!?]+[\"'’”»)\]]*\s+|[。！？]+\s*|$)", re.DOTALL)
+_WORDS = re.compile(r"\s*\S+\s*|\s+")
+_CHARACTERS = re.compile(r".", re.DOTALL)
+
+_PIECES = {Joint.SENTENCE: _SENTENCES, Joint.WORD: _WORDS, Joint.CHARACTER: _CHARACTERS}
+"""What a piece of a text is cut into that has too many tokens, by turns."""
+
+
+def _atoms(document: str, count: Count, finest: int, within: Span) -> Iterator["_Atom"]:
+    """Yield the atoms of a part of a document; lines that take up to `finest` tokens are not cut."""
+    for line in _lines(document, within):
+        yield from _cut(document, line, count, finest, (Joint.SENTENCE, Joint.WORD, Joint.CHARACTER))
+
+
+def _cut(document: str, atom: "_Atom", count: Count, finest: int, joints: Sequence[Joint]) -> Iterator["_Atom"]:
+    """Yield a piece of a text, in pieces if it has too many tokens."""
+    text = document[atom.start : atom.end]
+    tokens = count(text)
+    if tokens <= finest or not joints or len(text) == 1:
+        yield atom._replace(tokens=tokens)
+        return
+    joint = atom.joint
+    for match in _PIECES[joints[0]].finditer(text):
+        if match.group():
+            piece = atom._replace(start=atom.start + match.start(), end=atom.start + match.end(), joint=joint)
+            yield from _cut(document, piece, count, finest, joints[1:])
+            joint = joints[0]
+
+
+def _lines(document: str, within: Span) -> Iterator[_Atom]:
+    """Yield the lines of a part of a document, with what goes along with a chunk that begins there."""
+    spans = [match.span() for match in _LINES.finditer(document, *within)]
+    texts = [document[start:end].strip() for start, end in spans]
+    heading: Span | None = None
+    header: Span | None = None
+    begins = True
+    for number, (span, text) in enumerate(zip(spans, texts, strict=True)):
+        joint = Joint.LINE
+        is_heading = _is_heading(texts, number)
+        if not text:
+            joint, header = Joint.CHARACTER, None  # blank lines stay with what is above
+        elif is_heading:
+            joint, heading, header = Joint.HEADING, _trimmed(document, span), None
+        else:
+            if number and _is_wrapped(texts[number - 1], text):
+                joint = Joint.WORD
+            if begins:
+                header = _table_header(document, spans, texts, number)
+                joint = Joint.PARAGRAPH
+            if header is not None and span[0] >= header[1]:
+                joint = Joint.ROW
+        begins = is_heading or not text
+        above = (one for one in (heading, header) if one is not None and one[1] <= span[0])
+        yield _Atom(*span, joint, 0, tuple(above))
+
+
+_MARKED = re.compile(r"#{1,6}\s+\S")
+_UNDERLINE = re.compile(r"={3,}|-{3,}")
+_RULE = re.compile(r"\|?(?:\s*:?-{2,}:?\s*\|)+(?:\s*:?-{2,}:?\s*)?")
+_SEPARATORS = {"\t": 1, "|": 1, ";": 2, ",": 2}
+"""What stands between the cells of a row, and how often at least."""
+
+WRAPPED = 60
+"""Characters of a line, above which it hardly ends with its sentence if it ends with a letter or digit."""
+
+ROWS = 3
+"""Lines with as many separators each that are a table, the header included."""
+
+
+def _is_wrapped(above: str, text: str) -> bool:
+    """Tell whether a line goes on with the sentence of the one above."""
+    return bool(above) and (text[0].islower() or (len(above) >= WRAPPED and above[-1].isalnum()))
+
+
+def _is_heading(texts: Sequence[str], number: int) -> bool:
+    """Tell whether a line is a heading: marked or underlined as in Markdown, or in capitals between blank lines."""
+    text = texts[number]
+    if not text or len(text) > MAX_HEADING:
+        return False
+    below = texts[number + 1] if number + 1 < len(texts) else ""
+    is_alone = number == 0 or not texts[number - 1]
+    if _MARKED.match(text) or (is_alone and _UNDERLINE.fullmatch(below) and not _UNDERLINE.fullmatch(text)):
+        return True
+    return is_alone and not below and text.isupper() and not any(map(str.isdigit, text)) and len(text.split()) > 1
+
+
+def _table_header(document: str, spans: Sequence[Span], texts: Sequence[str], number: int) -> Span | None:
+    """Return the header of the table that begins at a line; None if none does."""
+    block = texts[number : number + ROWS]
+    if len(block[0]) > MAX_HEADING or len(block) < 2:
+        return None
+    if "|" in block[0] and _RULE.fullmatch(block[1]):
+        return spans[number][0], _trimmed(document, spans[number + 1])[1]
+    if len(block) < ROWS or any(map(str.isdigit, block[0])):
+        return None
+    if any(
+        least <= block[0].count(mark) == block[1].count(mark) == block[2].count(mark)
+        for mark, least in _SEPARATORS.items()
+    ):
+        return _trimmed(document, spans[number])
+    return None
+
+
+def _trimmed(document: str, span: Span) -> Span:
+    """Return where a line stands without the whitespace at its end."""
+    return span[0], span[0] + len(document[slice(*span)].rstrip())

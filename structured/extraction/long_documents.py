@@ -1,0 +1,243 @@
+"""Long documents: their chunks are answered one by one, and what they say is merged into one answer.
+
+A document is split where its text and its answer do not fit the model's context together, and where the caller limits
+the tokens of a chunk. A chunk whose answer had to be shortened is split again, so that nothing is cut off.
+"""
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, Self
+
+from structured.errors import Attempt, NotStatedError, PromptError
+from structured.extraction.documents.chunks import Chunk, Count, chunks
+from structured.extraction.documents.document import DocumentLike
+from structured.extraction.options import Options
+from structured.extraction.task import Answer, Given, Item, Task
+from structured.models import calls
+from structured.output_types.evidence import Evidence
+from structured.output_types.extraction import Usage
+from structured.output_types.json_output import JsonOutput
+from structured.output_types.keys import keys
+from structured.results.merging import Merged, PartAnswer, Prefer, merge
+
+ANSWER_SHARE = 4
+"""A text is split that leaves less than this part of the context for an answer that may be longer."""
+
+CHUNK_SHARE = 2
+"""A chunk takes up to this part of the context, unless the caller says otherwise; the answer may take the rest."""
+
+MAX_LETTERS = 32
+"""Characters for each token that fits, above which a text is too long in any case, and not tokenised to see it."""
+
+
+SPLITTING = ("chunk_tokens", "passes", "merge_by", "prefer")
+"""The options about long documents."""
+
+
+@dataclass(frozen=True, slots=True)
+class Splitting:
+    """How long documents are split and merged; see `Options`."""
+
+    chunk_tokens: int | None = None
+    passes: int = 1
+    merge_by: Sequence[str] = ()
+    prefer: Prefer = "confident"
+
+    @classmethod
+    def of(cls, options: Options) -> Self:
+        """Return how options want it."""
+        given: Mapping[str, Any] = options
+        return cls(**{name: given[name] for name in SPLITTING if given.get(name) is not None})
+
+
+def prepare(
+    task: Task, position: int, document: DocumentLike, splitting: Splitting, *, named: str | None = None
+) -> "Item | LongDocument":
+    """Return a document, prepared: as it is, or in chunks if it is too long. Raises PromptError or BudgetError."""
+    given = Given.read(position, document, named)
+    if not isinstance(task.output_type, JsonOutput) or given.conversation.earlier:
+        return task.prepared(given)
+    room = _room(task, given)
+    limits = [] if splitting.chunk_tokens is None else [splitting.chunk_tokens]
+    if room is not None:
+        limits.append(room - min(task.max_tokens, room // ANSWER_SHARE))
+    text = given.conversation.text
+    if not limits or min(limits) < 1 or len(text.encode()) <= min(limits):  # a token has a byte or more
+        return task.prepared(given)
+    count = _TokenCount(task)
+    if len(text) <= MAX_LETTERS * min(limits) and count(text) <= min(limits):
+        return task.prepared(given)
+    whole = room if room is not None else CHUNK_SHARE * task.max_tokens
+    tokens = splitting.chunk_tokens or max(min(task.max_tokens, whole // CHUNK_SHARE), 1)
+    return LongDocument(task, given, splitting, count, tokens)
+
+
+def _room(task: Task, given: Given) -> int | None:
+    """Return how many tokens a text and its answer may take together; None if there is no limit."""
+    if task.model.context_length is None:
+        return None
+    empty = task.prompt(given.conversation.with_text("a"))
+    thinking = 0 if task.thinking is None else task.thinking.max_tokens
+    return task.model.context_length - len(calls.encode(task.model, empty)) - thinking
+
+
+class _TokenCount:
+    """Counts the tokens of a text, without those that stand around each prompt."""
+
+    def __init__(self, task: Task) -> None:
+        self._model = task.model
+        self._around = len(calls.encode(self._model, "a")) - 1
+
+    def __call__(self, text: str) -> int:
+        return max(len(calls.encode(self._model, text)) - self._around, 1) if text else 0
+
+
+class Part(NamedTuple):
+    """A chunk of a long document that is being answered."""
+
+    of: "LongDocument"
+    chunk: Chunk
+
+
+class _PartOfPass(NamedTuple):
+    """What a chunk says, with the number of the pass and where it starts."""
+
+    number: int
+    start: int
+    answer: PartAnswer
+
+
+@dataclass(slots=True, eq=False)
+class LongDocument:
+    """A document on the way to its answer, in chunks."""
+
+    task: Task
+    given: Given
+    splitting: Splitting
+    count: Count
+    chunk_tokens: int
+    is_over: bool = False
+    """Whether it has a result or an error."""
+    usage: Usage = field(default_factory=Usage)
+    attempts: list[Attempt] = field(default_factory=list)
+    seconds: float = 0.0
+    shortened: bool = False
+    repetitive: bool = False
+    _passes: int = 0
+    _waiting: deque[Chunk] = field(default_factory=deque)
+    _open: int = 0
+    _answers: list[_PartOfPass] = field(default_factory=list)
+    _merged: Merged | None = None
+    _unstated: NotStatedError | None = None
+
+    def __post_init__(self) -> None:
+        self._begin_pass()
+
+    @property
+    def position(self) -> int:
+        """Its place among the documents."""
+        return self.given.position
+
+    @property
+    def document(self) -> str:
+        """The text."""
+        return self.given.conversation.text
+
+    @property
+    def is_limited_by_context(self) -> bool:
+        """Whether a chunk that cannot be split leaves its answer less of the context than the caller allows."""
+        return False
+
+    def next_item(self) -> Item | None:
+        """Return the next chunk, prepared; None if there is none before others are answered.
+
+        Raises NotStatedError if no chunk states what the type wants, PromptError or BudgetError.
+        """
+        while not self.is_over and self._waiting:
+            chunk = self._waiting.popleft()
+            start, end = chunk.body
+            named = f"characters {start:,} to {end:,} of {self.given.named}"
+            conversation = self.given.conversation.with_text(chunk.text(self.document))
+            try:
+                item = self.task.prepared(self.given._replace(conversation=conversation, named=named))
+            except NotStatedError as error:  # what the type wants is in other chunks, or in none
+                self._unstated = error
+            except PromptError:
+                if not self._split(chunk):
+                    raise
+            else:
+                item.part = Part(self, chunk)
+                self._open += 1
+                return item
+        if not self._open and not self._answers and self._unstated is not None:
+            raise self._unstated
+        return None
+
+    def take(self, item: Item, answer: Answer) -> None:
+        """Take the answer to a chunk; one that was shortened counts only if the chunk cannot be split."""
+        assert item.part is not None
+        chunk = item.part.chunk
+        self._open -= 1
+        self.usage = self.usage.plus(item.usage)
+        self.attempts += item.attempts
+        self.seconds += item.seconds
+        is_short = any(one.shortened for one in answer.generations)
+        if is_short and self._split(chunk):
+            return
+        self.shortened |= is_short
+        self.repetitive |= any(one.diagnostics.repetitions for one in answer.generations)
+        data = self.task.output_type.to_data(answer.text)
+        evidence = {path: _moved(one, chunk) for path, one in answer.evidence.items()}
+        self._answers.append(_PartOfPass(self._passes, chunk.body[0], PartAnswer(data, evidence)))
+
+    def answer(self) -> Merged | None:
+        """Return what the document says; None as long as chunks are to be answered, or another pass is to be made."""
+        if self.is_over or self._open or self._waiting or not self._answers:
+            return None
+        before, merged = self._merged, self._merge()
+        has_new = before is None or len(merged.evidence) > len(before.evidence)
+        self._merged = merged
+        if has_new and self._passes < self.splitting.passes:
+            self._begin_pass()
+            return None
+        return merged
+
+    def surest(self) -> Merged:
+        """Return the answer to the chunk that says most, and of which the model is surest."""
+
+        def worth(one: PartAnswer) -> tuple[int, float]:
+            found = [known for known in one.evidence.values() if known.match not in {"absent", "none"}]
+            return len(found), sum(known.confidence or 0.0 for known in found)
+
+        best = max((one.answer for one in self._answers), key=worth)
+        return Merged(best.data, best.evidence, {})
+
+    def _begin_pass(self) -> None:
+        """Let the chunks of a pass wait; those of each pass are smaller, down to a half, and so have other joints."""
+        share = 1 - self._passes / self.splitting.passes / 2
+        self._passes += 1
+        self._waiting.extend(chunks(self.document, self.count, max(round(share * self.chunk_tokens), 1)))
+
+    def _split(self, chunk: Chunk) -> bool:
+        """Let the parts of a chunk wait in its place, and tell whether it has several."""
+        tokens = self.count(self.document[slice(*chunk.body)]) // 2
+        if tokens < 1:
+            return False
+        pieces = chunks(self.document, self.count, tokens, within=chunk.body)
+        if len(pieces) < 2:
+            return False
+        self._waiting.extendleft(replace(one, context=one.context or chunk.context) for one in reversed(pieces))
+        return True
+
+    def _merge(self) -> Merged:
+        output_type = self.task.output_type
+        assert isinstance(output_type, JsonOutput)
+        ordered = sorted(self._answers, key=lambda one: (one.number, one.start))
+        key_of = keys(output_type, self.splitting.merge_by)
+        return merge([one.answer for one in ordered], prefer=self.splitting.prefer, key_of=key_of)
+
+
+def _moved(evidence: Evidence, chunk: Chunk) -> Evidence:
+    """Return the evidence for a value of a chunk as that in the document."""
+    return evidence if evidence.span is None else replace(evidence, span=chunk.in_document(evidence.span))

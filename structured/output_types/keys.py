@@ -1,0 +1,83 @@
+"""Keys: the fields that tell the records of a list apart, `number: Annotated[str, Key]`.
+
+Records with the same key are one, wherever a long document states them.
+"""
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from pydantic import GetJsonSchemaHandler
+
+from structured.errors import SchemaError
+from structured.json_schema.document.location import KEY
+from structured.output_types.inspection.survey import Survey
+from structured.output_types.json_output import JsonOutput
+from structured.output_types.output_type import OutputType
+from structured.output_types.paths import Steps, leaves, steps_to_field
+from structured.output_types.places import flat, parts_at
+
+MAX_LISTED = 10
+"""Fields that an error lists."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyMark:
+    """The mark of a field that tells a record from others; `Key` is the one there is."""
+
+    def __get_pydantic_json_schema__(self, core_schema: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return {**handler(core_schema), KEY: True}
+
+
+Key = KeyMark()
+"""Marks a field by which records are told apart: `number: Annotated[str, Key]`. Several fields together are one key."""
+
+
+KeyOf = Callable[[Steps, Any], Hashable | None]
+"""Returns the key of an item of a list, given with the steps to it; None if it has none, or if a part of it is null."""
+
+
+def keys(output_type: JsonOutput[Any], merge_by: Sequence[str] = ()) -> KeyOf:
+    """Return what tells the keys of items. Key fields are those that are marked.
+
+    `merge_by` names others, by their paths in the item or in the whole answer: `number`, `lines[].number`.
+    """
+
+    @cache
+    def is_key(whole: str, field: str, steps: Steps) -> bool:
+        if field in merge_by or whole in merge_by:
+            return True
+        return any(KEY in part.schema for part in flat(parts_at(output_type.root, steps)))
+
+    def key_of(steps: Steps, item: Any) -> Hashable | None:
+        here = steps_to_field(steps)
+        at = tuple(0 if isinstance(step, int) else step for step in steps)
+        found: list[Hashable] = []
+        for below, value in leaves(item):
+            if any(isinstance(step, int) for step in below):
+                continue
+            field = steps_to_field(below)
+            if is_key(f"{here}.{field}" if field else here, field, (*at, *below)):
+                if value is None:
+                    return None
+                found.append((field, type(value) is bool, value))
+        return tuple(found) or None
+
+    return key_of
+
+
+def check_merge_by(output_type: OutputType[Any], merge_by: Sequence[str]) -> None:
+    """Raise SchemaError for a path that leads to no field of a record in a list."""
+    if not merge_by:
+        return
+    if not isinstance(output_type, JsonOutput):
+        raise SchemaError(f"merge_by is for types and JSON Schemas, not for {output_type.name}", remedy="Leave it out.")
+    known = [field.path for field in Survey(output_type.root, name=output_type.name).fields() if "[]." in field.path]
+    for path in merge_by:
+        if not any(one == path or one.endswith(f"[].{path}") for one in known):
+            listed = ", ".join(map(repr, known[:MAX_LISTED])) or "none"
+            raise SchemaError(
+                f"merge_by names {path!r}, and no record of a list in {output_type.name} has such a field",
+                remedy=f"Name one of its fields: {listed}.",
+            )

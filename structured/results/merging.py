@@ -1,0 +1,292 @@
+"""Merging of what the parts of a long document say into one answer.
+
+A list gets the items of all parts, each once. Two items of different parts are one thing if their values stand at the
+same places of the document, or have the same keys. An object is merged member by member, and of several values at one
+place one is preferred; the others are kept as conflicts.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+from structured.output_types.evidence import Evidence
+from structured.output_types.keys import KeyOf
+from structured.output_types.paths import Steps, steps_to_path
+from structured.results.voting import identity
+
+Prefer = Literal["confident", "first", "longest", "vote"]
+"""Which of several values that parts of a document give: that of which the model is surest, the first, the longest, or
+the one that most parts give."""
+
+Conflicts = Mapping[str, Sequence[tuple[Any, Evidence]]]
+"""Values that were not preferred, with their evidence, by the paths of those that were."""
+
+BLOCK = 256
+"""Characters of a document within which items are compared, to find those that stand at the same place."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartAnswer:
+    """What one part of a document says: plain data, and the evidence for each leaf by its path."""
+
+    data: Any
+    evidence: Mapping[str, Evidence]
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """What all parts say together."""
+
+    data: Any
+    evidence: Mapping[str, Evidence]
+    """By the paths in this data."""
+    conflicts: Conflicts
+
+
+def merge(answers: Sequence[PartAnswer], *, prefer: Prefer = "confident", key_of: KeyOf | None = None) -> Merged:
+    """Return what the parts of a document say together; the parts are given in their order.
+
+    `[{"no": 1}, {"no": 2}]`, `[{"no": 2}, {"no": 3}]` → `[{"no": 1}, {"no": 2}, {"no": 3}]`, if 2 stands at one place.
+    """
+    nodes = [_node(one.data, one.evidence, number, ()) for number, one in enumerate(answers)]
+    merging = _Merging(prefer, key_of or (lambda _steps, _item: None))
+    merged = merging.merged(nodes, ())
+    evidence: dict[str, Evidence] = {}
+    conflicts: dict[str, Sequence[tuple[Any, Evidence]]] = {}
+    data = _plain(merged, (), evidence, conflicts)
+    return Merged(data, evidence, conflicts)
+
+
+@dataclass(slots=True)
+class _Node:
+    """A value of one part, or of several: a leaf, an object or a list."""
+
+    part: int
+    value: Any = None
+    """That of a leaf."""
+    evidence: Evidence | None = None
+    members: "dict[str, _Node] | None" = None
+    items: "list[_Node] | None" = None
+    others: "list[_Node]" = field(default_factory=list)
+    """Leaves that were not preferred."""
+
+    @property
+    def is_leaf(self) -> bool:
+        return self.members is None and self.items is None
+
+    @property
+    def is_null(self) -> bool:
+        return self.is_leaf and self.value is None
+
+    @property
+    def span(self) -> tuple[int, int] | None:
+        return None if self.evidence is None else self.evidence.span
+
+    @property
+    def is_supported(self) -> bool:
+        """Whether the document supports the leaf."""
+        return self.evidence is not None and self.evidence.match not in {"absent", "none"} and self.value is not None
+
+    def leaves(self, steps: Steps = ()) -> "Iterator[tuple[Steps, _Node]]":
+        """Yield the leaves that it holds, with the steps to them."""
+        if self.members is not None:
+            for name, inside in self.members.items():
+                yield from inside.leaves((*steps, name))
+        elif self.items is not None:
+            for index, inside in enumerate(self.items):
+                yield from inside.leaves((*steps, index))
+        else:
+            yield steps, self
+
+
+def _node(data: Any, evidence: Mapping[str, Evidence], part: int, steps: Steps) -> _Node:
+    match data:
+        case dict():
+            members = {name: _node(one, evidence, part, (*steps, name)) for name, one in data.items()}
+            return _Node(part, members=members)
+        case list():
+            return _Node(part, items=[_node(one, evidence, part, (*steps, n)) for n, one in enumerate(data)])
+    return _Node(part, data, evidence.get(steps_to_path(steps)))
+
+
+def _data(node: _Node) -> Any:
+    """Return the plain data of a node."""
+    return _plain(node, (), {}, {})
+
+
+def _plain(
+    node: _Node, steps: Steps, evidence: dict[str, Evidence], conflicts: dict[str, Sequence[tuple[Any, Evidence]]]
+) -> Any:
+    """Return the plain data of a node, and note its evidence and conflicts by their paths."""
+    if node.members is not None:
+        return {name: _plain(one, (*steps, name), evidence, conflicts) for name, one in node.members.items()}
+    if node.items is not None:
+        return [_plain(one, (*steps, index), evidence, conflicts) for index, one in enumerate(node.items)]
+    if node.evidence is not None:
+        evidence[steps_to_path(steps)] = node.evidence
+    if node.others:
+        conflicts[steps_to_path(steps)] = [(one.value, one.evidence) for one in node.others if one.evidence is not None]
+    return node.value
+
+
+class _Merging(NamedTuple):
+    """How nodes are merged."""
+
+    prefer: Prefer
+    key_of: KeyOf
+
+    def merged(self, nodes: Sequence[_Node], steps: Steps) -> _Node:
+        """Return what nodes of different parts say of one place."""
+        if len(nodes) == 1 and nodes[0].is_leaf:
+            return nodes[0]
+        said = [one for one in nodes if not one.is_null] or nodes
+        objects, lists = ([one for one in said if getattr(one, kind) is not None] for kind in ("members", "items"))
+        if objects and len(objects) >= len(said) - len(objects):
+            return self._merged_objects(objects, steps)
+        if lists and len(lists) >= len(said) - len(lists):
+            return self._merged_lists(lists, steps)
+        return self._preferred([one for one in said if one.is_leaf])
+
+    def _merged_objects(self, nodes: Sequence[_Node], steps: Steps) -> _Node:
+        by_name: dict[str, list[_Node]] = {}
+        for one in nodes:
+            for name, inside in (one.members or {}).items():
+                by_name.setdefault(name, []).append(inside)
+        members = {name: self.merged(inside, (*steps, name)) for name, inside in by_name.items()}
+        return _Node(nodes[0].part, members=members)
+
+    def _preferred(self, leaves: Sequence[_Node]) -> _Node:
+        """Return the leaf that is preferred, with the others that the document supports and that say something else."""
+        votes = Counter(identity(one.value) for one in leaves)
+        measures: Mapping[Prefer, Callable[[_Node], float]] = {
+            "confident": _confidence,
+            "first": lambda one: -(len(leaves) if one.span is None else one.span[0]),
+            "longest": lambda one: len(str(one.value)),
+            "vote": lambda one: votes[identity(one.value)],
+        }
+        measure = measures[self.prefer]
+        best = max(leaves, key=lambda one: (one.is_supported, measure(one), _confidence(one), -one.part))
+        others = {identity(one.value): one for one in leaves if one.is_supported}
+        others.pop(identity(best.value), None)
+        return _Node(best.part, best.value, best.evidence, others=list(others.values()))
+
+    def _merged_lists(self, nodes: Sequence[_Node], steps: Steps) -> _Node:
+        records = _Records(steps, self.key_of)
+        for one in nodes:
+            records.add(one)
+        items = [self.merged(group, (*steps, index)) for index, group in enumerate(records.groups())]
+        return _Node(nodes[0].part, items=items)
+
+
+def _confidence(node: _Node) -> float:
+    return 0.0 if node.evidence is None or node.evidence.confidence is None else node.evidence.confidence
+
+
+class _Place(NamedTuple):
+    """Where a leaf of an item stands, and what it says."""
+
+    start: int
+    end: int
+    value: Hashable
+
+    def overlaps(self, other: "_Place") -> bool:
+        """Tell whether two stand at one place."""
+        return self.start < other.end and other.start < self.end
+
+    @property
+    def blocks(self) -> range:
+        """The blocks of the document in which it stands."""
+        return range(self.start // BLOCK, self.end // BLOCK + 1)
+
+
+_Places = Mapping[Steps, _Place]
+
+
+def _places(item: _Node) -> _Places:
+    """Return where the leaves of an item stand; those of lists in it only if there are no others."""
+    found = {steps: _Place(*leaf.span, identity(leaf.value)) for steps, leaf in item.leaves() if leaf.span is not None}
+    return {steps: place for steps, place in found.items() if not any(isinstance(one, int) for one in steps)} or found
+
+
+class _Record:
+    """Items of several parts that are one thing."""
+
+    def __init__(self, order: float) -> None:
+        self.items: list[_Node] = []
+        self.places: list[_Places] = []
+        self.order = order
+        """Where it stands in the document, or after what."""
+
+    def likeness(self, part: int, places: _Places, own: _Places) -> int:
+        """Return how many values of an item stand where its own do; 0 if the two are different things.
+
+        They are if the document states two values for one field, at two places.
+        """
+        if any(one.part == part for one in self.items):
+            return 0
+        pairs = [
+            (place, known[steps], steps) for known in self.places for steps, place in places.items() if steps in known
+        ]
+        if any(one.value != other.value and not one.overlaps(other) for one, other, _ in pairs):
+            return 0
+        return sum(one.overlaps(other) for one, other, steps in pairs if steps in own)
+
+
+class _Records:
+    """The items of the lists of several parts, those that are one thing together."""
+
+    def __init__(self, steps: Steps, key_of: KeyOf) -> None:
+        self._steps = steps
+        self._key_of = key_of
+        self._records: list[_Record] = []
+        self._by_key: dict[Hashable, _Record] = {}
+        self._near: dict[tuple[Steps, int], list[_Record]] = defaultdict(list)
+        self._unplaced: dict[Hashable, _Record] = {}
+
+    def add(self, answer: _Node) -> None:
+        """Take the items of a part."""
+        items = answer.items or []
+        placed = [_places(one) for one in items]
+        shared = Counter(place for one in placed for place in one.items())
+        order = -1.0
+        for index, (item, places) in enumerate(zip(items, placed, strict=True)):
+            own = {steps: place for steps, place in places.items() if shared[steps, place] == 1}
+            order = max(order, min((place.start for place in own.values()), default=order))
+            data = _data(item)
+            key = self._key_of((*self._steps, index), data)
+            record = self._record_of(item, key, data, places, own)
+            if record is None:
+                record = _Record(order)
+                self._records.append(record)
+            record.items.append(item)
+            record.places.append(places)
+            self._remember(record, key, data, own, is_placed=bool(places))
+
+    def _record_of(self, item: _Node, key: Hashable, data: Any, places: _Places, own: _Places) -> _Record | None:
+        """Return the record that an item is of, if there is one."""
+        if key is not None:
+            return self._by_key.get(key)
+        if not places:
+            record = self._unplaced.get(identity(data))
+            return None if record is None or record.items[-1].part == item.part else record
+        keys = [(steps, block) for steps, place in own.items() for block in place.blocks]
+        near = dict.fromkeys(record for key in keys for record in self._near.get(key, ()))
+        alike = [(record.likeness(item.part, places, own), record) for record in near]
+        return max((one for one in alike if one[0]), key=lambda one: one[0], default=(0, None))[1]
+
+    def _remember(self, record: _Record, key: Hashable, data: Any, own: _Places, *, is_placed: bool) -> None:
+        """Remember by what a record is found."""
+        if key is not None:
+            self._by_key[key] = record
+        elif not is_placed:
+            self._unplaced[identity(data)] = record
+        for steps, place in own.items():
+            for block in place.blocks:
+                near = self._near[steps, block]
+                if record not in near[-1:]:
+                    near.append(record)
+
+    def groups(self) -> list[list[_Node]]:
+        """Return the items that are one thing each, in the order of the document."""
+        return [record.items for record in sorted(self._records, key=lambda one: one.order)]

@@ -1,0 +1,284 @@
+"""Long documents: split where they do not fit, answered chunk by chunk, and merged into one answer with evidence."""
+
+import json
+import random
+import re
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import numpy as np
+import pytest
+from doubles import ByteTokenizer, random_logits, spell
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from pydantic import BaseModel, Field
+
+from structured import Extraction, Extractor, Grounded, Key, extract, extract_batch
+from structured.errors import BatchError, BudgetWarning, GenerationError, NotStatedError, SchemaError
+from structured.models import FunctionModel
+from structured.models.scripted import ScriptedModel
+
+
+class Order(BaseModel):
+    number: str
+    customer: str
+    total: float
+
+
+ORDER = re.compile(r"Order (A-\d+)\s+came from\s+(\w+)\s+for ([\d.]+) euros")
+
+TOKENIZER = ByteTokenizer()
+
+CUSTOMERS = ("Ana", "Bob", "Chen", "Dora")
+FILL = (
+    *("We thank you for the good work.", "Delivery by van as usual.", "The weather was fine."),
+    "See the attached terms, please; nothing else has changed since then.",
+)
+
+
+def text_of(prompt: str) -> str:
+    return prompt[prompt.rindex("Text:\n") + 6 :]
+
+
+def read_orders(prompt: str) -> str:
+    """Say which orders stand in the text of a prompt: the answer of a model that reads what stands there."""
+    found = ORDER.findall(text_of(prompt))
+    return json.dumps([{"number": number, "customer": name, "total": float(total)} for number, name, total in found])
+
+
+def orders(count: int, seed: int, *, joints: tuple[str, ...] = (" ", "\n", "\n\n")) -> tuple[str, list[Order]]:
+    """Return a text with orders among other sentences, and the orders; customers and totals come again and again."""
+    rng = random.Random(seed)
+    listed = [
+        Order(number=f"A-{1000 + number}", customer=rng.choice(CUSTOMERS), total=rng.choice([10.5, 20, 35.25, 99]))
+        for number in range(count)
+    ]
+    said = []
+    for one in listed:
+        gap = rng.choice([" ", " ", "\n", "  "])
+        said.append(f"Order {one.number}{gap}came from {one.customer} for {one.total} euros.")
+        said += rng.choices(FILL, k=rng.randrange(4))
+    return "# Orders\n\n" + "".join(sentence + rng.choice(joints) for sentence in said), listed
+
+
+def test_every_record_of_a_long_document_once() -> None:
+    """60,000 characters with 358 records, of which a fifteenth fits the context: each record, with its evidence."""
+    document, expected = orders(358, 1)
+    document += "Closing words. " * ((60_000 - len(document)) // 15)
+    model = ScriptedModel(read_orders, context_length=6_000)
+    found = extract(list[Order], document, model=model, max_tokens=4_000, evidence=True)
+    assert found.value == expected
+    assert found.document == document
+    assert json.loads(found.text) == found.data == [one.model_dump() for one in expected]
+    for index, one in enumerate(expected):
+        spans = [found.evidence[f"[{index}].{name}"].span for name in Order.model_fields]
+        assert all(span is not None for span in spans)
+        quotes = [document[slice(*span)] for span in spans if span is not None]
+        assert (quotes[0], quotes[1], float(quotes[2])) == (one.number, one.customer, one.total)
+        assert max(span[1] for span in spans if span) - min(span[0] for span in spans if span) < 60
+    assert found.usage.prompt_tokens > len(document)
+    assert Extraction.from_json(found.to_json(), list[Order]).evidence == found.evidence
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 40), st.integers(0, 10**6), st.integers(200, 1_000), st.integers(1, 3), st.booleans())
+def test_splitting_loses_and_doubles_nothing(count: int, seed: int, tokens: int, passes: int, keyed: bool) -> None:
+    """However large the chunks are, in however many passes, merged by keys or by places."""
+    document, expected = orders(count, seed)
+    model = ScriptedModel(read_orders)
+    merge_by = ["number"] if keyed else []
+    options: Any = {"chunk_tokens": tokens, "passes": passes, "merge_by": merge_by, "max_tokens": 20_000}
+    assert extract(list[Order], document, model=model, **options) == expected
+
+
+def test_a_document_that_fits_is_read_at_once() -> None:
+    """Whatever the options say of longer ones."""
+    prompts: list[str] = []
+
+    def script(prompt: str) -> str:
+        prompts.append(prompt)
+        return read_orders(prompt)
+
+    document, expected = orders(3, 1)
+    model = ScriptedModel(script, context_length=6_000)
+    assert extract(list[Order], document, model=model, passes=3, chunk_tokens=len(document) + 1) == expected
+    assert len(prompts) == 1
+
+
+def test_a_chunk_goes_with_its_heading_and_the_header_of_its_table() -> None:
+    """So that what a row says is known in each chunk."""
+    prompts: list[str] = []
+
+    def script(prompt: str) -> str:
+        prompts.append(text_of(prompt))
+        rows = re.findall(r"^\| (A-\d+) \| (\w+) \| ([\d.]+) \|$", prompts[-1], re.MULTILINE)
+        return json.dumps([{"number": number, "customer": name, "total": float(total)} for number, name, total in rows])
+
+    rows = [f"| A-{number} | Ana | {number}.5 |\n" for number in range(100, 160)]
+    document = "# Report\n\nWords.\n\n## Sales\n\n| no | who | sum |\n|----|-----|-----|\n" + "".join(rows)
+    found = extract(list[Order], document, model=ScriptedModel(script), chunk_tokens=400, max_tokens=9_000)
+    assert [one.number for one in found] == [f"A-{number}" for number in range(100, 160)]
+    assert len(prompts) > 3
+    assert (
+        sum(text.startswith("## Sales\n| no | who | sum |\n|----|-----|-----|\n| A-") for text in prompts)
+        == len(prompts) - 1
+    )
+
+
+class Letter(BaseModel):
+    sender: str | None
+    city: str | None
+    tags: list[str] = []
+
+
+def read_letter(prompt: str) -> str:
+    text = text_of(prompt)
+    sender, city = re.search(r"From: (\w+)", text), re.search(r"City: (\w+)", text)
+    tags = re.findall(r"#(\w+)", text)
+    return json.dumps({"sender": sender and sender[1], "city": city and city[1], "tags": tags})
+
+
+FILLER = "Words that say nothing at all. " * 20
+
+
+def test_one_object_is_put_together_from_chunks() -> None:
+    """Each field from the chunk that states it; lists from all; other values are kept as conflicts."""
+    document = f"From: Ana\n\n{FILLER}\n\nCity: Porto #a\n\n{FILLER}\n\n#b and #c. From: Bob\n\n{FILLER}"
+    model = ScriptedModel(read_letter)
+    found = extract(Letter, document, model=model, chunk_tokens=300, evidence=True, prefer="first")
+    assert found.value == Letter(sender="Ana", city="Porto", tags=["a", "b", "c"])
+    assert [(value, document[slice(*one.span)]) for value, one in found.conflicts["sender"] if one.span] == [
+        ("Bob", "Bob")
+    ]
+    assert Extraction.from_json(found.to_json(), Letter).conflicts == found.conflicts
+    assert extract(Letter, document, model=model, chunk_tokens=300, prefer="first") == found.value
+
+
+class Numbered(BaseModel):
+    number: Annotated[str, Key]
+    note: str | None = None
+
+
+def test_records_are_merged_by_marked_fields() -> None:
+    """Those with one key are one record, wherever it is stated."""
+    document = f"No 7: first. {FILLER} No 8: second. {FILLER} No 7 again. {FILLER}"
+
+    def script(prompt: str) -> str:
+        found = re.findall(r"No (\d)(?:: (\w+))?", text_of(prompt))
+        return json.dumps([{"number": number, "note": note or None} for number, note in found])
+
+    found = extract(list[Numbered], document, model=ScriptedModel(script), chunk_tokens=300)
+    assert found == [Numbered(number="7", note="first"), Numbered(number="8", note="second")]
+
+
+def test_merge_by_names_fields_of_records() -> None:
+    with pytest.raises(SchemaError, match=r"merge_by names 'nr', .* Name one of its fields: '\[\]\.number', '\[\]\.c"):
+        Extractor(list[Order], model=ScriptedModel(read_orders), merge_by=["nr"])
+
+
+def test_a_further_pass_finds_what_others_missed() -> None:
+    """A model that misses what begins a chunk gets other joints; passes end where nothing new comes."""
+    document, expected = orders(30, 5, joints=("\n\n",))
+    asked: list[str] = []
+
+    def forgetful(prompt: str) -> str:
+        asked.append(prompt)
+        found = json.loads(read_orders(prompt))
+        return json.dumps(found[1:])
+
+    counts = []
+    for passes in (1, 2, 9):
+        asked.clear()
+        found = extract(list[Order], document, model=ScriptedModel(forgetful), chunk_tokens=600, passes=passes)
+        counts.append((len(found), len(asked)))
+    assert counts[0][0] < counts[1][0] <= counts[2][0] <= len(expected)
+    assert counts[2][1] < 9 * counts[0][1]
+
+
+class Digits(BaseModel):
+    digits: list[Annotated[int, Field(ge=0, le=9)]]
+
+
+def test_a_chunk_whose_answer_is_shortened_is_split_again() -> None:
+    """So that no answer of a chunk is cut off which a shorter one would not be."""
+    counts: set[int] = set()
+
+    def as_many_as_stand_there(token_ids: Sequence[int]) -> NDArray[np.float32]:
+        text, _, answer = spell(TOKENIZER.tokens, token_ids).rpartition(b"JSON:\n")
+        wanted = text[text.rindex(b"Text:\n") :].count(b"7")
+        counts.add(wanted)
+        likely = {b"7", b","} if answer.count(b"7") < wanted else {b"]"}
+        return np.array([5.0 * (token is not None and token[:1] in likely) for token in TOKENIZER.tokens], np.float32)
+
+    model = FunctionModel(as_many_as_stand_there, TOKENIZER)
+    document = "seven 7 words " * 40
+    found = extract(Digits, document, model=model, chunk_tokens=400, max_tokens=30, stop_repetition=False)
+    assert found.digits == [7] * 40
+    assert max(counts) > 20  # more than thirty tokens can say
+    with pytest.warns(BudgetWarning):
+        assert len(extract(Digits, document, model=model, max_tokens=30, stop_repetition=False).digits) < 10
+
+
+def test_documents_of_a_batch_are_split_by_themselves() -> None:
+    """Long and short ones go together; one that fails costs no other, and each comes once."""
+    texts = [orders(count, seed) for count, seed in ((2, 1), (40, 2), (1, 3), (25, 4))]
+    documents: list[Any] = [text for text, _ in texts]
+    model = ScriptedModel(read_orders, context_length=3_000)
+    made = Extractor(list[Order], model=model, max_tokens=2_000)
+    assert made.batch(documents) == [expected for _, expected in texts]
+    documents.insert(2, "")
+    found = sorted(made.stream_batch(documents, errors="return"), key=lambda one: one.position)
+    assert [one.position for one in found] == list(range(5))
+    assert [one.value for one in found if one.error is None] == [expected for _, expected in texts]
+    with pytest.raises(BatchError, match="1 of 5 documents"):
+        made.batch(documents)
+
+
+class Dated(BaseModel):
+    total: Grounded[float]
+
+
+def test_chunks_that_do_not_state_what_has_to_be_stated_say_nothing() -> None:
+    """The document fails only if none of its chunks does."""
+    model = FunctionModel(random_logits(len(TOKENIZER.tokens)), TOKENIZER)
+    document = f"{FILLER}\n\nThe total is 12.50.\n\n{FILLER}"
+    found = extract(Dated, document, model=model, chunk_tokens=200, evidence=True)
+    assert found.value == Dated(total=12.5)
+    span = found.evidence["total"].span
+    assert span is not None
+    assert document[slice(*span)] == "12.50"
+    with pytest.raises(NotStatedError, match="total"):
+        extract(Dated, FILLER, model=model, chunk_tokens=200)
+
+
+def test_a_chunk_that_validators_reject_fails_its_document_once() -> None:
+    """With the attempts at that chunk."""
+
+    class Even(BaseModel):
+        numbers: list[Annotated[int, Field(multiple_of=2)]]
+
+        def model_post_init(self, _: object) -> None:
+            if 13 in self.numbers or len(self.numbers) > 1:
+                raise ValueError("unlucky")
+
+    model = ScriptedModel('{"numbers": [2, 4]}')
+    with pytest.raises(BatchError) as caught:
+        extract_batch(Even, ["word " * 100, "word"], model=model, chunk_tokens=100, retries=1)
+    assert [type(one) for one in caught.value.errors.values()] == [GenerationError, GenerationError]
+
+
+def test_where_chunks_exclude_each_other_the_one_that_says_most_counts() -> None:
+    """A validator of the whole may reject what chunks say together; each of them was accepted by itself."""
+
+    class One(BaseModel):
+        tags: Annotated[list[str], Field(max_length=1)]
+
+    document = f"#a {FILLER} #b"
+
+    def script(prompt: str) -> str:
+        return json.dumps({"tags": re.findall(r"#(\w)", text_of(prompt))})
+
+    found = extract(One, document, model=ScriptedModel(script), chunk_tokens=300, evidence=True)
+    assert found.value in (One(tags=["a"]), One(tags=["b"]))
+    assert len(found.attempts) == 1
