@@ -145,6 +145,11 @@ class LongDocument:
         return self.given.conversation.text
 
     @property
+    def pages(self) -> Sequence[int]:
+        """Where each page of the text starts."""
+        return self.given.pages
+
+    @property
     def is_limited_by_context(self) -> bool:
         """Whether a chunk that cannot be split leaves its answer less of the context than the caller allows."""
         return False

@@ -21,6 +21,7 @@ from structured.errors import (
     SchemaError,
     StructuredError,
 )
+from structured.extraction.documents.content import on_pages
 from structured.extraction.documents.document import DocumentLike, characters_of
 from structured.extraction.long_documents import SPLITTING, LongDocument, Splitting, prepare
 from structured.extraction.options import RETRIES, Options, Repairs, search_of, warn_of_idle
@@ -412,7 +413,7 @@ class Run:
             stated.value,
             stated.data,
             stated.missing,
-            self._calibrated(answer.evidence),
+            on_pages(self._calibrated(answer.evidence), item.pages),
             item.document,
             answer.text,
             item.usage,
@@ -450,7 +451,7 @@ def _of_document(error: StructuredError, task: Task, position: int, *, is_single
 
 def _next_part(document: LongDocument, outcome: Outcome) -> Item | None:
     """Return the next chunk of a document, prepared; None if there is none now. The document fails if it cannot be."""
-    position, _, _, is_single = document.given
+    position, is_single = document.position, document.given.is_single
     try:
         return document.next_item()
     except StructuredError as error:

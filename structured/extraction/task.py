@@ -100,7 +100,7 @@ class Task:
 
     def prepared(self, given: "Given") -> "Item":
         """Return what was read of a document, prepared. Raises as `item`."""
-        position, conversation, named, is_single = given
+        position, conversation, named, is_single, _ = given
         try:
             token_ids = calls.encode(self.model, self.prompt(conversation))
         except PromptError as error:
@@ -122,7 +122,7 @@ class Task:
         _ = self._thinking_guide  # and so does this
         healed = self._healed(token_ids, index)
         guide = self.guide(index, healed, max_tokens)
-        return Item(self, position, conversation, index, healed, guide, max_tokens, is_single)
+        return Item(self, position, conversation, index, healed, guide, max_tokens, is_single, given.pages)
 
     def healed(self, conversation: Conversation, index: Index) -> Healed:
         """Return the prompt for a conversation, healed for the answers of an index."""
@@ -222,13 +222,16 @@ class Given(NamedTuple):
     named: str
     is_single: bool
     """Whether it is the text of a call for one, in no batch."""
+    pages: Sequence[int] = ()
+    """Where each page of the document starts."""
 
     @classmethod
     def read(cls, position: int, given: DocumentLike, named: str | None) -> Self:
         """Read a document, which errors call by its name or its position. Raises PromptError for what is none."""
         document = read_document(given)
         is_single, named = named is not None, named or f"document {position}"
-        return cls(position, Conversation.read(document.text, named, is_single=is_single), named, is_single)
+        conversation = Conversation.read(document.text, named, is_single=is_single)
+        return cls(position, conversation, named, is_single, document.pages)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -265,6 +268,8 @@ class Item:
     """The tokens that the context of the model leaves of those that the caller allows."""
     is_single: bool
     """Whether it is the text of a call for one, in no batch."""
+    pages: Sequence[int] = ()
+    """Where each page of the document starts."""
     attempts: list[Attempt] = field(default_factory=list)
     """The answers that the type's validators rejected."""
     usage: Usage = field(default_factory=Usage)

@@ -52,6 +52,7 @@ class Evidence:
         confidence: Between 0 and 1: how sure the model was of it. None if the model was not asked, since the type and
             the document leave no other value.
         agreement: The share of the samples that say the same there; None where there was one.
+        page: The page on which it starts, from 1; None if it stands nowhere, or the document has no pages.
 
     Raises:
         ValueError: One of these cannot be.
@@ -61,6 +62,7 @@ class Evidence:
     match: Match
     confidence: float | None = None
     agreement: float | None = None
+    page: int | None = None
 
     def __post_init__(self) -> None:
         if self.match not in MATCH_WORDS:
@@ -71,6 +73,8 @@ class Evidence:
                 raise ValueError(f"{name} is {share!r}, not a number from 0 to 1")
         if self.span is not None and not _is_span(self.span):
             raise ValueError(f"span is {self.span!r}, not where a text starts and ends")
+        if self.page is not None and not (type(self.page) is int and self.page > 0):
+            raise ValueError(f"page is {self.page!r}, not the number of a page")
 
     def calibrated(self, probability: Callable[[float], float]) -> Self:
         """Return the evidence with the probability that a value of this confidence is right, in place of that."""

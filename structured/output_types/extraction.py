@@ -117,7 +117,7 @@ class Extraction(Stated[T], Generic[T]):
         """Return each value with its evidence, as a row of a table: `pandas.DataFrame(extraction.rows())`.
 
         A row has the `path`, the `value` as plain JSON, the `quote` that supports it (None if nothing does), where that
-        starts and ends, the `match`, the `confidence` and the `agreement`.
+        starts and ends, its `page`, the `match`, the `confidence` and the `agreement`.
         """
         values = {steps_to_path(steps): value for steps, value in leaves(self.data)}
         return [
@@ -127,6 +127,7 @@ class Extraction(Stated[T], Generic[T]):
                 "quote": None if one.span is None else self.document[slice(*one.span)],
                 "start": None if one.span is None else one.span[0],
                 "end": None if one.span is None else one.span[1],
+                "page": one.page,
                 "match": one.match,
                 "confidence": one.confidence,
                 "agreement": one.agreement,

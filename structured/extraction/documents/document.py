@@ -1,14 +1,16 @@
 """Documents to extract from: a text or chat with an id and whatever goes along with it, and what is read as one."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sized
+from collections.abc import AsyncIterable, Iterable, Iterator, Mapping, Sequence, Sized
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from structured.errors import PromptError
-from structured.errors.values import message, shown
+from structured.errors.values import shown
 from structured.extraction.conversation import TextOrChat, is_message
+from structured.extraction.documents.content import page_of
+from structured.extraction.documents.files import read_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,46 +21,43 @@ class Document:
         text: The text, or the messages of a chat.
         id: What it is called in errors and results; "" if it has no name of its own.
         metadata: Whatever goes along with it, unread.
+        pages: Where each page starts in the text, in characters, if it has pages.
     """
 
     text: TextOrChat
     id: str = ""
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    pages: Sequence[int] = ()
+
+    def page_of(self, offset: int) -> int | None:
+        """Return the number of the page, from 1, on which a character of the text stands; None if it has no pages."""
+        return page_of(self.pages, offset)
 
 
-DocumentLike: TypeAlias = TextOrChat | tuple[str, str] | Path | Document
-"""What is read as a document: a text, a chat, an id with a text, a file of text, or a `Document`."""
+DocumentLike: TypeAlias = TextOrChat | tuple[str, str] | Path | Document | PromptError
+"""What is read as a document: a text, a chat, an id with a text, a file, or a `Document`; or why there is none."""
 
 
 Documents: TypeAlias = Iterable[DocumentLike] | Path
 """Documents in any iterable, or a folder of files."""
 
+AsyncDocuments: TypeAlias = Documents | AsyncIterable[DocumentLike]
+"""Documents, also such as an event loop waits for."""
+
 
 def read_document(given: object) -> Document:
-    """Return what was given as a document. Raises PromptError for a file that cannot be read as text."""
+    """Return what was given as a document. Raises PromptError for a file that cannot be read."""
     match given:
         case Document():
             return given
         case (str() as identity, str() as text):
             return Document(text, identity)
         case Path():
-            return Document(_read_file(given), str(given))
+            text, pages = read_file(given)
+            return Document(text, str(given), pages=pages)
+        case PromptError():
+            raise given
     return Document(given)  # type: ignore[arg-type]  # whatever is neither text nor chat is refused where it is read
-
-
-def _read_file(path: Path) -> str:
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise PromptError(f"The file {path} cannot be read: {message(error)}.") from error
-    except UnicodeDecodeError as error:
-        raise PromptError(
-            f"The file {path} is not text in UTF-8: byte {error.start:,} is {error.object[error.start]:#04x}. Convert "
-            "it, or leave it out."
-        ) from error
-    if "\0" in text:
-        raise PromptError(f"The file {path} has NUL characters, so that it is hardly text. Leave it out.")
-    return text
 
 
 def each_document(documents: Documents) -> Iterator[DocumentLike]:
@@ -75,7 +74,10 @@ def each_document(documents: Documents) -> Iterator[DocumentLike]:
         case Path() if documents.is_dir():
             return _files(documents)
         case Path():
-            raise PromptError(f"The documents are {documents}, which is no folder. Pass a folder, or a list: [path].")
+            raise PromptError(
+                f"The documents are {documents}, which is no folder. Pass a folder, or a list: [path]. The rows of a "
+                "table are documents, too: read_rows(path)."
+            )
         case Mapping():
             raise PromptError("The documents are a mapping, and would be its keys. Pass list(documents.items()).")
         case AbstractSet():
@@ -84,6 +86,10 @@ def each_document(documents: Documents) -> Iterator[DocumentLike]:
             raise PromptError("The documents are the messages of one chat. Pass a list of chats: [messages].")
         case Iterable():
             return iter(documents)
+        case AsyncIterable():
+            raise PromptError(
+                "The documents are an asynchronous iterable. Pass it to aextract_batch or Extractor.astream_batch."
+            )
     raise PromptError(f"The documents are {shown(documents)}. Pass a list of texts.")
 
 
@@ -108,10 +114,19 @@ def characters_of(given: object) -> int:
     return 0
 
 
-def _files(folder: Path) -> Iterator[Path]:
-    inside = sorted(one for one in folder.iterdir() if not one.name.startswith("."))
+def _files(folder: Path, above: frozenset[tuple[int, int]] = frozenset()) -> Iterator[Path]:
+    """Yield the files in a folder; a link to a folder that it stands in is left out, and one not to be read stays."""
+    try:
+        status = folder.stat()
+        inside = sorted(one for one in folder.iterdir() if not one.name.startswith("."))
+    except OSError:
+        yield folder  # which fails as a document
+        return
+    identity = (status.st_dev, status.st_ino)
+    if identity in above:
+        return
     for one in inside:
         if one.is_dir():
-            yield from _files(one)
+            yield from _files(one, above | {identity})
         else:
             yield one

@@ -1,0 +1,203 @@
+"""Visible text of HTML: what a reader sees of a page, in lines.
+
+Lines are laid out as by `innerText` (HTML Standard, 3.2.7): a block begins on a line of its own, with a blank line
+around paragraphs, headings and tables; the cells of a row are separated by tabs; white space counts in `pre` alone.
+Left out is what no browser shows: scripts, styles, comments, templates, and elements that are `hidden` or say so in
+their `style`. A style sheet may hide more, which is not looked at.
+
+`html.parser` of the standard library was taken. lxml and BeautifulSoup build a tree, which costs many times the memory
+of the page, and none of it is needed for one pass from top to bottom.
+"""
+
+import codecs
+import re
+from collections import Counter
+from html.parser import HTMLParser
+from itertools import islice
+from pathlib import Path
+
+from structured.extraction.documents.content import Content
+from structured.extraction.documents.plain_text import decoded
+
+_SPACES = re.compile(r"[ \t\n\r\f]+")
+_HIDING = re.compile(r"display\s*:\s*none|visibility\s*:\s*(hidden|collapse)", re.IGNORECASE)
+_DECLARED = re.compile(
+    rb"""<meta[^>]*?charset\s*=\s*["']?\s*([\w.:-]+)|^\s*<\?xml[^>]*?encoding\s*=\s*["']([\w.:-]+)""", re.IGNORECASE
+)
+_DECLARED_WITHIN = 1_024
+"""Bytes in which a page has to declare its encoding (HTML Standard, 4.2.5.4)."""
+
+_READ_AS = {
+    "ascii": "cp1252",
+    "iso8859-1": "cp1252",
+    "iso8859-9": "cp1254",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "shift_jis": "cp932",
+    "euc_kr": "cp949",
+    "utf-16": "utf-8",
+    "utf-16-le": "utf-8",
+    "utf-16-be": "utf-8",
+}
+"""Encodings that pages declare, and those by which browsers read them (Encoding Standard, 4.2)."""
+
+_VOID = frozenset("area base br col embed hr img input link meta source track wbr".split())
+_HIDDEN = frozenset(
+    "script style template noscript title datalist rp noframes noembed audio video canvas object iframe".split()
+)
+_APART = frozenset("p h1 h2 h3 h4 h5 h6 table".split())
+_BLOCKS = _APART | frozenset(
+    "address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure "
+    "footer form header hgroup hr html legend li main menu nav ol optgroup option pre search section summary tbody "
+    "textarea tfoot thead tr ul".split()
+)
+_CLOSES = {
+    **dict.fromkeys(_BLOCKS, ("p",)),
+    "li": ("p", "li"),
+    "dt": ("p", "dt", "dd"),
+    "dd": ("p", "dt", "dd"),
+    "tr": ("p", "tr"),
+    "td": ("td", "th"),
+    "th": ("td", "th"),
+    "option": ("option",),
+}
+"""Elements that end where another begins (HTML Standard, 13.1.2.4)."""
+
+_SCOPES = {"p": frozenset("td th caption button".split()), "li": frozenset("ul ol menu".split())}
+_TABLE = frozenset(["table"])
+_LOOKED_BACK = 64
+"""Open elements among which one is looked for that ends here; a page that nests them deeper is broken."""
+
+
+def read_html(path: Path) -> Content:
+    """Return the visible text of a page. Raises PromptError if it is no text, OSError if it cannot be read."""
+    data = path.read_bytes()
+    return Content(visible_text(decoded(data, f"The file {path}", _declared_encoding(data))))
+
+
+def visible_text(html: str) -> str:
+    r"""Return what a reader sees of a page.
+
+    >>> visible_text("<h1>Prices</h1><table><tr><td>Pear<td>1.20</table><script>x()</script>")
+    'Prices\n\nPear\t1.20'
+    """
+    page = _Page()
+    page.feed(html)
+    page.close()
+    return "".join(page.pieces).strip("\n")
+
+
+def _declared_encoding(data: bytes) -> str:
+    found = _DECLARED.search(data[:_DECLARED_WITHIN])
+    if found is None:
+        return "utf-8"
+    declared = (found[1] or found[2]).decode("ascii", "replace")
+    try:
+        known = codecs.lookup(declared).name
+    except LookupError:
+        return declared  # which is refused where it is needed
+    return _READ_AS.get(known, known)
+
+
+class _Page(HTMLParser):
+    """A page on its way to its visible text, from top to bottom."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.pieces: list[str] = []
+        self._open: list[tuple[str, bool]] = []  # elements, and whether each hides what is in it
+        self._count: Counter[str] = Counter()
+        self._hiding = 0
+        self._cells: list[int] = []  # of each open row
+        self._space = False  # white space, line breaks and tabs that count if a text follows
+        self._breaks = self._lines = self._tabs = 0
+        self._is_cell_empty = False  # so far, so that a block in it begins no line
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        for closed in _CLOSES.get(tag, ()):
+            self._end_implied(closed)
+        if tag == "br":
+            self._breaks += not self._hiding
+        self._begin_block(tag)
+        if tag in _VOID:
+            return
+        given = dict(attrs)
+        hides = (
+            tag in _HIDDEN
+            or "hidden" in given
+            or (tag == "dialog" and "open" not in given)
+            or bool(_HIDING.search(given.get("style") or ""))
+        )
+        self._open.append((tag, hides))
+        self._count[tag] += 1
+        self._hiding += hides
+        if tag == "tr":
+            self._cells.append(0)
+        elif tag in {"td", "th"} and self._cells and not hides:
+            self._cells[-1] += 1
+            if not self._hiding:
+                self._tabs += self._cells[-1] > 1
+                self._is_cell_empty = True
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "p" and not self._count["p"]:
+            self._begin_block("p")  # it is read as an empty one
+        if not self._count[tag]:
+            return
+        while True:
+            name, hides = self._open.pop()
+            self._count[name] -= 1
+            self._hiding -= hides
+            if name == "tr" and self._cells:
+                self._cells.pop()
+                self._tabs = 0
+            if name in {"td", "th"}:
+                if not self._is_cell_empty:
+                    self._breaks = self._lines = 0  # of the last paragraph in the cell
+                self._is_cell_empty = False
+            self._begin_block(name)
+            if name == tag:
+                break
+
+    def handle_data(self, data: str) -> None:
+        if self._hiding:
+            return
+        if self._count["pre"] or self._count["textarea"]:
+            text = data.replace("\r\n", "\n")
+            inner = text.strip("\n")
+            self._breaks += len(text) - len(text.lstrip("\n"))
+            if inner:
+                self._write(inner)
+                self._breaks = len(text) - len(text.rstrip("\n"))
+            return
+        text = _SPACES.sub(" ", data)
+        self._space |= text.startswith(" ")
+        inner = text.strip(" ")
+        if inner:
+            self._write(inner)
+            self._space = text.endswith(" ")
+
+    def _write(self, text: str) -> None:
+        """Write a text, after whatever is due before it."""
+        lines = "\n" * max(self._lines, self._breaks) if self.pieces else ""
+        cells = "\t" * self._tabs
+        space = " " * (self._space and bool(self.pieces))
+        self.pieces.append((lines + cells or space) + text)
+        self._space = self._is_cell_empty = False
+        self._breaks = self._lines = self._tabs = 0
+
+    def _begin_block(self, tag: str) -> None:
+        if tag in _BLOCKS and not self._hiding and not self._is_cell_empty:
+            self._lines = max(self._lines, 2 if tag in _APART else 1)
+
+    def _end_implied(self, tag: str) -> None:
+        """End an element that is open in the same scope."""
+        if not self._count[tag]:
+            return
+        scope = _SCOPES.get(tag, _TABLE)
+        for name, _ in islice(reversed(self._open), _LOOKED_BACK):
+            if name == tag:
+                self.handle_endtag(tag)
+                return
+            if name in scope:
+                return

@@ -1,0 +1,224 @@
+"""Files of several kinds: told by their content, read as what a reader sees, and refused by name."""
+
+import datetime as dt
+import gzip
+import io
+import os
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import files
+import openpyxl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pptx import Presentation
+from pptx.util import Inches
+from pydantic import BaseModel
+
+from structured import Document, Extractor, PromptError
+from structured.extraction.documents.content import Content, page_of
+from structured.extraction.documents.document import each_document, read_document
+from structured.extraction.documents.files import read_file
+from structured.models import ScriptedModel
+
+
+@given(st.lists(st.text("a\n", max_size=4), min_size=1, max_size=6))
+def test_each_character_stands_on_its_page(texts: list[str]) -> None:
+    text, pages = Content.of_pages(texts)
+    assert len(pages) == len(texts)
+    for number, (start, page) in enumerate(zip(pages, texts, strict=True), 1):
+        assert text[start : start + len(page)] == page
+        assert {page_of(pages, start + offset) for offset in range(max(len(page), 1))} == {number}
+
+
+@pytest.mark.parametrize("name", ["a.pdf", "a.txt", "a"])
+def test_a_pdf_is_read_page_by_page_whatever_its_name(name: str, tmp_path: Path) -> None:
+    given = Path(files.pdf(tmp_path / name, ["Invoice 7 (paid)\nTotal 12.50", "", "Page three"]))
+    document = read_document(given)
+    assert document == Document("Invoice 7 (paid)\nTotal 12.50\n\n\n\nPage three", str(given), pages=(0, 30, 32))
+    assert document.page_of(document.text.index("three")) == 3
+
+
+def test_evidence_leads_to_the_page(tmp_path: Path) -> None:
+    class Bill(BaseModel):
+        number: int
+        total: float
+
+    files.pdf(tmp_path / "a.pdf", ["Letter", "Invoice 7", "Total 12.50"])
+    (tmp_path / "b.txt").write_text("Invoice 7, total 12.50")
+    model = ScriptedModel('{"number": 7, "total": 12.50}')
+    with_pages, without = Extractor(Bill, model=model, evidence=True).batch(tmp_path)
+    assert {path: one.page for path, one in with_pages.evidence.items()} == {"number": 2, "total": 3}
+    assert [row["page"] for row in with_pages.rows()] == [2, 3]
+    assert {one.page for one in without.evidence.values()} == {None}
+    read = type(with_pages).from_json(with_pages.to_json(), Bill)
+    assert read.evidence == with_pages.evidence
+
+
+def test_a_word_file_is_read_as_what_stands_in_it(tmp_path: Path) -> None:
+    cell = "<w:tc>{}</w:tc>".format
+    rows = "".join(
+        f"<w:tr>{cell(files.paragraph(left))}{cell(files.paragraph(right))}</w:tr>"
+        for left, right in (("Number", "Price"), ("INV_24*1", "3"))
+    )
+    body = f"{files.paragraph('A &lt;b&gt; &amp; c_d')}<w:tbl>{rows}</w:tbl>{files.paragraph('End')}"
+    read = read_file(files.docx(tmp_path / "a.docx", body))
+    assert read == Content("A <b> & c_d\n\nNumber\tPrice\nINV_24*1\t3\n\nEnd")
+
+
+def test_the_sheets_of_a_workbook_are_its_pages(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    first, hidden, last = book.active, book.create_sheet("Hidden"), book.create_sheet("Last")
+    hidden.sheet_state = "hidden"
+    hidden.append(["no"])
+    first.title = "First"
+    first.append(["number", "count", "at", "paid"])
+    first.append(["INV_1", 3, dt.datetime(2024, 5, 1), True])  # noqa: DTZ001  spreadsheets know no time zones
+    first.append(["N/A", None, 2.5])
+    last.append(["end"])
+    book.save(tmp_path / "a.xlsx")
+    read = read_file(tmp_path / "a.xlsx")
+    assert read.text == "First\nnumber\tcount\tat\tpaid\nINV_1\t3\t2024-05-01\tTRUE\nN/A\t\t2.5\n\nLast\nend"
+    assert [read.text[start:].split("\n")[0] for start in read.pages] == ["First", "Last"]
+
+
+def test_formulas_that_were_never_computed_are_refused(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    book.active.append([1, "=A1+1"])
+    book.save(tmp_path / "a.xlsx")
+    with pytest.raises(PromptError, match="formulas without values, the first in Sheet!B1"):
+        read_file(tmp_path / "a.xlsx")
+
+
+def test_the_slides_of_a_presentation_are_its_pages(tmp_path: Path) -> None:
+    deck = Presentation()
+    for title in ("One", "Two"):
+        slide = deck.slides.add_slide(deck.slide_layouts[5])
+        slide.shapes.title.text = title
+    table = slide.shapes.add_table(1, 2, *[Inches(1)] * 4).table
+    table.cell(0, 0).text, table.cell(0, 1).text = "a_b", "3"
+    slide.notes_slide.notes_text_frame.text = "say this"
+    deck.save(str(tmp_path / "a.pptx"))
+    assert read_file(tmp_path / "a.pptx") == Content("One\n\nTwo\na_b\t3\nsay this", (0, 5))
+
+
+def test_a_mail_is_read_with_its_headers(tmp_path: Path) -> None:
+    headers = "From: Zoë <zoe@example.org>\nTo: b@example.org\nSubject: Grüße"
+    assert read_file(files.mail(tmp_path / "a.eml", "Hello\nthere")).text == f"{headers}\n\nHello\nthere"
+    found = read_file(files.mail(tmp_path / "b.eml", "", "<p>Hello <b>you</b>", "bill.pdf")).text
+    assert found == f"{headers}\nAttachments: bill.pdf\n\nHello you"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
+def test_a_text_is_read_as_its_mark_says(encoding: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes("Zoë,\r\n 🙂".encode(encoding))
+    assert read_file(path).text == "Zoë,\r\n 🙂"
+
+
+def test_markdown_and_unknown_text_stay_as_they_are(tmp_path: Path) -> None:
+    for name, text in (("a.md", "---\ntitle: a\n---\n<html>*b*"), ("b.log", "<p>x</p>"), ("c.csv", "a,b\n1,2\n")):
+        (tmp_path / name).write_text(text)
+        assert read_file(tmp_path / name) == Content(text)
+    (tmp_path / "d.txt").write_text(" <!DOCTYPE HTML><p>x</p>")
+    assert read_file(tmp_path / "d.txt") == Content("x")
+
+
+def archive(*names: str) -> bytes:
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w") as archived:
+        for name in names:
+            archived.writestr(name, "x")
+    return held.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "told"),
+    [
+        ("a.txt", "Zoë".encode("latin-1"), r"is not text in UTF-8: byte 2 is 0xeb\. .*read_text\('cp1252'\)"),
+        ("a.txt", "Zoë".encode("utf-16-le"), r"looks like UTF-16.*read_text\('utf-16-le'\)"),
+        ("a.txt", "Zoë".encode("utf-16-be"), r"read_text\('utf-16-be'\)"),
+        ("a.txt", b"\xff\xfeZ", "is not text in UTF-16-LE: byte 2"),
+        ("a.txt", bytes(range(128)), "has NUL characters, so that it is no text"),
+        ("a.pdf", b"%PDF-1.4 and nothing else", "is a PDF, and cannot be read: PdfiumError"),
+        ("a.docx", b"PK\x03\x04 and nothing else", "is a broken ZIP archive"),
+        ("a.docx", archive("[Content_Types].xml", "word/document.xml"), "is a Word file, and cannot be read"),
+        ("a.xlsx", archive("[Content_Types].xml", "xl/workbook.xml"), "is an Excel file, and cannot be read"),
+        ("a.pptx", archive("[Content_Types].xml", "ppt/presentation.xml"), "is a PowerPoint file, and cannot be read"),
+        ("a.odt", archive("mimetype", "content.xml"), "is an OpenDocument file or a book. Save it as DOCX"),
+        ("a.zip", archive("a.txt"), r"is a ZIP archive\. Unpack it, or leave it out"),
+        ("a.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "of an office program before 2007, or of Outlook. Save it as"),
+        ("a.txt", b"\x89PNG\r\n\x1a\n", r"is a picture\. Recognise its text first"),
+        ("a.txt", gzip.compress(b"x"), "is compressed. Unpack it"),
+        ("a.parquet", b"PAR1", r"is a Parquet table\. Pass its rows: read_rows\(path\)"),
+    ],
+)
+def test_what_cannot_be_read_is_called_by_what_it_is(name: str, data: bytes, told: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_bytes(data)
+    with pytest.raises(PromptError, match=told) as caught:
+        read_file(path)
+    assert str(path) in str(caught.value)
+
+
+def test_a_scanned_pdf_is_no_empty_document(tmp_path: Path) -> None:
+    with pytest.raises(PromptError, match=r"without text on its 2 pages: scanned, perhaps\. Recognise"):
+        read_file(files.pdf(tmp_path / "a.pdf", ["", ""]))
+
+
+def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path, told in (("pipe", "is no regular file"), ("nowhere", "No such file"), (".", "is a folder")):
+        with pytest.raises(PromptError, match=told):
+            read_file(tmp_path / path)
+
+
+def test_a_missing_package_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pypdfium2", None)
+    with pytest.raises(PromptError, match=r"is a PDF, which pypdfium2 reads.*structured-extraction\[files\]'"):
+        read_file(files.pdf(tmp_path / "a.pdf", ["x"]))
+
+
+def names(folder: Path) -> list[str]:
+    return [str(one.relative_to(folder)) for one in each_document(folder) if isinstance(one, Path)]
+
+
+def test_a_folder_that_holds_itself_is_read_once(tmp_path: Path) -> None:
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    (tmp_path / "a" / "b" / "up").symlink_to(tmp_path, target_is_directory=True)
+    (tmp_path / "a" / "self").symlink_to("self")
+    (tmp_path / "beside").symlink_to(tmp_path / "a" / "b", target_is_directory=True)
+    (tmp_path / "a" / "b" / "x.txt").write_text("x")
+    assert names(tmp_path) == ["a/b/x.txt", "a/self", "beside/x.txt"]
+
+
+def test_a_folder_that_cannot_be_read_fails_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "closed").mkdir()
+    (tmp_path / "x.txt").write_text("x")
+    within = Path.iterdir
+
+    def guarded(path: Path) -> Any:
+        if path.name == "closed":
+            raise PermissionError(13, "Permission denied", str(path))
+        return within(path)
+
+    monkeypatch.setattr(Path, "iterdir", guarded)
+    assert names(tmp_path) == ["closed", "x.txt"]
+    with pytest.raises(PromptError, match="Permission denied"):
+        read_document(tmp_path / "closed")
+
+
+def test_globs_name_the_files_to_be_read(tmp_path: Path) -> None:
+    for name in ("a.txt", "b.md", "c.txt"):
+        (tmp_path / name).write_text("Ana is 3.")
+    found = Extractor(int, model=ScriptedModel("3")).stream_batch(tmp_path.glob("*.txt"))
+    assert sorted(Path(str(one.document)).name for one in found) == ["a.txt", "c.txt"]
+
+
+def test_an_error_stands_in_for_its_document() -> None:
+    given = ["It is 3.", PromptError("Line 2 is torn.")]
+    three, error = Extractor(int, model=ScriptedModel("3")).batch(given, errors="return")
+    assert (three, str(error)) == (3, "Line 2 is torn.")
