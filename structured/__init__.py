@@ -37,6 +37,7 @@ from structured.extraction.calls import aextract, aextract_batch, extract, extra
 from structured.extraction.classification import Classification, classify
 from structured.extraction.conversation import TextOrChat
 from structured.extraction.documents.document import Document
+from structured.extraction.documents.tables import read_rows
 from structured.extraction.extractor import Extractor
 from structured.extraction.options import Options
 from structured.extraction.outcomes import BatchResult
@@ -111,6 +112,7 @@ __all__ = [
     "extract_batch",
     "inspect_type",
     "load_model",
+    "read_rows",
     "report",
     "structured",
     "to_regex",
