@@ -11,7 +11,8 @@ from structured.errors import SchemaError, StructuredError
 from structured.errors.calling_line import calling_line, warnings_at
 from structured.errors.values import shown
 from structured.extraction.conversation import TextOrChat
-from structured.extraction.documents.document import Documents
+from structured.extraction.documents.async_documents import readable
+from structured.extraction.documents.document import AsyncDocuments, Documents
 from structured.extraction.extractor import Extractor, make_extractor, outcome_of_each
 from structured.extraction.options import Errors, Options, check_absent, check_batch, checked_options
 from structured.extraction.templates import Template
@@ -241,7 +242,7 @@ async def aextract(
 @overload
 async def aextract_batch(
     output_type: type[T],
-    documents: Documents,
+    documents: AsyncDocuments,
     *,
     absent: None = ...,
     errors: Literal["raise", "skip"] = ...,
@@ -251,7 +252,7 @@ async def aextract_batch(
 @overload
 async def aextract_batch(
     output_type: type[T],
-    documents: Documents,
+    documents: AsyncDocuments,
     *,
     absent: None = ...,
     errors: Literal["return"],
@@ -261,7 +262,7 @@ async def aextract_batch(
 @overload
 async def aextract_batch(
     output_type: type[T],
-    documents: Documents,
+    documents: AsyncDocuments,
     *,
     absent: Absent,
     errors: Literal["raise", "skip"] = ...,
@@ -271,7 +272,7 @@ async def aextract_batch(
 @overload
 async def aextract_batch(
     output_type: type[T],
-    documents: Documents,
+    documents: AsyncDocuments,
     *,
     absent: Absent,
     errors: Literal["return"],
@@ -281,7 +282,7 @@ async def aextract_batch(
 @overload
 async def aextract_batch(
     output_type: type[T],
-    documents: Documents,
+    documents: AsyncDocuments,
     *,
     absent: Absent | None = ...,
     evidence: Literal[True],
@@ -292,7 +293,7 @@ async def aextract_batch(
 @overload
 async def aextract_batch(
     output_type: type[T],
-    documents: Documents,
+    documents: AsyncDocuments,
     *,
     absent: Absent | None = ...,
     evidence: Literal[True],
@@ -303,7 +304,7 @@ async def aextract_batch(
 @overload
 async def aextract_batch(
     output_type: object,
-    documents: Documents,
+    documents: AsyncDocuments,
     *,
     absent: Absent | None = ...,
     evidence: bool = ...,
@@ -313,7 +314,7 @@ async def aextract_batch(
 ) -> list[Any]: ...
 async def aextract_batch(  # noqa: PLR0913  what tells the type of the results
     output_type: object,
-    documents: Documents,
+    documents: AsyncDocuments,
     *,
     absent: Absent | None = None,
     evidence: bool = False,
@@ -321,9 +322,14 @@ async def aextract_batch(  # noqa: PLR0913  what tells the type of the results
     progress: bool | None = None,
     **options: Unpack[Options],
 ) -> list[Any]:
-    """Do what `extract_batch` does in a thread, so that the event loop is not blocked."""
+    """Do what `extract_batch` does in a thread, so that the event loop is not blocked.
+
+    The documents may also be an asynchronous iterable. It is read in the event loop while the model works, a little
+    ahead; what it raises is raised when the documents before it are finished.
+    """
     kind = (absent, evidence)
-    return await _in_thread(lambda: _batch(output_type, documents, kind, errors, progress, options))
+    async with readable(documents) as given:
+        return await _in_thread(lambda: _batch(output_type, given, kind, errors, progress, options))
 
 
 async def _in_thread(run: Callable[[], T]) -> T:

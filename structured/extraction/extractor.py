@@ -1,7 +1,9 @@
 """An extractor: a type, a model and options, ready for prompts and documents."""
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import aclosing
+from contextvars import copy_context
 from dataclasses import replace
 from typing import Any, Generic, Literal, Self, TypeVar, Unpack, cast, overload
 
@@ -9,9 +11,17 @@ from structured.decoding.generate import stream
 from structured.decoding.requests import Generation
 from structured.errors import PromptError, SchemaError, StructuredError
 from structured.errors.arguments import check_picklable
+from structured.errors.calling_line import calling_line, warnings_at
 from structured.errors.values import counted, described, message, shown
 from structured.extraction.conversation import Conversation, TextOrChat
-from structured.extraction.documents.document import DocumentLike, Documents, count_of, each_document
+from structured.extraction.documents.async_documents import each_in_thread, readable
+from structured.extraction.documents.document import (
+    AsyncDocuments,
+    DocumentLike,
+    Documents,
+    count_of,
+    each_document,
+)
 from structured.extraction.options import (
     MAX_TOKENS,
     Errors,
@@ -269,6 +279,30 @@ class Extractor(Generic[T]):
         outcome.warn()
         if outcome.stopped is not None:
             raise outcome.stopped
+
+    async def astream_batch(
+        self,
+        documents: AsyncDocuments,
+        *,
+        evidence: bool = False,
+        errors: Errors = "raise",
+        progress: bool | None = None,
+    ) -> AsyncIterator[BatchResult[Any]]:
+        """Do what `stream_batch` does in a thread, so that the event loop is not blocked.
+
+            async for result in extractor.astream_batch(documents):
+                print(result.document, result.value)
+
+        The documents may also be an asynchronous iterable, as for `aextract_batch`. Where the loop over the results is
+        left or cancelled, the model stops after the documents that it is at.
+        """
+        with warnings_at(calling_line()):
+            context = copy_context()
+        async with readable(documents) as given:
+            results = self.stream_batch(given, evidence=evidence, errors=errors, progress=progress)
+            async with aclosing(each_in_thread(results, context)) as found:
+                async for result in found:
+                    yield result
 
     def _task_with(self, evidence: bool) -> Task:
         return replace(self.task, evidence=True) if evidence and not self.task.evidence else self.task

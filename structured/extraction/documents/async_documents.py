@@ -1,0 +1,100 @@
+"""Documents that an event loop waits for, read for a model that works in a thread; and results waited for in turn.
+
+Each side runs at its own pace: a task of the loop reads ahead, and stops where enough documents wait.
+"""
+
+import asyncio
+import queue
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, suppress
+from contextvars import Context
+from itertools import islice
+from typing import TypeVar
+
+from structured.extraction.documents.document import AsyncDocuments, DocumentLike, Documents
+
+T = TypeVar("T")
+
+AHEAD = 64
+"""Documents that may wait until the model's thread takes them."""
+
+
+class _End:
+    """What follows the last document: what was raised in its place, if anything was."""
+
+    def __init__(self, error: BaseException | None) -> None:
+        self.error = error
+
+
+@asynccontextmanager
+async def readable(documents: AsyncDocuments) -> AsyncIterator[Documents]:
+    """Return documents as a thread can read them, for the duration of a block; at its end, reading stops.
+
+    What an asynchronous iterable raises is raised where the thread has read what came before.
+    """
+    if not isinstance(documents, AsyncIterable):
+        yield documents
+        return
+    read: queue.SimpleQueue[DocumentLike | _End] = queue.SimpleQueue()
+    room = asyncio.Semaphore(AHEAD)
+    reading = asyncio.create_task(_read(documents, read, room))
+    try:
+        yield _taken(read, room, asyncio.get_running_loop())
+    finally:
+        reading.cancel()
+        with suppress(asyncio.CancelledError):
+            await reading
+
+
+async def _read(
+    documents: AsyncIterable[DocumentLike], read: "queue.SimpleQueue[DocumentLike | _End]", room: asyncio.Semaphore
+) -> None:
+    """Read documents as far as there is room."""
+    iterator = aiter(documents)
+    error: BaseException | None = None
+    try:
+        while True:
+            await room.acquire()
+            read.put(await anext(iterator))
+    except StopAsyncIteration:
+        pass
+    except asyncio.CancelledError as cancelled:
+        error = cancelled
+        raise
+    except Exception as raised:  # noqa: BLE001  the user's own code, raised where the documents are taken
+        error = raised
+    finally:
+        read.put(_End(error))
+        close = getattr(iterator, "aclose", None)  # of a generator
+        if close is not None:
+            await close()
+
+
+def _taken(
+    read: "queue.SimpleQueue[DocumentLike | _End]", room: asyncio.Semaphore, loop: asyncio.AbstractEventLoop
+) -> Iterator[DocumentLike]:
+    """Yield documents in a thread as they have been read."""
+    while not isinstance(document := read.get(), _End):
+        with suppress(RuntimeError):  # the loop is closed, and reads no more
+            loop.call_soon_threadsafe(room.release)
+        yield document
+    if document.error is not None:
+        raise document.error
+
+
+async def each_in_thread(results: Iterator[T], context: Context) -> AsyncGenerator[T, None]:
+    """Yield results, each made in one thread while the event loop goes on; closing this gives up the others."""
+    pool = ThreadPoolExecutor(1, "results")
+
+    def following() -> tuple[T, ...]:
+        return tuple(islice(results, 1))
+
+    try:
+        while found := await asyncio.wrap_future(pool.submit(context.run, following)):
+            yield found[0]
+    finally:
+        close = getattr(results, "close", None)
+        if close is not None:
+            pool.submit(context.run, close)
+        pool.shutdown(wait=False)
