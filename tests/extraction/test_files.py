@@ -42,6 +42,21 @@ def test_a_pdf_is_read_page_by_page_whatever_its_name(name: str, tmp_path: Path)
     assert document.page_of(document.text.index("three")) == 3
 
 
+def test_what_was_filled_into_a_form_is_read(tmp_path: Path) -> None:
+    given = files.pdf(tmp_path / "a.pdf", ["Amount:"])
+    shown = b"/Tx BMC q BT /F1 12 Tf 2 5 Td (42 EUR) Tj ET Q EMC"
+    font = b"<</Font<</F1 3 0 R>>>>"
+    field = b"<</Type/Annot/Subtype/Widget/FT/Tx/T(a)/V(42 EUR)/F 4/Rect[72 680 300 700]/AP<</N 7 0 R>>>>"
+    look = b"<</Type/XObject/Subtype/Form/BBox[0 0 228 20]/Resources%b/Length %d>>stream" % (font, len(shown))
+    data = given.read_bytes().replace(b"/Pages 2 0 R>>", b"/Pages 2 0 R/AcroForm<</Fields[6 0 R]>>>>")
+    data = data.replace(b"/Contents", b"/Annots[6 0 R]/Contents").replace(
+        b"xref\n", b"6 0 obj%b\nendobj\n7 0 obj%b\n%b\nendstream\nendobj\nxref\n" % (field, look, shown), 1
+    )
+    given.write_bytes(data[: data.index(b"xref\n")])  # without a table, a reader looks for the objects
+    given.write_bytes(given.read_bytes() + b"trailer<</Size 8/Root 1 0 R>>\n%%EOF")
+    assert read_file(given).text == "Amount:\n42 EUR"
+
+
 def test_evidence_leads_to_the_page(tmp_path: Path) -> None:
     class Bill(BaseModel):
         number: int
