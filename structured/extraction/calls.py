@@ -179,7 +179,7 @@ def extract_batch(  # noqa: PLR0913  what tells the type of the results
         output_type: One type for all documents, or a list of types, one for each document. With a list, `examples` and
             paths in `absent` and `grounded` are refused, since they belong to one type.
         documents: The texts, in any iterable, which is read as far as it is needed; each may also be a list of
-            messages, an id with a text (`("a.txt", "Jason is 25.")`), a `Path` of a file of text, or a `Document`. A
+            messages, an id with a text (`("a.txt", "Jason is 25.")`), a `Path` of a file, or a `Document`. A
             folder stands for the files in it.
         absent: As for `extract`.
         evidence: As for `extract`.

@@ -32,7 +32,7 @@ def read_word(path: Path) -> Content:
 
 
 def read_slides(path: Path) -> Content:
-    """Return the text of a PPTX, a page for each slide that is shown, with its tables and the speaker's notes."""
+    """Return the text of a PPTX, a page for each slide, with its tables and the speaker's notes."""
     from pptx import Presentation
 
     return Content.of_pages("\n".join(_slide(slide)) for slide in Presentation(str(path)).slides)
