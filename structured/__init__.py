@@ -23,6 +23,7 @@ from structured.errors import (
     NotStatedError,
     OptionWarning,
     OutOfMemoryError,
+    OutputError,
     PackagedModelWarning,
     PatternError,
     PromptError,
@@ -41,6 +42,8 @@ from structured.extraction.documents.tables import read_rows
 from structured.extraction.extractor import Extractor
 from structured.extraction.options import Options
 from structured.extraction.outcomes import BatchResult
+from structured.extraction.output.batch import BatchSummary
+from structured.extraction.output.reading import read_results
 from structured.extraction.stream import Stream
 from structured.integrations.transformers import GuidedLogitsProcessor
 from structured.jobs.report.report import report
@@ -68,6 +71,7 @@ def __getattr__(name: str) -> str:
 __all__ = [
     "BatchError",
     "BatchResult",
+    "BatchSummary",
     "BudgetError",
     "BudgetWarning",
     "CacheWarning",
@@ -91,6 +95,7 @@ __all__ = [
     "OptionWarning",
     "Options",
     "OutOfMemoryError",
+    "OutputError",
     "OutputType",
     "PackagedModelWarning",
     "PartialReader",
@@ -112,6 +117,7 @@ __all__ = [
     "extract_batch",
     "inspect_type",
     "load_model",
+    "read_results",
     "read_rows",
     "report",
     "structured",

@@ -11,7 +11,8 @@
     ├── BudgetError        max_tokens too small for even the shortest answer
     ├── IncompleteError    a loop outside the library stopped in the middle of an answer
     ├── GenerationError    validators of the type rejected every attempt
-    └── BatchError         some documents of a batch failed; holds the results of the others
+    ├── BatchError         some documents of a batch failed; holds the results of the others
+    └── OutputError        a file of results that cannot be written, read or gone on with
 
     StructuredWarning
     ├── PackagedModelWarning    no model was named; the packaged one answers
@@ -43,6 +44,7 @@ __all__ = [
     "ModelError",
     "OptionWarning",
     "OutOfMemoryError",
+    "OutputError",
     "PackagedModelWarning",
     "PatternError",
     "PromptError",
@@ -250,6 +252,20 @@ class BatchError(StructuredError):
             )
         )
         super().__init__(f"{found}. The first: {first}")
+
+
+class OutputError(StructuredError):
+    """A file of results that cannot be written, read or gone on with. What stands in it already is kept.
+
+    Attributes:
+        path: The file.
+        kept: How many whole records it has; None if they were not counted.
+    """
+
+    def __init__(self, problem: str, *, path: str, kept: int | None = None) -> None:
+        self.path = path
+        self.kept = kept
+        super().__init__(problem)
 
 
 def _one_line(error: Exception) -> str:

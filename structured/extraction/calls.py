@@ -15,6 +15,8 @@ from structured.extraction.documents.async_documents import readable
 from structured.extraction.documents.document import AsyncDocuments, Documents
 from structured.extraction.extractor import Extractor, make_extractor, outcome_of_each
 from structured.extraction.options import Errors, Options, check_absent, check_batch, checked_options
+from structured.extraction.output.batch import BatchSummary, Output
+from structured.extraction.output.journal import Resume
 from structured.extraction.templates import Template
 from structured.output_types.extraction import Extraction
 from structured.output_types.json_schema import JsonSchema
@@ -157,6 +159,19 @@ def extract_batch(
     output_type: object,
     documents: Documents,
     *,
+    output: Output,
+    resume: Resume = ...,
+    absent: Absent | None = ...,
+    evidence: bool = ...,
+    errors: Errors = ...,
+    progress: bool | None = ...,
+    **options: Unpack[Options],
+) -> BatchSummary: ...
+@overload
+def extract_batch(
+    output_type: object,
+    documents: Documents,
+    *,
     absent: Absent | None = ...,
     evidence: bool = ...,
     errors: Errors = ...,
@@ -171,8 +186,10 @@ def extract_batch(  # noqa: PLR0913  what tells the type of the results
     evidence: bool = False,
     errors: Errors = "raise",
     progress: bool | None = None,
+    output: Output | None = None,
+    resume: Resume = "continue",
     **options: Unpack[Options],
-) -> list[Any]:
+) -> list[Any] | BatchSummary:
     """Extract one instance from each of many documents, several at a time, and return them in order.
 
     Parameters:
@@ -188,18 +205,26 @@ def extract_batch(  # noqa: PLR0913  what tells the type of the results
             it is empty, not text or too long, or if validators reject every answer; the others are not affected.
         progress: True shows a progress bar on stderr or in a notebook, False does not. None, the default, shows it
             after two seconds on a terminal or in a notebook.
+        output: A file, for results that are written there and not returned: a line of JSON for each document, as soon
+            as it is done. Another call with the same output passes over the documents that have one. Documents are
+            known by their ids, or else by their paths or positions. An error is written like a result, and nothing is
+            raised for it; with `errors="skip"` it is not written, and the next call tries the document again.
+        resume: What becomes of an output that is there. `"continue"` goes on with it. `"retry"` also drops the errors
+            in it, so that their documents are tried again. `"fresh"` drops all of it.
         options: See `Options`.
 
     Returns:
-        The results, in the order of the documents.
+        The results, in the order of the documents. With `output`, a `BatchSummary`; `read_results` reads the results.
 
     Raises:
         BatchError: Some documents failed, with `errors="raise"`. If the model stops and there is no result at all, its
             error is raised as it is.
+        OutputError: The output cannot be written, another call is writing to it, the type, the model, the prompt or an
+            option is not what it was, two documents have one id, or one has another text than before.
         PromptError: `documents` is one text, or one list of messages.
         SchemaError: As for `extract`, like the other errors that do not concern a single document.
     """
-    return _batch(output_type, documents, (absent, evidence), errors, progress, options)
+    return _batch(output_type, documents, (absent, evidence), errors, progress, (output, resume), options)
 
 
 @overload
@@ -306,6 +331,19 @@ async def aextract_batch(
     output_type: object,
     documents: AsyncDocuments,
     *,
+    output: Output,
+    resume: Resume = ...,
+    absent: Absent | None = ...,
+    evidence: bool = ...,
+    errors: Errors = ...,
+    progress: bool | None = ...,
+    **options: Unpack[Options],
+) -> BatchSummary: ...
+@overload
+async def aextract_batch(
+    output_type: object,
+    documents: AsyncDocuments,
+    *,
     absent: Absent | None = ...,
     evidence: bool = ...,
     errors: Errors = ...,
@@ -320,16 +358,18 @@ async def aextract_batch(  # noqa: PLR0913  what tells the type of the results
     evidence: bool = False,
     errors: Errors = "raise",
     progress: bool | None = None,
+    output: Output | None = None,
+    resume: Resume = "continue",
     **options: Unpack[Options],
-) -> list[Any]:
+) -> list[Any] | BatchSummary:
     """Do what `extract_batch` does in a thread, so that the event loop is not blocked.
 
     The documents may also be an asynchronous iterable. It is read in the event loop while the model works, a little
     ahead; what it raises is raised when the documents before it are finished.
     """
-    kind = (absent, evidence)
+    kind, kept = (absent, evidence), (output, resume)
     async with readable(documents) as given:
-        return await _in_thread(lambda: _batch(output_type, given, kind, errors, progress, options))
+        return await _in_thread(lambda: _batch(output_type, given, kind, errors, progress, kept, options))
 
 
 async def _in_thread(run: Callable[[], T]) -> T:
@@ -346,14 +386,20 @@ def _batch(  # noqa: PLR0913, PLR0917  what a call was given
     kind: tuple[Absent | None, bool],
     errors: Errors,
     progress: bool | None,
+    kept: tuple[Output | None, Resume],
     options: Options,
-) -> list[Any]:
+) -> list[Any] | BatchSummary:
     absent, evidence = kind
+    output, resume = kept
     _check_order("extract_batch", output_type, documents)
     check_batch(errors, progress)
     if not isinstance(output_type, list):
         extractor = make_extractor(output_type, absent, options, evidence=evidence)
-        return extractor.batch(documents, errors=errors, progress=progress)
+        if output is None:
+            return extractor.batch(documents, errors=errors, progress=progress)
+        return extractor.batch(documents, output=output, resume=resume, errors=errors, progress=progress)
+    if output is not None:
+        raise ValueError(f"output is {shown(output)}, and there are several types. Write those of one type at a time.")
     given = checked_options(options)
     absent = check_absent("absent", absent)
     return outcome_of_each(output_type, documents, absent, given, evidence=evidence, progress=progress).all(errors)

@@ -34,6 +34,8 @@ from structured.extraction.options import (
     repetition_of,
 )
 from structured.extraction.outcomes import BatchResult, Outcome
+from structured.extraction.output.batch import BatchSummary, Output, write_batch
+from structured.extraction.output.journal import Resume
 from structured.extraction.run import Run
 from structured.extraction.stream import Stream
 from structured.extraction.task import Task
@@ -188,6 +190,17 @@ class Extractor(Generic[T]):
         self,
         documents: Documents,
         *,
+        output: Output,
+        resume: Resume = ...,
+        evidence: bool = ...,
+        errors: Errors = ...,
+        progress: bool | None = ...,
+    ) -> BatchSummary: ...
+    @overload
+    def batch(
+        self,
+        documents: Documents,
+        *,
         evidence: Literal[True],
         errors: Literal["raise", "skip"] = ...,
         progress: bool | None = ...,
@@ -201,14 +214,16 @@ class Extractor(Generic[T]):
         errors: Literal["return"],
         progress: bool | None = ...,
     ) -> list[Extraction[T] | StructuredError]: ...
-    def batch(
+    def batch(  # noqa: PLR0913  what tells the type of the results
         self,
         documents: Documents,
         *,
         evidence: bool = False,
         errors: Errors = "raise",
         progress: bool | None = None,
-    ) -> list[Any]:
+        output: Output | None = None,
+        resume: Resume = "continue",
+    ) -> list[Any] | BatchSummary:
         """Extract one instance from each document, and return them in order; see `extract_batch`.
 
         Parameters:
@@ -217,8 +232,11 @@ class Extractor(Generic[T]):
                 for `Extraction[Model]`, they are anyway.
             errors: As for `extract_batch`.
             progress: As for `extract_batch`.
+            output: As for `extract_batch`.
+            resume: As for `extract_batch`.
 
         Raises:
+            OutputError: As for `extract_batch`.
             BatchError: Some documents failed, with `errors="raise"`. Its `errors` are PromptError (empty, not text, too
                 long), BudgetError, OutOfMemoryError (the document alone is too large) or GenerationError. If the model
                 fails, its error is that of every unfinished document; it is raised as it is if there is no
@@ -229,6 +247,18 @@ class Extractor(Generic[T]):
         given = each_document(documents)
         task = self._task_with(evidence)
         self.run.warn_of_idle([task])
+        if output is not None:
+            return write_batch(
+                self.run,
+                task,
+                given,
+                output,
+                total=count_of(documents),
+                absent=self._given[1],
+                resume=resume,
+                errors=errors,
+                progress=progress,
+            )
         work = ((task, document) for document in given)
         return self.run.outcome(work, total=count_of(documents), progress=progress).all(errors)
 
@@ -277,8 +307,7 @@ class Extractor(Generic[T]):
             elif errors == "return":
                 yield BatchResult(position, document, None, error)
         outcome.warn()
-        if outcome.stopped is not None:
-            raise outcome.stopped
+        outcome.check_stopped()
 
     async def astream_batch(
         self,

@@ -211,7 +211,9 @@ _CHECKS = {
 _ELSEWHERE = {
     "errors": "It belongs to extract_batch.",
     "messages": "Pass them in place of the text.",
+    "output": "It belongs to extract_batch.",
     "progress": "It belongs to extract_batch.",
+    "resume": "It belongs to extract_batch.",
     "stream": "Use Extractor(...).stream(text).",
 }
 """What to write for arguments that are no options of any call: those of some alone, and what others call an option."""

@@ -62,6 +62,7 @@ class Outcome:
         total: The number of documents; None while they are still being read.
         results: Those that have not been handed out.
         errors: Likewise.
+        texts: The answers as they were written, of results that have not been handed out; None if nobody needs them.
         read: The number of documents that were read to be answered, the first ones.
         done: The number of documents that have had a result or an error.
         failed: The number of those that had an error.
@@ -69,8 +70,9 @@ class Outcome:
         stopped: What the model raised, if it failed.
     """
 
-    def __init__(self, total: int | None = None) -> None:
+    def __init__(self, total: int | None = None, *, keeps_texts: bool = False) -> None:
         self.total = total
+        self.texts: dict[int, str] | None = {} if keeps_texts else None
         self.results: dict[int, Any] = {}
         self.errors: dict[int, StructuredError] = {}
         self.read = self.done = self.failed = self.tokens = 0
@@ -83,10 +85,12 @@ class Outcome:
         return f"Outcome({self.done}{of} done, {self.failed} failed)"
 
     def accept(
-        self, item: Item | LongDocument, result: Any, *, shortened: bool = False, repetitive: bool = False
+        self, item: Item | LongDocument, result: Any, text: str, *, shortened: bool = False, repetitive: bool = False
     ) -> None:
-        """Take the result of a document; it may have been shortened, or led out of a repetition."""
+        """Take the result of a document and its text; it may have been shortened, or led out of a repetition."""
         self.results[item.position] = result
+        if self.texts is not None:
+            self.texts[item.position] = text
         self.done += 1
         if shortened:
             self._shortened.append(_Limited(item.position, item.task, item.is_limited_by_context))
@@ -104,11 +108,15 @@ class Outcome:
         for item in items:
             self.fail(item.position, rejection(item))
 
+    def check_stopped(self) -> None:
+        """Raise what the model raised, if it failed."""
+        if self.stopped is not None:
+            raise self.stopped
+
     def only(self) -> Any:
         """Return the result of the one document, with a warning if it was shortened. Raises its error."""
         self.warn()
-        if self.stopped is not None:
-            raise self.stopped
+        self.check_stopped()
         for error in self.errors.values():
             raise error
         (result,) = self.results.values()

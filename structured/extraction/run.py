@@ -1,7 +1,7 @@
 """A run: documents go through the model together, and are attempted again where validators reject an answer."""
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
@@ -119,16 +119,16 @@ class Run:
 
     def finished(
         self,
-        work: Iterable[tuple[Task, DocumentLike]],
+        work: Iterable[tuple[Task, DocumentLike] | None],
         outcome: Outcome,
         *,
         progress: bool | None = False,
         named: str | None = None,
-    ) -> Iterator[int]:
+    ) -> Generator[int, None, None]:
         """Yield the position of each document as soon as it has a result or an error in the outcome.
 
         Documents are read as they are needed, a window of them at a time. While the model works on one window, the
-        next is prepared in a thread; `work` itself is read in this one.
+        next is prepared in a thread; `work` itself is read in this one. None in it is a document that is passed over.
         """
         with showing(outcome, progress), ThreadPoolExecutor(1, "documents") as pool:  # no thread until there is work
             windows = self._windows(work)
@@ -151,7 +151,7 @@ class Run:
             if broken is not None:
                 raise broken
 
-    def _windows(self, work: Iterable[tuple[Task, DocumentLike]]) -> Iterator[list["_Work"]]:
+    def _windows(self, work: Iterable[tuple[Task, DocumentLike] | None]) -> Iterator[list["_Work"]]:
         """Yield documents with their positions, so many together that sorting and batching them pays.
 
         Where reading them fails, what has been read is yielded first.
@@ -159,7 +159,10 @@ class Run:
         window: list[_Work] = []
         characters = 0
         try:
-            for position, (task, document) in enumerate(work):
+            for position, one in enumerate(work):
+                if one is None:
+                    continue
+                task, document = one
                 window.append(_Work(position, task, document))
                 characters += characters_of(document)
                 is_large = characters >= MAX_CHARACTERS and len(window) >= self.batch_size
@@ -382,6 +385,7 @@ class Run:
         outcome.accept(
             item,
             self._result(item, answer),
+            answer.text,
             shortened=any(one.shortened for one in answer.generations),
             repetitive=any(one.diagnostics.repetitions for one in answer.generations),
         )
@@ -401,7 +405,7 @@ class Run:
             value = wanted.parse(text)
         long.is_over = True
         result = self._result(long, Answer(text, value, (), merged.evidence), merged.conflicts)
-        outcome.accept(long, result, shortened=long.shortened, repetitive=long.repetitive)
+        outcome.accept(long, result, text, shortened=long.shortened, repetitive=long.repetitive)
 
     def _result(self, item: Item | LongDocument, answer: Answer, conflicts: Conflicts = MappingProxyType({})) -> Any:
         """Return the result for a document, with its evidence where that is asked for."""

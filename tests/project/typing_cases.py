@@ -2,7 +2,7 @@
 installed wheel, where every result would be Any if the package did not say that it is typed. Nothing runs it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypedDict, Unpack, assert_type
@@ -11,6 +11,8 @@ from pydantic import BaseModel, Field
 
 from structured import (
     BatchError,
+    BatchResult,
+    BatchSummary,
     BudgetError,
     Classification,
     Evidence,
@@ -34,6 +36,7 @@ from structured import (
     extract,
     extract_batch,
     inspect_type,
+    read_results,
     report,
     structured,
     to_regex,
@@ -71,6 +74,9 @@ assert_type(extract_batch(JsonSchema(True), ["text"], errors="return", max_token
 assert_type(Extractor(Person).batch(["text"], errors="return"), list[Person | StructuredError])
 assert_type(Extractor(Person).batch(["text"], errors="raise"), list[Person])
 extract_batch(Person, ["text"], errors="ignore")  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
+assert_type(extract_batch(Person, ["text"], output="people.jsonl", evidence=True), BatchSummary)
+assert_type(Extractor(Person).batch(["text"], output=Path("people.jsonl"), resume="retry"), BatchSummary)
+assert_type(read_results("people.jsonl", Person), Iterator[BatchResult[Person]])
 assert_type(Extractor(Person)("text"), Person)
 assert_type(Extractor(Person).batch(["text"]), list[Person])
 assert_type(GuidedLogitsProcessor(Person, "folder", max_tokens=9), GuidedLogitsProcessor[Person])

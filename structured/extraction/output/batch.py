@@ -1,0 +1,159 @@
+"""A batch that is written to a file: what has a record there is passed over, and the rest is answered and appended.
+
+The documents that an earlier call has done are known by id and digest, so that memory holds no results: some 200 bytes
+for each document.
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from dataclasses import replace
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any, NamedTuple, get_args
+
+from structured.errors import OutputError, PromptError
+from structured.errors.arguments import one_of
+from structured.errors.values import counted, shown
+from structured.extraction.documents.document import Document, DocumentLike, read_document
+from structured.extraction.options import Errors
+from structured.extraction.outcomes import Outcome
+from structured.extraction.output.journal import Journal, Resume
+from structured.extraction.output.records import check_metadata, digest_of, line_of, made_by
+from structured.extraction.run import Run
+from structured.extraction.task import Task
+from structured.output_types.optional_fields import Absent
+
+Output = str | PathLike[str]
+
+
+class BatchSummary(NamedTuple):
+    """What a call did that wrote its results to a file; `read_results` reads them.
+
+    Attributes:
+        path: The file.
+        done: The documents that the call answered; each has a record now.
+        failed: Those of them that have an error.
+        before: The documents that earlier calls had done, and that were passed over.
+        failed_before: The records with an error that earlier calls left.
+    """
+
+    path: Path
+    done: int
+    failed: int
+    before: int
+    failed_before: int
+
+
+class _Pending(NamedTuple):
+    """A document that is being answered."""
+
+    document: Document
+    digest: str
+
+
+class WrittenBatch:
+    """Documents whose answers go to a file."""
+
+    def __init__(self, task: Task, journal: Journal, outcome: Outcome, made: dict[str, Any]) -> None:
+        self.task = task
+        self.journal = journal
+        self.outcome = outcome
+        self.made = made
+        self.before = 0
+        self._seen: set[str] = set()
+        self._pending: dict[int, _Pending] = {}
+
+    def work(self, documents: Iterable[DocumentLike]) -> Iterator[tuple[Task, DocumentLike] | None]:
+        """Yield the documents that have no record, and None in place of the others.
+
+        Raises OutputError for two documents of one id, and for one that has another text than the record of its id.
+        """
+        for position, given in enumerate(documents):
+            document, work = _identified(position, given)
+            identity, digest = document.id, digest_of(document)
+            if identity in self._seen:
+                raise self._error(
+                    f"Two documents have the id {shown(identity)}, the second at position {position}. Give each an id "
+                    "of its own."
+                )
+            self._seen.add(identity)
+            known = self.journal.done.pop(identity, None)
+            if known is None:
+                check_metadata(document)
+                self._pending[position] = _Pending(document, digest)
+                yield self.task, work
+            elif known.hex() == digest:
+                self.before += 1
+                if self.outcome.total is not None:
+                    self.outcome.total -= 1
+                yield None
+            else:
+                raise self._error(
+                    f"The document {shown(identity)} has another text than when its record in {self.journal.path} was "
+                    "written. Give it another id or remove its line, and call again; resume='retry' drops it if it is "
+                    "that of an error."
+                )
+
+    def write(self, position: int, errors: Errors) -> None:
+        """Write the record of a document that is done, and forget it."""
+        document, digest = self._pending.pop(position)
+        error = self.outcome.errors.pop(position, None)
+        if error is not None and errors == "skip":
+            return
+        value = self.outcome.results.pop(position, None) if error is None else error
+        text = None if self.outcome.texts is None else self.outcome.texts.pop(position, None)
+        self.journal.append(line_of(document, digest, self.made, self.task.output_type, value, text))
+
+    def note_kept(self, error: BaseException) -> None:
+        """Tell an exception that ends the call what is kept, and how to go on."""
+        if not isinstance(error, OutputError) or error.kept is None:
+            error.add_note(
+                f"{counted(self.journal.kept, 'record')} kept in {self.journal.path}; the same call goes on."
+            )
+
+    def _error(self, problem: str) -> OutputError:
+        return OutputError(problem, path=str(self.journal.path))
+
+
+def write_batch(  # noqa: PLR0913  what a call was given
+    run: Run,
+    task: Task,
+    documents: Iterator[DocumentLike],
+    output: Output,
+    *,
+    total: int | None,
+    absent: Absent | None,
+    resume: Resume,
+    errors: Errors,
+    progress: bool | None,
+) -> BatchSummary:
+    """Answer the documents that have no record in a file yet, and append one for each as soon as it is done."""
+    one_of(get_args(Resume))("resume", resume)
+    made = made_by(task, run.options, absent)
+    outcome = Outcome(total, keeps_texts=True)
+    with Journal(Path(fspath(output)), made, resume) as journal:
+        batch = WrittenBatch(task, journal, outcome, made)
+        try:
+            with closing(run.finished(batch.work(documents), outcome, progress=progress)) as finished:
+                for position in finished:
+                    batch.write(position, errors)
+            outcome.check_stopped()
+        except BaseException as error:
+            batch.note_kept(error)
+            raise
+    outcome.warn()
+    return BatchSummary(journal.path, outcome.done, outcome.failed, batch.before, journal.failed)
+
+
+def _identified(position: int, given: DocumentLike) -> tuple[Document, DocumentLike]:
+    """Return a document with its id, or else its position as one, and what is to be answered.
+
+    A file that cannot be read is handed on, and fails as a document does.
+    """
+    try:
+        document = read_document(given)
+    except PromptError:
+        return Document("", str(given)), given
+    if not document.id:
+        document = replace(document, id=str(position))
+    return document, document

@@ -1,0 +1,285 @@
+"""A journal: a file of records to which one process at a time appends, and which is whole after any interruption.
+
+A record is one write of one line to a descriptor that appends. What `kill -9` leaves behind is whole lines, and at most
+the beginning of one more, which is cut off before anything is appended. Power may take what was not yet on the disk:
+records are brought there every few seconds and in the end.
+"""
+
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from time import monotonic
+from typing import Any, Literal, Self
+
+from structured.errors import OutputError
+from structured.errors.values import counted, message
+from structured.extraction.output.lock import lock
+from structured.extraction.output.records import BEGINNING, Record, differences, read_line
+
+Resume = Literal["continue", "retry", "fresh"]
+"""What becomes of the records that are there: they are gone on with; or those of errors are dropped, and their
+documents tried again; or all of them are dropped."""
+
+SYNC_SECONDS = 5.0
+"""Between two times that records are brought to the disk."""
+
+_FLAGS = (
+    os.O_RDWR
+    | os.O_APPEND
+    | getattr(os, "O_CLOEXEC", 0)
+    | getattr(os, "O_BINARY", 0)
+    | getattr(os, "O_NONBLOCK", 0)  # a FIFO in its place keeps nobody waiting
+)
+
+
+class Journal:
+    """An open journal, locked. Close it, or use it in a `with`.
+
+    Attributes:
+        path: The file.
+        done: The digest of each document that had a record when it was opened, by its id.
+        failed: How many of these have an error.
+        kept: How many records there are now.
+    """
+
+    def __init__(self, path: Path, made_by: Mapping[str, Any], resume: Resume = "continue") -> None:
+        self.path = path
+        self.done: dict[str, bytes] = {}
+        self.failed = self.kept = 0
+        self._made_by = made_by
+        self._descriptor = _open_locked(path)
+        try:
+            if resume == "fresh":
+                self._empty()
+            else:
+                self._size = self._read()
+                self._mend()
+                if resume == "retry" and self.failed:
+                    self._drop_errors()
+        except BaseException:
+            os.close(self._descriptor)
+            raise
+        self._synced = monotonic()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def append(self, line: bytes) -> None:
+        """Write a record. Raises OutputError if that is impossible; no part of it is left then."""
+        self._write(self._descriptor, line)
+        self.kept += 1
+        if monotonic() - self._synced >= SYNC_SECONDS:
+            self.sync()
+
+    def sync(self) -> None:
+        """Bring what was written to the disk. Raises OutputError if that fails."""
+        try:
+            os.fsync(self._descriptor)
+        except OSError as error:
+            raise self._error(f"The records of {self.path} could not be brought to the disk", error) from error
+        self._synced = monotonic()
+
+    def close(self) -> None:
+        """Bring what was written to the disk, and let others write."""
+        try:
+            self.sync()
+        finally:
+            os.close(self._descriptor)
+
+    def _write(self, descriptor: int, line: bytes) -> None:
+        written = 0
+        try:
+            while written < len(line):
+                written += os.write(descriptor, line[written:])
+        except OSError as error:
+            with suppress(OSError):  # if it cannot be cut off, the next call does so
+                os.ftruncate(descriptor, self._size)
+            raise self._error(f"A record could not be written to {self.path}", error) from error
+        self._size += written
+
+    def _error(self, problem: str, error: OSError) -> OutputError:
+        return OutputError(
+            f"{problem}: {error.strerror or message(error)}. {counted(self.kept, 'record')} kept. Correct that, and "
+            "the same call goes on.",
+            path=str(self.path),
+            kept=self.kept,
+        )
+
+    def _read(self) -> int:
+        """Take note of the records that are there, and return where the last of them ends."""
+        end = 0
+        for number, line in enumerate(each_line(self.path), 1):
+            record = read_record(self.path, number, line)
+            changed = differences(record["made_by"], self._made_by)
+            if changed:
+                raise OutputError(
+                    f"{self.path} cannot be gone on with: since line {number} was written, this has changed: "
+                    f"{'; '.join(changed)}. Call with what it was, write to another file, or pass resume='fresh' to "
+                    "begin again.",
+                    path=str(self.path),
+                )
+            if record["id"] in self.done:
+                raise OutputError(
+                    f"Line {number} of {self.path} is the second one of the document {record['id']!r}. Remove one of "
+                    "them.",
+                    path=str(self.path),
+                )
+            self.done[record["id"]] = bytes.fromhex(record["digest"])
+            self.failed += "error" in record
+            self.kept += 1
+            end += len(line)
+        return end
+
+    def _mend(self) -> None:
+        """Cut off the beginning of a record behind the last whole one. Raises OutputError if anything else is there."""
+        length = os.fstat(self._descriptor).st_size
+        if length == self._size:
+            return
+        with self.path.open("rb") as file:
+            file.seek(self._size)
+            tail = file.read(length - self._size)
+        begun = tail.rstrip(b"\0") if self._size else tail  # a power cut may leave zeros
+        if not _is_begun(begun):
+            raise _no_output(self.path)
+        os.ftruncate(self._descriptor, self._size)
+
+    def _empty(self) -> None:
+        """Drop all records. Raises OutputError if the file holds anything else."""
+        with self.path.open("rb") as file:
+            if not _is_begun(file.read(len(BEGINNING))):
+                raise _no_output(self.path)
+        os.ftruncate(self._descriptor, 0)
+        self._size = 0
+
+    def _drop_errors(self) -> None:
+        """Drop the records of errors: the others are written to a file that takes the place of this one."""
+        beside = self.path.with_name(f".{self.path.name}.retry")
+        with suppress(FileNotFoundError):
+            beside.unlink()
+        descriptor = _open_locked(beside)
+        self._size = 0
+        try:
+            for number, line in enumerate(each_line(self.path), 1):
+                record = read_record(self.path, number, line)
+                if "error" in record:
+                    del self.done[record["id"]]
+                else:
+                    self._write(descriptor, line)
+            os.fsync(descriptor)
+            if os.name == "nt":  # an open file cannot be replaced there
+                os.close(self._descriptor)
+                os.close(descriptor)
+                beside.replace(self.path)
+                self._descriptor = _open_locked(self.path)
+            else:
+                beside.replace(self.path)
+                os.close(self._descriptor)
+                self._descriptor = descriptor
+        except BaseException:
+            with suppress(OSError):
+                os.close(descriptor)
+            with suppress(OSError):
+                beside.unlink()
+            raise
+        self.kept, self.failed = len(self.done), 0
+
+
+def each_line(path: Path) -> Iterator[bytes]:
+    """Yield the whole lines of a file: what stands behind the last line end is being written, or was torn off."""
+    with path.open("rb") as file:
+        for line in file:
+            if line.endswith(b"\n"):
+                yield line
+
+
+def read_record(path: Path, number: int, line: bytes) -> Record:
+    """Return the record of a line of a file. Raises OutputError if it is none."""
+    try:
+        return read_line(line)
+    except (ValueError, RecursionError) as error:
+        raise OutputError(
+            f"Line {number} of {path} is no record of a document: {message(error)}. Correct or remove it.",
+            path=str(path),
+        ) from error
+
+
+def _open_locked(path: Path) -> int:
+    """Open a file to append to it, and lock it. Raises OutputError if that is impossible."""
+    while True:
+        try:
+            is_new = not path.exists()
+            descriptor = os.open(path, _FLAGS | os.O_CREAT, 0o666)
+        except OSError as error:
+            raise OutputError(
+                f"{path} cannot be opened to write to it: {error.strerror or message(error)}. Pass the path of a file "
+                "in a folder that you can write to.",
+                path=str(path),
+            ) from error
+        try:
+            found = os.fstat(descriptor)
+            _check_regular(path, found)
+            _lock(path, descriptor)
+            if _is_at(path, found):
+                if is_new:
+                    _sync_folder(path.parent)
+                return descriptor
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)  # another process replaced it meanwhile
+
+
+def _check_regular(path: Path, found: os.stat_result) -> None:
+    if not stat.S_ISREG(found.st_mode):
+        raise OutputError(f"{path} is no regular file. Pass the path of one.", path=str(path))
+
+
+def _lock(path: Path, descriptor: int) -> None:
+    try:
+        lock(descriptor)
+    except BlockingIOError as error:
+        raise OutputError(
+            f"Another call is writing to {path}. Wait for it, or write to another file.", path=str(path)
+        ) from error
+    except OSError as error:
+        raise OutputError(
+            f"{path} cannot be locked, so that two processes might write to it at once: "
+            f"{error.strerror or message(error)}. Write to a local disk, and copy the file in the end.",
+            path=str(path),
+        ) from error
+
+
+def _is_at(path: Path, found: os.stat_result) -> bool:
+    """Tell whether a path still leads to a file that was opened."""
+    try:
+        return os.path.samestat(path.stat(), found)
+    except FileNotFoundError:
+        return False
+
+
+def _sync_folder(folder: Path) -> None:
+    """Bring the name of a new file to the disk, where folders can be opened."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _is_begun(tail: bytes) -> bool:
+    """Tell whether bytes are the beginning of a record, or nothing."""
+    return tail.startswith(BEGINNING) or BEGINNING.startswith(tail)
+
+
+def _no_output(path: Path) -> OutputError:
+    return OutputError(
+        f"{path} ends with something that is no record of a document, and is left as it is. Pass the path of a new "
+        "file, or of one that was written by `output`.",
+        path=str(path),
+    )

@@ -1,0 +1,61 @@
+"""Results read back from the file that a batch wrote, one by one."""
+
+from collections.abc import Iterator
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any, TypeVar, overload
+
+from structured.errors import OutputError
+from structured.errors.values import message
+from structured.extraction.outcomes import BatchResult
+from structured.extraction.output.journal import each_line, read_record
+from structured.extraction.output.records import result_of
+from structured.output_types.resolve import resolve_type
+
+T = TypeVar("T")
+
+
+@overload
+def read_results(path: str | PathLike[str], output_type: type[T]) -> Iterator[BatchResult[T]]: ...
+@overload
+def read_results(path: str | PathLike[str], output_type: object) -> Iterator[BatchResult[Any]]: ...
+def read_results(path: str | PathLike[str], output_type: object) -> Iterator[BatchResult[Any]]:
+    """Read the results that a call with `output` wrote, one by one, in the order in which they were done.
+
+    It may be read while it is written: a line that is not whole yet is left out.
+
+    Parameters:
+        path: The file.
+        output_type: The type that the call was given. With `evidence` or `absent`, the values are `Extraction` anyway.
+
+    Returns:
+        For each record a `BatchResult`. Its `position` is that of the line, from 0. Its `document` has the id and the
+        metadata, as JSON gives them back, and the text only where the value is an `Extraction`.
+
+    Raises:
+        OutputError: The file cannot be read, or a line of it is no record, or not one of this type.
+        SchemaError: As for `extract`.
+    """
+    return _results(Path(fspath(path)), output_type)
+
+
+def _results(path: Path, output_type: object) -> Iterator[BatchResult[Any]]:
+    wanted = resolve_type(output_type)
+    try:
+        for position, line in enumerate(each_line(path)):
+            record = read_record(path, position + 1, line)
+            try:
+                result = result_of(record, position, output_type, wanted)
+            except (ValueError, KeyError, TypeError) as error:
+                raise OutputError(
+                    f"Line {position + 1} of {path}, of the document {record['id']!r}, cannot be read as "
+                    f"{wanted.name}: {message(error)}. Pass the type that it was written with.",
+                    path=str(path),
+                ) from error
+            yield result
+    except OSError as error:
+        raise OutputError(
+            f"{path} cannot be read: {error.strerror or message(error)}. Pass the path of a file that a call with "
+            "`output` wrote.",
+            path=str(path),
+        ) from error

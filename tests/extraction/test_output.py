@@ -1,0 +1,458 @@
+"""A batch that is written to a file: each document has one record, whatever interrupts the call."""
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import BaseModel, field_validator
+
+from structured import (
+    BatchSummary,
+    Document,
+    Extraction,
+    Extractor,
+    GenerationError,
+    ModelError,
+    OutputError,
+    PromptError,
+    aextract_batch,
+    extract_batch,
+    read_results,
+)
+from structured.extraction.output import journal
+from structured.models.scripted import ScriptedModel
+
+
+class Number(BaseModel):
+    number: int
+
+    @field_validator("number", mode="before")
+    @classmethod
+    def is_not_thirteen(cls, number: int) -> int:
+        if number == 13:
+            raise ValueError("unlucky")
+        return number
+
+
+class Other(BaseModel):
+    number: float
+
+
+def answer(prompt: str) -> str:
+    """Return the number that stands last in a prompt."""
+    return json.dumps({"number": int(prompt.rsplit("item ", 1)[1].split(maxsplit=1)[0])})
+
+
+def extractor(output_type: Any = Number, **options: Any) -> Extractor[Any]:
+    given = {"model": ScriptedModel(answer), "batch_size": 2, "retries": 0, "cache": False}
+    return Extractor(output_type, **given | options)
+
+
+def texts(count: int) -> list[str]:
+    return [f"item {number}" for number in range(count)]
+
+
+def records(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_bytes().split(b"\n") if line]
+
+
+def by_id(path: Path) -> dict[str, dict[str, Any]]:
+    found = {record["id"]: record for record in records(path)}
+    assert len(found) == len(records(path)), "a document has one record"
+    return found
+
+
+@pytest.fixture(scope="module")
+def shared() -> Extractor[Any]:
+    """One extractor for laws of many examples: to prepare it takes longer than to answer."""
+    return extractor()
+
+
+def test_each_document_has_a_record(tmp_path: Path) -> None:
+    """With its value or its error, its id, its digest and its metadata; a second call does nothing."""
+    path = tmp_path / "out.jsonl"
+    documents = ["item 1", ("b", "item 2"), "", Document("item 13", "c", {"year": 2024})]
+    assert extractor().batch(documents, output=path) == BatchSummary(path, 4, 2, 0, 0)
+    found = by_id(path)
+    assert sorted(found) == ["0", "2", "b", "c"]
+    assert found["b"]["value"] == {"number": 2}
+    assert found["c"]["metadata"] == {"year": 2024}
+    assert found["2"]["error"]["kind"] == "PromptError"
+    before = path.read_bytes()
+    asked: list[int] = []
+    again = extractor(observe=lambda position, _: asked.append(position))
+    assert again.batch(iter(documents), output=str(path)) == BatchSummary(path, 0, 0, 4, 2)
+    assert (path.read_bytes(), asked) == (before, [])
+
+
+def test_results_are_read_back(tmp_path: Path) -> None:
+    """Values as the type, errors with their kind, message and fields, documents with id and metadata."""
+    path = tmp_path / "out.jsonl"
+    documents = [("a", "item 1"), "", Document("item 13", "c", {"year": 2024})]
+    told = extractor().batch(documents, errors="return")
+    extractor().batch(documents, output=path)
+    read = {one.document.id: one for one in read_results(path, Number)}
+    assert read["a"].value == told[0] == Number(number=1)
+    assert isinstance(read["1"].error, PromptError)
+    rejected = read["c"].error
+    assert isinstance(rejected, GenerationError)
+    assert (str(rejected), rejected.document, rejected.attempts[0].text) == (str(told[2]), 2, '{"number": 13}')
+    assert read["c"].document.metadata == {"year": 2024}
+    with pytest.raises(OutputError, match=r"Line \d of .* cannot be read as int"):
+        list(read_results(path, int))
+    with pytest.raises(OutputError, match="cannot be read"):
+        list(read_results(tmp_path / "none", Number))
+
+
+def test_extractions_are_read_back_whole(tmp_path: Path) -> None:
+    """Value, evidence, document and usage, also of what is absent."""
+    path = tmp_path / "out.jsonl"
+    extract_batch(Number, texts(2), output=path, evidence=True, model=ScriptedModel(answer))
+    told = extract_batch(Number, texts(2), evidence=True, model=ScriptedModel(answer))
+    read = sorted((one.value for one in read_results(path, Number)), key=lambda one: one.document)
+    assert all(isinstance(one, Extraction) for one in read)
+    assert [(one.value, one.evidence, one.document, one.usage) for one in read] == [
+        (one.value, one.evidence, one.document, one.usage) for one in told
+    ]
+    absent = tmp_path / "absent.jsonl"
+    model = ScriptedModel('{"number": null}')
+    extract_batch(Number, texts(1), output=absent, absent=["number"], model=model)
+    assert [one.value.missing for one in read_results(absent, Number)] == [("number",)]
+
+
+class Half(BaseModel):
+    number: int
+
+    @field_validator("number")
+    @classmethod
+    def is_halved(cls, number: int) -> int:
+        return number // 2
+
+
+def test_a_value_is_read_from_what_the_model_wrote(tmp_path: Path) -> None:
+    """A validator that changes a value does so once: what is read back is equal to what was returned."""
+    path = tmp_path / "out.jsonl"
+    extractor(Half).batch(["item 8"], output=path)
+    assert records(path)[0]["value"] == {"number": 4}
+    assert [one.value for one in read_results(path, Half)] == [Half.model_construct(number=4)]
+
+
+def test_it_works_in_an_event_loop(tmp_path: Path) -> None:
+    import asyncio
+
+    path = tmp_path / "out.jsonl"
+    told = asyncio.run(aextract_batch(Number, texts(2), output=path, model=ScriptedModel(answer)))
+    assert told == BatchSummary(path, 2, 0, 0, 0)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.lists(st.integers(0, 15), unique=True, max_size=8),
+    st.lists(st.tuples(st.integers(0, 8), st.integers(0, 400)), max_size=4),
+    st.sampled_from(["continue", "retry"]),
+)
+@pytest.mark.thorough
+def test_any_interruptions_leave_the_records_of_one_run(
+    shared: Extractor[Any],
+    tmp_path_factory: pytest.TempPathFactory,
+    numbers: list[int],
+    stops: list[tuple[int, int]],
+    resume: Any,
+) -> None:
+    """Whenever the documents break off, and wherever the file is cut, the records are those of an uninterrupted run."""
+    folder = tmp_path_factory.mktemp("law")
+    documents = [f"item {number}" for number in numbers]
+    shared.batch(documents, output=folder / "whole.jsonl")
+    path = folder / "broken.jsonl"
+
+    class StopError(Exception):
+        pass
+
+    def until(stop: int) -> Any:
+        yield from documents[:stop]
+        raise StopError
+
+    for stop, cut in stops:
+        with pytest.raises(StopError) as caught:
+            shared.batch(until(stop), output=path, resume=resume)
+        assert "the same call goes on" in caught.value.__notes__[0]
+        with path.open("r+b") as file:
+            file.truncate(max(0, path.stat().st_size - cut))
+    shared.batch(documents, output=path, resume=resume)
+    assert by_id(path) == by_id(folder / "whole.jsonl")
+
+
+@pytest.mark.thorough
+def test_a_torn_tail_is_mended_wherever_it_is_torn(shared: Extractor[Any], tmp_path: Path) -> None:
+    """At each byte of a record, and with zeros behind it."""
+    path = tmp_path / "out.jsonl"
+    shared.batch(texts(3), output=path)
+    whole, lines = by_id(path), path.read_bytes().splitlines(keepends=True)
+    for end in range(len(lines[2])):
+        for zeros in (b"", b"\0" * 7) if end % 50 == 0 else (b"",):
+            path.write_bytes(lines[0] + lines[1] + lines[2][:end] + zeros)
+            assert len(list(read_results(path, Number))) == 2
+            if end % 10 == 0:
+                assert shared.batch(texts(3), output=path).done == 1
+                assert by_id(path) == whole
+            else:
+                journal.Journal(path, whole["0"]["made_by"]).close()
+                assert path.read_bytes() == lines[0] + lines[1]
+
+
+def test_what_is_no_output_is_left_as_it_is(tmp_path: Path) -> None:
+    """A file of something else, a line that is torn in the middle, a forged one, one twice."""
+    path = tmp_path / "out.jsonl"
+    for content in (b"my notes", b"my notes\n", b"\0" * 9, b'{"id": 3'):
+        path.write_bytes(content)
+        for resume in ("continue", "fresh", "retry") if content[:1] != b"{" else ("continue",):
+            with pytest.raises(OutputError, match=r"is no record|cannot be"):
+                extractor().batch(texts(1), output=path, resume=resume)  # type: ignore[call-overload]
+            assert path.read_bytes() == content
+    path.unlink()
+    extractor().batch(texts(3), output=path)
+    first, second, third = path.read_bytes().splitlines(keepends=True)
+    forged = {**json.loads(second), "digest": "0" * 63}
+    for middle in (second[:20] + b"\n", json.dumps(forged).encode() + b"\n", b"[]\n", b"\n"):
+        path.write_bytes(first + middle + third)
+        with pytest.raises(OutputError, match=r"^Line 2 of .* is no record"):
+            extractor().batch(texts(3), output=path)
+        with pytest.raises(OutputError, match=r"^Line 2 of .* is no record"):
+            list(read_results(path, Number))
+        assert path.read_bytes() == first + middle + third
+    path.write_bytes(first + second + first)
+    with pytest.raises(OutputError, match=r"Line 3 of .* is the second one of the document"):
+        extractor().batch(texts(3), output=path)
+    path.write_bytes(third + first + second)
+    assert extractor().batch(texts(3), output=path).before == 3
+
+
+@pytest.mark.parametrize(
+    ("changed", "named"),
+    [
+        ({"instructions": "Be brief."}, "the option instructions"),
+        ({"temperature": 0.5, "seed": 1}, "the option seed .*; the option temperature"),
+        ({"max_tokens": 50}, "max_tokens=50"),
+        ({"examples": [("item 1", Number(number=1))]}, "the option examples"),
+        ({"output_type": Other}, "the type"),
+    ],
+)
+def test_a_changed_call_is_refused_by_name(tmp_path: Path, changed: dict[str, Any], named: str) -> None:
+    path = tmp_path / "out.jsonl"
+    extractor().batch(texts(2), output=path)
+    before = path.read_bytes()
+    for resume in ("continue", "retry"):
+        with pytest.raises(OutputError, match=f"this has changed: .*{named}"):
+            extractor(**changed).batch(texts(2), output=path, resume=resume)  # type: ignore[call-overload]
+    assert path.read_bytes() == before
+    assert extractor(**changed).batch(texts(2), output=path, resume="fresh") == BatchSummary(path, 2, 0, 0, 0)
+
+
+def test_another_model_or_evidence_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "out.jsonl"
+    extractor().batch(texts(2), output=path)
+    model = ScriptedModel(answer)
+    model.name = "another"
+    with pytest.raises(OutputError, match=r"the model .it was 'scripted', and is 'another'"):
+        extractor(model=model).batch(texts(2), output=path)
+    with pytest.raises(OutputError, match="the option evidence"):
+        extractor().batch(texts(2), output=path, evidence=True)
+    assert extractor(batch_size=5, batch_tokens=9999, observe=print).batch(texts(2), output=path).before == 2
+
+
+def test_documents_are_told_apart(tmp_path: Path) -> None:
+    """Two of one id, and one with another text than before, end the call; what was done is kept."""
+    path = tmp_path / "out.jsonl"
+    with pytest.raises(OutputError, match="Two documents have the id 'a', the second at position 2"):
+        extractor().batch([("a", "item 1"), ("b", "item 2"), ("a", "item 1")], output=path)
+    assert sorted(by_id(path)) == ["a", "b"]
+    with pytest.raises(OutputError, match="The document 'b' has another text"):
+        extractor().batch([("a", "item 1"), ("b", "item 3")], output=path)
+    assert extractor().batch([("b", "item 2"), ("c", "item 3"), ("a", "item 1")], output=path).before == 2
+    with pytest.raises(TypeError, match="metadata of the document 'd' cannot be written as JSON"):
+        extractor().batch([Document("item 1", "d", {"x": object()})], output=path)
+
+
+def test_errors_are_final_or_tried_again(tmp_path: Path) -> None:
+    """By default final; with retry their records are dropped; with skip they are never written."""
+    path = tmp_path / "out.jsonl"
+    documents = ["item 1", "", "item 2"]
+    assert extractor().batch(documents, output=path).failed == 1
+    documents[1] = "item 5"
+    with pytest.raises(OutputError, match="resume='retry'"):
+        extractor().batch(documents, output=path)
+    assert extractor().batch(documents, output=path, resume="retry") == BatchSummary(path, 1, 0, 2, 0)
+    assert by_id(path)["1"]["value"] == {"number": 5}
+    assert [one.name for one in tmp_path.iterdir()] == ["out.jsonl"]
+    skipped = tmp_path / "skipped.jsonl"
+    assert extractor().batch(["item 1", ""], output=skipped, errors="skip").failed == 1
+    assert list(by_id(skipped)) == ["0"]
+
+
+def test_files_are_identified_by_their_paths(tmp_path: Path) -> None:
+    folder = tmp_path / "letters"
+    folder.mkdir()
+    (folder / "a.txt").write_text("item 1")
+    (folder / "b.txt").write_bytes(b"\xff")
+    path = tmp_path / "out.jsonl"
+    assert extractor().batch(folder, output=path) == BatchSummary(path, 2, 1, 0, 0)
+    assert sorted(by_id(path)) == [str(folder / "a.txt"), str(folder / "b.txt")]
+    assert extractor().batch(folder, output=path).before == 2
+
+
+def test_only_regular_files_in_writable_folders(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "folder").mkdir()
+    for name in ("fifo", "folder", "missing/out.jsonl"):
+        with pytest.raises(OutputError, match=r"no regular file|cannot be opened"):
+            extractor().batch(texts(1), output=tmp_path / name)
+    with pytest.raises(ValueError, match="resume is 'again'; it must be one of"):
+        extractor().batch(texts(1), output=tmp_path / "a", resume="again")  # type: ignore[call-overload]
+    with pytest.raises(ValueError, match="there are several types"):
+        extract_batch([Number, Other], texts(2), output=tmp_path / "a")
+    assert not (tmp_path / "a").exists()
+
+
+def test_one_call_at_a_time_writes(tmp_path: Path) -> None:
+    """Another one is refused while it does, in this process or another, also by another name of the file."""
+    path, link = tmp_path / "out.jsonl", tmp_path / "link.jsonl"
+    extractor().batch(texts(1), output=path)
+    link.symlink_to(path)
+    here, done = threading.Event(), threading.Event()
+
+    def slowly() -> Any:
+        yield from texts(2)
+        here.set()
+        assert done.wait(60)
+
+    thread = threading.Thread(target=lambda: extractor().batch(slowly(), output=path))
+    thread.start()
+    assert here.wait(60)
+    try:
+        for name in (path, link):
+            with pytest.raises(OutputError, match="Another call is writing"):
+                extractor().batch(texts(1), output=name)
+        assert len(list(read_results(path, Number))) >= 1
+    finally:
+        done.set()
+        thread.join()
+    assert extractor().batch(texts(2), output=link).before == 2
+
+
+def test_a_file_that_cannot_be_locked_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_locks(_: int) -> None:
+        raise OSError(37, "No locks available")
+
+    monkeypatch.setattr(journal, "lock", no_locks)
+    with pytest.raises(OutputError, match=r"cannot be locked.*No locks available"):
+        extractor().batch(texts(1), output=tmp_path / "out.jsonl")
+
+
+@pytest.mark.parametrize("bytes_left", [0, 1, 100, 5000])
+def test_a_full_disk_keeps_what_is_whole(tmp_path: Path, bytes_left: int) -> None:
+    """The error says how many records are kept; no part of another is left; the next call goes on."""
+    path = tmp_path / "out.jsonl"
+    made = extractor()
+    made.batch(texts(2), output=path)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + bytes_left, limits[1]))
+    try:
+        with pytest.raises(OutputError, match=r"could not be written.*File too large") as caught:
+            made.batch(texts(40), output=path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert caught.value.kept == len(records(path)) >= 2
+    assert path.read_bytes().endswith(b"\n")
+    assert made.batch(texts(40), output=path).before == caught.value.kept
+    assert len(by_id(path)) == 40
+
+
+def test_a_model_that_stops_leaves_no_error_behind(tmp_path: Path) -> None:
+    """Its error is raised with what is kept; the documents that it did not answer are answered by the next call."""
+    path = tmp_path / "out.jsonl"
+
+    def breaks(prompt: str) -> str:
+        if "item 5" in prompt:
+            raise ConnectionError("gone")
+        return answer(prompt)
+
+    with pytest.raises(ModelError, match="gone") as caught:
+        extractor(model=ScriptedModel(breaks)).batch(texts(9), output=path)
+    kept = len(records(path))
+    assert any(f"{kept} record" in note for note in caught.value.__notes__)
+    assert not any("error" in record for record in records(path))
+    assert extractor().batch(texts(9), output=path) == BatchSummary(path, 9 - kept, 0, kept, 0)
+
+
+def test_an_interrupt_says_how_to_go_on(tmp_path: Path) -> None:
+    path = tmp_path / "out.jsonl"
+
+    def interrupts(position: int, _: object) -> None:
+        if position == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as caught:
+        extractor(observe=interrupts).batch(texts(9), output=path)
+    assert f"kept in {path}; the same call goes on" in caught.value.__notes__[0]
+    kept = len(records(path))
+    assert extractor().batch(texts(9), output=path) == BatchSummary(path, 9 - kept, 0, kept, 0)
+
+
+KILLED = """
+import sys
+from pathlib import Path
+sys.path.insert(0, str(Path(sys.argv[1])))
+from test_output import extractor, texts
+print("ready", flush=True)
+print(extractor().batch(texts(int(sys.argv[3])), output=sys.argv[2]).before)
+"""
+
+
+def killed(path: Path, times: int, count: int, seconds: float) -> None:
+    """Kill calls at different moments, and look at the file at each."""
+    command = [sys.executable, "-c", KILLED, str(Path(__file__).parent), str(path), str(count)]
+    last = 0
+    for time_ in range(times):
+        process = subprocess.Popen(command, stdout=subprocess.PIPE)
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        until = time.monotonic() + seconds * (time_ + 1) / times
+        while time.monotonic() < until:
+            if path.exists():
+                found = [one.document.id for one in read_results(path, Number)]
+                assert len(found) == len(set(found)) >= last
+                last = len(found)
+            time.sleep(0.02)
+        process.kill()
+        process.wait()
+        process.stdout.close()
+    extractor().batch(texts(count), output=path)
+    found = by_id(path)
+    assert {one: record["value"]["number"] for one, record in found.items() if "value" in record} == {
+        str(number): number for number in range(count) if number != 13
+    }
+    assert len(found) == count
+
+
+@pytest.mark.thorough
+def test_killed_calls_lose_nothing(tmp_path: Path) -> None:
+    """Three times kill -9: each document has one record in the end."""
+    killed(tmp_path / "out.jsonl", 3, 400, 1.5)
+
+
+@pytest.mark.slow
+def test_calls_that_are_killed_twenty_times_lose_nothing(tmp_path: Path) -> None:
+    """Twenty times kill -9, at different moments."""
+    killed(tmp_path / "out.jsonl", 20, 3000, 3.0)
