@@ -47,6 +47,7 @@ from structured.extraction.output.reading import read_results
 from structured.extraction.stream import Stream
 from structured.integrations.transformers import GuidedLogitsProcessor
 from structured.jobs.report.report import report
+from structured.jobs.table import write_table
 from structured.models import load_model
 from structured.output_types.evidence import Evidence
 from structured.output_types.extraction import Extraction
@@ -122,4 +123,5 @@ __all__ = [
     "report",
     "structured",
     "to_regex",
+    "write_table",
 ]

@@ -318,9 +318,11 @@ def test_only_regular_files_in_writable_folders(tmp_path: Path) -> None:
             extractor().batch(texts(1), output=tmp_path / name)
     with pytest.raises(ValueError, match="resume is 'again'; it must be one of"):
         extractor().batch(texts(1), output=tmp_path / "a", resume="again")  # type: ignore[call-overload]
+    with pytest.raises(ValueError, match=r"Pass output='a.jsonl', and make a table of it in the end"):
+        extractor().batch(texts(1), output=tmp_path / "a.parquet")
     with pytest.raises(ValueError, match="there are several types"):
         extract_batch([Number, Other], texts(2), output=tmp_path / "a")
-    assert not (tmp_path / "a").exists()
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["fifo", "folder"]
 
 
 def test_one_call_at_a_time_writes(tmp_path: Path) -> None:

@@ -24,6 +24,10 @@ from structured.extraction.task import Task
 from structured.output_types.optional_fields import Absent
 
 Output = str | PathLike[str]
+"""The path of a file of results."""
+
+TABLES = {".csv", ".parquet"}
+"""Ends of names that a file of results must not have: whoever reads it would take it for a table."""
 
 
 class BatchSummary(NamedTuple):
@@ -129,9 +133,15 @@ def write_batch(  # noqa: PLR0913  what a call was given
 ) -> BatchSummary:
     """Answer the documents that have no record in a file yet, and append one for each as soon as it is done."""
     one_of(get_args(Resume))("resume", resume)
+    path = Path(fspath(output))
+    if path.suffix.lower() in TABLES:
+        raise ValueError(
+            f"output is {str(path)!r}, and a batch is written as lines of JSON. Pass "
+            f"output={path.with_suffix('.jsonl').name!r}, and make a table of it in the end: write_table."
+        )
     made = made_by(task, run.options, absent)
     outcome = Outcome(total, keeps_texts=True)
-    with Journal(Path(fspath(output)), made, resume) as journal:
+    with Journal(path, made, resume) as journal:
         batch = WrittenBatch(task, journal, outcome, made)
         try:
             with closing(run.finished(batch.work(documents), outcome, progress=progress)) as finished:

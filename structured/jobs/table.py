@@ -1,0 +1,216 @@
+"""Tables of results: what a batch wrote to a file, as CSV or Parquet.
+
+The file is read twice, so that memory holds no results: first for the columns and what stands in them, and then for the
+rows. Columns are told by the records and not by a type, so that whoever has the file can make the table.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from importlib import import_module
+from itertools import islice
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from structured.errors import OutputError
+from structured.errors.arguments import one_of
+from structured.errors.values import counted, message
+from structured.extraction.output.journal import each_line, read_record
+from structured.extraction.output.records import Record
+from structured.output_types.evidence import Evidence
+from structured.output_types.extraction import Extraction
+from structured.output_types.paths import Steps, steps_to_path
+
+RowsOf = Literal["documents", "values"]
+"""What a row is of."""
+
+Row = dict[str, Any]
+
+MAX_COLUMNS = 2_000
+"""Of a table; more come from values whose names differ from document to document."""
+
+ROWS = 10_000
+"""Rows that are written to Parquet together."""
+
+INT64 = 2**63
+EXACT = 2**53
+"""Whole numbers below have a float that is equal."""
+
+
+def write_table(path: str | PathLike[str], table: str | PathLike[str], *, rows: RowsOf = "documents") -> Path:
+    """Write the results in a file, which a call with `output` wrote, as a table, and return its path.
+
+    A table of documents has a row for each: `id`, the metadata as `metadata.…`, a column for each field as
+    `value.name` (`value` for a type without fields), and the `error`. Lists are JSON. A table of values has a row for
+    each value with its evidence: `id`, and the columns of `Extraction.rows`.
+
+    In CSV (UTF-8, RFC 4180), null is an empty cell, and an empty text is `""`. In Parquet, columns are boolean, int64,
+    float64 or text; one with values of several kinds, or with numbers that do not fit, is JSON as text.
+
+    Parameters:
+        path: The file of results.
+        table: The file to write, .csv or .parquet. One that exists is replaced when the table is whole.
+        rows: `"documents"`, or `"values"` for results with evidence.
+
+    Raises:
+        ValueError: The name of the table does not end with .csv or .parquet.
+        OutputError: The results cannot be read, have no evidence, or have more than 2,000 columns; or the table cannot
+            be written.
+        ImportError: `pyarrow` is not installed, for Parquet: `pip install 'structured-extraction[parquet]'`.
+    """
+    source, target = Path(fspath(path)), Path(fspath(table))
+    one_of(get_args(RowsOf))("rows", rows)
+    write = _WRITERS.get(target.suffix.lower())
+    if write is None:
+        raise ValueError(f"The table is {target}; its name must end with {' or '.join(_WRITERS)}.")
+    beside = target.with_name(f".{target.name}.writing")
+    try:
+        columns = _columns(source, rows)
+        write(beside, columns, _rows(source, rows))
+        beside.replace(target)
+    except OSError as error:
+        where = error.filename or target
+        raise OutputError(
+            f"{where} cannot be read or written: {error.strerror or message(error)}.", path=str(where)
+        ) from error
+    finally:
+        with suppress(OSError):
+            beside.unlink()
+    return target
+
+
+def _rows(source: Path, rows: RowsOf) -> Iterator[Row]:
+    for number, line in enumerate(each_line(source), 1):
+        record = read_record(source, number, line)
+        if rows == "documents":
+            yield _document_row(record)
+        elif "extraction" in record:
+            yield from _value_rows(record)
+        elif "error" not in record:
+            raise OutputError(
+                f"Line {number} of {source}, of the document {record['id']!r}, has no evidence. Write a table of "
+                "documents, or extract with evidence=True.",
+                path=str(source),
+            )
+
+
+def _document_row(record: Record) -> Row:
+    row = {"id": record["id"]}
+    for name in ("metadata", "value"):
+        if name in record:
+            row |= {steps_to_path(steps): value for steps, value in _cells(record[name], (name,))}
+    if "error" in record:
+        row["error"] = f"{record['error'].get('kind')}: {record['error'].get('message')}"
+    return row
+
+
+def _value_rows(record: Record) -> Iterator[Row]:
+    said = record["extraction"]
+    evidence = {
+        path: Evidence(**{**one, "span": None if one["span"] is None else tuple(one["span"])})
+        for path, one in said["evidence"].items()
+    }
+    extraction: Extraction[Any] = Extraction(None, said["data"], tuple(said["missing"]), evidence, said["document"])
+    for row in extraction.rows():
+        yield {"id": record["id"], **row}
+
+
+def _cells(data: Any, steps: Steps) -> Iterator[tuple[Steps, Any]]:
+    """Yield the values of objects inside each other; a list is one value."""
+    if isinstance(data, dict) and data:
+        for name, inside in data.items():
+            yield from _cells(inside, (*steps, name))
+    else:
+        yield steps, data
+
+
+def _columns(source: Path, rows: RowsOf) -> dict[str, str]:
+    """Return the kind of each column, in the order of the table."""
+    kinds: dict[str, set[str]] = {}
+    for row in _rows(source, rows):
+        for name, value in row.items():
+            kinds.setdefault(name, set()).add(_kind(value))
+        if len(kinds) > MAX_COLUMNS:
+            raise OutputError(
+                f"The table of {source} would have more than {counted(MAX_COLUMNS, 'column')}: the names of its values "
+                "differ from document to document. Read them with read_results.",
+                path=str(source),
+            )
+    empty = {name for name in kinds if kinds[name] == {"null"} and _has_parts(name, kinds)}  # objects that are null
+    order = sorted(kinds, key=_order) if rows == "documents" else kinds
+    return {name: _joined(kinds[name] - {"null"}) for name in order if name not in empty}
+
+
+def _order(name: str) -> int:
+    """Return where a column of a table of documents stands; those of one part are in the order of the records."""
+    return ("id", "metadata", "value", "error").index(name.replace("[", ".").partition(".")[0])
+
+
+def _has_parts(name: str, kinds: Iterable[str]) -> bool:
+    return any(one.startswith((f"{name}.", f"{name}[")) for one in kinds)
+
+
+def _kind(value: Any) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "bool"
+        case int():
+            return "small" if abs(value) <= EXACT else "int" if -INT64 <= value < INT64 else "json"
+        case float():
+            return "float"
+        case str():
+            return "text"
+    return "json"
+
+
+def _joined(kinds: set[str]) -> str:
+    """Return the kind of a column that has values of some kinds."""
+    if kinds <= {"small", "int"} and kinds:
+        return "int"
+    if kinds == {"small", "float"}:
+        return "float"
+    return next(iter(kinds), "text") if len(kinds) <= 1 else "json"
+
+
+def _write_csv(path: Path, columns: dict[str, str], rows: Iterator[Row]) -> None:
+    with path.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
+        file.write(",".join(map(_csv_cell, columns)) + "\r\n")
+        for row in rows:
+            file.write(",".join(_csv_cell(row.get(name)) for name in columns) + "\r\n")
+
+
+def _csv_cell(value: Any) -> str:
+    if value is None:
+        return ""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return '"' + text.replace('"', '""') + '"' if not text or set(text) & set('",\r\n') else text
+
+
+def _write_parquet(path: Path, columns: dict[str, str], rows: Iterator[Row]) -> None:
+    try:
+        pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
+    except ImportError as error:
+        raise ImportError("Parquet needs pyarrow: pip install 'structured-extraction[parquet]'.") from error
+    types = {"bool": pyarrow.bool_(), "int": pyarrow.int64(), "float": pyarrow.float64()}
+    schema = pyarrow.schema([(name, types.get(kind, pyarrow.string())) for name, kind in columns.items()])
+    with parquet.ParquetWriter(path, schema) as writer:
+        while listed := list(islice(rows, ROWS)):
+            cells = [{name: _parquet_cell(row.get(name), kind) for name, kind in columns.items()} for row in listed]
+            writer.write_table(pyarrow.Table.from_pylist(cells, schema))
+
+
+def _parquet_cell(value: Any, kind: str) -> Any:
+    if value is None:
+        return None
+    if kind == "json":
+        return json.dumps(value)
+    return value.encode(errors="backslashreplace").decode() if kind == "text" else value
+
+
+_WRITERS: dict[str, Callable[[Path, dict[str, str], Iterator[Row]], None]] = {
+    ".csv": _write_csv,
+    ".parquet": _write_parquet,
+}

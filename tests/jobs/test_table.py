@@ -1,0 +1,84 @@
+"""Tables of results: every value of a file of results has its cell."""
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel
+
+from structured import Document, OutputError, extract_batch, write_table
+from structured.models.scripted import ScriptedModel
+
+RECORD = {"digest": "0" * 64, "made_by": {}}
+
+VALUES = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.lists(st.integers())
+
+
+def results(path: Path, values: list[Any]) -> Path:
+    lines = [json.dumps({"id": str(number), **RECORD, "value": value}) for number, value in enumerate(values)]
+    path.write_text("".join(f"{line}\n" for line in lines))
+    return path
+
+
+@given(st.lists(st.fixed_dictionaries({"a": VALUES, "b": st.none() | st.fixed_dictionaries({"c": VALUES})})))
+def test_each_value_has_a_cell(tmp_path_factory: pytest.TempPathFactory, values: list[Any]) -> None:
+    """In Parquet as itself, or as JSON where a column has several kinds; in CSV as text or JSON."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    folder = tmp_path_factory.mktemp("table")
+    path = results(folder / "out.jsonl", values)
+    rows = parquet.read_table(write_table(path, folder / "out.parquet")).to_pylist()
+    with write_table(path, folder / "out.csv").open(newline="", encoding="utf-8") as file:
+        plain = list(csv.DictReader(file))
+    assert len(rows) == len(plain) == len(values)
+    for row, cells, value in zip(rows, plain, values, strict=True):
+        told = {"value.a": value["a"], "value.b.c": (value["b"] or {}).get("c")}
+        for name, one in told.items():
+            written = one.encode(errors="backslashreplace").decode() if isinstance(one, str) else one
+            assert row.get(name) == written or json.loads(row[name]) == one
+            text = "" if one is None else written if isinstance(one, str) else json.dumps(one)
+            assert cells.get(name, "") == text
+
+
+class Person(BaseModel):
+    name: str
+    age: int | None
+
+
+@pytest.mark.parametrize("rows", ["documents", "values"])
+def test_what_a_batch_wrote_is_a_table(tmp_path: Path, rows: Any) -> None:
+    """With metadata and errors, or with the evidence."""
+    documents = [Document("I am Ana.", "a", {"year": 2024, "from": {"city": "Porto"}}), ("b", "")]
+    model = ScriptedModel('{"name": "Ana", "age": null}')
+    extract_batch(Person, documents, output=tmp_path / "out.jsonl", evidence=True, model=model)
+    with write_table(tmp_path / "out.jsonl", tmp_path / "out.csv", rows=rows).open(newline="") as file:
+        header, first, *others = csv.reader(file)
+    if rows == "documents":
+        assert header == ["id", "metadata.year", "metadata.from.city", "value.name", "value.age", "error"]
+        found = sorted([first, *others])
+        assert found[0] == ["a", "2024", "Porto", "Ana", "", ""]
+        assert found[1][-1].startswith("PromptError: Document 1 is empty")
+    else:
+        assert header == ["id", "path", "value", "quote", "start", "end", "match", "confidence", "agreement"]
+        assert first[:7] == ["a", "name", "Ana", "Ana", "5", "8", "exact"]
+        assert [row[:3] for row in others] == [["a", "age", ""]]
+
+
+def test_what_is_no_table_is_refused(tmp_path: Path) -> None:
+    """Another format, results without evidence, too many columns, a folder that is not there; nothing is left."""
+    path = results(tmp_path / "out.jsonl", [1, 2])
+    with pytest.raises(ValueError, match=r"must end with \.csv or \.parquet"):
+        write_table(path, tmp_path / "out.xls")
+    with pytest.raises(OutputError, match=r"Line 1 of .* has no evidence"):
+        write_table(path, tmp_path / "out.csv", rows="values")
+    with pytest.raises(OutputError, match="cannot be read or written"):
+        write_table(tmp_path / "none.jsonl", tmp_path / "out.csv")
+    with pytest.raises(OutputError, match="cannot be read or written"):
+        write_table(path, tmp_path / "none" / "out.csv")
+    results(path, [{str(number): number for number in range(2001)}])
+    with pytest.raises(OutputError, match="more than 2,000 columns"):
+        write_table(path, tmp_path / "out.csv")
+    assert [one.name for one in tmp_path.iterdir()] == ["out.jsonl"]
