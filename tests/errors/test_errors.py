@@ -22,6 +22,7 @@ from structured import (
     GenerationError,
     IncompleteError,
     NotStatedError,
+    OutputError,
     PatternError,
     SchemaError,
     StructuredError,
@@ -101,6 +102,7 @@ ARGUMENTS: dict[type[BaseException], Callable[..., Any]] = {
     NotStatedError: lambda kind: kind("no date", schema_path="/properties/due", document=3),
     IncompleteError: lambda kind: kind('{"na', document=1, tokens=2, max_tokens=9),
     BatchError: lambda kind: kind([Person(name="Ana"), None], {1: GenerationError(ATTEMPTS, document=1)}),
+    OutputError: lambda kind: kind("The disk is full.", path="out.jsonl", kept=3),
 }
 """How each error with fields of its own is made; the others take a message."""
 

@@ -184,7 +184,7 @@ def test_the_time_left_is_told_when_something_is_known(total: int, data: st.Data
         if position < failed:
             outcome.fail(position, PromptError("empty"))
         else:
-            outcome.accept(SimpleNamespace(position=position), None, shortened=False)  # type: ignore[arg-type]
+            outcome.accept(SimpleNamespace(position=position), None, "", shortened=False)  # type: ignore[arg-type]
     facts = progress_bar._facts(outcome, 10.0)
     assert facts[0] == f"{done:,}/{total:,} documents"
     assert any(fact.endswith("failed") for fact in facts) == (failed > 0)
