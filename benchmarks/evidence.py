@@ -31,7 +31,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError, create_model
 
 from benchmarks.gold import Record, Split, is_same, leaves, records
 from benchmarks.gold.types import TYPES
-from structured import Extraction, Extractor, Grounded, StructuredError, StructuredWarning, classify, load_model
+from structured import Extraction, Extractor, Grounded, StructuredError, StructuredWarning, classify, events, load_model
 from structured.automata.loops.jit import compile_loops
 from structured.decoding.requests import Generation
 from structured.models import LanguageModel
@@ -129,6 +129,11 @@ def answer(model: LanguageModel, way: str, split: Split, output_type: type[BaseM
         if type(record.value) is output_type and record not in examples
     ]
     written: dict[int, list[Generation]] = {}
+
+    def keep(event: events.Event) -> None:
+        if isinstance(event, events.AttemptWritten):
+            written.setdefault(event.position, []).extend(event.generations)
+
     extractor = Extractor[Any](
         with_grounded_text(output_type) if how.grounded == "text" else output_type,
         model=model,
@@ -137,7 +142,7 @@ def answer(model: LanguageModel, way: str, split: Split, output_type: type[BaseM
         grounded=True if how.grounded == "all" else None,
         examples=examples if how.examples else (),
         max_tokens=MAX_TOKENS,
-        observe=lambda position, generation: written.setdefault(position, []).append(generation),
+        observe=keep,
     )
     started = process_time()
     results = extractor.batch([record.document for _, record in chosen], errors="return", progress=False)

@@ -10,6 +10,8 @@ class Person(BaseModel):
 extract(Person, "Jason is 25 years old.")  # Person(name='Jason', age=25)
 """
 
+import logging
+
 from structured.decoding.reasoning import Thinking
 from structured.decoding.requests import Generation
 from structured.errors import (
@@ -34,6 +36,7 @@ from structured.errors import (
     UnsatisfiableError,
     VocabularyError,
 )
+from structured.extraction import events
 from structured.extraction.calls import aextract, aextract_batch, extract, extract_batch, structured
 from structured.extraction.classification import Classification, classify
 from structured.extraction.conversation import TextOrChat
@@ -59,6 +62,8 @@ from structured.output_types.output_type import Description, OutputType
 from structured.output_types.regular_expression import to_regex
 from structured.results.calibration import Calibration
 from structured.results.partial import PartialReader
+
+logging.getLogger(__name__).addHandler(logging.NullHandler())  # where the log goes is the application's choice
 
 
 def __getattr__(name: str) -> str:
@@ -114,6 +119,7 @@ __all__ = [
     "aextract",
     "aextract_batch",
     "classify",
+    "events",
     "extract",
     "extract_batch",
     "inspect_type",

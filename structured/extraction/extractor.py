@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, closing
 from contextvars import copy_context
 from dataclasses import replace
 from typing import Any, Generic, Literal, Self, TypeVar, Unpack, cast, overload
@@ -298,14 +298,15 @@ class Extractor(Generic[T]):
                 waiting[position] = document
                 yield task, document
 
-        for position in self.run.finished(work(), outcome, progress=progress):
-            document, error = waiting.pop(position), outcome.errors.pop(position, None)
-            if error is None:
-                yield BatchResult(position, document, outcome.results.pop(position))
-            elif errors == "raise":
-                raise error
-            elif errors == "return":
-                yield BatchResult(position, document, None, error)
+        with closing(self.run.finished(work(), outcome, progress=progress)) as finished:  # before an error is raised
+            for position in finished:
+                document, error = waiting.pop(position), outcome.errors.pop(position, None)
+                if error is None:
+                    yield BatchResult(position, document, outcome.results.pop(position))
+                elif errors == "raise":
+                    raise error
+                elif errors == "return":
+                    yield BatchResult(position, document, None, error)
         outcome.warn()
         outcome.check_stopped()
 
@@ -346,8 +347,10 @@ class Extractor(Generic[T]):
 
         def read(generation: Generation) -> T:
             outcome = Outcome(1)
-            if not run.accept(item, [generation], outcome):
-                outcome.reject([item])
+            with outcome.observed(run.observe):
+                outcome.start([(0, self.task, text)])
+                if not run.accept(item, [generation], outcome):
+                    outcome.reject([item])
             run.save([item])
             return cast("T", outcome.only())
 

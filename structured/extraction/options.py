@@ -1,12 +1,12 @@
 """Options of a call: their names, what each must be, and what follows from them."""
 
-from collections.abc import Callable, Mapping, Sequence
+import inspect
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Optional, TypedDict, cast, get_args
 
 from structured.decoding.reasoning import Thinking
 from structured.decoding.repetition import REPETITION, Repetition
-from structured.decoding.requests import Generation
 from structured.decoding.sampling import SAMPLING, Sampler
 from structured.decoding.strategy import SEARCH, Choose, Search
 from structured.errors import OptionWarning
@@ -27,6 +27,7 @@ from structured.errors.arguments import (
 )
 from structured.errors.calling_line import warn
 from structured.errors.values import message, shown
+from structured.extraction.events import Listener
 from structured.json_schema.document.location import Optionals
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName, check_whitespace
 from structured.models import ModelSource
@@ -124,8 +125,8 @@ class Options(TypedDict, total=False):
             values stand in the document.
         prefer: Which of several values counts that chunks state for one field: "confident" (default), that of which the
             model is surest; "first", "longest", or "vote", that which most chunks state.
-        observe: A function that is called with a document's position and each Generation for it, also rejected
-            ones, as soon as its texts are written.
+        observe: A function that is called with each event of the call as it happens: see `events`. What it raises
+            ends the call. Default: none.
         cache: Whether masks and vocabularies are kept on disk for later processes. Default: True.
     """
 
@@ -160,7 +161,7 @@ class Options(TypedDict, total=False):
     passes: int
     merge_by: Sequence[str]
     prefer: Prefer
-    observe: Callable[[int, Generation], object] | None
+    observe: Listener | None
     cache: bool
 
 
@@ -175,6 +176,21 @@ def _calibration(name: str, value: Any) -> Calibration:
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from error
     found: Calibration = instance(Calibration, "Calibration.load('calibration.json'), or a path")(name, value)
+    return found
+
+
+def _listener(name: str, value: Any) -> Listener:
+    """Return a function that can be called with one event."""
+    found: Listener = function(name, value)
+    try:
+        inspect.signature(found).bind(None)
+    except TypeError as error:
+        raise TypeError(
+            f"{name} is {shown(value)}; it is called with one event, and that is not what it takes: {message(error)}. "
+            "Write it as def listener(event)."
+        ) from None
+    except ValueError:  # a function of C, which does not say
+        pass
     return found
 
 
@@ -202,7 +218,7 @@ _CHECKS = {
     "passes": count(1),
     "merge_by": fields,
     "prefer": one_of(get_args(Prefer)),
-    "observe": or_none(function),
+    "observe": or_none(_listener),
     "cache": flag,
 }
 """What each of the `Options` must be."""

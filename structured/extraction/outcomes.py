@@ -1,9 +1,13 @@
 """The outcome of a call: for each document its result or its error, and which answers a token limit shortened."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from time import perf_counter
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from structured.decoding.requests import Generation
 from structured.errors import (
+    Attempt,
     BatchError,
     BudgetWarning,
     GenerationError,
@@ -13,10 +17,25 @@ from structured.errors import (
 )
 from structured.errors.calling_line import warn
 from structured.errors.values import message
-from structured.extraction.documents.document import DocumentLike
+from structured.extraction.documents.document import DocumentLike, id_of
+from structured.extraction.events import (
+    AnswerRejected,
+    AttemptWritten,
+    BatchEnded,
+    BatchProgress,
+    BatchStarted,
+    DocumentAccepted,
+    DocumentFailed,
+    DocumentStarted,
+    Event,
+    Listener,
+    next_batch,
+)
+from structured.extraction.log import Log, is_logged
 from structured.extraction.long_documents import LongDocument
 from structured.extraction.options import Errors
 from structured.extraction.task import Item, Task
+from structured.output_types.paths import steps_to_path
 
 T = TypeVar("T")
 
@@ -77,12 +96,79 @@ class Outcome:
         self.errors: dict[int, StructuredError] = {}
         self.read = self.done = self.failed = self.tokens = 0
         self.stopped: Exception | None = None
+        self._batch, self._started = next_batch(), perf_counter()
+        self._listeners: list[Listener] = []
         self._shortened: list[_Limited] = []
         self._repetitive: list[int] = []
 
     def __repr__(self) -> str:
         of = "" if self.total is None else f" of {self.total}"
         return f"Outcome({self.done}{of} done, {self.failed} failed)"
+
+    @contextmanager
+    def observed(self, observe: Listener | None) -> Iterator[None]:
+        """Tell a listener of the batch, and the log where it is wanted, from its start to its end."""
+        self._listeners = ([Log()] if is_logged() else []) + ([] if observe is None else [observe])
+        self._started = perf_counter()
+        error: BaseException | None = None
+        try:
+            if self._listeners:
+                self._tell(BatchStarted(self.total, batch=self._batch))
+            yield
+        except GeneratorExit:  # whoever iterates has had enough
+            raise
+        except BaseException as raised:
+            error = raised
+            raise
+        finally:
+            if self._listeners:
+                figures = self.read, self.done, self.failed, self.tokens, perf_counter() - self._started
+                self._tell(BatchEnded(*figures, error or self.stopped, batch=self._batch))
+
+    def _tell(self, event: Event) -> None:
+        """Call each listener with an event; one that raises is not called again."""
+        for listener in tuple(self._listeners):
+            try:
+                listener(event)
+            except BaseException:
+                self._listeners.remove(listener)
+                raise
+
+    def start(self, documents: Iterable[tuple[int, Task, DocumentLike]]) -> None:
+        """Count documents that will be answered next, each with its position and its task."""
+        for position, task, given in documents:
+            self.read += 1
+            if self._listeners:
+                model, name = task.model, task.output_type.name
+                identity = id_of(given, position)
+                self._tell(
+                    DocumentStarted(position, identity, name, model.name, model.has_chat_template, batch=self._batch)
+                )
+
+    def write(self, item: Item, attempt: int, candidates: Sequence[Generation]) -> None:
+        """Count what was written in an attempt."""
+        self.tokens += sum(len(one.token_ids) for one in candidates)
+        if self._listeners:
+            repair = item.repair
+            paths = () if repair is None else sorted(steps_to_path(steps) for steps in repair.kept.places)
+            prompt = (item.healed if repair is None else repair.healed).prompt
+            self._tell(
+                AttemptWritten(
+                    item.position,
+                    attempt,
+                    tuple(candidates),
+                    tuple(paths),
+                    len(prompt),
+                    item.document,
+                    batch=self._batch,
+                )
+            )
+
+    def reject_answers(self, item: Item, attempt: int, rejected: Iterable[Attempt]) -> None:
+        """Take note of answers that validators rejected in an attempt."""
+        if self._listeners:
+            for one in rejected:
+                self._tell(AnswerRejected(item.position, attempt, one.error, batch=self._batch))
 
     def accept(
         self, item: Item | LongDocument, result: Any, text: str, *, shortened: bool = False, repetitive: bool = False
@@ -96,12 +182,22 @@ class Outcome:
             self._shortened.append(_Limited(item.position, item.task, item.is_limited_by_context))
         if repetitive:
             self._repetitive.append(item.position)
+        if self._listeners:
+            self._tell(DocumentAccepted(item.position, result, shortened, batch=self._batch))
+            self._tell_progress()
 
     def fail(self, position: int, error: StructuredError) -> None:
         """Take the error of a document."""
         self.errors[position] = error
         self.done += 1
         self.failed += 1
+        if self._listeners:
+            self._tell(DocumentFailed(position, error, batch=self._batch))
+            self._tell_progress()
+
+    def _tell_progress(self) -> None:
+        figures = self.total, self.read, self.done, self.failed, self.tokens, perf_counter() - self._started
+        self._tell(BatchProgress(*figures, batch=self._batch))
 
     def reject(self, items: Iterable[Item]) -> None:
         """Give up documents every answer of which was rejected."""
@@ -152,7 +248,7 @@ class Outcome:
         if finished:
             error.add_note(
                 f"{finished:,}{self._of_all} documents were finished, and their results are lost with this. "
-                "`observe` receives each text as soon as it is written, so it can save them."
+                "`observe` receives each result as soon as it is there, so it can save them."
             )
 
     def _as_model_error(self, stopped: Exception) -> StructuredError:

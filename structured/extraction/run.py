@@ -1,7 +1,6 @@
 """A run: documents go through the model together, and are attempted again where validators reject an answer."""
 
-import logging
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
@@ -23,6 +22,7 @@ from structured.errors import (
 )
 from structured.extraction.documents.content import on_pages
 from structured.extraction.documents.document import DocumentLike, characters_of
+from structured.extraction.events import Listener
 from structured.extraction.long_documents import SPLITTING, LongDocument, Splitting, prepare
 from structured.extraction.options import RETRIES, Options, Repairs, search_of, warn_of_idle
 from structured.extraction.outcomes import Outcome, rejection
@@ -47,8 +47,6 @@ BATCHES = 64
 MAX_CHARACTERS = 250_000
 """Of these documents together, where they are long: what a document states takes a thousand times its memory."""
 
-_LOGGER = logging.getLogger(__name__)
-
 
 @dataclass(frozen=True, slots=True)
 class Run:
@@ -59,7 +57,7 @@ class Run:
     batch_tokens: int | None
     jump_forward: bool
     retries: int
-    observe: Callable[[int, Generation], object] | None
+    observe: Listener | None
     cache: bool
     options: Options
     """Those that it was made of."""
@@ -130,11 +128,16 @@ class Run:
         Documents are read as they are needed, a window of them at a time. While the model works on one window, the
         next is prepared in a thread; `work` itself is read in this one. None in it is a document that is passed over.
         """
-        with showing(outcome, progress), ThreadPoolExecutor(1, "documents") as pool:  # no thread until there is work
+        with (
+            outcome.observed(self.observe),
+            showing(outcome, progress),
+            ThreadPoolExecutor(1, "documents") as pool,  # no thread until there is work
+        ):
             windows = self._windows(work)
-            window, broken = self._prepared(next(windows, []), named), None
+            given = next(windows, [])
+            window, broken = self._prepared(given, named), None
             while window and outcome.stopped is None:
-                outcome.read += len(window)
+                outcome.start(given)
                 try:
                     following = next(windows, [])
                 except Exception as error:  # noqa: BLE001  where the documents come from is the user's own code
@@ -147,6 +150,7 @@ class Run:
                 items = [one for one in window if isinstance(one, Item)]
                 yield from (item.position for item in self._answer(items, outcome))
                 yield from self._answer_long([one for one in window if isinstance(one, LongDocument)], outcome)
+                given = following
                 window = [] if beside is None else beside.result()
             if broken is not None:
                 raise broken
@@ -199,7 +203,7 @@ class Run:
             for item, candidates in self._candidates(list(pending), attempt, outcome):
                 if isinstance(candidates, StructuredError):
                     _fail(item, candidates, outcome)
-                elif not self.accept(item, candidates, outcome):
+                elif not self.accept(item, candidates, outcome, attempt):
                     continue
                 del pending[item]
                 yield item
@@ -279,14 +283,13 @@ class Run:
         except Exception as error:  # noqa: BLE001  a model of the user's own raises what it likes
             outcome.stopped = error
 
-    def accept(self, item: Item, candidates: list[Generation], outcome: Outcome) -> bool:
+    def accept(self, item: Item, candidates: list[Generation], outcome: Outcome, attempt: int = 0) -> bool:
         """Take the answer of an item, and tell whether there is one among the candidates."""
         item.count(candidates)
-        for generation in candidates:
-            outcome.tokens += len(generation.token_ids)
-            if self.observe is not None:
-                self.observe(item.position, generation)
+        outcome.write(item, attempt, candidates)
+        rejected = len(item.attempts)
         answer = self._answer_among(item, candidates)
+        outcome.reject_answers(item, attempt, item.attempts[rejected:])
         if item.uncertain is not None:
             answer = self._surer(item, item.uncertain, answer)
         elif answer is None:
@@ -304,7 +307,6 @@ class Run:
             answer = self._read(item, generation.text)
             if isinstance(answer, Attempt):
                 item.attempts.append(answer)
-                _LOGGER.info("document %d: an answer was rejected by %s", item.position, type(answer.error).__name__)
             else:
                 valid.append((generation, answer))
             if valid and self.search.choose == "likeliest":

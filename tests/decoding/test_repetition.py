@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import doubles
 import numpy as np
 import pytest
-from doubles import random_logits
+from doubles import each_generation, random_logits
 from effort import examples
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -142,7 +142,7 @@ def test_a_string_that_repeats_itself_is_closed_in_its_third_copy(text: str, lon
 
 def test_the_reasoning_before_an_answer_is_led_to_its_end_as_well() -> None:
     seen: list[Generation] = []
-    options: dict[str, Any] = {"thinking": Thinking("END"), "observe": lambda _, one: seen.append(one)}
+    options: dict[str, Any] = {"thinking": Thinking("END"), "observe": each_generation(lambda _, one: seen.append(one))}
     with pytest.warns(RepetitionWarning):
         assert extract(bool, "Hm", model=stuck_on("well, ", then="END1t"), max_tokens=9, **options)
     (one,) = seen

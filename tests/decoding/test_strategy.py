@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import numpy as np
 import pytest
-from doubles import ByteTokenizer, json_hating_logits, random_logits
+from doubles import ByteTokenizer, each_generation, json_hating_logits, random_logits
 from effort import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -202,7 +202,7 @@ def test_samples_think_each_for_itself() -> None:
         extract(
             *(Digits, "x"),
             **Options(model=MODEL, temperature=1.0, seed=1, samples=5, choose="vote", thinking=thinking, retries=0),
-            observe=lambda _, one: candidates.append(one),
+            observe=each_generation(lambda _, one: candidates.append(one)),
         )
     assert len({one.thinking for one in candidates}) == 5
 
@@ -232,7 +232,7 @@ def test_the_likeliest_valid_sample_is_the_answer() -> None:
     """Rejected ones are told only if all are; those after the answer are not even read."""
     options = Options(model=MODEL, temperature=5.0, seed=1, retries=0)
     candidates: list[Generation] = []
-    extract(Digits, "x", samples=30, **options, observe=lambda _, one: candidates.append(one))
+    extract(Digits, "x", samples=30, **options, observe=each_generation(lambda _, one: candidates.append(one)))
     even = next(one for one in candidates if all(number % 2 == 0 for number in json.loads(one.text).values()))
     assert extract(EvenDigits, "x", samples=30, **options) == EvenDigits.model_validate_json(even.text)
 
@@ -266,7 +266,12 @@ def test_a_vote_is_among_the_answers_of_one_document() -> None:
     options = Options(model=MODEL, temperature=5.0, seed=2, samples=40, retries=0)
     documents = ["x", "y"]
     candidates: list[list[Generation]] = [[], []]
-    extract_batch(EvenDigits, documents, **options, observe=lambda position, one: candidates[position].append(one))
+    extract_batch(
+        EvenDigits,
+        documents,
+        **options,
+        observe=each_generation(lambda position, one: candidates[position].append(one)),
+    )
     expected = []
     for drawn in candidates:
         ballots = [Candidate(json.loads(one.text), one.log_probability) for one in drawn]

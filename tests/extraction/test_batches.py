@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from doubles import ByteTokenizer, LogitsFunction, json_hating_logits, random_logits
+from doubles import ByteTokenizer, LogitsFunction, each_generation, json_hating_logits, random_logits
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, field_validator
@@ -29,6 +29,7 @@ from structured import (
     StructuredError,
     aextract,
     aextract_batch,
+    events,
     extract,
     extract_batch,
     structured,
@@ -209,7 +210,7 @@ def test_a_validator_that_breaks_costs_one_document() -> None:
         assert "ZeroDivisionError: integer division or modulo by zero" in str(one)
 
 
-def failing_after(documents: int, error: BaseException) -> tuple[LogitsFunction, Callable[[int, Generation], None]]:
+def failing_after(documents: int, error: BaseException) -> tuple[LogitsFunction, events.Listener]:
     """Return a model that can write so many documents and then raises, and who must observe it to know."""
     written: set[int] = set()
 
@@ -221,7 +222,7 @@ def failing_after(documents: int, error: BaseException) -> tuple[LogitsFunction,
     def observe(position: int, _generation: Generation) -> None:
         written.add(position)
 
-    return logits, observe
+    return logits, each_generation(observe)
 
 
 @pytest.mark.thorough
@@ -271,7 +272,9 @@ def test_what_interrupts_a_batch_tells_what_is_lost(error: BaseException) -> Non
         seen.append(position)
 
     with pytest.raises(type(error)) as caught:
-        extract_batch(Digits, ["a", "b", "c", "d"], model=FunctionModel(LOGITS, TOKENIZER), observe=observe)
+        extract_batch(
+            Digits, ["a", "b", "c", "d"], model=FunctionModel(LOGITS, TOKENIZER), observe=each_generation(observe)
+        )
     assert caught.value is error
     assert "2 of 4 documents were finished, and their results are lost" in caught.value.__notes__[0]
 

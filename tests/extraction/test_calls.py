@@ -8,7 +8,7 @@ from datetime import date
 from typing import Annotated, Literal, get_args
 
 import pytest
-from doubles import ByteTokenizer, json_hating_logits, random_logits
+from doubles import ByteTokenizer, each_generation, json_hating_logits, random_logits
 from effort import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -240,7 +240,7 @@ def test_observers_see_every_text_that_is_written():
         temperature=1.0,
         seed=1,
         retries=50,
-        observe=lambda *one: seen.append(one),
+        observe=each_generation(lambda *one: seen.append(one)),
     )
     for position, answer in enumerate(numbers):
         *rejected, last = [json.loads(one.text)["number"] for at, one in seen if at == position]

@@ -10,7 +10,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
-from doubles import ByteTokenizer, Terminal, random_logits
+from doubles import ByteTokenizer, Terminal, each_generation, random_logits
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
@@ -78,7 +78,7 @@ def test_an_exception_leaves_the_terminal_clean(screen: Terminal) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt), redirect_stderr(screen):
-        extract_batch(Digits, DOCUMENTS, model=MODEL, observe=observe)
+        extract_batch(Digits, DOCUMENTS, model=MODEL, observe=each_generation(observe))
     assert "documents" in screen.getvalue()
     assert screen.getvalue().endswith("\x1b[2K")
     assert screen.getvalue().count("\x1b[?25h") == 1

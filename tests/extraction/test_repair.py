@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import pytest
-from doubles import ByteTokenizer, random_logits
+from doubles import ByteTokenizer, each_generation, random_logits
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import AfterValidator, BaseModel, Field, model_validator
@@ -64,7 +64,13 @@ def attempts(seed: int, output_type: type = Bill, **options: object) -> list[Gen
     written: list[Generation] = []
     options = {"retries": 20, "seed": seed, "max_tokens": 200} | options
     with suppress(GenerationError):
-        extract(output_type, "Some text.", model=model(seed), observe=lambda _, one: written.append(one), **options)  # type: ignore[arg-type]
+        extract(
+            output_type,
+            "Some text.",
+            model=model(seed),
+            observe=each_generation(lambda _, one: written.append(one)),
+            **options,
+        )  # type: ignore[arg-type]
     return written
 
 
@@ -105,7 +111,14 @@ def test_the_last_attempt_is_at_the_whole() -> None:
 
     written: list[str] = []
     with pytest.raises(GenerationError) as caught:
-        extract(Never, "Some text.", model=model(3), retries=3, seed=1, observe=lambda _, one: written.append(one.text))
+        extract(
+            Never,
+            "Some text.",
+            model=model(3),
+            retries=3,
+            seed=1,
+            observe=each_generation(lambda _, one: written.append(one.text)),
+        )
     assert len(written) == len(caught.value.attempts) == 4
     names = [json.loads(text)["name"] for text in written]
     assert names[0] == names[1] == names[2] != names[3]
@@ -158,7 +171,12 @@ def test_uncertain_values_are_written_again_and_the_surer_answer_is_taken(seed: 
 
     written: list[Generation] = []
     extractor = Extractor(
-        Plain, model=model(seed), seed=seed, repair_below=0.9, evidence=True, observe=lambda _, one: written.append(one)
+        Plain,
+        model=model(seed),
+        seed=seed,
+        repair_below=0.9,
+        evidence=True,
+        observe=each_generation(lambda _, one: written.append(one)),
     )
     found = extractor("Some text.")
     assert isinstance(found, Extraction)
@@ -197,7 +215,14 @@ def test_definitions_of_older_drafts_are_kept() -> None:
     properties = {"a": {"$ref": "#/definitions/size"}, "b": {"$ref": "#/definitions/size"}}
     schema = JsonSchema({**size, "properties": properties, "additionalProperties": False})
     written: list[Generation] = []
-    extract(schema, "Some text.", model=model(1), repair_below=1.0, seed=1, observe=lambda _, one: written.append(one))
+    extract(
+        schema,
+        "Some text.",
+        model=model(1),
+        repair_below=1.0,
+        seed=1,
+        observe=each_generation(lambda _, one: written.append(one)),
+    )
     assert len(written) == 2
 
 
@@ -243,7 +268,12 @@ def test_what_is_kept_stands_there_as_it_was(name: str, whitespace: str) -> None
         options = {"model": model(seed, 2.0), "seed": seed, "max_tokens": 150, "whitespace": whitespace}
         once = extract(schema, "Some text.", evidence=True, **options)  # type: ignore[call-overload]
         written: list[Generation] = []
-        extractor = Extractor(schema, **options, repair_below=0.2, observe=lambda _, one: written.append(one))  # type: ignore[call-overload]  # noqa: B023
+        extractor = Extractor(
+            schema,
+            **options,
+            repair_below=0.2,
+            observe=each_generation(lambda _, one: written.append(one)),  # noqa: B023
+        )  # type: ignore[call-overload]
         (found,) = extractor.batch(["Some text."], evidence=True)
         assert accepts_text(extractor.task.output_type.automaton(), found.text)
         assert found.data == json.loads(found.text)

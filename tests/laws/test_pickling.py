@@ -14,7 +14,17 @@ import pytest
 from doubles import ByteTokenizer, in_memory, random_logits, tiny_llama
 from pydantic import BaseModel, Field
 
-from structured import Extraction, Extractor, Generation, JsonSchema, Options, PartialReader, Thinking, inspect_type
+from structured import (
+    Extraction,
+    Extractor,
+    Generation,
+    JsonSchema,
+    Options,
+    PartialReader,
+    Thinking,
+    events,
+    inspect_type,
+)
 from structured.models import PACKAGED_MODEL, FunctionModel
 
 TOKENIZER = ByteTokenizer()
@@ -35,8 +45,8 @@ def logits(token_ids: Sequence[int]) -> np.ndarray:
     return random_logits(len(TOKENIZER.tokens))(token_ids)
 
 
-def note(position: int, generation: Generation) -> None:
-    assert (position, type(generation)) == (0, Generation)
+def note(event: events.Event) -> None:
+    assert isinstance(event, events.Event)
 
 
 MODEL = (logits, TOKENIZER)

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Annotated, Literal
 
 import pytest
-from doubles import ByteTokenizer, random_logits
+from doubles import ByteTokenizer, each_generation, random_logits
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import AfterValidator, AliasChoices, BaseModel, Field
@@ -118,7 +118,7 @@ def test_samples_agree_where_they_say_the_same(seed: int) -> None:
         temperature=1.0,
         seed=seed,
         max_tokens=60,
-        observe=lambda _, one: written.append(json.loads(one.text)),
+        observe=each_generation(lambda _, one: written.append(json.loads(one.text))),
     )
     for name in ("a", "b"):
         votes = [one[name] for one in written]

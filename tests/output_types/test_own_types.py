@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
-from doubles import ByteTokenizer, random_logits
+from doubles import ByteTokenizer, each_generation, random_logits
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -85,7 +85,12 @@ OPTIONS = {"temperature": 1.0, "max_tokens": 40}
 def test_answers_are_of_the_automaton_and_are_parsed(seed: int) -> None:
     """A validator of one's own is one as well: what it rejects is sampled again, and listed if all is rejected."""
     seen: list[str] = []
-    options = {**OPTIONS, "model": model(seed), "seed": seed, "observe": lambda _, one: seen.append(one.text)}
+    options = {
+        **OPTIONS,
+        "model": model(seed),
+        "seed": seed,
+        "observe": each_generation(lambda _, one: seen.append(one.text)),
+    }
     (year,) = extract_batch(Year(), ["x"], errors="return", **options)
     assert all(re.fullmatch("[12][0-9]{3}", text) for text in seen)
     if isinstance(year, GenerationError):
@@ -131,7 +136,12 @@ def test_a_stream_has_one_value_where_there_are_no_parts() -> None:
 def test_votes_are_on_the_whole_text() -> None:
     """What most samples say is the answer."""
     seen: list[str] = []
-    options = {**OPTIONS, "samples": 9, "choose": "vote", "observe": lambda _, one: seen.append(one.text)}
+    options = {
+        **OPTIONS,
+        "samples": 9,
+        "choose": "vote",
+        "observe": each_generation(lambda _, one: seen.append(one.text)),
+    }
     word = extract(Word(), "red green", model=model(1), **options)
     assert seen.count(word) == max(map(seen.count, seen))
 

@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from structured.decoding.requests import Generation
+from structured.extraction import events
 from structured.index.index import Index
 from structured.index.masks import unpack
 from structured.vocabulary import Vocabulary
@@ -190,6 +192,17 @@ class Terminal(io.StringIO):
 
     def isatty(self) -> bool:
         return True
+
+
+def each_generation(call: Callable[[int, Generation], object]) -> events.Listener:
+    """Return a listener that calls a function with each text that is written, and the position of its document."""
+
+    def listener(event: events.Event) -> None:
+        if isinstance(event, events.AttemptWritten):
+            for generation in event.generations:
+                call(event.position, generation)
+
+    return listener
 
 
 def random_logits(width: int, *, scale: float = 1.0, seed: int = 0) -> LogitsFunction:

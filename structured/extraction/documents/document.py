@@ -98,6 +98,16 @@ def count_of(documents: object) -> int | None:
     return len(documents) if isinstance(documents, Sized) and not isinstance(documents, Path) else None
 
 
+def id_of(given: object, position: int) -> str:
+    """Return what a document is called, without reading it: its id, its path, or else its position."""
+    match given:
+        case Document(id=str(identity)) | (str(identity), str()) if identity:
+            return identity
+        case Path():
+            return str(given)
+    return str(position)
+
+
 def characters_of(given: object) -> int:
     """Return about how many characters a document has, without reading it."""
     match given:

@@ -1,0 +1,203 @@
+"""Events: what happens in a call, one small object after the other, for whoever listens.
+
+One stream was taken for all that watches a call: the caller's `observe`, the log, and traces. A listener is a function
+of one event. It is called in the thread that asks for the results, and what it raises ends the call. Where nobody
+listens, no event is made.
+
+The events of a batch come between its BatchStarted and its BatchEnded. Of each document, DocumentStarted comes first,
+and then, for each attempt, an AttemptWritten with an AnswerRejected for each of its answers that is invalid.
+DocumentAccepted or DocumentFailed is the last; where the model fails or the call is interrupted, the documents that are
+not finished have none. `extract` is a batch of one.
+"""
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any, TypeAlias
+
+from structured.decoding.requests import Generation
+from structured.errors import StructuredError
+
+_batches = itertools.count()
+
+
+def next_batch() -> int:
+    """Return a number that no other batch of this process has."""
+    return next(_batches)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Event:
+    """Anything that happens in a batch."""
+
+    batch: int
+    """A number that no other batch of this process has: several may be under way, in one thread or in several."""
+    time: float = field(default_factory=perf_counter, compare=False)
+    """When it happened, in seconds of `time.perf_counter`."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchStarted(_Event):
+    """A call began.
+
+    Attributes:
+        total: The number of documents; None while that is unknown.
+    """
+
+    total: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentStarted(_Event):
+    """A document has been read, and waits for its turn.
+
+    Attributes:
+        position: Its place among the documents.
+        id: What it is called: its own id, the path of its file, or else its position.
+        output_type: The name of the type that is asked for.
+        model: The name of the model.
+        is_chat: Whether the model has a chat template.
+    """
+
+    position: int
+    id: str
+    output_type: str
+    model: str
+    is_chat: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptWritten(_Event):
+    """The answers of one attempt have been written, and not yet been read.
+
+    Attempts are told when they are over: documents go through the model together, and wait for room until then. Where
+    a document is answered piece by piece, each piece has attempts of its own.
+
+    Attributes:
+        position: That of the document.
+        number: 0 for the first attempt, 1 for the first retry.
+        generations: What was written, the likeliest first: one, or a number of `samples` or `beams`.
+        repaired: The paths of the values that were written again; empty where the whole answer was written.
+        prompt_tokens: How many tokens the prompt has.
+        document: The text that the answer is to be read from.
+    """
+
+    position: int
+    number: int
+    generations: tuple[Generation, ...]
+    repaired: tuple[str, ...]
+    prompt_tokens: int
+    document: str = field(repr=False)
+
+    @property
+    def tokens(self) -> int:
+        """The tokens of all that was written."""
+        return sum(len(one.token_ids) for one in self.generations)
+
+    @property
+    def seconds(self) -> float:
+        """How long the slowest of the texts took, from the first pass of the model to the last token."""
+        return max((one.diagnostics.seconds for one in self.generations), default=0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerRejected(_Event):
+    """Validators rejected an answer of an attempt.
+
+    Attributes:
+        position: That of the document.
+        number: That of the attempt.
+        error: Why.
+    """
+
+    position: int
+    number: int
+    error: Exception
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentAccepted(_Event):
+    """A document has its result.
+
+    Attributes:
+        position: That of the document.
+        result: The instance, or the `Extraction`.
+        shortened: Whether the answer was shortened to fit a limit.
+    """
+
+    position: int
+    result: Any
+    shortened: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentFailed(_Event):
+    """There is no result for a document.
+
+    Attributes:
+        position: That of the document.
+        error: Why.
+    """
+
+    position: int
+    error: StructuredError
+
+
+@dataclass(frozen=True, slots=True)
+class BatchProgress(_Event):
+    """A document is done: how far the batch has come.
+
+    Attributes:
+        total: The number of documents; None while that is unknown.
+        read: How many have started.
+        done: How many of these have a result or an error.
+        failed: How many of these have an error.
+        tokens: The tokens of all texts written.
+        seconds: How long it has taken so far.
+    """
+
+    total: int | None
+    read: int
+    done: int
+    failed: int
+    tokens: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class BatchEnded(_Event):
+    """A call is over.
+
+    Attributes:
+        read: How many documents had started.
+        done: How many of these have a result or an error.
+        failed: How many of these have an error.
+        tokens: The tokens of all texts written.
+        seconds: How long it took.
+        error: What ended it early: the model's error, or an interrupt. None if all documents are done, and where the
+            caller of `stream_batch` asked for no more.
+    """
+
+    read: int
+    done: int
+    failed: int
+    tokens: int
+    seconds: float
+    error: BaseException | None = None
+
+
+Event: TypeAlias = (
+    BatchStarted
+    | DocumentStarted
+    | AttemptWritten
+    | AnswerRejected
+    | DocumentAccepted
+    | DocumentFailed
+    | BatchProgress
+    | BatchEnded
+)
+"""Anything that happens in a call."""
+
+Listener: TypeAlias = Callable[[Event], object]
+"""A function that is called with each event."""
