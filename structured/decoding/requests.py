@@ -79,7 +79,7 @@ class Diagnostics:
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """A finished text, as `observe` receives it and a `Stream` keeps it.
+    """A finished text, as an `AttemptWritten` has it for `observe`, and a `Stream` keeps it.
 
     Attributes:
         text: The answer.

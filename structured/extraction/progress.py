@@ -110,7 +110,9 @@ class _Nothing:
 
 
 def _write_line(outcome: Outcome, seconds: float) -> None:
-    print(", ".join(_facts(outcome, seconds)), file=sys.stderr, flush=True)  # noqa: T201  it was asked for
+    if sys.stderr:  # a program without a console has none
+        sys.stderr.write(f"{', '.join(_facts(outcome, seconds))}\n")
+        sys.stderr.flush()
 
 
 def _bar(outcome: Outcome, seconds: float) -> "Table":
@@ -129,11 +131,13 @@ def _bar(outcome: Outcome, seconds: float) -> "Table":
 
 
 def _facts(outcome: Outcome, seconds: float) -> list[str]:
-    """Return what there is to tell: documents, failures, tokens a second, and the time that is left or was taken."""
+    """Return what there is to tell: documents, failures, what is done in a second, and the time left or taken."""
     done, failed, total = outcome.done, outcome.failed, outcome.total
     facts = [f"{done:,} documents" if total is None else f"{done:,}/{total:,} documents"]
     if failed:
         facts.append(f"{failed:,} failed")
+    if done > failed:
+        facts.append(f"{(done - failed) / max(seconds, 1e-3):,.1f} documents/s")
     if outcome.tokens:
         facts.append(f"{outcome.tokens / max(seconds, 1e-3):,.0f} tokens/s")
     written = done - failed  # most failures take no time

@@ -63,7 +63,7 @@ def test_a_terminal_shows_a_bar_and_is_left_clean(screen: Terminal, capsys: pyte
     told = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", written)
     assert "4/4 documents" in told
     assert "1 failed" in told
-    assert re.search(r"[\d,]+ tokens/s +0:00:\d\d in all", told)
+    assert re.search(r"[\d,.]+ documents/s +[\d,]+ tokens/s +0:00:\d\d in all", told)
     assert written.count("\x1b[?25l") == written.count("\x1b[?25h") == 1  # the cursor is hidden, and shown
     assert written.endswith("\x1b[2K")  # the line is erased
     assert capsys.readouterr().out == ""
@@ -119,7 +119,7 @@ def test_elsewhere_there_is_none_unless_asked_for(capsys: pytest.CaptureFixture[
     out, err = capsys.readouterr()
     assert out == ""
     lines = err.splitlines()
-    assert re.fullmatch(r"4/4 documents, 1 failed, [\d,]+ tokens/s, 0:00:\d\d in all", lines[-1])
+    assert re.fullmatch(r"4/4 documents, 1 failed, [\d,.]+ documents/s, [\d,]+ tokens/s, 0:00:\d\d in all", lines[-1])
     assert all(re.match(r"\d/4 documents", line) for line in lines)
 
 

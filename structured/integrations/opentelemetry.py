@@ -1,0 +1,254 @@
+"""Traces and metrics of OpenTelemetry, from the events of a call, by its semantic conventions for generative AI.
+
+The conventions are in development, and name what one request to a model is. An attempt at a document is one: its span
+is named and described by them, and so are the metrics. Around it are a span of the document and one of the batch. Times
+are those of the events. No span is made the current one, since a batch has many documents under way at once; the
+batch's own parent is the span that is current where the call is made.
+
+Source: https://opentelemetry.io/docs/specs/semconv/gen-ai/
+"""
+
+import json
+import time
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Any
+
+try:
+    from opentelemetry import metrics, trace
+except ImportError as error:
+    raise ImportError(
+        "Traces need the package opentelemetry-api. Install it: pip install 'structured-extraction[otel]'."
+    ) from error
+from opentelemetry.metrics import Histogram, Meter
+from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer
+
+from structured.errors.arguments import flag
+from structured.extraction.events import (
+    AnswerRejected,
+    AttemptWritten,
+    BatchEnded,
+    BatchProgress,
+    BatchStarted,
+    DocumentAccepted,
+    DocumentFailed,
+    DocumentStarted,
+    Event,
+)
+
+PROVIDER = "structured"
+"""What the conventions call the provider: the model runs in this process."""
+
+SECONDS = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92)
+"""The bounds of the histogram of durations, as the conventions advise."""
+
+TOKENS = tuple(4**power for power in range(14))
+"""The bounds of the histogram of tokens: likewise."""
+
+
+class Traces:
+    """A listener that turns the events of calls into spans and metrics of OpenTelemetry.
+
+        from structured.integrations.opentelemetry import Traces
+
+        extractor = Extractor(Person, observe=Traces())
+
+    One serves any number of calls, in any threads. Without an SDK that is set up, nothing is recorded.
+
+    Parameters:
+        tracer: What makes the spans. Default: that of the global provider.
+        meter: What makes the metrics `gen_ai.client.operation.duration`, in seconds, and `gen_ai.client.token.usage`.
+            Default: likewise.
+        contents: Whether spans have the texts of documents and answers. Default: False; they then name documents by
+            their ids and errors by their classes.
+
+    Raises:
+        ImportError: opentelemetry-api is not installed (when the module is imported).
+    """
+
+    def __init__(self, tracer: Tracer | None = None, meter: Meter | None = None, *, contents: bool = False) -> None:
+        self._given = tracer, meter, flag("contents", contents)
+        self._contents = contents
+        self._tracer = tracer or trace.get_tracer("structured")
+        meter = meter or metrics.get_meter("structured")
+        self._duration = meter.create_histogram(
+            "gen_ai.client.operation.duration",
+            unit="s",
+            description="GenAI operation duration.",
+            explicit_bucket_boundaries_advisory=SECONDS,
+        )
+        self._usage = meter.create_histogram(
+            "gen_ai.client.token.usage",
+            unit="{token}",
+            description="Number of input and output tokens used.",
+            explicit_bucket_boundaries_advisory=TOKENS,
+        )
+        self._batches: dict[int, _Batch] = {}
+        self._lock = Lock()
+
+    def __repr__(self) -> str:
+        return f"Traces(contents={self._contents})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _traces, self._given
+
+    def __call__(self, event: Event) -> None:
+        """Turn an event into what it is the start or the end of."""
+        match event:
+            case BatchStarted():
+                batch = _Batch(self._tracer, self._duration, self._usage, self._contents, event)
+                with self._lock:
+                    self._batches[event.batch] = batch
+            case BatchProgress():
+                pass
+            case BatchEnded():
+                with self._lock:
+                    batch = self._batches.pop(event.batch)
+                batch.end(event)
+            case _:
+                self._batches[event.batch].take(event)
+
+
+def _traces(tracer: Tracer | None, meter: Meter | None, contents: bool) -> Traces:
+    """Return a listener that was pickled."""
+    return Traces(tracer, meter, contents=contents)
+
+
+class _Batch:
+    """The spans of a batch that is under way."""
+
+    def __init__(
+        self, tracer: Tracer, duration: Histogram, usage: Histogram, contents: bool, event: BatchStarted
+    ) -> None:
+        self._tracer, self._duration, self._usage, self._contents = tracer, duration, usage, contents
+        self._offset = time.time() - time.perf_counter()
+        """Seconds from the clock of the events to that of the world."""
+        known = {} if event.total is None else {"structured.batch.total": event.total}
+        self._span = tracer.start_span("extract batch", attributes=known, start_time=self._at(event.time))
+        self._documents: dict[int, _Document] = {}
+
+    def take(
+        self, event: DocumentStarted | AttemptWritten | AnswerRejected | DocumentAccepted | DocumentFailed
+    ) -> None:
+        """Take what happened to a document."""
+        match event:
+            case DocumentStarted(position):
+                self._documents[position] = _Document(self._start_document(event), event)
+            case AttemptWritten(position):
+                document = self._documents[position]
+                self._end_attempt(document)
+                document.attempt = event
+            case AnswerRejected(position):
+                self._documents[position].rejected.append(event.error)
+            case DocumentAccepted(position) | DocumentFailed(position):
+                document = self._documents.pop(position)
+                self._end_attempt(document)
+                if isinstance(event, DocumentFailed):
+                    _fail(document.span, event.error, told=self._contents)
+                else:
+                    document.span.set_attribute("structured.document.shortened", event.shortened)
+                document.span.end(self._at(event.time))
+
+    def end(self, event: BatchEnded) -> None:
+        """End the batch, and what is under way in it."""
+        for document in self._documents.values():
+            self._end_attempt(document)
+            if event.error is not None:
+                _fail(document.span, event.error, told=self._contents)
+            document.span.end(self._at(event.time))
+        figures = {"read": event.read, "done": event.done, "failed": event.failed}
+        self._span.set_attributes({f"structured.batch.{name}": figure for name, figure in figures.items()})
+        if event.error is not None:
+            _fail(self._span, event.error, told=self._contents)
+        self._span.end(self._at(event.time))
+
+    def _start_document(self, event: DocumentStarted) -> Span:
+        about: dict[str, Any] = {
+            "structured.document.position": event.position,
+            "structured.document.id": event.id,
+            "structured.output_type": event.output_type,
+        }
+        around = trace.set_span_in_context(self._span)
+        return self._tracer.start_span("extract document", around, attributes=about, start_time=self._at(event.time))
+
+    def _end_attempt(self, document: "_Document") -> None:
+        """Record the attempt that a document had last, as a request to the model."""
+        attempt, rejected = document.attempt, document.rejected
+        if attempt is None:
+            return
+        document.attempt, document.rejected = None, []
+        failure = rejected[0] if rejected and len(rejected) == len(attempt.generations) else None
+        request: dict[str, Any] = {
+            "gen_ai.operation.name": "chat" if document.started.is_chat else "text_completion",
+            "gen_ai.provider.name": PROVIDER,
+            "gen_ai.request.model": document.started.model,
+        }
+        span = self._tracer.start_span(
+            f"{request['gen_ai.operation.name']} {document.started.model}",
+            trace.set_span_in_context(document.span),
+            SpanKind.INTERNAL,
+            request | self._response(attempt),
+            start_time=self._at(attempt.time - attempt.seconds),
+        )
+        if failure is not None:
+            _fail(span, failure, told=self._contents)
+        span.end(self._at(attempt.time))
+        failed = {} if failure is None else {"error.type": _kind(failure)}
+        around = trace.set_span_in_context(span)
+        self._duration.record(attempt.seconds, request | failed, around)
+        for kind, tokens in (("input", attempt.prompt_tokens), ("output", attempt.tokens)):
+            self._usage.record(tokens, request | {"gen_ai.token.type": kind}, around)
+
+    def _response(self, attempt: AttemptWritten) -> dict[str, Any]:
+        """Return the attributes of what was written."""
+        reasons = ["length" if one.shortened else "stop" for one in attempt.generations]
+        found: dict[str, Any] = {
+            "gen_ai.response.finish_reasons": reasons,
+            "gen_ai.usage.input_tokens": attempt.prompt_tokens,
+            "gen_ai.usage.output_tokens": attempt.tokens,
+            "structured.attempt.number": attempt.number,
+        }
+        if len(attempt.generations) > 1:
+            found["gen_ai.request.choice.count"] = len(attempt.generations)
+        if attempt.repaired:
+            found["structured.attempt.repaired"] = len(attempt.repaired)
+        if self._contents:
+            found["structured.document.text"] = attempt.document
+            found["gen_ai.output.messages"] = json.dumps(
+                [
+                    {
+                        "role": "assistant",
+                        "parts": [{"type": "text", "content": one.text}],
+                        "finish_reason": reason,
+                    }
+                    for one, reason in zip(attempt.generations, reasons, strict=True)
+                ],
+                ensure_ascii=False,
+            )
+        return found
+
+    def _at(self, seconds: float) -> int:
+        """Return a time of an event in nanoseconds since 1970."""
+        return int((self._offset + seconds) * 1e9)
+
+
+@dataclass(slots=True)
+class _Document:
+    """A document that is under way: its span, and the attempt whose answers are being read."""
+
+    span: Span
+    started: DocumentStarted
+    attempt: AttemptWritten | None = None
+    rejected: list[Exception] = field(default_factory=list)
+
+
+def _kind(error: BaseException) -> str:
+    """Return the class of an error, as the conventions name it."""
+    kind = type(error)
+    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+
+
+def _fail(span: Span, error: BaseException, *, told: bool) -> None:
+    """Say of a span why it failed; what an error says may quote the document."""
+    span.set_attribute("error.type", _kind(error))
+    span.set_status(Status(StatusCode.ERROR, str(error) if told else None))
