@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 from pydantic_core import to_json
 
 from structured.decoding.requests import Generation
+from structured.json_schema.logic.equality import identity
 from structured.output_types.evidence import Evidence
 from structured.output_types.extraction import Provenance
 from structured.output_types.output_type import OutputType
 from structured.output_types.paths import Steps
 from structured.results.confidence import confidences
 from structured.results.leaves import Leaf, leaves
-from structured.results.voting import identity
 
 
 class Sureness(NamedTuple):

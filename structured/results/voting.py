@@ -9,6 +9,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from structured.json_schema.logic.equality import identity
 from structured.output_types.paths import Steps
 
 
@@ -73,12 +74,3 @@ def _leaves(data: Any, steps: Steps = ()) -> Iterator[tuple[Steps, Hashable]]:
             yield from _leaves(value, (*steps, name))
     else:
         yield steps, identity(data)
-
-
-def identity(data: Any) -> Hashable:
-    """Return what is equal for values that JSON calls equal: 1 and 1.0, not 1 and true; objects in any order."""
-    if isinstance(data, dict):
-        return "object", frozenset((name, identity(value)) for name, value in data.items())
-    if isinstance(data, list):
-        return "list", tuple(map(identity, data))
-    return type(data) if isinstance(data, bool) else None, data
