@@ -1,0 +1,306 @@
+"""The comparison of an answer with the right one: which value was expected, and which was given in its place.
+
+Values are the same by their meaning: numbers by value; dates, times, durations and decimals by value where the type has
+them; texts by a rule. The order of a list does not matter: its items are matched by key fields or, without any, so that
+as many values as possible are right. A tuple has an order.
+"""
+
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Context, Decimal, InvalidOperation
+from itertools import count
+from typing import Any, Literal, TypeAlias, get_args
+
+from pydantic import TypeAdapter, ValidationError
+
+from structured.errors.values import shown
+from structured.json_schema.document.location import Subschema
+from structured.json_schema.logic.equality import identity
+from structured.output_types.paths import Steps, entry, member, path_to_steps, steps_to_path
+from structured.output_types.places import below, flat
+from structured.results.folding import fold
+from structured.results.item_matching import Item, match_items
+
+Outcome = Literal["right", "absent", "wrong", "missing", "invented"]
+"""What became of a value.
+
+right: It was expected, and given.
+absent: None was expected, and none given.
+wrong: Another was expected.
+missing: One was expected, and none given.
+invented: None was expected, and one given.
+"""
+
+Rule = Literal["exact", "folded"]
+"""When two texts are the same.
+
+exact: After Unicode normalisation (NFC), and without the white space around them.
+folded: But for case, compatibility forms (NFKC), runs of white space, and kinds of dashes and quotes.
+"""
+
+Compare: TypeAlias = Rule | Mapping[str, Rule]
+"""The rule of all fields, or that of each by its path; of those that are not in it, `exact`."""
+
+_DURATION: TypeAdapter[timedelta] = TypeAdapter(timedelta)
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A value that was expected with that which was given in its place, or one of them alone.
+
+    Attributes:
+        field: The path of its field: `lines[].price`.
+        outcome: What became of it.
+        expected: The value that was expected, as plain JSON; None if none was.
+        given: The value that was given, likewise.
+        expected_path: Where it was expected: `lines[2].price`. None if that is nowhere.
+        given_path: Where it was given, likewise.
+        items: The items of lists that it is in, the outermost first: the path of the list's field, and a number that
+            tells the items of the answer apart.
+    """
+
+    field: str
+    outcome: Outcome
+    expected: Any
+    given: Any
+    expected_path: str | None
+    given_path: str | None
+    items: tuple[tuple[str, int], ...] = ()
+
+
+class Place:
+    """A place in answers: its field, how its values are compared, and the places below it."""
+
+    def __init__(self, field: str, parts: list[Subschema], comparison: "Comparison") -> None:
+        self.field = field
+        self.parts = flat(parts)
+        self.is_tuple = any("prefixItems" in part.schema for part in self.parts)
+        self.is_list = any("array" in _types(part) for part in self.parts)
+        self._comparison = comparison
+        self._formats = {part.schema.get("format") for part in self.parts}
+        self._below: dict[str | int, Place] = {}
+
+    def below(self, step: str | int) -> "Place":
+        """Return the place of a member or of an item. Items are alike, but for those of tuples."""
+        known = step if isinstance(step, str) or self.is_tuple else 0
+        if known not in self._below:
+            parts = [inner for part in self.parts for inner in below(part, known)]
+            self._below[known] = Place(self._field_below(known), parts, self._comparison)
+        return self._below[known]
+
+    def _field_below(self, step: str | int) -> str:
+        if isinstance(step, int):
+            return f"{self.field}[]"
+        named = [part for part in self.parts if "properties" in part.schema]
+        is_free = bool(self.parts) and not any(step in part.schema["properties"] for part in named)
+        return entry(self.field) if is_free else member(self.field, step)
+
+    def normal(self, value: Any) -> str:
+        """Return a text that is the same for values without members that are the same here, and only for those."""
+        is_text, is_number = isinstance(value, str), isinstance(value, int | float) and not isinstance(value, bool)
+        if "decimal" in self._formats and (is_text or is_number):
+            found = _read_decimal(str(value))
+        else:
+            found = self._read(value) if is_text else None
+        if found is not None:
+            return found
+        if not is_text:
+            return identity(value)
+        rule = self._comparison.rule_of(self.field)
+        return identity(fold(value) if rule == "folded" else unicodedata.normalize("NFC", value).strip())
+
+    def _read(self, text: str) -> str | None:
+        """Return the date, time or duration that a text is, in one spelling; None if it is none, or has not to be."""
+        try:
+            if "date" in self._formats:
+                return f"date {date.fromisoformat(text)}"
+            if "date-time" in self._formats:
+                moment = datetime.fromisoformat(text)
+                return f"moment {moment if moment.tzinfo is None else moment.astimezone(UTC)}"
+            if "time" in self._formats:
+                return f"time {time.fromisoformat(text)}"
+            if "duration" in self._formats:
+                return f"duration {_DURATION.validate_python(text)!r}"
+        except (ValueError, OverflowError, ValidationError):
+            pass
+        return None
+
+
+class Comparison:
+    """How answers of one type are compared.
+
+    Parameters:
+        root: The schema of the type. Without one, values are compared as JSON: dates as texts.
+        compare: The rule for texts.
+        keys: The fields by which items of lists are matched: `lines[].number`; of one list, there may be several.
+
+    Raises:
+        ValueError: A rule or a field is unknown, or a key is no member of an item.
+    """
+
+    def __init__(self, root: Subschema | None = None, compare: Compare = "exact", keys: Sequence[str] = ()) -> None:
+        by_field: Mapping[str, Any] = compare if isinstance(compare, Mapping) else {}
+        for rule in by_field.values() if isinstance(compare, Mapping) else [compare]:
+            if rule not in get_args(Rule):
+                raise ValueError(f"compare is {shown(rule)}; a rule is {' or '.join(map(repr, get_args(Rule)))}.")
+        self._rule, self._by_field = "exact" if isinstance(compare, Mapping) else compare, by_field
+        self._keys: dict[str, list[str]] = {}
+        self.root = Place("", [] if root is None else [root], self)
+        if isinstance(keys, str):
+            raise ValueError(f"keys is {keys!r}, one text. Pass a list: [{keys!r}].")  # noqa: TRY004  as a wrong list
+        for field in [*by_field, *keys]:
+            self._check(field)
+        for key in keys:
+            above, mark, name = key.rpartition("[].")
+            if not mark or len(path_to_steps(name)) != 1:
+                raise ValueError(f"The key {key!r} is no member of the items of a list. Write it so: 'lines[].number'.")
+            self._keys.setdefault(above, []).append(str(path_to_steps(name)[0]))
+
+    def _check(self, field: str) -> None:
+        """Raise ValueError for a field that the type does not have."""
+        place = self.root
+        for step in path_to_steps(field.replace("[]", "[0]")):
+            place = place.below(step)
+        if self.root.parts and not place.parts:
+            raise ValueError(f"The type has no field {field!r}. Fields of items are written so: 'lines[].number'.")
+
+    def rule_of(self, field: str) -> str:
+        """Return the rule for the texts of a field."""
+        rule: str = self._by_field.get(field, self._rule)
+        return rule
+
+    def is_same(self, expected: Any, given: Any, steps: Steps = ()) -> bool:
+        """Tell whether two values without members are the same at a place."""
+        place = self.root
+        for step in steps:
+            place = place.below(step)
+        return place.normal(expected) == place.normal(given)
+
+    def pairs(self, expected: Any, given: Any) -> list[Pair]:
+        """Return each value of two answers, plain JSON both, with that which stands in its place in the other."""
+        return list(_Pairing(self._keys).pairs(self.root, _Side(expected, ()), _Side(given, ()), ()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """What an answer has at a place, and where that is; no steps, if it has no such place."""
+
+    value: Any
+    steps: Steps | None
+
+    def below(self, step: str | int) -> "_Side":
+        inside = self.value
+        if isinstance(inside, dict) and step in inside:
+            return _Side(inside[step], (*(self.steps or ()), step))
+        if isinstance(inside, list) and isinstance(step, int) and step < len(inside):
+            return _Side(inside[step], (*(self.steps or ()), step))
+        return _NOWHERE
+
+    @property
+    def path(self) -> str | None:
+        return None if self.steps is None else steps_to_path(self.steps)
+
+
+_NOWHERE = _Side(None, None)
+
+
+class _Pairing:
+    """The pairing of the values of two answers."""
+
+    def __init__(self, keys: Mapping[str, Sequence[str]]) -> None:
+        self._keys = keys
+        self._numbers = count()
+
+    def pairs(self, place: Place, expected: _Side, given: _Side, items: tuple[tuple[str, int], ...]) -> Iterator[Pair]:
+        kinds = {kind for kind in (_kind(expected.value), _kind(given.value)) if kind != "nothing"}
+        if len(kinds) > 1:  # such as a text in place of a record: neither stands in the place of the other
+            yield from self.pairs(place, expected, _NOWHERE, items)
+            yield from self.pairs(place, _NOWHERE, given, items)
+        elif kinds == {"record"}:
+            for name in {**(expected.value or {}), **(given.value or {})}:
+                yield from self.pairs(place.below(name), expected.below(name), given.below(name), items)
+        elif kinds == {"list"}:
+            for ours, theirs in self._matched(place, expected.value or [], given.value or []):
+                inside = place.below(ours if ours is not None else theirs or 0)
+                found = [_NOWHERE if at is None else side.below(at) for side, at in ((expected, ours), (given, theirs))]
+                yield from self.pairs(inside, found[0], found[1], (*items, (place.field, next(self._numbers))))
+        elif place.is_list or isinstance(expected.value, list) or isinstance(given.value, list):
+            empty = (*items, (place.field, next(self._numbers)))
+            yield Pair(f"{place.field}[]", "absent", None, None, expected.path, given.path, empty)
+        else:
+            yield _pair_of(place, expected, given, items)
+
+    def _matched(self, place: Place, expected: list[Any], given: list[Any]) -> Sequence[tuple[int | None, int | None]]:
+        if place.is_tuple:
+            length = max(len(expected), len(given))
+            return [(at if at < len(expected) else None, at if at < len(given) else None) for at in range(length)]
+        ours, theirs = self.items(place, expected), self.items(place, given)
+        matched = match_items(ours, theirs)
+        left = {at for at, _ in matched}, {at for _, at in matched}
+        return [
+            *sorted(matched),
+            *((at, None) for at in range(len(expected)) if at not in left[0]),
+            *((None, at) for at in range(len(given)) if at not in left[1]),
+        ]
+
+    def items(self, place: Place, values: Sequence[Any]) -> list[Item]:
+        """Return the items of a list as they are matched."""
+        return [self._item(place.below(at), value, self._keys.get(place.field, ())) for at, value in enumerate(values)]
+
+    def _item(self, place: Place, value: Any, keys: Sequence[str]) -> Item:
+        texts: set[tuple[Steps, str]] = set()
+        lists: dict[Steps, list[Item]] = {}
+        self._collect(place, value, (), texts, lists)
+        named = [place.below(key).normal(value.get(key)) for key in keys] if isinstance(value, dict) else []
+        has_key = isinstance(value, dict) and any(_kind(value.get(key)) != "nothing" for key in keys)
+        return Item(frozenset(texts), lists, tuple(named) if has_key else (), is_keyed=bool(keys))
+
+    def _collect(
+        self, place: Place, value: Any, steps: Steps, texts: set[tuple[Steps, str]], lists: dict[Steps, list[Item]]
+    ) -> None:
+        match _kind(value):
+            case "record":
+                for name, inside in value.items():
+                    self._collect(place.below(name), inside, (*steps, name), texts, lists)
+            case "list" if place.is_tuple:
+                for at, inside in enumerate(value):
+                    self._collect(place.below(at), inside, (*steps, at), texts, lists)
+            case "list":
+                lists[steps] = self.items(place, value)
+            case "value":
+                texts.add((steps, place.normal(value)))
+
+
+def _pair_of(place: Place, expected: _Side, given: _Side, items: tuple[tuple[str, int], ...]) -> Pair:
+    outcome: Outcome
+    wanted, came = (_kind(side.value) != "nothing" for side in (expected, given))
+    if wanted and came:
+        outcome = "right" if place.normal(expected.value) == place.normal(given.value) else "wrong"
+    else:
+        outcome = "missing" if wanted else "invented" if came else "absent"
+    ends = (expected.value if wanted else None, given.value if came else None)
+    return Pair(place.field, outcome, *ends, expected.path, given.path, items)
+
+
+def _kind(value: Any) -> Literal["nothing", "record", "list", "value"]:
+    """Return what a value is; null, and a list or record without any members, say nothing."""
+    if value is None or value in ([], {}):
+        return "nothing"
+    return "record" if isinstance(value, dict) else "list" if isinstance(value, list) else "value"
+
+
+def _types(part: Subschema) -> list[str]:
+    types = part.schema.get("type", [])
+    return [types] if isinstance(types, str) else list(types)
+
+
+def _read_decimal(text: str) -> str | None:
+    try:
+        number = Decimal(text.strip())
+    except InvalidOperation:
+        return None
+    if not number.is_finite():
+        return f"decimal {number}"
+    return f"decimal {number.normalize(Context(prec=max(1, len(number.as_tuple().digits)))) or 0}"

@@ -1,0 +1,107 @@
+"""The matching of the items of two lists: by their keys or, without any, so that most values are the same.
+
+What is matched does not depend on the order of either list, nor on which of them comes first: items are matched in the
+order of what they say.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structured.output_types.paths import Steps
+from structured.results.assignment import best_assignment
+
+
+@dataclass(frozen=True)
+class Item:
+    """An item of a list.
+
+    Attributes:
+        values: What it says outside of lists: each value by its place in the item, as a text that equal ones share.
+        lists: The items of the lists in it, by their places.
+        key: The values of its key fields; empty if it states none of them.
+        is_keyed: Whether items are matched by key fields.
+    """
+
+    values: frozenset[tuple[Steps, str]]
+    lists: Mapping[Steps, "list[Item]"]
+    key: tuple[str, ...] = ()
+    is_keyed: bool = False
+
+    @cached_property
+    def text(self) -> str:
+        """What it says, in one order."""
+        lists = sorted((repr(steps), sorted(item.text for item in inside)) for steps, inside in self.lists.items())
+        return repr((self.key, sorted(self.values, key=repr), lists))
+
+
+def match_items(expected: Sequence[Item], given: Sequence[Item]) -> list[tuple[int, int]]:
+    """Return the positions of items that are matched. Those with no value in common are not, unless by a key."""
+    ordered = [sorted(range(len(items)), key=lambda at, items=items: items[at].text) for items in (expected, given)]  # type: ignore[misc]
+    ours, theirs = ([items[at] for at in order] for items, order in zip((expected, given), ordered, strict=True))
+    if [item.text for item in ours] > [item.text for item in theirs]:
+        return [(ordered[0][at], ordered[1][other]) for other, at in _matched(theirs, ours)]
+    return [(ordered[0][at], ordered[1][other]) for at, other in _matched(ours, theirs)]
+
+
+def _matched(ours: Sequence[Item], theirs: Sequence[Item]) -> list[tuple[int, int]]:
+    groups: dict[tuple[str, ...], tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
+    for side, items in enumerate((ours, theirs)):
+        for at, item in enumerate(items):
+            if item.key or not item.is_keyed:
+                groups[item.key][side].append(at)
+    found: list[tuple[int, int]] = []
+    for left, right in groups.values():
+        for at, other in _best([ours[at] for at in left], [theirs[at] for at in right]):
+            found.append((left[at], right[other]))
+    return found
+
+
+def _best(ours: Sequence[Item], theirs: Sequence[Item]) -> list[tuple[int, int]]:
+    """Return the matching with most values in common.
+
+    Items that say the same, and hold no lists, are matched first: for a and b that are the same, a–b and x–y have at
+    least as much in common as a–y and x–b.
+    """
+    waiting: dict[str, list[int]] = defaultdict(list)
+    for at in reversed(range(len(theirs))):
+        if theirs[at].values and not theirs[at].lists:
+            waiting[theirs[at].text].append(at)
+    same = [(at, waiting[item.text].pop()) for at, item in enumerate(ours) if waiting.get(item.text)]
+    left = [at for at in range(len(ours)) if at not in {one for one, _ in same}]
+    right = [at for at in range(len(theirs)) if at not in {other for _, other in same}]
+    if not left or not right:
+        return same
+    weights = _in_common([ours[at] for at in left], [theirs[at] for at in right])
+    return [*same, *((left[at], right[other]) for at, other in best_assignment(weights))]
+
+
+def _in_common(ours: Sequence[Item], theirs: Sequence[Item]) -> NDArray[np.float64]:
+    """Return how many values each of our items has in common with each of theirs."""
+    weights = np.zeros((len(ours), len(theirs)))
+    having: dict[tuple[Steps, str], list[int]] = defaultdict(list)
+    for other, item in enumerate(theirs):
+        for value in item.values:
+            having[value].append(other)
+    for at, item in enumerate(ours):
+        for value in item.values & having.keys():
+            weights[at, having[value]] += 1
+        for steps in item.lists:
+            for other, one in enumerate(theirs):
+                weights[at, other] += _shared(item.lists[steps], one.lists.get(steps, ()))
+    return weights
+
+
+def _shared(ours: Sequence[Item], theirs: Sequence[Item]) -> int:
+    """Return how many values two lists have in common."""
+    matched = match_items(ours, theirs)
+    return sum(_values_shared(ours[at], theirs[other]) for at, other in matched)
+
+
+def _values_shared(one: Item, other: Item) -> int:
+    inside = sum(_shared(items, other.lists.get(steps, ())) for steps, items in one.lists.items())
+    return len(one.values & other.values) + inside
