@@ -157,9 +157,7 @@ def _document(
                 "band": found.band,
             }
         )
-    digest = _digest(extraction.document)
-    ids[digest] = ids.get(digest, 0) + 1
-    identity = digest if ids[digest] == 1 else f"{digest}-{ids[digest]}"
+    identity = document_id(extraction.document, ids)
     empty_lists = {
         number
         for number, one in enumerate(listed)
@@ -167,6 +165,13 @@ def _document(
     }
     tree = _tree((), places, types, empty_lists)
     return {"id": identity, "text": extraction.document, "values": listed, "data": tree}
+
+
+def document_id(document: str, ids: dict[str, int]) -> str:
+    """Return the id of a document: its digest; `-2` follows with the second that is the same. `ids` counts them."""
+    digest = _digest(document)
+    ids[digest] = ids.get(digest, 0) + 1
+    return digest if ids[digest] == 1 else f"{digest}-{ids[digest]}"
 
 
 def _in_order(known: Iterable[str], data: Iterable[str]) -> Iterator[str]:

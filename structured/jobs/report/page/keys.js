@@ -156,6 +156,18 @@ function onMark(event) {
   if (numbers.length) choose(numbers[(numbers.indexOf(active) + 1) % numbers.length]);
 }
 
+// Show the document that the address names: `review.html#document-8f1e…`.
+function showNamed() {
+  const place = documents.findIndex((one) => location.hash === `#document-${one.id}`);
+  if (place < 0) return;
+  if (!shown.includes(place)) {
+    byId("filters").querySelectorAll("input:not([type=range]), select").forEach((one) => (one.type === "checkbox" ? (one.checked = false) : (one.value = "")));
+    byId("limit").value = 100;
+    filter();
+  }
+  show(place);
+}
+
 function start() {
   load();
   byId("field").append(element("option", { value: "" }, "all"));
@@ -187,8 +199,10 @@ function start() {
   };
   dark.onchange = nameTheme;
   document.onkeydown = onKey;
+  window.onhashchange = showNamed;
   nameTheme();
   filter();
+  showNamed();
 }
 
 start();
