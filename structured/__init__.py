@@ -49,6 +49,8 @@ from structured.extraction.output.batch import BatchSummary
 from structured.extraction.output.reading import read_results
 from structured.extraction.stream import Stream
 from structured.integrations.transformers import GuidedLogitsProcessor
+from structured.jobs.evaluation.evaluate import evaluate
+from structured.jobs.evaluation.evaluation import Evaluation
 from structured.jobs.report.report import report
 from structured.jobs.table import write_table
 from structured.models import load_model
@@ -85,6 +87,7 @@ __all__ = [
     "Classification",
     "Description",
     "Document",
+    "Evaluation",
     "Evidence",
     "Extraction",
     "Extractor",
@@ -119,6 +122,7 @@ __all__ = [
     "aextract",
     "aextract_batch",
     "classify",
+    "evaluate",
     "events",
     "extract",
     "extract_batch",

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from structured.errors.values import message
 
@@ -98,7 +99,9 @@ class Calibration:
         raise ValueError(f"{path} is no calibration: {problem}. Write one by Calibration.save.")
 
 
-def expected_calibration_error(confidences: Sequence[float], right: Sequence[bool], *, bins: int = 10) -> float:
+def expected_calibration_error(
+    confidences: Sequence[float] | NDArray[np.float64], right: Sequence[bool] | NDArray[np.bool_], *, bins: int = 10
+) -> float:
     """Return how far confidences are from the shares that are right, on average, in bins of as many values each.
 
     0 is best. Naeini, Cooper and Hauskrecht, "Obtaining Well Calibrated Probabilities Using Bayesian Binning" (2015).
