@@ -280,6 +280,22 @@ def test_values_that_lie_over_each_other_are_chosen_in_turn(browser: Browser, tm
     assert chosen == ["last", "first", "whole", "last"]
 
 
+def test_an_address_names_a_document(browser: Browser, tmp_path: Path) -> None:
+    """Also one that a filter hides, and one that is named while the page is open."""
+    page = report(purchases(), tmp_path / "review.html")
+    browser.open(page)
+    ids = browser.run("return documents.map((one) => one.id)")
+    browser.driver.get(f"{page.as_uri()}#document-{ids[3]}")
+    browser.driver.refresh()
+    assert browser.run("return at") == 3
+    browser.run("byId('query').value = documents[3].text.slice(0, 30); filter()")
+    browser.run("location.hash = `#document-${documents[5].id}`")
+    wait_until(lambda: browser.run("return at") == 5)
+    assert browser.run("return shown.length") == 20
+    browser.run("location.hash = '#document-none'")
+    assert browser.run("return at") == 5
+
+
 def test_filters_and_search_choose_documents_and_values(page: Browser) -> None:
     """By words in a document or a value, by field, by confidence, by support, and by what is still to review."""
     given = purchases()

@@ -127,10 +127,8 @@ def _known_type(
         return extractor.task.output_type
     values = [_value(answer) for answer in given]
     values += [_value(pair[1]) for pair in gold if isinstance(pair, tuple)] if isinstance(gold, list | tuple) else []
-    stated = [value for value in values if value is not None and not isinstance(value, BaseException)]
-    if not any(_has_class(value) for value in stated):
-        return None
-    return resolve_type(annotation_of(stated))
+    telling = [value for value in values if not isinstance(value, BaseException) and _has_class(value)]
+    return resolve_type(annotation_of(telling)) if telling else None
 
 
 def _has_class(value: object) -> bool:

@@ -1,0 +1,183 @@
+"""Answers compared: values by meaning, items of lists by the best assignment, whatever their order."""
+
+import datetime as dt
+import itertools
+import random
+from collections import Counter
+from decimal import Decimal
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel
+
+from structured.output_types.resolve import resolve_json
+from structured.results.assignment import best_assignment
+from structured.results.comparison import Comparison
+
+SCALARS = st.none() | st.booleans() | st.integers(-2, 2) | st.sampled_from([0.5, 1.0, "a", "b", "c", ""])
+RECORDS = st.fixed_dictionaries({"name": st.sampled_from("ab"), "size": st.integers(0, 2) | st.none()})
+DATA = st.recursive(
+    SCALARS,
+    lambda inside: (
+        st.lists(inside, max_size=4)
+        | st.lists(RECORDS, max_size=4)
+        | st.dictionaries(st.sampled_from(["name", "size", "lines"]), inside, max_size=3)
+    ),
+    max_leaves=12,
+)
+SWAPPED = {"right": "right", "absent": "absent", "wrong": "wrong", "missing": "invented", "invented": "missing"}
+
+
+class Line(BaseModel):
+    item: str
+    price: Decimal
+    tags: list[str] = []
+
+
+class Order(BaseModel):
+    sent: dt.datetime
+    lines: list[Line]
+    size: tuple[int, int]
+    labels: dict[str, int] = {}
+
+
+def outcomes(expected, given, **options):
+    return Counter((pair.field, pair.outcome) for pair in Comparison(**options).pairs(expected, given))
+
+
+def shuffled(data, draw):
+    if isinstance(data, list):
+        return draw.sample([shuffled(one, draw) for one in data], len(data))
+    return {name: shuffled(one, draw) for name, one in data.items()} if isinstance(data, dict) else data
+
+
+@given(st.data())
+def test_an_assignment_is_the_best_there_is(data):
+    rows, columns = data.draw(st.integers(1, 5)), data.draw(st.integers(1, 5))
+    weights = np.array(data.draw(st.lists(st.integers(0, 4), min_size=rows * columns, max_size=rows * columns)), float)
+    weights = weights.reshape(rows, columns)
+    pairs = best_assignment(weights)
+    longer, shorter = (weights, columns) if rows > columns else (weights.T, rows)
+    best = max(
+        sum(longer[row, column] for column, row in enumerate(chosen))
+        for chosen in itertools.permutations(range(len(longer)), shorter)
+    )
+    assert sum(weights[pair] for pair in pairs) == best
+    assert len({row for row, _ in pairs}) == len({column for _, column in pairs}) == len(pairs)
+    assert all(weights[pair] > 0 for pair in pairs)
+
+
+@given(st.lists(RECORDS, max_size=5), st.lists(RECORDS, max_size=5))
+def test_no_matching_of_items_has_more_right_values(expected, given):
+    """Items that are equal are matched beforehand; that costs nothing."""
+
+    def in_common(one, other):
+        return sum(value is not None and value == other[name] for name, value in one.items())
+
+    longer, shorter = sorted((expected, given), key=len, reverse=True)
+    best = max(
+        sum(itertools.starmap(in_common, zip(shorter, chosen, strict=True)))
+        for chosen in itertools.permutations(longer, len(shorter))
+    )
+    found = outcomes(expected, given)
+    assert sum(number for (_, outcome), number in found.items() if outcome == "right") == best
+
+
+@given(DATA)
+def test_an_answer_is_the_same_as_itself(data):
+    assert {outcome for _, outcome in outcomes(data, data)} <= {"right", "absent"}
+
+
+@given(DATA, DATA, st.integers())
+def test_the_order_of_items_does_not_matter(expected, given, seed):
+    draw = random.Random(seed)
+    assert outcomes(shuffled(expected, draw), shuffled(given, draw)) == outcomes(expected, given)
+
+
+@given(DATA, DATA)
+def test_swapped_answers_have_swapped_outcomes(expected, given):
+    swapped = outcomes(given, expected)
+    assert Counter({(field, SWAPPED[one]): number for (field, one), number in swapped.items()}) == outcomes(
+        expected, given
+    )
+
+
+@given(DATA, DATA)
+def test_every_value_is_counted_once(expected, given):
+    """Each value that one of the answers states is in one pair."""
+    pairs = Comparison().pairs(expected, given)
+    for side in ("expected", "given"):
+        paths = [getattr(pair, f"{side}_path") for pair in pairs if getattr(pair, side) is not None]
+        assert len(paths) == len(set(paths)) == len(stated(expected if side == "expected" else given))
+
+
+def stated(data):
+    if isinstance(data, list | dict):
+        inside = data.values() if isinstance(data, dict) else data
+        return [one for value in inside for one in stated(value)]
+    return [] if data is None else [data]
+
+
+@pytest.mark.parametrize(
+    ("expected", "given", "exact", "folded"),
+    [
+        ("Ana", " Ana\n", True, True),
+        ("Jose\u0301", "José", True, True),
+        ("Ana", "ana", False, True),
+        ("“A – B”", '"a - b"', False, True),
+        ("Ana", "Ann", False, False),
+        (1, 1.0, True, True),
+        (1, True, False, False),
+        (1, "1", False, False),
+        ("2024-01-01", "2024-1-1", False, False),
+    ],
+)
+def test_texts_are_the_same_by_a_rule(expected, given, exact, folded):
+    assert [Comparison(compare=rule).is_same(expected, given) for rule in ("exact", "folded")] == [exact, folded]
+
+
+def test_dates_and_decimals_are_the_same_by_value():
+    """Where the type has them; two texts of the same letters are two texts."""
+    comparison = Comparison(resolve_json(Order).root)
+    assert comparison.is_same("2024-01-01T10:00:00Z", "2024-01-01T11:00:00+01:00", ("sent",))
+    assert comparison.is_same("1.50", "1.5", ("lines", 0, "price"))
+    assert comparison.is_same("0", "-0.0", ("lines", 0, "price"))
+    assert not comparison.is_same("1.50", "1.51", ("lines", 3, "price"))
+    assert not comparison.is_same("1.50", "1.5", ("lines", 0, "item"))
+
+
+def test_the_type_tells_tuples_and_free_names():
+    """Those have an order; these are one field."""
+    pairs = Comparison(resolve_json(Order).root).pairs({"size": [1, 2], "labels": {"a": 1}}, {"size": [2, 1]})
+    assert [(pair.field, pair.outcome) for pair in pairs] == [
+        ("size[]", "wrong"),
+        ("size[]", "wrong"),
+        ("labels.*", "missing"),
+    ]
+
+
+def test_items_are_matched_by_their_keys():
+    """Where the values in common would match others."""
+    expected = {"lines": [{"id": 1, "a": "x", "b": "y"}, {"id": 2, "a": "z", "b": None}]}
+    given = {"lines": [{"id": 2, "a": "x", "b": "y"}, {"id": None, "a": "z", "b": None}]}
+    assert outcomes(expected, given)["lines[].id", "wrong"] == 1
+    keyed = outcomes(expected, given, keys=["lines[].id"])
+    assert keyed["lines[].id", "right"] == keyed["lines[].id", "missing"] == keyed["lines[].a", "wrong"] == 1
+    assert keyed["lines[].a", "invented"] == 1  # an item without a key
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"compare": "fuzzy"}, "compare is 'fuzzy'; a rule is 'exact' or 'folded'."),
+        ({"compare": {"name": "folded"}}, "The type has no field 'name'."),
+        ({"keys": ["lines[].number"]}, "The type has no field 'lines[].number'."),
+        ({"keys": ["sent"]}, "The key 'sent' is no member of the items of a list."),
+        ({"keys": "lines[].item"}, "keys is 'lines[].item', one text."),
+    ],
+)
+def test_what_the_type_does_not_have_is_refused(options, message):
+    with pytest.raises(ValueError, match="^" + message.replace("[", r"\[").replace(".", r"\.")):
+        Comparison(resolve_json(Order).root, **options)
