@@ -1,10 +1,7 @@
-"""An evaluation: what became of each document, and the figures that follow from it.
-
-What it keeps are the outcomes; figures are computed of them when they are asked for, and are the same each time.
-"""
+"""An evaluation: figures and outcomes, how they differ from those of another run, and how they are kept and shown."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from os import PathLike
@@ -13,33 +10,15 @@ from typing import TYPE_CHECKING, Any, Self
 
 from structured.errors.values import counted, message
 from structured.jobs.evaluation.figures import Figure, Measure, difference, figures, of_counts, of_documents
-from structured.jobs.evaluation.scores import Counts, DocumentScore
+from structured.jobs.evaluation.scores import DocumentScore
+from structured.jobs.evaluation.totals import FieldScore, Scores, counts_by_name
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
 
-@dataclass(frozen=True, slots=True)
-class FieldScore:
-    """The figures of one field, or of the items of one list.
-
-    Attributes:
-        counts: How many values had which outcome: `right`, `absent`, `wrong`, `missing`, `invented`.
-        exact: The share of values that are right: the one that was expected, or none where none was.
-        precision: The share of the values given that are right.
-        recall: The share of the values expected that are right.
-        f1: The harmonic mean of both.
-    """
-
-    counts: Counts
-    exact: Figure
-    precision: Figure
-    recall: Figure
-    f1: Figure
-
-
 @dataclass(frozen=True)
-class Evaluation:
+class Evaluation(Scores):
     """Answers beside the right ones; `evaluate` makes it.
 
     Attributes:
@@ -53,50 +32,6 @@ class Evaluation:
         seconds: How long all documents took together; None if the answers were there before.
         unmatched: The results that no gold belongs to, and that are left out.
     """
-
-    type: str
-    model: str
-    documents: tuple[DocumentScore, ...]
-    rules: str | Mapping[str, str] = "exact"
-    keys: tuple[str, ...] = ()
-    samples: int = 1000
-    seed: int = 0
-    seconds: float | None = None
-    unmatched: int = 0
-
-    @cached_property
-    def figures(self) -> Mapping[str, Figure]:
-        """The figures of the whole, each with its 95 % interval.
-
-        - `exact`, `precision`, `recall`, `f1`: of all values, as of a field; see `FieldScore`.
-        - `documents`: The share of documents in which everything is right.
-        - `spans_equal`, `spans_overlap`: Of the right values whose place the gold knows, the share whose evidence has
-          the same place, or one that overlaps it. Only if the gold has spans.
-        - `calibration_error`: How far confidences are from the shares that are right; 0 is best. Only with evidence.
-        - `seconds`, `prompt_tokens`, `sampled_tokens`, `forced_tokens`: The mean of a document. Only with evidence.
-        """
-        return self._figures(of_documents(self.documents))
-
-    @cached_property
-    def fields(self) -> Mapping[str, FieldScore]:
-        """The figures of each field, by its path, in the order in which fields first appear."""
-        return self._scores(_counts([[(one.field, one.outcome) for one in two.values] for two in self.documents]))
-
-    @cached_property
-    def lists(self) -> Mapping[str, FieldScore]:
-        """The figures of the items of each list, by its path. An item is right if all in it is."""
-        return self._scores(_counts([one.items() for one in self.documents]))
-
-    def worst(self, most: int | None = None) -> list[DocumentScore]:
-        """Return the documents with anything not right, the worst first: those without an answer, then by score."""
-        found = [one for one in self.documents if not one.is_right]
-        found.sort(key=lambda one: (one.error is None, one.score, -sum(not value.is_right for value in one.values)))
-        return found[:most]
-
-    @property
-    def failed(self) -> list[DocumentScore]:
-        """The documents without an answer."""
-        return [one for one in self.documents if one.error is not None]
 
     def compare(self, other: "Evaluation") -> "Difference":
         """Return how this differs from the evaluation of another run on the same gold.
@@ -181,16 +116,6 @@ class Evaluation:
 
         return to_card(self)
 
-    def _figures(self, measures: Mapping[str, Measure]) -> dict[str, Figure]:
-        return figures(measures, len(self.documents), samples=self.samples, seed=self.seed)
-
-    def _scores(self, counts: Mapping[str, Sequence[Counts]]) -> dict[str, FieldScore]:
-        scores = {}
-        for name, one in counts.items():
-            total = Counts(*(sum(column) for column in zip(*one, strict=True)))
-            scores[name] = FieldScore(total, **self._figures(of_counts(one)))
-        return scores
-
 
 @dataclass(frozen=True)
 class Difference:
@@ -216,7 +141,7 @@ class Difference:
     def fields(self) -> Mapping[str, Figure]:
         """The difference in the share of exact values, of each field that both have."""
         ours, theirs = (
-            _counts([[(one.field, one.outcome) for one in two.values] for two in documents])
+            counts_by_name([[(one.field, one.outcome) for one in two.values] for two in documents])
             for documents in (self.this.documents, self._others)
         )
         names = [name for name in ours if name in theirs]
@@ -260,21 +185,8 @@ class Difference:
     def __rich__(self) -> "RenderableType":
         from structured.jobs.evaluation.tables import difference_tables
 
-        return difference_tables(self)
-
-
-def _counts(documents: Sequence[Sequence[tuple[str, Any]]]) -> dict[str, list[Counts]]:
-    """Return, by name, the counts of each document."""
-    names = dict.fromkeys(name for outcomes in documents for name, _ in outcomes)
-    empty = Counts()
-    counts = {name: [empty] * len(documents) for name in names}
-    for place, outcomes in enumerate(documents):
-        found: dict[str, list[Any]] = {}
-        for name, outcome in outcomes:
-            found.setdefault(name, []).append(outcome)
-        for name, some in found.items():
-            counts[name][place] = Counts.of(some)
-    return counts
+        changed = {"better": self.better, "worse": self.worse}
+        return difference_tables(self.this, self.other, self.figures, self.fields, changed)
 
 
 def _record(score: FieldScore) -> dict[str, Any]:

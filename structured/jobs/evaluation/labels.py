@@ -4,9 +4,9 @@ import re
 from collections.abc import Mapping
 
 from structured.errors.values import counted
-from structured.jobs.evaluation.evaluation import Evaluation
 from structured.jobs.evaluation.figures import Figure
 from structured.jobs.evaluation.scores import DocumentScore
+from structured.jobs.evaluation.totals import Scores
 
 NAMES: Mapping[str, str] = {
     "exact": "values right",
@@ -30,7 +30,7 @@ SHARES = frozenset({*NAMES} - {"seconds", "prompt_tokens", "sampled_tokens", "fo
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]+")
 
 
-def summary(evaluation: Evaluation) -> str:
+def summary(evaluation: Scores) -> str:
     """Return in one line what was evaluated: `Person by packaged: 24 documents, 1 failed`."""
     of = " by ".join(filter(None, (evaluation.type, evaluation.model))) or "Answers"
     facts = [counted(len(evaluation.documents), "document")]

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from structured.jobs.evaluation.evaluation import Evaluation, FieldScore
 from structured.jobs.evaluation.figures import LEVEL, Figure
 from structured.jobs.evaluation.labels import NAMES, named, problems, shown_figure, shown_interval, summary
 from structured.jobs.evaluation.scores import DocumentScore, ValueScore
+from structured.jobs.evaluation.totals import FieldScore, Scores
 from structured.output_types.html import Html, card, html, joined, table
 from structured.results.folding import is_cut
 
@@ -33,7 +33,7 @@ MAX_WORST = 5
 _UNSEEN = re.compile("[\u202a-\u202e\u2066-\u2069\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
-def to_page(evaluation: Evaluation, title: str, page: Path, review: Path | None) -> str:
+def to_page(evaluation: Scores, title: str, page: Path, review: Path | None) -> str:
     """Return the page as HTML; `page` is where it will be, and `review` where the review page is."""
     style = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
@@ -49,7 +49,7 @@ def to_page(evaluation: Evaluation, title: str, page: Path, review: Path | None)
     )
 
 
-def to_card(evaluation: Evaluation) -> Html:
+def to_card(evaluation: Scores) -> Html:
     """Return an evaluation as HTML for a notebook."""
     figures = table(("", "", f"{LEVEL}% interval"), [_cells(*one) for one in evaluation.figures.items()])
     fields = table(("field", *_HEADINGS), _rows(evaluation.fields))
@@ -61,7 +61,7 @@ def to_card(evaluation: Evaluation) -> Html:
 _HEADINGS = ("right", f"{LEVEL}% interval", "precision", "recall", "F1", "wrong", "missing", "invented", "of")
 
 
-def _body(evaluation: Evaluation, title: str, review: str | None) -> Iterator[Html]:
+def _body(evaluation: Scores, title: str, review: str | None) -> Iterator[Html]:
     yield _element("h1", _safe(title))
     yield _element("p", _safe(summary(evaluation)))
     yield _element("div", *(_figure(*one) for one in evaluation.figures.items()), kind="figures")

@@ -1,6 +1,6 @@
 """Evaluations as tables for a terminal: figures with their intervals, fields, lists, and the worst documents."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from io import StringIO
 
 from rich import box
@@ -8,10 +8,10 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from structured.jobs.evaluation.evaluation import Difference, Evaluation, FieldScore
 from structured.jobs.evaluation.figures import LEVEL, Figure
 from structured.jobs.evaluation.labels import NAMES, named, one_line, problems, shown_figure, shown_interval, summary
 from structured.jobs.evaluation.scores import DocumentScore
+from structured.jobs.evaluation.totals import FieldScore, Scores
 
 MAX_WORST = 10
 """Documents that a table lists."""
@@ -27,7 +27,7 @@ def as_text(table: RenderableType) -> str:
     return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
 
 
-def evaluation_tables(evaluation: Evaluation) -> RenderableType:
+def evaluation_tables(evaluation: Scores) -> RenderableType:
     """Return an evaluation as tables below each other."""
     parts: list[RenderableType] = [
         _line(summary(evaluation), 200),
@@ -43,21 +43,26 @@ def evaluation_tables(evaluation: Evaluation) -> RenderableType:
     return Group(*parts)
 
 
-def difference_tables(difference: Difference) -> RenderableType:
-    """Return a difference as tables below each other."""
-    this, other = difference.this, difference.other
+def difference_tables(
+    this: Scores,
+    other: Scores,
+    figures: Mapping[str, Figure],
+    fields: Mapping[str, Figure],
+    changed: Mapping[str, Sequence[tuple[DocumentScore, DocumentScore]]],
+) -> RenderableType:
+    """Return the differences between two evaluations as tables below each other, and the documents that changed."""
     parts: list[RenderableType] = [
         _line(f"This: {summary(this)}"),
         _line(f"Other: {summary(other)}"),
         "",
-        _figures(difference.figures, f"{LEVEL}% interval", "this − other"),
+        _figures(figures, f"{LEVEL}% interval", "this − other"),
         "",
-        _figures(difference.fields, f"{LEVEL}% interval", "values right", "field"),
+        _figures(fields, f"{LEVEL}% interval", "values right", "field"),
     ]
-    for title, changed in (("better", difference.better), ("worse", difference.worse)):
-        if changed:
-            table = _table(f"{title} ({len(changed):,})", "other", "this")
-            for ours, theirs in changed[:MAX_WORST]:
+    for title, documents in changed.items():
+        if documents:
+            table = _table(f"{title} ({len(documents):,})", "other", "this")
+            for ours, theirs in documents[:MAX_WORST]:
                 table.add_row(_line(ours.id), *(f"{one.score:.0%}" for one in (theirs, ours)))
             parts += ["", table]
     return Group(*parts)
