@@ -13,7 +13,6 @@ import random
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import datetime, time
 from pathlib import Path
 
 from structured.automata import RegularAutomaton
@@ -25,6 +24,10 @@ from structured.index.index import Index
 from structured.json_schema.compile import schema_to_pattern
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName
 from structured.models import PACKAGED_MODEL, LanguageModel, load_model
+from structured.output_types.json_schema import JsonSchema
+from structured.output_types.paths import Steps
+from structured.output_types.resolve import resolve_json
+from structured.results.comparison import Comparison
 from training.examples import chat_and_answer, prompt_and_answer
 from training.generate import Sample, samples
 
@@ -41,10 +44,10 @@ class Score:
     objects_right: int = 0
     objects: int = 0
 
-    def add(self, expected: object, answer: object) -> None:
+    def add(self, comparison: Comparison, expected: object, answer: object) -> None:
         """Count one object. A field is a leaf of the JSON value; one that is missing or too many is wrong."""
         wanted, given = dict(_leaves(expected)), dict(_leaves(answer))
-        right = sum(path in given and _same(value, given[path]) for path, value in wanted.items())
+        right = sum(path in given and comparison.is_same(value, given[path], path) for path, value in wanted.items())
         self.fields_right += right
         self.fields += len(wanted.keys() | given.keys())
         self.objects_right += right == len(wanted) == len(given)
@@ -70,8 +73,9 @@ class Report:
         """Count the answer to one sample."""
         answer = json.loads(generation.text)
         self.tokens += len(generation.token_ids)
-        self.total.add(sample.answer, answer)
-        self.kinds[sample.kind].add(sample.answer, answer)
+        comparison = Comparison(resolve_json(JsonSchema(sample.schema)).root)
+        self.total.add(comparison, sample.answer, answer)
+        self.kinds[sample.kind].add(comparison, sample.answer, answer)
         if answer != sample.answer:
             self.failures.append({"document": sample.document, "expected": sample.answer, "answer": answer})
 
@@ -173,32 +177,13 @@ def _answers(
     return [answers.get(place, Generation("null", (), 0.0, shortened=True)) for place in range(len(chunk))]
 
 
-def _leaves(value: object, path: str = "") -> Iterator[tuple[str, object]]:
-    """`{"a": [1, null]}` → `("/a/0", 1), ("/a/1", None)`; an empty list or object is a leaf."""
-    if isinstance(value, dict) and value:
-        for name, inner in value.items():
-            yield from _leaves(inner, f"{path}/{name}")
-    elif isinstance(value, list) and value:
-        for position, inner in enumerate(value):
-            yield from _leaves(inner, f"{path}/{position}")
-    else:
-        yield path, value
-
-
-def _same(left: object, right: object) -> bool:
-    if isinstance(left, str) and isinstance(right, str):
-        return left == right or (":" in left and ":" in right and _moment(left) == _moment(right) is not None)
-    return left == right and isinstance(left, bool) == isinstance(right, bool)
-
-
-def _moment(text: str) -> datetime | time | None:
-    """Return the time that a text is, with or without seconds."""
-    for read in (time.fromisoformat, datetime.fromisoformat):
-        try:
-            return read(text)
-        except ValueError:
-            continue
-    return None
+def _leaves(value: object, steps: Steps = ()) -> Iterator[tuple[Steps, object]]:
+    """`{"a": [1, null]}` → `("a", 0), 1` and `("a", 1), None`; an empty list or object is a leaf."""
+    if not value or not isinstance(value, dict | list):
+        yield steps, value
+        return
+    for step, inner in value.items() if isinstance(value, dict) else enumerate(value):
+        yield from _leaves(inner, (*steps, step))
 
 
 if __name__ == "__main__":
