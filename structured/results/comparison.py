@@ -225,8 +225,10 @@ class _Pairing:
             for ours, theirs in self._matched(place, expected.value or [], given.value or []):
                 inside = place.below(ours if ours is not None else theirs or 0)
                 found = [_NOWHERE if at is None else side.below(at) for side, at in ((expected, ours), (given, theirs))]
-                yield from self.pairs(inside, found[0], found[1], (*items, (place.field, next(self._numbers))))
-        elif place.is_list or isinstance(expected.value, list) or isinstance(given.value, list):
+                pairs = self.pairs(inside, found[0], found[1], (*items, (place.field, next(self._numbers))))
+                is_alone = None in {ours, theirs}  # what an item without a partner does not say is no right answer
+                yield from (pair for pair in pairs if not is_alone or pair.outcome != "absent")
+        elif not kinds and (place.is_list or isinstance(expected.value, list) or isinstance(given.value, list)):
             empty = (*items, (place.field, next(self._numbers)))
             yield Pair(f"{place.field}[]", "absent", None, None, expected.path, given.path, empty)
         else:

@@ -120,6 +120,11 @@ def stated(data):
     return [] if data is None else [data]
 
 
+def test_what_an_item_without_a_partner_does_not_say_is_not_counted():
+    """Else each invented record would raise the share of right values."""
+    assert outcomes([], [{"item": "a", "price": None}]) == {("[].item", "invented"): 1}
+
+
 @pytest.mark.parametrize(
     ("expected", "given", "exact", "folded"),
     [
