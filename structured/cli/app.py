@@ -9,15 +9,61 @@ import typer
 from structured.cli.cache import cache_app
 from structured.cli.compile import compile_now
 from structured.cli.demo import demo
+from structured.cli.exits import Commands
+from structured.cli.extraction import extract_documents
 from structured.cli.fetch import fetch_model
 from structured.cli.inspection import inspect_target
+from structured.cli.models import list_models
+from structured.cli.report import write_report
 
-app = typer.Typer(rich_markup_mode=None, no_args_is_help=True, pretty_exceptions_enable=False)
-app.command()(demo)
-app.command("fetch")(fetch_model)
-app.command("compile")(compile_now)
-app.command("inspect")(inspect_target)
-app.add_typer(cache_app, name="cache")
+
+def _examples(*lines: str) -> str:
+    """Return what stands at the end of a help text."""
+    return "\n".join(("\b", "Examples:", *(f"  {line}" for line in lines)))
+
+
+app = typer.Typer(
+    cls=Commands,
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    epilog=_examples(
+        "structured demo",
+        'structured extract --fields "name: str, age: int | None" letter.txt',
+        "structured extract shop.py:Invoice invoices/ --evidence -o out.jsonl",
+        "structured report out.jsonl -o review.html",
+    ),
+)
+app.command(
+    "extract",
+    options_metavar="[OPTIONS] [TYPE]",
+    epilog=_examples(
+        "structured extract shop.py:Invoice invoices/ --output out.jsonl",
+        'structured extract --fields "name: str, age: int | None" letter.txt',
+        "structured extract schema.json mails.csv --column body --id number",
+        "cat letter.txt | structured extract shop:Letter - --evidence --json",
+    ),
+)(extract_documents)
+app.command(
+    "report",
+    epilog=_examples(
+        "structured report out.jsonl --output review.html",
+        "structured report out.jsonl --type shop.py:Invoice --below 0.9",
+    ),
+)(write_report)
+app.command(
+    "inspect",
+    epilog=_examples(
+        "structured inspect shop.py:Invoice",
+        "structured inspect invoice.json --json",
+        "structured inspect shop.types:Invoice --regex",
+    ),
+)(inspect_target)
+app.command("models", epilog=_examples("structured models", "structured models --json"))(list_models)
+app.command("fetch", epilog=_examples("structured fetch smollm2"))(fetch_model)
+app.command(epilog=_examples("structured demo", "structured demo --model smollm2"))(demo)
+app.command("compile", epilog=_examples("structured compile"))(compile_now)
+app.add_typer(cache_app, name="cache", epilog=_examples("structured cache info --json", "structured cache clear"))
 
 
 DISTRIBUTION = "structured-extraction"
@@ -44,5 +90,7 @@ def _root(
 ) -> None:
     """Extract typed objects from text, with a language model on your own machine.
 
-    The extraction itself is a Python library; these commands show what it does, and what it can do with a type.
+    Exit codes: 0 all is fine; 1 something that was given failed, such as some of the documents; 2 the command is
+    wrong; 3 the type or the model cannot be used, or a file cannot be read or written; 130 interrupted. With
+    STRUCTURED_DEBUG=1, errors have their traceback.
     """

@@ -1,6 +1,8 @@
 """`structured cache`: where the cache on disk is, how large, and its removal."""
 
+import json
 from itertools import islice
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -8,19 +10,26 @@ from rich.table import Table
 from rich.text import Text
 
 from structured.cli.console import show
+from structured.cli.exits import say
 from structured.errors.values import counted
 from structured.index.cache import DiskCache, default_cache
 
 MAX_FAILURES = 10
 """How many of the files are listed that could not be removed."""
 
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
 cache_app = typer.Typer(rich_markup_mode=None, help="Show or clear the cache on disk.", no_args_is_help=True)
 
 
 @cache_app.command("info")
-def cache_info() -> None:
+def cache_info(*, as_json: AsJson = False) -> None:
     """Show where the cache is, and how large."""
     disk = _cache()
+    if as_json:
+        facts = {"folder": str(disk.folder), "files": len(disk.files()), "bytes": disk.size(), "limit": disk.max_bytes}
+        typer.echo(json.dumps(facts))
+        return
     table = Table.grid(padding=(0, 2))
     table.add_column(style="bold")
     table.add_column(overflow="fold")
@@ -32,9 +41,13 @@ def cache_info() -> None:
 
 
 @cache_app.command("clear")
-def cache_clear() -> None:
+def cache_clear(*, as_json: AsJson = False) -> None:
     """Remove every file of the cache. Exits with 1 if some could not be removed."""
     cleared = _cache().clear()
+    if as_json:
+        failed = {str(path): str(error) for path, error in cleared.failed.items()}
+        typer.echo(json.dumps({"removed": [str(path) for path in cleared.removed], "failed": failed}))
+        raise typer.Exit(bool(failed))
     Console().print(f"{counted(len(cleared.removed), 'file')} removed.")
     if not cleared.failed:
         return
@@ -50,6 +63,6 @@ def cache_clear() -> None:
 def _cache() -> DiskCache:
     disk = default_cache()
     if disk is None:
-        Console().print("The cache is off: STRUCTURED_CACHE is off, or there is no home folder for it.")
+        say("The cache is off: STRUCTURED_CACHE is off, or there is no home folder for it.")
         raise typer.Exit(1)
     return disk

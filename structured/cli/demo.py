@@ -6,6 +6,7 @@ import warnings
 from typing import Annotated, Any
 
 import typer
+from pydantic_core import to_json
 from rich.console import Console, Group
 from rich.panel import Panel
 from rich.pretty import Pretty
@@ -14,37 +15,37 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
+from structured.cli.models import MODEL_HELP
 from structured.cli.showcases import SHOWCASES, Showcase
-from structured.errors import PackagedModelWarning, StructuredError
+from structured.errors import PackagedModelWarning
 from structured.extraction.extractor import Extractor
 from structured.models import load_model
 from structured.output_types.resolve import resolve_type
 
 
 def demo(
-    model: Annotated[
-        str | None,
-        typer.Option(
-            help="A hub id, a folder, a GGUF file, or smollm2 once it is fetched. Default: $STRUCTURED_MODEL, or the "
-            "packaged model."
-        ),
-    ] = None,
+    model: Annotated[str | None, typer.Option("--model", "-m", help=MODEL_HELP)] = None,
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a line of JSON for each document.")] = False,
 ) -> None:
     """Extract eight types from eight documents, and show the objects."""
     console = Console()
+    status = Console(stderr=True).status
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", PackagedModelWarning)
-        try:
-            with console.status("Loading the model …"):
-                loaded = load_model(model)
-            started = time.perf_counter()
-            for showcase in SHOWCASES:
-                with console.status(f"Reading: {showcase.title} …"):
-                    answer = Extractor[Any](showcase.output_type, model=loaded)(showcase.document)
+        with status("Loading the model …"):
+            loaded = load_model(model)
+        started = time.perf_counter()
+        for showcase in SHOWCASES:
+            with status(f"Reading: {showcase.title} …"):
+                answer = Extractor[Any](showcase.output_type, model=loaded)(showcase.document)
+            if as_json:
+                record = {"id": showcase.title, "document": showcase.document, "value": answer}
+                typer.echo(to_json(record, by_alias=True))
+            else:
                 console.print(_panels(showcase, answer, width=console.width))
-        except StructuredError as error:
-            console.print(Text(f"{type(error).__name__}: {error}", style="red"))
-            raise typer.Exit(1) from error
+    if as_json:
+        return
     seconds = time.perf_counter() - started
     console.print(f"[bold]{len(SHOWCASES)} documents in {seconds:.1f} s[/bold] with {loaded.name}.")
     if caught:

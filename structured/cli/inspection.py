@@ -6,13 +6,12 @@ from typing import Annotated, cast
 
 import typer
 from rich import box
-from rich.console import Console, RenderableType
+from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from structured.cli.console import show
 from structured.cli.targets import load_target
-from structured.errors import StructuredError
 from structured.errors.values import counted
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName, check_whitespace
 from structured.output_types.inspection import FieldReport, Report, inspect_type, report_to_dict
@@ -43,15 +42,11 @@ def inspect_target(
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON instead.")] = False,
 ) -> None:
     """Report what is enforced, checked and refused of a type. Loads no model; exits with 1 if a field is refused."""
-    try:
-        output_type = load_target(target)
-        if regex:
-            typer.echo(to_regex(output_type, whitespace=cast("WhitespaceName", whitespace)))
-            return
-        report = inspect_type(output_type, whitespace=cast("WhitespaceName", whitespace))
-    except StructuredError as error:
-        Console(stderr=True).print(Text(f"{type(error).__name__}: {error}", style="red"))
-        raise typer.Exit(1) from error
+    output_type = load_target(target)
+    if regex:
+        typer.echo(to_regex(output_type, whitespace=cast("WhitespaceName", whitespace)))
+        return
+    report = inspect_type(output_type, whitespace=cast("WhitespaceName", whitespace))
     if as_json:
         typer.echo(json.dumps(report_to_dict(report), indent=2))
     else:

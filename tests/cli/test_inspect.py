@@ -208,9 +208,9 @@ def test_the_regular_expression_is_printed():
     [("Node", "Node contains itself, and no regular expression can"), ("Raw", "nan is not a bound of a number")],
 )
 def test_a_missing_regular_expression_is_explained(name, reason):
-    """On the error stream, with exit status 1."""
+    """On the error stream, with exit status 3."""
     result = run(f"shop_types:{name}", "--regex")
-    assert (result.exit_code, result.stdout) == (1, "")
+    assert (result.exit_code, result.stdout) == (3, "")
     assert f"SchemaError: {reason}" in result.stderr
 
 
@@ -226,7 +226,7 @@ def test_a_missing_regular_expression_is_explained(name, reason):
         (["broken.py:Bill"], 2, "'broken.py' cannot be imported: ZeroDivisionError: division by zero"),
         (["leaving.py:Bill"], 2, "'leaving.py' cannot be imported: SystemExit: 3"),
         (["shop_types:Bill", "--whitespace", "loose"], 2, "whitespace is 'loose'; it must be one of 'compact',"),
-        (["shop_types:amount"], 1, "SchemaError: 3 is a value, not a type."),
+        (["shop_types:amount"], 3, "SchemaError: 3 is a value, not a type."),
     ],
 )
 def test_errors_are_told_without_a_traceback(shop, arguments, status, message):

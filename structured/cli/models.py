@@ -1,0 +1,106 @@
+"""`structured models`: which models are here, what runs them, and how others are named."""
+
+import json
+import os
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from structured.cli.console import show
+from structured.models.fetched import FETCHABLE, fetched_path
+from structured.models.load import PACKAGED_MODEL, PACKAGED_NAME
+
+MODEL_HELP = (
+    "A hub id, a folder, a GGUF file, or smollm2 once it is fetched; see `structured models`. Default: "
+    "$STRUCTURED_MODEL, or the packaged model."
+)
+
+ENGINES = ("torch", "transformers", "llama-cpp-python", "gguf")
+"""The packages that run models, or read their files."""
+
+MISSING = {
+    "llama-cpp-python": "pip install llama-cpp-python jinja2, to run GGUF files as they are",
+    "gguf": "pip install gguf, to let transformers read GGUF files",
+}
+
+EXAMPLES = {
+    "a hub id": "--model HuggingFaceTB/SmolLM2-135M-Instruct",
+    "a folder": "--model ./checkpoint",
+    "a GGUF file": "--model ./model.Q4_K_M.gguf",
+    "a fetched model": "--model smollm2",
+    "for every command": "export STRUCTURED_MODEL=smollm2",
+    "in Python": "load_model(…): also (model, tokenizer), a function, a llama_cpp.Llama",
+}
+"""How models are named."""
+
+
+def list_models(*, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+    """Show which models are here, and what runs them. Loads none."""
+    models = [_facts(PACKAGED_NAME, PACKAGED_MODEL), *(_facts(name, fetched_path(name)) for name in FETCHABLE)]
+    default = os.environ.get("STRUCTURED_MODEL") or PACKAGED_NAME
+    engines = {name: _version(name) for name in ENGINES}
+    gpus = _gpus()
+    if as_json:
+        typer.echo(json.dumps({"default": default, "models": models, "engines": engines, "gpus": gpus}))
+    else:
+        show(*_shown(models, default, engines, gpus))
+
+
+def _facts(name: str, path: Path) -> dict[str, Any]:
+    """Return what there is to tell about a model; its size is None where it is not."""
+    files = [path] if path.is_file() else [one for one in path.rglob("*") if one.is_file()]
+    return {
+        "name": name,
+        "path": str(path) if files else None,
+        "bytes": sum(one.stat().st_size for one in files) if files else None,
+    }
+
+
+def _version(distribution: str) -> str | None:
+    try:
+        return version(distribution)
+    except PackageNotFoundError:
+        return None
+
+
+def _gpus() -> list[str]:
+    """Return the names of the GPUs that torch can use."""
+    import torch
+
+    return [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]
+
+
+def _shown(
+    models: list[dict[str, Any]], default: str, engines: dict[str, str | None], gpus: list[str]
+) -> list[RenderableType]:
+    """Return tables of models, engines and examples below each other."""
+    here = [
+        (one["name"], f"structured fetch {one['name']}" if one["path"] is None else _size(one["bytes"], one["path"]))
+        for one in models
+    ]
+    installed = [
+        (name, found or f"not installed: {MISSING.get(name, f'pip install {name}')}") for name, found in engines.items()
+    ]
+    installed.append(("GPU", ", ".join(gpus) or "none that torch can use"))
+    parts: list[RenderableType] = []
+    for title, rows in (
+        ("Models", [*here, ("default", default)]),
+        ("Engines", installed),
+        ("How to name one", list(EXAMPLES.items())),
+    ):
+        grid = Table.grid(padding=(0, 2))
+        grid.add_column(no_wrap=True, min_width=max(map(len, EXAMPLES)))
+        grid.add_column(overflow="fold")
+        for name, fact in rows:
+            grid.add_row(Text(name), Text(fact))
+        parts += [Text(title, style="bold"), grid, Text()]
+    return parts[:-1]
+
+
+def _size(size: int, path: str) -> str:
+    return f"{size / 1e6:,.0f} MB, {path}"
