@@ -1,0 +1,213 @@
+"""`structured extract`, `report` and `models`: what people write in a shell, and what programs read from it."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from structured.cli.app import app
+from structured.models.load import PACKAGED_MODEL
+
+ROOT = Path(__file__).parents[2]
+FIELDS = ("--fields", "name: str, age: int | None")
+JASON, ANA = "Jason is 25 years old.", "Ana Brandt, 31, is a nurse."
+
+
+@pytest.fixture(autouse=True)
+def letters(tmp_path, monkeypatch):
+    """Stand in a folder with a folder of letters, one of which is empty."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("STRUCTURED_MODEL", str(PACKAGED_MODEL))
+    monkeypatch.delenv("STRUCTURED_DEBUG", raising=False)
+    folder = tmp_path / "letters"
+    folder.mkdir()
+    for name, text in (("a.txt", JASON), ("b.txt", ANA), ("c.txt", "")):
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+def run(*arguments, text=None):
+    return CliRunner().invoke(app, arguments, input=text, env={"COLUMNS": "200", "TERM": "dumb"})
+
+
+def records(result):
+    return {record["id"]: record for record in map(json.loads, result.stdout.splitlines())}
+
+
+def start(*arguments, **options):
+    """Start a real process."""
+    command = [sys.executable, "-m", "structured", *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, **options)
+
+
+def test_each_document_gives_a_line_of_json():
+    """Also one that failed, which is told on stderr, and by the exit code."""
+    result = run("extract", *FIELDS, "letters")
+    found = records(result)
+    assert result.exit_code == 1
+    assert found["letters/a.txt"]["value"] == {"name": "Jason", "age": 25}
+    assert found["letters/b.txt"]["value"] == {"name": "Ana Brandt", "age": 31}
+    assert found["letters/c.txt"]["error"]["kind"] == "PromptError"
+    assert "letters/c.txt: PromptError: " in result.stderr
+    assert "\x1b" not in result.output
+
+
+@pytest.mark.parametrize("path", ["letters/[ab].txt", "./letters/a*", "letters/../letters/a.txt", "**/a.txt"])
+def test_patterns_are_resolved_where_a_shell_does_not(path):
+    """A file is called as it was found."""
+    result = run("extract", *FIELDS, path)
+    assert result.exit_code == 0
+    assert next(iter(records(result))).endswith(("a.txt", "b.txt"))
+
+
+def test_standard_input_is_one_document():
+    """Also of several lines."""
+    result = run("extract", *FIELDS, "-", text=f"Hello,\n{JASON}\n")
+    assert [record["value"]["age"] for record in records(result).values()] == [25]
+
+
+def test_the_rows_of_a_table_are_documents(tmp_path):
+    """With ids from a column or from the place, and with the other columns."""
+    with (tmp_path / "mails.csv").open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([["number", "body"], ["n1", JASON], ["n2", ANA]])
+    found = records(run("extract", *FIELDS, "mails.csv", "--column", "body", "--id", "number"))
+    assert found["n1"] == {"id": "n1", "metadata": {"number": "n1"}, "value": {"name": "Jason", "age": 25}}
+    (tmp_path / "mails.jsonl").write_text(json.dumps({"body": ANA}) + "\n", encoding="utf-8")
+    assert list(records(run("extract", *FIELDS, "mails.jsonl", "--column", "body"))) == ["mails.jsonl:1"]
+    piped = run("extract", *FIELDS, "-", "--column", "body", text=json.dumps({"body": ANA}) + "\n")
+    assert records(piped)["-:1"]["value"]["age"] == 31
+
+
+def test_a_call_goes_on_where_the_last_one_stopped(tmp_path):
+    """After a line that was torn off, too; unless it is to start anew."""
+    command = ("extract", *FIELDS, "letters/a.txt", "letters/b.txt", "-o", "out.jsonl")
+    assert run(*command).exit_code == 0
+    whole = (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    (tmp_path / "out.jsonl").write_text(whole[0] + whole[1][:20], encoding="utf-8")
+    assert "1 document in" in run(*command).stderr
+    assert (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines(keepends=True) == whole
+    assert "0 documents in" in run(*command).stderr
+    assert "2 documents in" in run(*command, "--fresh").stderr
+
+
+def test_a_table_has_a_row_for_each_document(tmp_path):
+    """And a column for each value; with evidence, behind it what is known of it."""
+    assert run("extract", *FIELDS, "letters", "-o", "out.csv", "--evidence").exit_code == 1
+    with (tmp_path / "out.csv").open(newline="", encoding="utf-8") as file:
+        rows = {row["_id"]: row for row in csv.DictReader(file)}
+    assert rows["letters/a.txt"]["name"] == "Jason"
+    assert rows["letters/a.txt"]["age:quote"] == "25"
+    assert rows["letters/c.txt"]["_error"].startswith("PromptError: ")
+    piped = run("extract", "--fields", "name: str", "letters/a.txt", "--format", "csv")
+    assert piped.stdout == "_id,_error,name\nletters/a.txt,,Jason\n"
+
+
+def test_records_become_a_review_page(tmp_path):
+    """With the type or without it; documents that failed are counted."""
+    run("extract", *FIELDS, "letters", "--evidence", "-o", "out.jsonl")
+    for more in ((), FIELDS):
+        done = run("report", "out.jsonl", "-o", "page.html", "--json", *more)
+        assert json.loads(done.stdout) == {"path": "page.html", "documents": 2, "failed": 1}
+        assert "Ana Brandt" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    run("extract", *FIELDS, "letters/a.txt", "-o", "plain.jsonl")
+    refused = run("report", "plain.jsonl")
+    assert refused.exit_code == 2
+    assert "has no evidence. Extract with --evidence." in refused.stderr
+
+
+def test_several_objects_may_be_in_a_document():
+    """As a list of the type."""
+    result = run("extract", "--fields", "name: str", "--many", "letters/a.txt")
+    assert [record["value"] for record in records(result).values()] == [[{"name": "Jason"}]]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        (["letters/a.txt"], 2, "There is no type before 'letters/a.txt'."),
+        (["shop:Invoice"], 2, "There are no documents after the type 'shop:Invoice'."),
+        ([*FIELDS, "letters/x.txt"], 2, "There is no file or folder 'letters/x.txt'. Is it letters/"),
+        ([*FIELDS, "letters/*.pdf"], 2, "No file fits 'letters/*.pdf'."),
+        ([*FIELDS, "letters", "--fresh"], 2, "--fresh is about an output."),
+        ([*FIELDS, "letters", "-o", "out.txt"], 2, "The name out.txt does not end in .jsonl or .csv."),
+        ([*FIELDS, "letters", "-o", "out.jsonl", "--format", "csv"], 2, "Call the table otherwise"),
+        ([*FIELDS, "letters", "--id", "n"], 2, "--id names a column beside that of the texts."),
+        ([*FIELDS, "table.csv"], 2, "table.csv is a table, of which each row is a document."),
+        ([*FIELDS, "table.csv", "--column", "txt"], 2, "table.csv has no column 'txt'. Did you mean 'text'?"),
+        (["--fields", "a: strng", "letters"], 2, "'strng' is no type here. Did you mean 'str'?"),
+        ([*FIELDS, "letters", "--max-tokens", "0"], 2, "max_tokens is 0"),
+        ([*FIELDS, "letters", "--model", "./nothing"], 3, "ModelError: There is no folder './nothing'."),
+        (["false.json", "letters"], 3, "UnsatisfiableError: "),
+    ],
+)
+def test_errors_are_sentences(tmp_path, arguments, status, message):
+    """What is wrong and what to write, before any document is read; the exit code tells the kind."""
+    (tmp_path / "table.csv").write_text("n,text\n1,a\n", encoding="utf-8")
+    (tmp_path / "false.json").write_text("false", encoding="utf-8")
+    result = run("extract", *arguments)
+    assert (result.exit_code, result.stdout) == (status, "")
+    assert message in " ".join(result.stderr.split())
+    assert "Traceback" not in result.stderr
+
+
+def test_models_are_facts():
+    """Of what is here, and of what runs it."""
+    facts = json.loads(run("models", "--json").stdout)
+    assert [one["name"] for one in facts["models"]] == ["the packaged model", "smollm2"]
+    assert facts["models"][0]["path"] == str(PACKAGED_MODEL)
+    assert facts["default"] == str(PACKAGED_MODEL)
+    assert facts["engines"]["torch"]
+    assert "How to name one" in run("models").stdout
+
+
+@pytest.mark.parametrize("command", ["", "extract", "report", "inspect", "models", "fetch", "demo", "compile", "cache"])
+def test_every_help_has_examples(command):
+    """Which fit in a terminal of 80 columns."""
+    done = CliRunner().invoke(app, [*command.split(), "--help"], terminal_width=80)
+    examples = done.output.partition("Examples:\n")[2].splitlines()
+    assert done.exit_code == 0
+    assert examples
+    assert all(len(line) <= 80 for line in done.output.splitlines())
+
+
+@pytest.mark.thorough
+def test_a_pipe_that_is_closed_ends_the_command_quietly(tmp_path):
+    """As `| head` closes it."""
+    lines = "".join(json.dumps({"text": JASON}) + "\n" for _ in range(300))
+    (tmp_path / "many.jsonl").write_text(lines, encoding="utf-8")
+    with start("extract", *FIELDS, "many.jsonl", "--column", "text") as process:
+        assert process.stdout.readline().startswith(b'{"id": "many.jsonl:')
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait(60) == 141
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(os.name == "nt", reason="Signals are sent otherwise there.")
+def test_an_interrupt_keeps_what_is_done(tmp_path):
+    """And says how to go on, which does the rest."""
+    lines = "".join(json.dumps({"text": JASON, "n": str(number)}) + "\n" for number in range(200))
+    (tmp_path / "many.jsonl").write_text(lines, encoding="utf-8")
+    command = ("extract", *FIELDS, "many.jsonl", "--column", "text", "--id", "n", "-o", "out.jsonl")
+    output = tmp_path / "out.jsonl"
+    with start(*command) as process:
+        while process.poll() is None and not (output.exists() and output.stat().st_size):
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert b"are in out.jsonl. Go on with:\nstructured extract --fields 'name: str, age: int | None' many" in told
+    assert b"Traceback" not in told
+    done = len(output.read_text(encoding="utf-8").splitlines())
+    assert 0 < done < 200
+    assert f"{200 - done} documents in" in run(*command).stderr
+    ids = [json.loads(line)["id"] for line in output.read_text(encoding="utf-8").splitlines()]
+    assert sorted(ids, key=int) == [str(number) for number in range(200)]
