@@ -50,8 +50,20 @@ def _values(record: Record) -> Iterator[tuple[Steps, Any]]:
     failed = record.get("error")
     yield from leaves({**about, "_error": f"{failed['kind']}: {failed['message']}" if failed else None})
     if failed is None:
-        value = record["value"]
+        value = _without_empty(record["value"])
         yield from leaves(value if isinstance(value, dict) else {"value": value})
+
+
+def _without_empty(value: Any) -> Any:
+    """Return a value with null in place of empty lists and objects, so that they have a column."""
+    match value:
+        case dict() if value:
+            return {name: _without_empty(inside) for name, inside in value.items()}
+        case list() if value:
+            return [_without_empty(inside) for inside in value]
+        case dict() | list():
+            return None
+    return value
 
 
 def _is_about_document(steps: Steps) -> bool:
