@@ -9,6 +9,7 @@ import typer
 from structured.cli.cache import cache_app
 from structured.cli.compile import compile_now
 from structured.cli.demo import demo
+from structured.cli.evaluation import evaluate_gold
 from structured.cli.exits import Commands
 from structured.cli.extraction import extract_documents
 from structured.cli.fetch import fetch_model
@@ -51,6 +52,15 @@ app.command(
         "structured report out.jsonl --type shop.py:Invoice --below 0.9",
     ),
 )(write_report)
+app.command(
+    "eval",
+    epilog=_examples(
+        "structured eval gold.jsonl shop.py:Invoice --model smollm2",
+        "structured eval gold.jsonl shop.py:Invoice -o evaluation.html",
+        "structured eval gold.jsonl shop.py:Invoice --json > before.json",
+        "structured eval gold.jsonl shop.py:Invoice --baseline before.json",
+    ),
+)(evaluate_gold)
 app.command(
     "inspect",
     epilog=_examples(

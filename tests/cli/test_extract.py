@@ -168,7 +168,9 @@ def test_models_are_facts():
     assert "How to name one" in run("models").stdout
 
 
-@pytest.mark.parametrize("command", ["", "extract", "report", "inspect", "models", "fetch", "demo", "compile", "cache"])
+@pytest.mark.parametrize(
+    "command", ["", "extract", "report", "eval", "inspect", "models", "fetch", "demo", "compile", "cache"]
+)
 def test_every_help_has_examples(command):
     """Which fit in a terminal of 80 columns."""
     done = CliRunner().invoke(app, [*command.split(), "--help"], terminal_width=80)
@@ -211,3 +213,17 @@ def test_an_interrupt_keeps_what_is_done(tmp_path):
     assert f"{200 - done} documents in" in run(*command).stderr
     ids = [json.loads(line)["id"] for line in output.read_text(encoding="utf-8").splitlines()]
     assert sorted(ids, key=int) == [str(number) for number in range(200)]
+
+
+def test_answers_are_compared_with_gold(tmp_path):
+    """As tables, as JSON that a later run is compared with, and as a page."""
+    gold = {"id": "a", "document": JASON, "value": {"name": "Jason", "age": 26}}
+    (tmp_path / "gold.jsonl").write_text(json.dumps(gold) + "\n", encoding="utf-8")
+    done = run("eval", "gold.jsonl", *FIELDS, "--json", "-o", "page.html")
+    assert json.loads(done.stdout)["fields"].keys() == {"name", "age"}
+    assert (tmp_path / "page.html").is_file()
+    (tmp_path / "before.json").write_text(done.stdout, encoding="utf-8")
+    assert "age" in run("eval", "gold.jsonl", *FIELDS, "--baseline", "before.json").stdout
+    refused = run("eval", "gold.jsonl")
+    assert refused.exit_code == 2
+    assert "There is no type." in refused.stderr

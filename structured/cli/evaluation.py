@@ -1,0 +1,50 @@
+"""`structured eval`: answers beside the right ones, as figures for a terminal, as JSON and as a page."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from structured.cli.console import show
+from structured.cli.exits import say
+from structured.cli.extraction import FIELDS_HELP, read_type
+from structured.cli.models import MODEL_HELP
+from structured.extraction.extractor import make_extractor
+from structured.jobs.evaluation.evaluate import evaluate
+from structured.jobs.evaluation.evaluation import Evaluation
+
+
+def evaluate_gold(  # noqa: PLR0913  the options of the command
+    gold: Annotated[
+        Path, typer.Argument(exists=True, dir_okay=False, help="Right answers, as the review page exports them.")
+    ],
+    target: Annotated[str | None, typer.Argument(metavar="TYPE", help="The type; leave it out with --fields.")] = None,
+    *,
+    fields: Annotated[str | None, typer.Option("--fields", "-f", metavar="FIELDS", help=FIELDS_HELP)] = None,
+    model: Annotated[str | None, typer.Option("--model", "-m", help=MODEL_HELP)] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="The page to write.")] = None,
+    review: Annotated[Path | None, typer.Option(help="The review page that the page links to.")] = None,
+    baseline: Annotated[
+        Path | None, typer.Option(exists=True, dir_okay=False, help="What --json printed before, to compare with.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Extract from the documents of a gold file, and compare with its answers."""
+    if target is None and fields is None:
+        raise typer.BadParameter("There is no type. Write module:Type, file.py:Type or schema.json, or pass --fields.")
+    output_type = read_type(target, fields)
+    try:
+        before = None if baseline is None else Evaluation.from_json(baseline.read_text(encoding="utf-8"))
+        extractor = make_extractor(output_type, None, {} if model is None else {"model": model})
+        evaluation = evaluate(extractor, gold)
+        if output is not None:
+            evaluation.to_html(output, review=review)
+        difference = None if before is None else evaluation.compare(before)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
+    if output is not None:
+        say(f"The page is {output}.")
+    if as_json:
+        typer.echo(evaluation.to_json())
+    else:
+        show(evaluation if difference is None else difference)
