@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from doubles import each_generation
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, field_validator
@@ -90,7 +91,7 @@ def test_each_document_has_a_record(tmp_path: Path) -> None:
     assert found["2"]["error"]["kind"] == "PromptError"
     before = path.read_bytes()
     asked: list[int] = []
-    again = extractor(observe=lambda position, _: asked.append(position))
+    again = extractor(observe=each_generation(lambda position, _: asked.append(position)))
     assert again.batch(iter(documents), output=str(path)) == BatchSummary(path, 0, 0, 4, 2)
     assert (path.read_bytes(), asked) == (before, [])
 
@@ -406,7 +407,7 @@ def test_an_interrupt_says_how_to_go_on(tmp_path: Path) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt) as caught:
-        extractor(observe=interrupts).batch(texts(9), output=path)
+        extractor(observe=each_generation(interrupts)).batch(texts(9), output=path)
     assert f"kept in {path}; the same call goes on" in caught.value.__notes__[0]
     kept = len(records(path))
     assert extractor().batch(texts(9), output=path) == BatchSummary(path, 9 - kept, 0, kept, 0)
