@@ -13,7 +13,7 @@ from structured.errors import Attempt, NotStatedError, PromptError
 from structured.extraction.documents.chunks import Chunk, Count, chunks
 from structured.extraction.documents.document import DocumentLike
 from structured.extraction.options import Options
-from structured.extraction.task import Answer, Given, Item, Task
+from structured.extraction.task import Answer, Given, Item, Part, Task
 from structured.models import calls
 from structured.output_types.evidence import Evidence
 from structured.output_types.extraction import Usage
@@ -91,13 +91,6 @@ class _TokenCount:
 
     def __call__(self, text: str) -> int:
         return max(len(calls.encode(self._model, text)) - self._around, 1) if text else 0
-
-
-class Part(NamedTuple):
-    """A chunk of a long document that is being answered."""
-
-    of: "LongDocument"
-    chunk: Chunk
 
 
 class _PartOfPass(NamedTuple):

@@ -5,7 +5,7 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 from structured.automata import Automaton
 from structured.decoding.reasoning import Thinking, thinking_index
@@ -15,6 +15,7 @@ from structured.decoding.sampling import Sampler
 from structured.decoding.token_healing import Healed, begun_index, heal
 from structured.errors import Attempt, PromptError
 from structured.extraction.conversation import Conversation
+from structured.extraction.documents.chunks import Chunk
 from structured.extraction.documents.document import DocumentLike, read_document
 from structured.extraction.prompts import chat_messages, check_characters, completion_prompt
 from structured.index.compile import compile_type
@@ -26,9 +27,6 @@ from structured.output_types.extraction import Usage
 from structured.output_types.output_type import Description, OutputType
 from structured.results.evidence import Kept
 from structured.results.voting import Candidate, vote
-
-if TYPE_CHECKING:
-    from structured.extraction.long_documents import Part
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,6 +250,23 @@ class Answer(NamedTuple):
     evidence: Mapping[str, Evidence] = MappingProxyType({})
 
 
+class Whole(Protocol):
+    """A document that is answered in parts."""
+
+    is_over: bool
+    """Whether it has a result or an error."""
+
+    def take(self, item: "Item", answer: Answer) -> None:
+        """Take the answer to a part."""
+
+
+class Part(NamedTuple):
+    """A chunk of a document that is being answered."""
+
+    of: Whole
+    chunk: Chunk
+
+
 @dataclass(slots=True, eq=False)
 class Item:
     """One document on its way to its answer."""
@@ -280,7 +295,7 @@ class Item:
     """What is kept of an answer in the next attempt."""
     uncertain: "Answer | None" = None
     """An answer that is taken if the next attempt gives none that the model is surer of."""
-    part: "Part | None" = None
+    part: Part | None = None
     """The part of a long document that it is."""
 
     def count(self, candidates: Sequence[Generation]) -> None:

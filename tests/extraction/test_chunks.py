@@ -89,7 +89,7 @@ def shown(document: str, max_tokens: int) -> list[str]:
             70,
             [
                 "First of all. A sentence that goes on\nin the next line and ends here. ",
-                "Another one comes after it.\n",
+                "Another comes after it.\n",
             ],
         ),
         (

@@ -416,7 +416,7 @@ def test_an_interrupt_says_how_to_go_on(tmp_path: Path) -> None:
 KILLED = """
 import sys
 from pathlib import Path
-sys.path.insert(0, str(Path(sys.argv[1])))
+sys.path[:0] = [sys.argv[1], str(Path(sys.argv[1], "..", "support"))]
 from test_output import extractor, texts
 print("ready", flush=True)
 print(extractor().batch(texts(int(sys.argv[3])), output=sys.argv[2]).before)
