@@ -11,6 +11,8 @@ extract(Person, "Jason is 25 years old.")  # Person(name='Jason', age=25)
 """
 
 import logging
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from structured.decoding.reasoning import Thinking
 from structured.decoding.requests import Generation
@@ -49,10 +51,6 @@ from structured.extraction.output.batch import BatchSummary
 from structured.extraction.output.reading import read_results
 from structured.extraction.stream import Stream
 from structured.integrations.transformers import GuidedLogitsProcessor
-from structured.jobs.evaluation.evaluate import evaluate
-from structured.jobs.evaluation.evaluation import Evaluation
-from structured.jobs.report.report import report
-from structured.jobs.table import write_table
 from structured.models import load_model
 from structured.output_types.evidence import Evidence
 from structured.output_types.extraction import Extraction
@@ -65,15 +63,37 @@ from structured.output_types.regular_expression import to_regex
 from structured.results.calibration import Calibration
 from structured.results.partial import PartialReader
 
+if TYPE_CHECKING:
+    from structured.jobs.evaluation.evaluate import evaluate
+    from structured.jobs.evaluation.evaluation import Evaluation
+    from structured.jobs.report.report import report
+    from structured.jobs.table import write_table
+
 logging.getLogger(__name__).addHandler(logging.NullHandler())  # where the log goes is the application's choice
 
 
-def __getattr__(name: str) -> str:
-    if name != "__version__":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib.metadata import version
+_LATER = {
+    "Evaluation": "structured.jobs.evaluation.evaluation",
+    "evaluate": "structured.jobs.evaluation.evaluate",
+    "report": "structured.jobs.report.report",
+    "write_table": "structured.jobs.table",
+}
+"""What is imported when it is first used, since most programs do without it, and where it is."""
 
-    return version("structured-extraction")
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("structured-extraction")
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = getattr(import_module(_LATER[name]), name)
+    return globals()[name]
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
 
 
 __all__ = [

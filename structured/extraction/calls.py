@@ -11,7 +11,6 @@ from structured.errors import SchemaError, StructuredError
 from structured.errors.calling_line import calling_line, warnings_at
 from structured.errors.values import shown
 from structured.extraction.conversation import TextOrChat
-from structured.extraction.documents.async_documents import readable
 from structured.extraction.documents.document import AsyncDocuments, Documents
 from structured.extraction.extractor import Extractor, make_extractor, outcome_of_each
 from structured.extraction.options import Errors, Options, check_absent, check_batch, checked_options
@@ -368,6 +367,8 @@ async def aextract_batch(  # noqa: PLR0913  what tells the type of the results
     ahead; what it raises is raised when the documents before it are finished.
     """
     kind, kept = (absent, evidence), (output, resume)
+    from structured.extraction.documents.async_documents import readable  # with asyncio
+
     async with readable(documents) as given:
         return await _in_thread(lambda: _batch(output_type, given, kind, errors, progress, kept, options))
 

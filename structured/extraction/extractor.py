@@ -14,7 +14,6 @@ from structured.errors.arguments import check_picklable
 from structured.errors.calling_line import calling_line, warnings_at
 from structured.errors.values import counted, described, message, shown
 from structured.extraction.conversation import Conversation, TextOrChat
-from structured.extraction.documents.async_documents import each_in_thread, readable
 from structured.extraction.documents.document import (
     AsyncDocuments,
     DocumentLike,
@@ -326,6 +325,8 @@ class Extractor(Generic[T]):
         The documents may also be an asynchronous iterable, as for `aextract_batch`. Where the loop over the results is
         left or cancelled, the model stops after the documents that it is at.
         """
+        from structured.extraction.documents.async_documents import each_in_thread, readable  # with asyncio
+
         with warnings_at(calling_line()):
             context = copy_context()
         async with readable(documents) as given:

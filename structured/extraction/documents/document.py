@@ -10,7 +10,6 @@ from structured.errors import PromptError
 from structured.errors.values import shown
 from structured.extraction.conversation import TextOrChat, is_message
 from structured.extraction.documents.content import page_of
-from structured.extraction.documents.files import read_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +52,8 @@ def read_document(given: object) -> Document:
         case (str() as identity, str() as text):
             return Document(text, identity)
         case Path():
+            from structured.extraction.documents.files import read_file  # with much that only files need
+
             text, pages = read_file(given)
             return Document(text, str(given), pages=pages)
         case PromptError():
