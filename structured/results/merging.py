@@ -245,12 +245,18 @@ class _Records:
         self._unplaced: dict[Hashable, _Record] = {}
 
     def add(self, answer: _Node) -> None:
-        """Take the items of a part."""
+        """Take the items of a part; two that say the same of the same places are one."""
         items = answer.items or []
         placed = [_places(one) for one in items]
         shared = Counter(place for one in placed for place in one.items())
         order = -1.0
+        said: set[Hashable] = set()
         for index, (item, places) in enumerate(zip(items, placed, strict=True)):
+            if places:
+                again = (identity(_data(item)), frozenset(places.items()))
+                if again in said:  # the model repeats itself
+                    continue
+                said.add(again)
             own = {steps: place for steps, place in places.items() if shared[steps, place] == 1}
             order = max(order, min((place.start for place in own.values()), default=order))
             data = _data(item)

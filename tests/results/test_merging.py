@@ -20,7 +20,7 @@ def said(data: Any, document: str = "", *, start: int = 0, confidence: float = 0
     evidence = {}
     for steps, value in leaves(data):
         place = document.find(str(value), start)
-        span = None if place < 0 or value is None else (place, place + len(str(value)))
+        span = None if place < 0 or value in {None, ""} else (place, place + len(str(value)))
         match = "absent" if value is None else "none" if span is None else "exact"
         evidence[steps_to_path(steps)] = Evidence(span, match, confidence)  # type: ignore[arg-type]
     return PartAnswer(data, evidence)
@@ -144,6 +144,16 @@ def test_nested_lists_and_objects() -> None:
         "lines[2]": "eggs",
         "total": "12",
     }
+
+
+def test_a_model_that_repeats_itself() -> None:
+    """Two items of one chunk that say the same of the same places are one; of other places, they are two."""
+    document = "Ana 31, Ana 31"
+    twice = said([{"name": "Ana", "age": 31}] * 2, document)
+    again = said([{"name": "Ana", "age": 31}], document, start=5)
+    moved = {path.replace("[0]", "[1]"): one for path, one in again.evidence.items()}
+    assert merge([twice]).data == [{"name": "Ana", "age": 31}]
+    assert len(merge([PartAnswer(twice.data, {**twice.evidence, **moved})]).data) == 2
 
 
 def test_many_parts_take_time_in_proportion() -> None:
