@@ -72,6 +72,8 @@ class Sampler:
 
     def generator(self, item: int, attempt: int) -> np.random.Generator:
         """Return the random numbers for one item of a batch and one attempt at it."""
+        if self.temperature == 0:
+            return np.random.default_rng(0)  # nothing is drawn, and random seeds are slow to come by in some containers
         return np.random.default_rng(None if self.seed is None else [self.seed, item, attempt])
 
     def choose(

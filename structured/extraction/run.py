@@ -270,7 +270,7 @@ class Run:
             return
         search = self.search.for_retries if attempt else self.search
         shared = common_beginning([*{item.beginning for item in items}])
-        requests = [item.task.request(item, self.search.sampler, attempt, shared) for item in items]
+        requests = [item.task.request(item, search.sampler, attempt, shared) for item in items]
         try:
             for place, candidates in search.candidates(
                 items[0].task.model,

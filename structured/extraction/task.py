@@ -2,6 +2,7 @@
 
 import functools
 import itertools
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -332,5 +333,8 @@ class Item:
 
 def common_beginning(texts: Sequence[Sequence[int]]) -> tuple[int, ...]:
     """Return the tokens that all of some texts begin with."""
-    columns = itertools.takewhile(lambda column: len(set(column)) == 1, zip(*texts, strict=False))
-    return tuple(column[0] for column in columns)
+    common = tuple(texts[0])
+    for other in texts[1:]:
+        differing = itertools.compress(itertools.count(), map(operator.ne, common, other))
+        common = common[: next(differing, len(other))]
+    return common
