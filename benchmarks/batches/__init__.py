@@ -1,0 +1,1 @@
+"""Batches, measured: many documents, interrupted ones, long ones, and LangExtract beside this library."""
