@@ -49,6 +49,7 @@ def killed(documents: int, kills: int, seed: int = 1) -> Killed:
             ends = 0.0
             while process.poll() is None:
                 looks += _looked_at(path)
+                time.sleep(0.01)
                 if not ends and _size(path) != before:  # it writes: from here on, any moment
                     ends = time.monotonic() + rng.uniform(0.0, 0.6)
                 if ends and time.monotonic() >= ends:
@@ -98,7 +99,6 @@ def _size(path: Path) -> int:
 def _looked_at(path: Path) -> int:
     """Read the file, and tell whether there was one. Raises OutputError if it cannot be read."""
     if not path.exists():
-        time.sleep(0.01)
         return 0
     for result in read_results(path, Order):
         assert result.value is not None
