@@ -69,7 +69,8 @@ def killed(documents: int, kills: int, seed: int = 1) -> Killed:
         lines = path.read_text(encoding="utf-8").splitlines()
         values = {record["id"]: Order.model_validate(record["value"]) for record in map(json.loads, lines)}
     right = sum(
-        values.get(one.id or "") == Order.model_validate_json(read_one(one.text)) for one in short_documents(documents)
+        values.get(one.id or "") == Order.model_validate_json(read_one(str(one.text)))
+        for one in short_documents(documents)
     )
     if not right == len(lines) == documents:
         raise ValueError(f"{right} of {documents} documents have a right record; {len(lines)} records")
@@ -82,7 +83,7 @@ def two_at_once(documents: int) -> list[int]:
         path = Path(folder) / "orders.jsonl"
         processes = [_started(path, documents) for _ in range(2)]
         codes = sorted(process.wait() for process in processes)
-        found = sorted(int(result.document.id or -1) for result in read_results(path, Order))
+        found = sorted(int(result.id) for result in read_results(path, Order))
     if codes != [0, REFUSED] or found != [*range(documents)]:
         raise ValueError(f"the exit codes were {codes}, and {len(found)} of {documents} documents have a record")
     return codes

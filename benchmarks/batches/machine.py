@@ -83,8 +83,8 @@ class _Clocks:
     @contextmanager
     def installed(self) -> Iterator[None]:
         """Put a clock on each method while this lasts."""
-        methods = [(ScriptedModel, "encode"), (ScriptedModel, "prefill")]
-        methods += [(ScriptedBatch, name) for name in ("forward", "select", "join", "finish")]  # type: ignore[list-item]
+        methods: list[tuple[type, str]] = [(ScriptedModel, "encode"), (ScriptedModel, "prefill")]
+        methods += [(ScriptedBatch, name) for name in ("forward", "select", "join", "finish")]
         before = [(owner, name, getattr(owner, name)) for owner, name in methods]
         for owner, name, method in before:
             setattr(owner, name, self._clocked(method, is_tokenizer=name == "encode"))

@@ -31,7 +31,7 @@ def written(count: int) -> Cost:
         path = Path(folder) / "orders.jsonl"
         with measured() as cost:
             extractor.batch(short_documents(count), output=path, progress=False)
-        found = sorted(int(result.document.id or -1) for result in read_results(path, Order) if not result.error)
+        found = sorted(int(result.id) for result in read_results(path, Order) if not result.error)
     if found != [*range(count)]:
         raise ValueError(f"{len(found)} of {count} documents have a record, or not one each")
     return cost

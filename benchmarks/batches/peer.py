@@ -75,7 +75,8 @@ def of_langextract(document: str, **options: Any) -> Found:
         )
     orders: Found = []
     for one in answer.extractions or ():
-        said, place = one.attributes or {}, one.char_interval
+        said: dict[str, Any] = dict(one.attributes or {})
+        place = one.char_interval
         values = (str(said.get("number")), str(said.get("customer")), str(said.get("total")))
         span = None if place is None or place.start_pos is None else (place.start_pos, place.end_pos)
         orders.append((values, span))
@@ -109,7 +110,7 @@ def scored(document: Long, found: Found) -> Score:
     stated = Counter((values, (spans[0][0], spans[2][1])) for values, spans in document.orders)
     wanted, said = Counter(values for values, _ in document.orders), Counter(values for values, _ in found)
     right = sum((wanted & said).values())
-    placed = sum((Counter((values, span) for values, span in found if span is not None) & stated).values())  # type: ignore[misc]
+    placed = sum((Counter((values, span) for values, span in found if span is not None) & stated).values())
     return Score(right / sum(wanted.values()), sum((said - wanted).values()), right - placed)
 
 

@@ -110,7 +110,13 @@ class VocabularyError(StructuredError):
 
 
 class PromptError(StructuredError):
-    """A text that is empty, a prompt longer than the model's context, or a docstring that is not a template."""
+    """A text that is empty, a prompt longer than the model's context, or a docstring that is not a template.
+
+    Attributes:
+        document_id: What the document is called that could not be read, if it has a name; see `read_rows`.
+    """
+
+    document_id = ""
 
 
 class ModelError(StructuredError):

@@ -19,6 +19,7 @@ from structured.output_types.evidence import Evidence
 from structured.output_types.extraction import Usage
 from structured.output_types.json_output import JsonOutput
 from structured.output_types.keys import keys
+from structured.output_types.shapes import shapes
 from structured.results.merging import Merged, PartAnswer, Prefer, merge
 
 ANSWER_SHARE = 4
@@ -26,6 +27,9 @@ ANSWER_SHARE = 4
 
 CHUNK_SHARE = 2
 """A chunk takes up to this part of the context, unless the caller says otherwise; the answer may take the rest."""
+
+FINEST = 8
+"""A chunk whose answer is shortened is split down to this part of the tokens that it may have."""
 
 MAX_LETTERS = 32
 """Characters for each token that fits, above which a text is too long in any case, and not tokenised to see it."""
@@ -116,6 +120,8 @@ class LongDocument:
     attempts: list[Attempt] = field(default_factory=list)
     seconds: float = 0.0
     shortened: bool = False
+    is_limited_by_context: bool = False
+    """Whether it was shortened since the context leaves fewer tokens than the caller allows."""
     repetitive: bool = False
     _passes: int = 0
     _waiting: deque[Chunk] = field(default_factory=deque)
@@ -141,11 +147,6 @@ class LongDocument:
     def pages(self) -> Sequence[int]:
         """Where each page of the text starts."""
         return self.given.pages
-
-    @property
-    def is_limited_by_context(self) -> bool:
-        """Whether a chunk that cannot be split leaves its answer less of the context than the caller allows."""
-        return False
 
     def next_item(self) -> Item | None:
         """Return the next chunk, prepared; None if there is none before others are answered.
@@ -181,9 +182,10 @@ class LongDocument:
         self.attempts += item.attempts
         self.seconds += item.seconds
         is_short = any(one.shortened for one in answer.generations)
-        if is_short and self._split(chunk):
+        if is_short and self._split(chunk, least=self.chunk_tokens // FINEST):
             return
         self.shortened |= is_short
+        self.is_limited_by_context |= is_short and item.is_limited_by_context
         self.repetitive |= any(one.diagnostics.repetitions for one in answer.generations)
         data = self.task.output_type.to_data(answer.text)
         evidence = {path: _moved(one, chunk) for path, one in answer.evidence.items()}
@@ -201,26 +203,16 @@ class LongDocument:
             return None
         return merged
 
-    def surest(self) -> Merged:
-        """Return the answer to the chunk that says most, and of which the model is surest."""
-
-        def worth(one: PartAnswer) -> tuple[int, float]:
-            found = [known for known in one.evidence.values() if known.match not in {"absent", "none"}]
-            return len(found), sum(known.confidence or 0.0 for known in found)
-
-        best = max((one.answer for one in self._answers), key=worth)
-        return Merged(best.data, best.evidence, {})
-
     def _begin_pass(self) -> None:
         """Let the chunks of a pass wait; those of each pass are smaller, down to a half, and so have other joints."""
         share = 1 - self._passes / self.splitting.passes / 2
         self._passes += 1
         self._waiting.extend(chunks(self.document, self.count, max(round(share * self.chunk_tokens), 1)))
 
-    def _split(self, chunk: Chunk) -> bool:
-        """Let the parts of a chunk wait in its place, and tell whether it has several."""
+    def _split(self, chunk: Chunk, *, least: int = 1) -> bool:
+        """Let the parts of a chunk wait in its place, and tell whether it has several, of so many tokens or more."""
         tokens = self.count(self.document[slice(*chunk.body)]) // 2
-        if tokens < 1:
+        if tokens < max(least, 1):
             return False
         pieces = chunks(self.document, self.count, tokens, within=chunk.body)
         if len(pieces) < 2:
@@ -232,8 +224,12 @@ class LongDocument:
         output_type = self.task.output_type
         assert isinstance(output_type, JsonOutput)
         ordered = sorted(self._answers, key=lambda one: (one.number, one.start))
-        key_of = keys(output_type, self.splitting.merge_by)
-        return merge([one.answer for one in ordered], prefer=self.splitting.prefer, key_of=key_of)
+        return merge(
+            [one.answer for one in ordered],
+            prefer=self.splitting.prefer,
+            key_of=keys(output_type, self.splitting.merge_by),
+            shape_of=shapes(output_type),
+        )
 
 
 def _moved(evidence: Evidence, chunk: Chunk) -> Evidence:

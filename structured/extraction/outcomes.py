@@ -65,6 +65,11 @@ class BatchResult(NamedTuple, Generic[T]):
     value: T | None
     error: StructuredError | None = None
 
+    @property
+    def id(self) -> str:
+        """What the document is called: its id, its path, or else its position."""
+        return id_of(self.document, self.position)
+
 
 class _Limited(NamedTuple):
     """An answer that was shortened: where, of which task, and whether the model's context was what limited it."""

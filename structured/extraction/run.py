@@ -14,6 +14,7 @@ from structured.decoding.strategy import Search
 from structured.errors import (
     Attempt,
     BudgetError,
+    GenerationError,
     NotStatedError,
     PatternError,
     PromptError,
@@ -393,19 +394,20 @@ class Run:
         )
 
     def _finish_long(self, long: LongDocument, merged: Merged, outcome: Outcome) -> None:
-        """Take what the chunks of a document say together as its result.
-
-        If a validator rejects that, the result is the answer to one chunk, that which says most.
-        """
+        """Take what the chunks of a document say together as its result; it fails if a validator rejects that."""
+        long.is_over = True
         wanted = long.task.output_type
         text = wanted.from_data(merged.data)
         value = read_answer(wanted, text)
         if isinstance(value, Attempt):
-            long.attempts.append(value)
-            merged = long.surest()
-            text = wanted.from_data(merged.data)
-            value = wanted.parse(text)
-        long.is_over = True
+            error = GenerationError([*long.attempts, value], document=None if long.given.is_single else long.position)
+            error.add_note(
+                "The last attempt is what the chunks of the document say together; each was accepted by itself. "
+                "Loosen the rule, or raise chunk_tokens."
+            )
+            error.__cause__ = value.error
+            outcome.fail(long.position, error)
+            return
         result = self._result(long, Answer(text, value, (), merged.evidence), merged.conflicts)
         outcome.accept(long, result, text, shortened=long.shortened, repetitive=long.repetitive)
 

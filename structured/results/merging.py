@@ -5,6 +5,7 @@ same places of the document, or have the same keys. An object is merged member b
 place one is preferred; the others are kept as conflicts.
 """
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from structured.json_schema.logic.equality import identity
 from structured.output_types.evidence import Evidence
 from structured.output_types.keys import KeyOf
 from structured.output_types.paths import Steps, steps_to_path
+from structured.output_types.shapes import ShapeOf
 
 Prefer = Literal["confident", "first", "longest", "vote"]
 """Which of several values that parts of a document give: that of which the model is surest, the first, the longest, or
@@ -44,13 +46,19 @@ class Merged:
     conflicts: Conflicts
 
 
-def merge(answers: Sequence[PartAnswer], *, prefer: Prefer = "confident", key_of: KeyOf | None = None) -> Merged:
+def merge(
+    answers: Sequence[PartAnswer],
+    *,
+    prefer: Prefer = "confident",
+    key_of: KeyOf = lambda _steps, _item: None,
+    shape_of: ShapeOf = lambda _steps, data: type(data).__name__,
+) -> Merged:
     """Return what the parts of a document say together; the parts are given in their order.
 
     `[{"no": 1}, {"no": 2}]`, `[{"no": 2}, {"no": 3}]` → `[{"no": 1}, {"no": 2}, {"no": 3}]`, if 2 stands at one place.
     """
     nodes = [_node(one.data, one.evidence, number, ()) for number, one in enumerate(answers)]
-    merging = _Merging(prefer, key_of or (lambda _steps, _item: None))
+    merging = _Merging(prefer, key_of, shape_of)
     merged = merging.merged(nodes, ())
     evidence: dict[str, Evidence] = {}
     conflicts: dict[str, Sequence[tuple[Any, Evidence]]] = {}
@@ -135,18 +143,31 @@ class _Merging(NamedTuple):
 
     prefer: Prefer
     key_of: KeyOf
+    shape_of: ShapeOf
 
     def merged(self, nodes: Sequence[_Node], steps: Steps) -> _Node:
-        """Return what nodes of different parts say of one place."""
+        """Return what nodes of different parts say of one place.
+
+        Only those of one shape can be put together: that of most. What the others say is kept beside it.
+        """
         if len(nodes) == 1 and nodes[0].is_leaf:
             return nodes[0]
         said = [one for one in nodes if not one.is_null] or nodes
-        objects, lists = ([one for one in said if getattr(one, kind) is not None] for kind in ("members", "items"))
-        if objects and len(objects) >= len(said) - len(objects):
-            return self._merged_objects(objects, steps)
-        if lists and len(lists) >= len(said) - len(lists):
-            return self._merged_lists(lists, steps)
-        return self._preferred([one for one in said if one.is_leaf])
+        groups: dict[Hashable, list[_Node]] = {}
+        for one in said:
+            shape = "leaf" if one.is_leaf else self.shape_of(steps, _data(one))
+            groups.setdefault(shape, []).append(one)
+        shape, most = max(groups.items(), key=lambda group: (len(group[1]), sum(map(_worth, group[1]))))
+        if shape is None:
+            found = max(most, key=_worth)
+        elif most[0].members is not None:
+            found = self._merged_objects(most, steps)
+        else:
+            found = self._merged_lists(most, steps) if most[0].items is not None else self._preferred(most)
+        taken = {id(one) for one in ([found] if shape is None else most)}
+        others = [one for one in said if id(one) not in taken]
+        _keep_beside(found, others)
+        return found
 
     def _merged_objects(self, nodes: Sequence[_Node], steps: Steps) -> _Node:
         by_name: dict[str, list[_Node]] = {}
@@ -161,15 +182,15 @@ class _Merging(NamedTuple):
         votes = Counter(identity(one.value) for one in leaves)
         measures: Mapping[Prefer, Callable[[_Node], float]] = {
             "confident": _confidence,
-            "first": lambda one: -(len(leaves) if one.span is None else one.span[0]),
+            "first": lambda one: -(math.inf if one.span is None else one.span[0]),
             "longest": lambda one: len(str(one.value)),
             "vote": lambda one: votes[identity(one.value)],
         }
         measure = measures[self.prefer]
         best = max(leaves, key=lambda one: (one.is_supported, measure(one), _confidence(one), -one.part))
-        others = {identity(one.value): one for one in leaves if one.is_supported}
-        others.pop(identity(best.value), None)
-        return _Node(best.part, best.value, best.evidence, others=list(others.values()))
+        found = _Node(best.part, best.value, best.evidence)
+        _keep_beside(found, leaves)
+        return found
 
     def _merged_lists(self, nodes: Sequence[_Node], steps: Steps) -> _Node:
         records = _Records(steps, self.key_of)
@@ -177,6 +198,23 @@ class _Merging(NamedTuple):
             records.add(one)
         items = [self.merged(group, (*steps, index)) for index, group in enumerate(records.groups())]
         return _Node(nodes[0].part, items=items)
+
+
+def _keep_beside(found: _Node, others: Sequence[_Node]) -> None:
+    """Keep what the document supports of other nodes beside what was preferred: at the same leaf, or the first one."""
+    leaves = dict(found.leaves())
+    first = next(iter(leaves.values()), None)
+    for other in others:
+        for steps, leaf in other.leaves():
+            place = leaves.get(steps, first)
+            if place is not None and leaf.is_supported:
+                known = {identity(one.value) for one in (place, *place.others)}
+                place.others += [one for one in (leaf, *leaf.others) if identity(one.value) not in known]
+
+
+def _worth(node: _Node) -> float:
+    """Return how much a node says that the document supports, and how sure the model is of it."""
+    return sum(1 + _confidence(leaf) for _, leaf in node.leaves() if leaf.is_supported)
 
 
 def _confidence(node: _Node) -> float:

@@ -4,7 +4,7 @@ import json
 import random
 import re
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import pytest
@@ -268,8 +268,8 @@ def test_a_chunk_that_validators_reject_fails_its_document_once() -> None:
     assert [type(one) for one in caught.value.errors.values()] == [GenerationError, GenerationError]
 
 
-def test_where_chunks_exclude_each_other_the_one_that_says_most_counts() -> None:
-    """A validator of the whole may reject what chunks say together; each of them was accepted by itself."""
+def test_chunks_that_exclude_each_other_fail_their_document() -> None:
+    """A rule for the whole may reject what they say together; nothing of it is dropped silently."""
 
     class One(BaseModel):
         tags: Annotated[list[str], Field(max_length=1)]
@@ -279,6 +279,63 @@ def test_where_chunks_exclude_each_other_the_one_that_says_most_counts() -> None
     def script(prompt: str) -> str:
         return json.dumps({"tags": re.findall(r"#(\w)", text_of(prompt))})
 
-    found = extract(One, document, model=ScriptedModel(script), chunk_tokens=300, evidence=True)
-    assert found.value in (One(tags=["a"]), One(tags=["b"]))
-    assert len(found.attempts) == 1
+    with pytest.raises(GenerationError) as caught:
+        extract(One, document, model=ScriptedModel(script), chunk_tokens=300)
+    assert caught.value.attempts[-1].text == '{"tags": ["a", "b"]}'
+    assert "what the chunks of the document say together" in caught.value.__notes__[0]
+
+
+class Cat(BaseModel):
+    kind: Literal["cat"]
+    lives: int
+
+
+class Dog(BaseModel):
+    kind: Literal["dog"]
+    bark: str
+
+
+class Owner(BaseModel):
+    pet: Cat | Dog | None
+    at: tuple[int, int] | None
+    note: str | list[str] | None
+
+
+def test_only_what_is_of_one_shape_is_put_together() -> None:
+    """No cat barks, and no place has the latitude of another. What is not taken is kept as a conflict."""
+    answers = {
+        "one": {"pet": {"kind": "cat", "lives": 9}, "at": [1, 2], "note": "one"},
+        "two": {"pet": {"kind": "dog", "bark": "wow"}, "at": [3, 4], "note": ["two"]},
+        "six": {"pet": {"kind": "dog", "bark": "wau"}, "at": None, "note": None},
+    }
+    document = f"one: cat 9 at 1, 2. {FILLER} two: dog wow at 3, 4. {FILLER} six: dog wau. {FILLER}"
+
+    def script(prompt: str) -> str:
+        said = next((answers[name] for name in answers if f"{name}:" in text_of(prompt)), None)
+        return json.dumps(said or {"pet": None, "at": None, "note": None})
+
+    found = extract(Owner, document, model=ScriptedModel(script), chunk_tokens=400, evidence=True)
+    assert found.value is not None
+    assert isinstance(found.value.pet, Dog)
+    assert found.value.at in {(1, 2), (3, 4)}
+    assert found.data == found.value.model_dump(mode="json")
+    kept = {path: {str(value) for value, _ in others} for path, others in found.conflicts.items()}
+    assert {"cat", "9"} <= kept["pet.kind"]
+    assert kept["pet.bark"] == {"wow", "wau"} - {found.value.pet.bark}
+    assert kept["at[0]"] == {"1", "3"} - {str(found.value.at[0])}
+
+
+def test_a_model_that_never_ends_costs_a_bounded_number_of_chunks() -> None:
+    """A chunk whose answer is shortened is split down to an eighth of its tokens, and then counts as it is."""
+    asked: set[tuple[int, ...]] = set()
+
+    def endless(token_ids: Sequence[int]) -> NDArray[np.float32]:
+        asked.add(tuple(token_ids[:300]))
+        return np.array([5.0 * (token in {b"7", b","}) for token in TOKENIZER.tokens], np.float32)
+
+    model = FunctionModel(endless, TOKENIZER)
+    with pytest.warns(BudgetWarning, match="max_tokens=40"):
+        found = extract(
+            Digits, "word " * 320, model=model, chunk_tokens=100, max_tokens=40, stop_repetition=False, evidence=True
+        )
+    assert found.usage.passes < 16 * 8 * 4 * 40

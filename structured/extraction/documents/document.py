@@ -106,6 +106,8 @@ def id_of(given: object, position: int) -> str:
             return identity
         case Path():
             return str(given)
+        case PromptError(document_id=str(identity)) if identity:
+            return identity
     return str(position)
 
 
@@ -119,7 +121,10 @@ def characters_of(given: object) -> int:
         case Document():
             return characters_of(given.text)
         case Path():
-            return given.stat().st_size if given.is_file() else 0
+            try:
+                return given.stat().st_size
+            except (OSError, ValueError):  # it fails where it is read
+                return 0
         case list() | tuple():
             return sum(len(str(turn)) for turn in given)
     return 0

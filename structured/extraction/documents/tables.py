@@ -107,7 +107,10 @@ def _documents(table: Table, columns: _Columns) -> Iterator[Document | PromptErr
     try:
         for number, row in table.rows:
             place = f"{table.path}:{number}"
-            yield row if isinstance(row, PromptError) else _document(row, columns, place)
+            found = row if isinstance(row, PromptError) else _document(row, columns, place)
+            if isinstance(found, PromptError):
+                found.document_id = place
+            yield found
     except OSError as error:
         raise PromptError(f"The file {table.path} cannot be read to its end: {message(error)}.") from error
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, get_args
 from structured.errors import OutputError, PromptError
 from structured.errors.arguments import one_of
 from structured.errors.values import counted, shown
-from structured.extraction.documents.document import Document, DocumentLike, read_document
+from structured.extraction.documents.document import Document, DocumentLike, id_of, read_document
 from structured.extraction.options import Errors
 from structured.extraction.outcomes import Outcome
 from structured.extraction.output.journal import Journal, Resume
@@ -163,7 +163,7 @@ def _identified(position: int, given: DocumentLike) -> tuple[Document, DocumentL
     try:
         document = read_document(given)
     except PromptError:
-        return Document("", str(given)), given
+        return Document("", id_of(given, position)), given
     if not document.id:
-        document = replace(document, id=str(position))
+        document = replace(document, id=id_of(given, position))
     return document, document
