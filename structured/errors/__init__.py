@@ -113,10 +113,13 @@ class PromptError(StructuredError):
     """A text that is empty, a prompt longer than the model's context, or a docstring that is not a template.
 
     Attributes:
-        document_id: What the document is called that could not be read, if it has a name; see `read_rows`.
+        id: What the document is called that this stands in place of, such as a row of a table without a text; "" if it
+            stands in place of none.
     """
 
-    document_id = ""
+    def __init__(self, problem: str = "", *, id: str = "") -> None:  # noqa: A002  as in Document
+        self.id = id
+        super().__init__(problem)
 
 
 class ModelError(StructuredError):

@@ -226,9 +226,9 @@ class Given(NamedTuple):
 
     @classmethod
     def read(cls, position: int, given: DocumentLike, named: str | None) -> Self:
-        """Read a document, which errors call by its name or its position. Raises PromptError for what is none."""
+        """Read a document, which errors call by its id or its position. Raises PromptError for what is none."""
         document = read_document(given)
-        is_single, named = named is not None, named or f"document {position}"
+        is_single, named = named is not None, named or f"document {document.id or position}"
         conversation = Conversation.read(document.text, named, is_single=is_single)
         return cls(position, conversation, named, is_single, document.pages)
 

@@ -200,7 +200,7 @@ def test_files_and_folders_are_documents(tmp_path: Path) -> None:
     assert [str(one.document.relative_to(tmp_path)) for one in results if isinstance(one.document, Path)] == [
         *("a.md", "b.txt", "inner/c.txt", "inner/latin.txt", "inner/zero.bin", "z.txt")
     ]
-    assert str(results[-1].error).startswith("Document 5 is empty.")
+    assert str(results[-1].error).startswith(f"Document {tmp_path / 'z.txt'} is empty.")
     assert [one.error is None for one in results] == [True, True, True, False, False, False]
     (found,) = extractor().batch([tmp_path / "b.txt"], evidence=True)
     assert found.document == "Ana"

@@ -73,7 +73,7 @@ def test_rows_are_extracted_from(tmp_path: Path) -> None:
     results = sorted(found, key=lambda one: one.position)
     assert [one.value for one in results] == [3, None, None, 3]
     assert results[0].document == Document("It is 3.", "a", {"year": "2024"})
-    assert str(results[1].error).startswith("Document 1 is empty.")
+    assert str(results[1].error).startswith("Document b is empty.")
     assert str(results[2].error).startswith(f"{path}:4: the row has 2 fields, and the header has 3.")
 
 

@@ -106,7 +106,7 @@ def id_of(given: object, position: int) -> str:
             return identity
         case Path():
             return str(given)
-        case PromptError(document_id=str(identity)) if identity:
+        case PromptError(id=str(identity)) if identity:
             return identity
     return str(position)
 

@@ -109,7 +109,7 @@ def _documents(table: Table, columns: _Columns) -> Iterator[Document | PromptErr
             place = f"{table.path}:{number}"
             found = row if isinstance(row, PromptError) else _document(row, columns, place)
             if isinstance(found, PromptError):
-                found.document_id = place
+                found.id = place
             yield found
     except OSError as error:
         raise PromptError(f"The file {table.path} cannot be read to its end: {message(error)}.") from error
