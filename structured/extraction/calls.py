@@ -207,7 +207,8 @@ def extract_batch(  # noqa: PLR0913  what tells the type of the results
         output: A file, for results that are written there and not returned: a line of JSON for each document, as soon
             as it is done. Another call with the same output passes over the documents that have one. Documents are
             known by their ids, or else by their paths or positions. An error is written like a result, and nothing is
-            raised for it; with `errors="skip"` it is not written, and the next call tries the document again.
+            raised for it; with `errors="skip"` it is not written, and the next call tries the document again. A stream
+            of bytes, such as `sys.stdout.buffer`, takes the same lines, and nothing is gone on with.
         resume: What becomes of an output that is there. `"continue"` goes on with it. `"retry"` also drops the errors
             in it, so that their documents are tried again. `"fresh"` drops all of it.
         options: See `Options`.

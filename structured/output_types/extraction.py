@@ -174,6 +174,8 @@ class Extraction(Stated[T], Generic[T]):
     def from_json(written: str, output_type: object, *, absent: Absent | None = None) -> "Extraction[Any]":
         """Return the extraction that an object of `to_json` says, its value read as the type that made it.
 
+        With `Any` as the type, the value is the plain data.
+
         Raises ValueError if it is none, or if the type does not read its answer.
         """
         try:
@@ -193,6 +195,10 @@ class Extraction(Stated[T], Generic[T]):
             raise ValueError(f"This is no extraction as to_json writes it: {message(error)}.") from error
         if missing and absent is None:
             absent = True
+        if output_type is Any:
+            return Extraction(
+                data, data, missing, evidence, document, text, usage, attempts, seconds, made_by, conflicts
+            )
         wanted = resolve_type(output_type, absent)
         value = wanted.parse(text)
         stated = value if isinstance(value, Stated) else Stated(value, wanted.to_data(text), ())

@@ -17,14 +17,14 @@ from structured.errors.values import counted, shown
 from structured.extraction.documents.document import Document, DocumentLike, id_of, read_document
 from structured.extraction.options import Errors
 from structured.extraction.outcomes import Outcome
-from structured.extraction.output.journal import Journal, Resume
+from structured.extraction.output.journal import Journal, Lines, Resume, SupportsWrite
 from structured.extraction.output.records import check_metadata, digest_of, line_of, made_by
 from structured.extraction.run import Run
 from structured.extraction.task import Task
 from structured.output_types.optional_fields import Absent
 
-Output = str | PathLike[str]
-"""The path of a file of results."""
+Output = str | PathLike[str] | SupportsWrite
+"""The path of a file of results, or a stream of bytes that takes them."""
 
 TABLES = {".csv", ".parquet"}
 """Ends of names that a file of results must not have: whoever reads it would take it for a table."""
@@ -34,7 +34,7 @@ class BatchSummary(NamedTuple):
     """What a call did that wrote its results to a file; `read_results` reads them.
 
     Attributes:
-        path: The file.
+        path: The file; `-` for a stream.
         done: The documents that the call answered; each has a record now.
         failed: Those of them that have an error.
         before: The documents that earlier calls had done, and that were passed over.
@@ -58,7 +58,7 @@ class _Pending(NamedTuple):
 class WrittenBatch:
     """Documents whose answers go to a file."""
 
-    def __init__(self, task: Task, journal: Journal, outcome: Outcome, made: dict[str, Any]) -> None:
+    def __init__(self, task: Task, journal: Journal | Lines, outcome: Outcome, made: dict[str, Any]) -> None:
         self.task = task
         self.journal = journal
         self.outcome = outcome
@@ -110,7 +110,7 @@ class WrittenBatch:
 
     def note_kept(self, error: BaseException) -> None:
         """Tell an exception that ends the call what is kept, and how to go on."""
-        if not isinstance(error, OutputError) or error.kept is None:
+        if isinstance(self.journal, Journal) and (not isinstance(error, OutputError) or error.kept is None):
             error.add_note(
                 f"{counted(self.journal.kept, 'record')} kept in {self.journal.path}; the same call goes on."
             )
@@ -133,15 +133,9 @@ def write_batch(  # noqa: PLR0913  what a call was given
 ) -> BatchSummary:
     """Answer the documents that have no record in a file yet, and append one for each as soon as it is done."""
     one_of(get_args(Resume))("resume", resume)
-    path = Path(fspath(output))
-    if path.suffix.lower() in TABLES:
-        raise ValueError(
-            f"output is {str(path)!r}, and a batch is written as lines of JSON. Pass "
-            f"output={path.with_suffix('.jsonl').name!r}, and make a table of it in the end: write_table."
-        )
     made = made_by(task, run.options, absent)
     outcome = Outcome(total, keeps_texts=True)
-    with Journal(path, made, resume) as journal:
+    with _opened(output, made, resume) as journal:
         batch = WrittenBatch(task, journal, outcome, made)
         try:
             with closing(run.finished(batch.work(documents), outcome, progress=progress)) as finished:
@@ -155,10 +149,23 @@ def write_batch(  # noqa: PLR0913  what a call was given
     return BatchSummary(journal.path, outcome.done, outcome.failed, batch.before, journal.failed)
 
 
+def _opened(output: Output, made: dict[str, Any], resume: Resume) -> Journal | Lines:
+    """Return what takes the records. Raises ValueError for a path that is called like a table."""
+    if not isinstance(output, str | PathLike):
+        return Lines(output)
+    path = Path(fspath(output))
+    if path.suffix.lower() in TABLES:
+        raise ValueError(
+            f"output is {str(path)!r}, and a batch is written as lines of JSON. Pass "
+            f"output={path.with_suffix('.jsonl').name!r}, and make a table of it in the end: write_table."
+        )
+    return Journal(path, made, resume)
+
+
 def _identified(position: int, given: DocumentLike) -> tuple[Document, DocumentLike]:
     """Return a document with its id, or else its position as one, and what is to be answered.
 
-    A file that cannot be read is handed on, and fails as a document does.
+    A file that cannot be read, or a row that is none, is handed on, and fails as a document does.
     """
     try:
         document = read_document(given)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic
-from typing import Any, Literal, Self
+from typing import Any, Literal, Protocol, Self
 
 from structured.errors import OutputError
 from structured.errors.values import counted, message
@@ -32,6 +32,16 @@ _FLAGS = (
     | getattr(os, "O_BINARY", 0)
     | getattr(os, "O_NONBLOCK", 0)  # a FIFO in its place keeps nobody waiting
 )
+
+
+class SupportsWrite(Protocol):
+    """A stream of bytes that is open for writing."""
+
+    def write(self, data: bytes, /) -> object:
+        """Take bytes."""
+
+    def flush(self) -> object:
+        """Hand them on."""
 
 
 class Journal:
@@ -187,6 +197,28 @@ class Journal:
                 beside.unlink()
             raise
         self.kept, self.failed = len(self.done), 0
+
+
+class Lines:
+    """Records that are written to a stream, such as standard output, from which none is read back."""
+
+    def __init__(self, stream: SupportsWrite) -> None:
+        self.path = Path("-")
+        self.done: dict[str, bytes] = {}
+        self.failed = self.kept = 0
+        self._stream = stream
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Leave the stream open: it is the caller's."""
+
+    def append(self, line: bytes) -> None:
+        """Write a record. What the stream raises is raised."""
+        self._stream.write(line)
+        self._stream.flush()
+        self.kept += 1
 
 
 def each_line(path: Path) -> Iterator[bytes]:

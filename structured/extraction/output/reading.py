@@ -26,7 +26,8 @@ def read_results(path: str | PathLike[str], output_type: object) -> Iterator[Bat
 
     Parameters:
         path: The file.
-        output_type: The type that the call was given. With `evidence` or `absent`, the values are `Extraction` anyway.
+        output_type: The type that the call was given; with `Any`, the values are plain data. With `evidence` or
+            `absent`, they are `Extraction` anyway.
 
     Returns:
         For each record a `BatchResult`. Its `position` is that of the line, from 0. Its `document` has the id and the
