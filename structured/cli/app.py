@@ -56,6 +56,7 @@ app.command(
     "eval",
     epilog=_examples(
         "structured eval gold.jsonl shop.py:Invoice --model smollm2",
+        "structured eval gold.jsonl shop.py:Invoice --results out.jsonl",
         "structured eval gold.jsonl shop.py:Invoice -o evaluation.html",
         "structured eval gold.jsonl shop.py:Invoice --json > before.json",
         "structured eval gold.jsonl shop.py:Invoice --baseline before.json",

@@ -10,6 +10,7 @@ from structured.cli.exits import say
 from structured.cli.extraction import FIELDS_HELP, read_type
 from structured.cli.models import MODEL_HELP
 from structured.extraction.extractor import make_extractor
+from structured.extraction.output.reading import read_results
 from structured.jobs.evaluation.evaluate import evaluate
 from structured.jobs.evaluation.evaluation import Evaluation
 
@@ -22,6 +23,10 @@ def evaluate_gold(  # noqa: PLR0913  the options of the command
     *,
     fields: Annotated[str | None, typer.Option("--fields", "-f", metavar="FIELDS", help=FIELDS_HELP)] = None,
     model: Annotated[str | None, typer.Option("--model", "-m", help=MODEL_HELP)] = None,
+    results: Annotated[
+        Path | None,
+        typer.Option(exists=True, dir_okay=False, help="Results to compare that are there already; no model is run."),
+    ] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="The page to write.")] = None,
     review: Annotated[Path | None, typer.Option(help="The review page that the page links to.")] = None,
     baseline: Annotated[
@@ -29,14 +34,19 @@ def evaluate_gold(  # noqa: PLR0913  the options of the command
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Extract from the documents of a gold file, and compare with its answers."""
+    """Extract from the documents of a gold file, or take results that are there, and compare with its answers."""
     if target is None and fields is None:
         raise typer.BadParameter("There is no type. Write module:Type, file.py:Type or schema.json, or pass --fields.")
+    if results is not None and model is not None:
+        raise typer.BadParameter("--results are there already, and --model would make others. Leave one of them out.")
     output_type = read_type(target, fields)
     try:
         before = None if baseline is None else Evaluation.from_json(baseline.read_text(encoding="utf-8"))
-        extractor = make_extractor(output_type, None, {} if model is None else {"model": model})
-        evaluation = evaluate(extractor, gold)
+        if results is None:
+            extractor = make_extractor(output_type, None, {} if model is None else {"model": model})
+            evaluation = evaluate(extractor, gold)
+        else:
+            evaluation = evaluate(read_results(results, output_type), gold, output_type=output_type)
         if output is not None:
             evaluation.to_html(output, review=review)
         difference = None if before is None else evaluation.compare(before)

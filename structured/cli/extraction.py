@@ -3,6 +3,7 @@
 import shlex
 import sys
 import time
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -13,18 +14,61 @@ from structured.cli.exits import ExitCode, say, sentence
 from structured.cli.fields import FieldListError, read_fields
 from structured.cli.inputs import documents_at
 from structured.cli.models import MODEL_HELP
-from structured.cli.records import id_of
 from structured.cli.targets import load_target
-from structured.cli.writing import Format, destination, format_of
-from structured.errors import StructuredError
+from structured.cli.writing import Format, files_of, format_of, show_value, write
+from structured.errors import OutputError, StructuredError
 from structured.errors.values import counted
+from structured.extraction.events import DocumentAccepted, DocumentFailed, DocumentStarted, Event
 from structured.extraction.extractor import make_extractor
+from structured.extraction.output.batch import BatchSummary, Output
+from structured.extraction.output.journal import Resume
 from structured.output_types.json_schema import JsonSchema
 
 if TYPE_CHECKING:
     from structured.extraction.options import Options
 
 FIELDS_HELP = 'The type, written here in place of TYPE: "name: str, age: int | None".'
+
+
+class Rows(StrEnum):
+    """What a table has rows for."""
+
+    DOCUMENTS = "documents"
+    VALUES = "values"
+
+
+class Told:
+    """A listener that tells a person of each document that failed, and shows the answer if there is but one."""
+
+    def __init__(self, *, is_shown: bool) -> None:
+        self.is_shown = is_shown
+        self.done = 0
+        self._ids: dict[int, str] = {}
+
+    def __call__(self, event: Event) -> None:
+        """Take an event."""
+        match event:
+            case DocumentStarted():
+                self._ids[event.position] = event.id
+            case DocumentAccepted():
+                self.done += 1
+                del self._ids[event.position]
+                if self.is_shown:
+                    show_value(event.result)
+            case DocumentFailed():
+                self.done += 1
+                identity, told = self._ids.pop(event.position), sentence(event.error)
+                say(told if identity in told else f"{identity}: {told}", style="red")
+
+
+class Nowhere:
+    """A stream for what is shown otherwise."""
+
+    def write(self, data: bytes, /) -> None:
+        """Take bytes."""
+
+    def flush(self) -> None:
+        """Do nothing."""
 
 
 def extract_documents(  # noqa: PLR0913  the options of the command
@@ -43,9 +87,9 @@ def extract_documents(  # noqa: PLR0913  the options of the command
     instructions: Annotated[str | None, typer.Option(help="What to do; stands before the document.")] = None,
     column: Annotated[
         str | None,
-        typer.Option(help="The column of the texts, if the paths are tables: CSV with a header, JSON lines."),
+        typer.Option(help="The column of the texts in tables: CSV, JSON lines, Parquet. Default: the only one."),
     ] = None,
-    id_column: Annotated[str | None, typer.Option("--id", help="The column of the ids. Default: file:row.")] = None,
+    id_column: Annotated[str | None, typer.Option("--id", help="The column of the ids. Default: file:line.")] = None,
     grounded: Annotated[bool, typer.Option("--grounded", help="Let strings, numbers and dates be as stated.")] = False,
     absent: Annotated[bool, typer.Option("--absent", help="Let any field be missing.")] = False,
     evidence: Annotated[
@@ -55,9 +99,20 @@ def extract_documents(  # noqa: PLR0913  the options of the command
     form: Annotated[
         Format | None, typer.Option("--format", help="Default: that of the output file, or JSON lines.")
     ] = None,
+    rows: Annotated[
+        Rows | None, typer.Option(help="What a table has rows for. Default with --evidence: values.")
+    ] = None,
     fresh: Annotated[
         bool, typer.Option("--fresh/--resume", help="Start the output anew, or go on where it ends (the default).")
     ] = False,
+    retry: Annotated[bool, typer.Option("--retry", help="Go on, and try documents again that failed.")] = False,
+    chunk_tokens: Annotated[
+        int | None, typer.Option(help="The most tokens of a document that are read at once.")
+    ] = None,
+    passes: Annotated[int | None, typer.Option(help="How often a long document is read.")] = None,
+    merge_by: Annotated[
+        list[str] | None, typer.Option(metavar="FIELD", help="Fields that tell records of a long document apart.")
+    ] = None,
     batch_size: Annotated[int | None, typer.Option(help="Documents that go through the model at once.")] = None,
     max_tokens: Annotated[int | None, typer.Option(help="The most tokens of one answer.")] = None,
     progress: Annotated[
@@ -68,19 +123,22 @@ def extract_documents(  # noqa: PLR0913  the options of the command
     """Extract one object from each document.
 
     Each document gives one line of JSON, as soon as it is done; with an output, a call that was interrupted goes on
-    where it stopped. Exits with 1 if some documents failed, 2 if the command is wrong, 3 if the type or the model
-    cannot be used, and 130 after Ctrl-C.
+    where it stopped. Exits with 1 if some documents failed, 2 if the command is wrong, 3 if the type, the model or the
+    output cannot be used, and 130 after Ctrl-C.
     """
     output_type, paths = _asked(arguments, fields)
     form = format_of(output, form)
-    if output is None and fresh:
-        raise typer.BadParameter("--fresh is about an output. Name it: --output out.jsonl.")
-    documents = documents_at(paths, column, id_column)
+    resume = _resume(output, fresh=fresh, retry=retry)
+    documents = documents_at(paths, column, id_column, files_of(output))
     is_shown = sys.stdout.isatty() and isinstance(documents, list) and len(documents) == 1 and not as_json
+    told = Told(is_shown=is_shown and output is None and form == Format.JSONL)
     given = {
         "model": model,
         "instructions": instructions,
         "grounded": grounded or None,
+        "chunk_tokens": chunk_tokens,
+        "passes": passes,
+        "merge_by": merge_by or None,
         "batch_size": batch_size,
         "max_tokens": max_tokens,
     }
@@ -88,29 +146,27 @@ def extract_documents(  # noqa: PLR0913  the options of the command
     wanted: object = _listed(output_type) if many else output_type
     try:
         with Console(stderr=True).status("Loading the model …"):
-            extractor = make_extractor(wanted, absent or None, options, evidence=evidence)
+            extractor = make_extractor(wanted, absent or None, {**options, "observe": told}, evidence=evidence)
     except ValueError as error:  # of an option
         raise typer.BadParameter(str(error)) from error
-    done = failed = 0
     started = time.perf_counter()
-    try:
-        with destination(output, form, fresh=fresh, is_shown=is_shown) as (remaining, take):
-            for result in extractor.stream_batch(remaining(documents), errors="return", progress=progress):
-                take(result)
-                done += 1
-                if result.error is not None:
-                    failed += 1
-                    say(f"{id_of(result.document, result.position)}: {sentence(result.error)}", style="red")
-    except (KeyboardInterrupt, StructuredError):
-        say(_message_of_interrupt(done, output))
-        raise
-    if done > 1 or output is not None:
-        seconds = time.perf_counter() - started
-        say(
-            f"{counted(done, 'document')} in {seconds:.1f} s{f', {failed:,} failed' if failed else ''}"
-            f"{f', in {output}' if output else ''}."
+
+    def run(target: Output) -> BatchSummary:
+        return extractor.batch(
+            documents, output=Nowhere() if told.is_shown else target, resume=resume, errors="return", progress=progress
         )
-    if failed:
+
+    try:
+        summary = write(run, output, form, rows.value if rows else "values" if evidence else "documents")
+    except OutputError as error:
+        told_here = str(error).replace("resume='fresh'", "--fresh").replace("resume='retry'", "--retry")
+        raise OutputError(told_here, path=error.path, kept=error.kept) from error
+    except (KeyboardInterrupt, StructuredError) as error:
+        say(_message_of_interrupt(error, told.done, output))
+        raise
+    if summary.done > 1 or output is not None:
+        say(_message_of_end(summary, time.perf_counter() - started, output))
+    if summary.failed or summary.failed_before:
         raise typer.Exit(int(ExitCode.SOME_FAILED))
 
 
@@ -150,11 +206,30 @@ def _listed(output_type: Any) -> Any:
     return list[output_type]
 
 
-def _message_of_interrupt(done: int, output: Path | None) -> str:
+def _resume(output: Path | None, *, fresh: bool, retry: bool) -> Resume:
+    """Return what becomes of an output that is there. Raises `typer.BadParameter`."""
+    if fresh and retry:
+        raise typer.BadParameter("--fresh drops all that is there, and --retry only the errors. Leave one of them out.")
+    if output is None and (fresh or retry):
+        raise typer.BadParameter("--fresh and --retry are about an output. Name it: --output out.jsonl.")
+    return "fresh" if fresh else "retry" if retry else "continue"
+
+
+def _message_of_end(summary: BatchSummary, seconds: float, output: Path | None) -> str:
+    """Return what became of the documents."""
+    failed = f", {summary.failed:,} failed" if summary.failed else ""
+    told = f"{counted(summary.done, 'document')} in {seconds:.1f} s{failed}{f', in {output}' if output else ''}."
+    if summary.before:
+        told += f" {counted(summary.before, 'document')} had been done before."
+    if summary.failed_before:
+        told += f" {summary.failed_before:,} had failed then: --retry tries again."
+    return told
+
+
+def _message_of_interrupt(error: BaseException, done: int, output: Path | None) -> str:
     """Return what is left of a call that ends early, and how to go on."""
     if output is None:
         return f"{counted(done, 'document')} were done. With --output, a call goes on where it stopped."
-    again = [argument for argument in sys.argv[1:] if argument != "--fresh"]
-    return (
-        f"{counted(done, 'document')} were done, and are in {output}. Go on with:\n{shlex.join(['structured', *again])}"
-    )
+    again = [argument for argument in sys.argv[1:] if argument not in {"--fresh", "--retry"}]
+    kept = " ".join(getattr(error, "__notes__", ()))
+    return f"{kept}\n{shlex.join(['structured', *again])}"

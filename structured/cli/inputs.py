@@ -1,43 +1,60 @@
 """Inputs: the documents that paths on a command line stand for.
 
-Everything is looked up before a model is loaded, so that a name with a mistake in it costs no time.
+Everything that is named is looked up before a model is loaded, so that a name with a mistake in it costs no time. What
+is found in folders fails alone.
 """
 
-import csv
 import glob
-import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from itertools import chain
 from pathlib import Path
-from typing import Any, cast
+from tempfile import TemporaryDirectory
 
 import typer
 
 from structured.errors import PromptError
-from structured.errors.values import message, nearest
+from structured.errors.values import message
 from structured.extraction.documents.document import Document, DocumentLike, each_document
+from structured.extraction.documents.tables import READERS, read_rows
 
 STDIN = "-"
 """What stands for standard input among paths."""
 
-TABLES = {".csv", ".tsv", ".jsonl", ".ndjson"}
-"""How the names of files end that hold many documents, one in each row."""
 
-
-def documents_at(paths: Sequence[str], column: str | None, id_column: str | None) -> Iterable[DocumentLike]:
+def documents_at(
+    paths: Sequence[str], column: str | None, id_column: str | None, without: Iterable[Path] = ()
+) -> Iterable[DocumentLike]:
     """Return the documents of files, folders and patterns; a list, if their number is known.
 
-    With a column, each path is a table, and each of its rows a document. Raises `typer.BadParameter` where there is
-    nothing of a name.
+    Each row of a table is a document. With a column, standard input is a table, too. A table that is found in a folder
+    and cannot be read fails as a document does.
+
+    Parameters:
+        paths: What was written on the command line.
+        column: The column of the texts; None if a table has but one.
+        id_column: The column of the ids.
+        without: Files that are left out of folders and patterns.
+
+    Raises:
+        typer.BadParameter: There is nothing of a name, or no documents in a table that is named.
     """
-    found = list(dict.fromkeys(chain.from_iterable(map(_named, paths))))
-    if column is None:
-        if id_column is not None:
-            raise typer.BadParameter("--id names a column beside that of the texts. Name that as well: --column text.")
+    left_out = {one.resolve() for one in without}
+    found = [path for path in dict.fromkeys(chain.from_iterable(map(_named, paths))) if path.resolve() not in left_out]
+    tables = {path for path in found if path.suffix.lower() in READERS or (str(path) == STDIN and column is not None)}
+    if (column or id_column) and not tables:
+        raise typer.BadParameter("--column and --id are about tables, and there is none: CSV, JSON lines, Parquet.")
+    if not tables:
         return [_document(path) for path in found]
-    return chain.from_iterable([read_table(path, column, id_column) for path in found])
+    named = {Path(path) for path in paths}
+    return chain.from_iterable(
+        [
+            _rows(path, column, id_column, is_named=path in named) if path in tables else [_document(path)]
+            for path in found
+        ]
+    )
 
 
 def _named(name: str) -> Iterator[Path]:
@@ -63,69 +80,47 @@ def _named(name: str) -> Iterator[Path]:
 
 def _document(path: Path) -> DocumentLike:
     """Return the document of one file, unread, or that of standard input."""
-    if str(path) == STDIN:
-        return Document(_decoded(sys.stdin.buffer.read(), "Standard input"), STDIN)
-    if path.suffix.lower() in TABLES:
-        raise typer.BadParameter(
-            f"{path} is a table, of which each row is a document. Name the column of the texts: --column text. To read "
-            f"it as a single document: structured extract … - < {path}"
-        )
-    return path
+    return Document(_decoded(sys.stdin.buffer.read()), STDIN) if str(path) == STDIN else path
 
 
-def _decoded(read: bytes, name: str) -> str:
+def _decoded(read: bytes) -> str:
     try:
         return read.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise PromptError(f"{name} is not text in UTF-8: byte {error.start:,} is {read[error.start]:#04x}.") from error
+        raise PromptError(
+            f"Standard input is not text in UTF-8: byte {error.start:,} is {read[error.start]:#04x}."
+        ) from error
 
 
-def read_table(path: Path, column: str, id_column: str | None) -> Iterator[Document]:
-    """Return the documents in the rows of a table: CSV with a header, or JSON lines; standard input has JSON lines.
-
-    What is in the other columns goes along as metadata. Without a column of ids, a document is called by its row.
-
-    Raises `typer.BadParameter` for a table without the columns, and PromptError for one that cannot be read.
-    """
-    rows = _rows(path)
-    first = next(rows, None)
-    for name in (column, id_column):
-        if first is not None and name is not None and name not in first:
-            raise typer.BadParameter(
-                f"{path} has no column {name!r}.{nearest(name, map(str, first))} It has {', '.join(map(str, first))}."
-            )
-    return (
-        _row_document(row, column, id_column, f"{path}:{number}")
-        for number, row in enumerate(chain([] if first is None else [first], rows), 1)
-    )
-
-
-def _row_document(row: dict[str, Any], column: str, id_column: str | None, place: str) -> Document:
-    identity = place if id_column is None else str(row.get(id_column, place))
-    return Document(
-        cast("str", row.get(column)), identity, {name: cell for name, cell in row.items() if name != column}
-    )
-
-
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a table. Raises PromptError."""
-    csv.field_size_limit(2**31 - 1)  # documents are long
+def _rows(path: Path, column: str | None, id_column: str | None, *, is_named: bool) -> Iterable[DocumentLike]:
+    """Return the rows of a table; an error in their place if it was found in a folder and cannot be read."""
+    if str(path) == STDIN:
+        return _rows_of_stdin(column, id_column)
     try:
-        if path.suffix.lower() in {".csv", ".tsv"}:
-            with path.open(encoding="utf-8-sig", newline="") as file:
-                yield from csv.DictReader(
-                    file, delimiter="\t" if path.suffix.lower() == ".tsv" else ",", strict=True, restkey=""
-                )
-            return
-        lines = sys.stdin.buffer if str(path) == STDIN else path.open("rb")
-        with lines:
-            for number, line in enumerate(lines, 1):
-                if line.strip():
-                    row = json.loads(line)
-                    if not isinstance(row, dict):
-                        raise PromptError(f"Line {number:,} of {path} is no JSON object. Write one for each document.")
-                    yield row
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise PromptError(f"The table {path} cannot be read: {message(error)}.") from error
-    except json.JSONDecodeError as error:
-        raise PromptError(f"Line {number:,} of {path} is no JSON: {message(error)}.") from error
+        return _to_the_end(path, read_rows(path, text=column, id=id_column))
+    except PromptError as error:
+        problem = f"{message(error)} (text is --column here, and id is --id)"
+        if is_named:
+            raise typer.BadParameter(problem) from error
+        return [PromptError(problem, id=str(path))]
+
+
+def _to_the_end(path: Path, rows: Iterator[DocumentLike]) -> Iterator[DocumentLike]:
+    """Yield rows, and an error where the rest of them cannot be read."""
+    try:
+        yield from rows
+    except PromptError as error:
+        error.id = str(path)
+        yield error
+
+
+def _rows_of_stdin(column: str | None, id_column: str | None) -> Iterator[DocumentLike]:
+    """Yield the rows of standard input, which has JSON lines."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "stdin.jsonl")
+        path.write_bytes(sys.stdin.buffer.read())
+        for row in _rows(path, column, id_column, is_named=True):
+            if isinstance(row, Document):
+                yield replace(row, id=row.id.replace(str(path), STDIN))
+            else:
+                yield row

@@ -1,16 +1,19 @@
 """`structured report`: the review page, from records of results."""
 
 import json
+from itertools import chain
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from structured.cli.exits import say
 from structured.cli.extraction import FIELDS_HELP, read_type
-from structured.cli.records import read_records, to_extraction
 from structured.errors.values import counted
+from structured.extraction.documents.document import id_of
+from structured.extraction.output.reading import read_results
 from structured.jobs.report.report import report
+from structured.output_types.extraction import Extraction
 
 
 def write_report(  # noqa: PLR0913  the options of the command
@@ -34,14 +37,17 @@ def write_report(  # noqa: PLR0913  the options of the command
 
     Documents that failed are left out.
     """
-    output_type = None if target is None and fields is None else read_type(target, fields)
-    try:
-        found = [to_extraction(record, output_type) for path in results for record in read_records(path)]
-        extractions = [one for one in found if one is not None and (below is None or one.confidence < below)]
-        page = report(extractions, output, title=title)
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from error
-    failed = found.count(None)
+    output_type = Any if target is None and fields is None else read_type(target, fields)
+    extractions: list[Extraction[Any]] = []
+    failed = 0
+    for result in chain.from_iterable(read_results(path, output_type) for path in results):
+        if result.error is not None:
+            failed += 1
+        elif not isinstance(result.value, Extraction) or not result.value.evidence:
+            raise typer.BadParameter(f"The result of {id_of(result.document, 0)} has no evidence: extract --evidence.")
+        elif below is None or result.value.confidence < below:
+            extractions.append(result.value)
+    page = report(extractions, output, title=title)
     if as_json:
         typer.echo(json.dumps({"path": str(page), "documents": len(extractions), "failed": failed}))
         return

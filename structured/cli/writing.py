@@ -1,11 +1,11 @@
-"""Writing: where results go, each as soon as it is there, and what is completed at the end, come what may."""
+"""Writing: what becomes of results: lines of JSON, the table that is made of them, or a view for a person."""
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, NamedTuple
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import typer
 from pydantic_core import to_json
@@ -15,10 +15,8 @@ from rich.table import Table
 from rich.text import Text
 
 from structured.cli.console import show
-from structured.cli.records import Record, RecordFile, read_records, record_of, to_line
-from structured.cli.tables import write_csv
-from structured.extraction.documents.document import DocumentLike
-from structured.extraction.outcomes import BatchResult
+from structured.extraction.output.batch import BatchSummary, Output
+from structured.jobs.table import RowsOf, write_table
 from structured.output_types.evidence import MATCH_WORDS
 from structured.output_types.extraction import Extraction
 
@@ -28,64 +26,51 @@ class Format(StrEnum):
 
     JSONL = "jsonl"
     CSV = "csv"
-
-
-class Destination(NamedTuple):
-    """What takes results, and the documents of which it has none yet."""
-
-    remaining: Callable[[Iterable[DocumentLike]], Iterable[DocumentLike]]
-    take: Callable[[BatchResult[Any]], None]
+    PARQUET = "parquet"
 
 
 def format_of(output: Path | None, asked: Format | None) -> Format:
     """Return what results are written as: what was asked for, or what the name of the file says.
 
-    Raises `typer.BadParameter` for another name, and for one of JSON lines for a table.
+    Raises `typer.BadParameter` for another name, and for a format that does not fit it.
     """
     ending = "jsonl" if output is None else output.suffix.lower().removeprefix(".")
     if asked is None and ending not in {*Format}:
-        raise typer.BadParameter(f"The name {output} does not end in .jsonl or .csv. Name another, or pass --format.")
-    if asked == Format.CSV and output is not None and ending == Format.JSONL:
-        raise typer.BadParameter(f"The records of a table are written to {output}. Call the table otherwise: out.csv.")
+        named = ", ".join(f".{one}" for one in Format)
+        raise typer.BadParameter(f"The name {output} ends in none of {named}. Name another, or pass --format.")
+    if asked in {Format.CSV, Format.PARQUET} and (output is None or ending != asked):
+        if asked == Format.CSV and output is None:
+            return asked
+        raise typer.BadParameter(f"A table has a file that is called by its format: --output out.{asked}.")
     return asked or Format(ending)
 
 
-@contextmanager
-def destination(output: Path | None, form: Format, *, fresh: bool, is_shown: bool) -> Iterator[Destination]:
-    """Yield where results go: to a file, as lines or a table to standard output, or in sight of a person.
+def write(run: Callable[[Output], BatchSummary], output: Path | None, form: Format, rows: RowsOf) -> BatchSummary:
+    """Write what a run gives, as soon as it is there: to a file, or to standard output. A table is made in the end.
 
-    A table is written at the end, also at an end that comes too early. The records of one in a file are beside it.
+    The lines of a table in a file are beside it.
     """
+    if form == Format.JSONL:
+        return run(sys.stdout.buffer if output is None else output)
     if output is not None:
-        path = output.with_suffix(".jsonl") if form == Format.CSV else output
-        with RecordFile(path, fresh=fresh) as file:
-            try:
-                yield Destination(file.remaining, lambda result: file.append(record_of(result)))
-            finally:
-                if form == Format.CSV:
-                    with output.open("w", encoding="utf-8", newline="") as table:
-                        write_csv(lambda: read_records(path), table)
-    elif form == Format.CSV:
-        records: list[Record] = []
-        try:
-            yield Destination(lambda documents: documents, lambda result: records.append(record_of(result)))
-        finally:
-            write_csv(lambda: records, sys.stdout)
-    else:
-        yield Destination(lambda documents: documents, _show if is_shown else _print)
+        summary = run(output.with_suffix(".jsonl"))
+        write_table(summary.path, output, rows=rows)
+        return summary
+    with TemporaryDirectory() as folder:
+        summary = run(Path(folder, "results.jsonl"))
+        table = write_table(summary.path, Path(folder, "table.csv"), rows=rows)
+        sys.stdout.buffer.write(table.read_bytes())
+    return summary
 
 
-def _print(result: BatchResult[Any]) -> None:
-    encoding = getattr(sys.stdout, "encoding", None) or "ascii"
-    typer.echo(to_line(record_of(result), ascii_only=not encoding.lower().startswith("utf")))
+def files_of(output: Path | None) -> Iterable[Path]:
+    """Return the files that results are written to, which are no documents."""
+    return [] if output is None else [output, output.with_suffix(".jsonl")]
 
 
-def _show(result: BatchResult[Any]) -> None:
-    """Show a value to a person; an error is told elsewhere."""
-    if isinstance(result.value, Extraction):
-        show(_shown_extraction(result.value))
-    elif result.error is None:
-        show(JSON(to_json(result.value, by_alias=True).decode()))
+def show_value(value: Any) -> None:
+    """Show what a document gave to a person."""
+    show(_shown_extraction(value) if isinstance(value, Extraction) else JSON(to_json(value, by_alias=True).decode()))
 
 
 def _shown_extraction(extraction: Extraction[Any]) -> RenderableType:

@@ -56,7 +56,8 @@ def test_each_document_gives_a_line_of_json():
     assert found["letters/a.txt"]["value"] == {"name": "Jason", "age": 25}
     assert found["letters/b.txt"]["value"] == {"name": "Ana Brandt", "age": 31}
     assert found["letters/c.txt"]["error"]["kind"] == "PromptError"
-    assert "letters/c.txt: PromptError: " in result.stderr
+    assert result.stderr.count("letters/c.txt") == 1
+    assert "PromptError: Document letters/c.txt is empty." in result.stderr
     assert "\x1b" not in result.output
 
 
@@ -75,15 +76,31 @@ def test_standard_input_is_one_document():
 
 
 def test_the_rows_of_a_table_are_documents(tmp_path):
-    """With ids from a column or from the place, and with the other columns."""
+    """With ids from a column or from the line, and with the other columns."""
     with (tmp_path / "mails.csv").open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows([["number", "body"], ["n1", JASON], ["n2", ANA]])
+        csv.writer(file).writerows([["number", "body", "box"], ["n1", JASON, "in"], ["n2", ANA, "in"]])
     found = records(run("extract", *FIELDS, "mails.csv", "--column", "body", "--id", "number"))
-    assert found["n1"] == {"id": "n1", "metadata": {"number": "n1"}, "value": {"name": "Jason", "age": 25}}
+    assert found["n1"]["metadata"] == {"box": "in"}
+    assert found["n1"]["value"] == {"name": "Jason", "age": 25}
     (tmp_path / "mails.jsonl").write_text(json.dumps({"body": ANA}) + "\n", encoding="utf-8")
     assert list(records(run("extract", *FIELDS, "mails.jsonl", "--column", "body"))) == ["mails.jsonl:1"]
     piped = run("extract", *FIELDS, "-", "--column", "body", text=json.dumps({"body": ANA}) + "\n")
     assert records(piped)["-:1"]["value"]["age"] == 31
+
+
+def test_a_table_in_a_folder_is_read_or_fails_alone(letters):
+    """By its one column of texts; so does a row that is none. Results that stand there are no documents."""
+    (letters / "c.txt").unlink()
+    (letters / "mails.csv").write_text(f'n,body\n1,"{ANA}"\n2\n', encoding="utf-8")
+    (letters / "two.jsonl").write_text(json.dumps({"a": "x", "b": "y"}) + "\n", encoding="utf-8")
+    for _ in range(2):
+        assert run("extract", *FIELDS, "letters", "-o", "letters/out.jsonl", "--id", "n").exit_code == 1
+    found = {one["id"]: one for one in map(json.loads, (letters / "out.jsonl").read_text("utf-8").splitlines())}
+    assert set(found) == {"letters/a.txt", "letters/b.txt", "1", "letters/mails.csv:3", "letters/two.jsonl"}
+    assert found["1"]["value"]["age"] == 31
+    assert "the row has 1 field" in found["letters/mails.csv:3"]["error"]["message"]
+    assert "no column" not in found["letters/mails.csv:3"]["error"]["message"]
+    assert "text is --column here" in found["letters/two.jsonl"]["error"]["message"]
 
 
 def test_a_call_goes_on_where_the_last_one_stopped(tmp_path):
@@ -96,23 +113,53 @@ def test_a_call_goes_on_where_the_last_one_stopped(tmp_path):
     assert (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines(keepends=True) == whole
     assert "0 documents in" in run(*command).stderr
     assert "2 documents in" in run(*command, "--fresh").stderr
+    assert (tmp_path / "out.jsonl").read_text(encoding="utf-8") == run(*command[:-2]).stdout
+
+
+def test_documents_that_failed_are_tried_again_when_asked(letters):
+    """Until then, the command says that they failed."""
+    command = ("extract", *FIELDS, "letters", "-o", "out.jsonl")
+    assert run(*command).exit_code == 1
+    (letters / "c.txt").write_text(JASON, encoding="utf-8")
+    refused = run(*command)
+    assert (refused.exit_code, "--retry" in refused.stderr) == (3, True)
+    done = run(*command, "--retry")
+    assert done.exit_code == 0
+    assert "1 document in" in done.stderr
+    assert "2 documents had been done before." in done.stderr
+
+
+def test_an_output_of_another_command_is_refused(tmp_path):
+    """With another type or option, until it is to start anew."""
+    run("extract", *FIELDS, "letters/a.txt", "-o", "out.jsonl")
+    before = (tmp_path / "out.jsonl").read_bytes()
+    refused = run("extract", "--fields", "name: str", "letters", "-o", "out.jsonl")
+    assert refused.exit_code == 3
+    assert "the type" in refused.stderr
+    assert "--fresh" in refused.stderr
+    assert (tmp_path / "out.jsonl").read_bytes() == before
 
 
 def test_a_table_has_a_row_for_each_document(tmp_path):
-    """And a column for each value; with evidence, behind it what is known of it."""
+    """And a column for each field; with evidence, one for each value."""
     assert run("extract", *FIELDS, "letters", "-o", "out.csv", "--evidence").exit_code == 1
     with (tmp_path / "out.csv").open(newline="", encoding="utf-8") as file:
-        rows = {row["_id"]: row for row in csv.DictReader(file)}
-    assert rows["letters/a.txt"]["name"] == "Jason"
-    assert rows["letters/a.txt"]["age:quote"] == "25"
-    assert rows["letters/c.txt"]["_error"].startswith("PromptError: ")
+        rows = {(row["id"], row["path"]): row for row in csv.DictReader(file)}
+    assert (rows["letters/a.txt", "age"]["value"], rows["letters/a.txt", "age"]["quote"]) == ("25", "25")
+    run("extract", *FIELDS, "letters", "-o", "out.csv", "--evidence", "--rows", "documents")
+    with (tmp_path / "out.csv").open(newline="", encoding="utf-8") as file:
+        rows = {row["id"]: row for row in csv.DictReader(file)}
+    assert rows["letters/a.txt"]["value.name"] == "Jason"
+    assert rows["letters/c.txt"]["error"].startswith("PromptError: ")
     piped = run("extract", "--fields", "name: str", "letters/a.txt", "--format", "csv")
-    assert piped.stdout == "_id,_error,name\nletters/a.txt,,Jason\n"
+    assert piped.stdout.splitlines() == ["id,value.name", "letters/a.txt,Jason"]
+    assert run("extract", *FIELDS, "letters/a.txt", "-o", "a.parquet").exit_code == 0
+    assert (tmp_path / "a.parquet").read_bytes().startswith(b"PAR1")
 
 
 def test_records_become_a_review_page(tmp_path):
-    """With the type or without it; documents that failed are counted."""
-    run("extract", *FIELDS, "letters", "--evidence", "-o", "out.jsonl")
+    """With the type or without it, also where fields are missing; documents that failed are counted."""
+    run("extract", *FIELDS, "letters", "--evidence", "--absent", "-o", "out.jsonl")
     for more in ((), FIELDS):
         done = run("report", "out.jsonl", "-o", "page.html", "--json", *more)
         assert json.loads(done.stdout) == {"path": "page.html", "documents": 2, "failed": 1}
@@ -120,7 +167,7 @@ def test_records_become_a_review_page(tmp_path):
     run("extract", *FIELDS, "letters/a.txt", "-o", "plain.jsonl")
     refused = run("report", "plain.jsonl")
     assert refused.exit_code == 2
-    assert "has no evidence. Extract with --evidence." in refused.stderr
+    assert "has no evidence: extract --evidence." in refused.stderr
 
 
 def test_several_objects_may_be_in_a_document():
@@ -136,12 +183,18 @@ def test_several_objects_may_be_in_a_document():
         (["shop:Invoice"], 2, "There are no documents after the type 'shop:Invoice'."),
         ([*FIELDS, "letters/x.txt"], 2, "There is no file or folder 'letters/x.txt'. Is it letters/"),
         ([*FIELDS, "letters/*.pdf"], 2, "No file fits 'letters/*.pdf'."),
-        ([*FIELDS, "letters", "--fresh"], 2, "--fresh is about an output."),
-        ([*FIELDS, "letters", "-o", "out.txt"], 2, "The name out.txt does not end in .jsonl or .csv."),
-        ([*FIELDS, "letters", "-o", "out.jsonl", "--format", "csv"], 2, "Call the table otherwise"),
-        ([*FIELDS, "letters", "--id", "n"], 2, "--id names a column beside that of the texts."),
-        ([*FIELDS, "table.csv"], 2, "table.csv is a table, of which each row is a document."),
-        ([*FIELDS, "table.csv", "--column", "txt"], 2, "table.csv has no column 'txt'. Did you mean 'text'?"),
+        ([*FIELDS, "letters", "--fresh"], 2, "--fresh and --retry are about an output."),
+        ([*FIELDS, "letters", "-o", "out.txt"], 2, "The name out.txt ends in none of .jsonl, .csv, .parquet."),
+        ([*FIELDS, "letters", "-o", "out.jsonl", "--format", "csv"], 2, "--output out.csv"),
+        ([*FIELDS, "letters", "--format", "parquet"], 2, "--output out.parquet"),
+        ([*FIELDS, "letters", "-o", "out.jsonl", "--fresh", "--retry"], 2, "Leave one of them out."),
+        ([*FIELDS, "letters", "--id", "n"], 2, "--column and --id are about tables"),
+        ([*FIELDS, "two.jsonl"], 2, "has 2 columns of texts: 'a', 'b'."),
+        (
+            [*FIELDS, "table.csv", "--column", "txt"],
+            2,
+            "the table table.csv has the columns 'n', 'text'. Did you mean 'text'?",
+        ),
         (["--fields", "a: strng", "letters"], 2, "'strng' is no type here. Did you mean 'str'?"),
         ([*FIELDS, "letters", "--max-tokens", "0"], 2, "max_tokens is 0"),
         ([*FIELDS, "letters", "--model", "./nothing"], 3, "ModelError: There is no folder './nothing'."),
@@ -151,6 +204,7 @@ def test_several_objects_may_be_in_a_document():
 def test_errors_are_sentences(tmp_path, arguments, status, message):
     """What is wrong and what to write, before any document is read; the exit code tells the kind."""
     (tmp_path / "table.csv").write_text("n,text\n1,a\n", encoding="utf-8")
+    (tmp_path / "two.jsonl").write_text(json.dumps({"a": "x", "b": "y"}) + "\n", encoding="utf-8")
     (tmp_path / "false.json").write_text("false", encoding="utf-8")
     result = run("extract", *arguments)
     assert (result.exit_code, result.stdout) == (status, "")
@@ -194,8 +248,9 @@ def test_a_pipe_that_is_closed_ends_the_command_quietly(tmp_path):
 
 @pytest.mark.thorough
 @pytest.mark.skipif(os.name == "nt", reason="Signals are sent otherwise there.")
-def test_an_interrupt_keeps_what_is_done(tmp_path):
-    """And says how to go on, which does the rest."""
+@pytest.mark.parametrize("name", ["SIGINT", "SIGKILL"])
+def test_an_interrupt_keeps_what_is_done(tmp_path, name):
+    """And says how to go on, if it can; the same command does the rest."""
     lines = "".join(json.dumps({"text": JASON, "n": str(number)}) + "\n" for number in range(200))
     (tmp_path / "many.jsonl").write_text(lines, encoding="utf-8")
     command = ("extract", *FIELDS, "many.jsonl", "--column", "text", "--id", "n", "-o", "out.jsonl")
@@ -203,13 +258,17 @@ def test_an_interrupt_keeps_what_is_done(tmp_path):
     with start(*command) as process:
         while process.poll() is None and not (output.exists() and output.stat().st_size):
             time.sleep(0.01)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.Signals[name])
         _, told = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert b"are in out.jsonl. Go on with:\nstructured extract --fields 'name: str, age: int | None' many" in told
-    assert b"Traceback" not in told
-    done = len(output.read_text(encoding="utf-8").splitlines())
+    done = output.read_bytes().count(b"\n")
     assert 0 < done < 200
+    if name == "SIGINT":
+        assert process.returncode == 130
+        assert f"{done} record" in told.decode()
+        assert b"kept in out.jsonl; the same call goes on.\nstructured extract --fields 'name: str, age: int" in told
+        assert b"Traceback" not in told
+    else:
+        assert process.returncode == -signal.SIGKILL
     assert f"{200 - done} documents in" in run(*command).stderr
     ids = [json.loads(line)["id"] for line in output.read_text(encoding="utf-8").splitlines()]
     assert sorted(ids, key=int) == [str(number) for number in range(200)]
@@ -224,6 +283,13 @@ def test_answers_are_compared_with_gold(tmp_path):
     assert (tmp_path / "page.html").is_file()
     (tmp_path / "before.json").write_text(done.stdout, encoding="utf-8")
     assert "age" in run("eval", "gold.jsonl", *FIELDS, "--baseline", "before.json").stdout
+    run("extract", *FIELDS, "letters", "-o", "out.jsonl")
+    there = run("eval", "gold.jsonl", *FIELDS, "--results", "out.jsonl", "--json")
+    assert there.exit_code == 2
+    assert "No result is of a document of the gold" in there.stderr
+    run("extract", *FIELDS, "letters", "--evidence", "-o", "sure.jsonl")
+    there = run("eval", "gold.jsonl", *FIELDS, "--results", "sure.jsonl", "--json")
+    assert json.loads(there.stdout)["fields"] == json.loads(done.stdout)["fields"]
     refused = run("eval", "gold.jsonl")
     assert refused.exit_code == 2
     assert "There is no type." in refused.stderr
