@@ -75,9 +75,9 @@ def of_langextract(document: str, **options: Any) -> Found:
         )
     orders: Found = []
     for one in answer.extractions or ():
-        said: dict[str, Any] = dict(one.attributes or {})
+        values_of: dict[str, Any] = dict(one.attributes or {})
         place = one.char_interval
-        values = (str(said.get("number")), str(said.get("customer")), str(said.get("total")))
+        values = (str(values_of.get("number")), str(values_of.get("customer")), str(values_of.get("total")))
         span = None if place is None or place.start_pos is None else (place.start_pos, place.end_pos)
         orders.append((values, span))
     return orders

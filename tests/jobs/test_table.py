@@ -60,7 +60,7 @@ def test_what_a_batch_wrote_is_a_table(tmp_path: Path, rows: Any) -> None:
         assert header == ["id", "metadata.year", "metadata.from.city", "value.name", "value.age", "error"]
         found = sorted([first, *others])
         assert found[0] == ["a", "2024", "Porto", "Ana", "", ""]
-        assert found[1][-1].startswith("PromptError: Document 1 is empty")
+        assert found[1][-1].startswith("PromptError: Document b is empty")
     else:
         assert header == ["id", "path", "value", "quote", "start", "end", "page", "match", "confidence", "agreement"]
         assert first[7] == "exact"
