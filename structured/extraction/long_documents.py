@@ -67,10 +67,12 @@ def prepare(
     if room is not None:
         limits.append(room - min(task.max_tokens, room // ANSWER_SHARE))
     text = given.conversation.text
-    if not limits or min(limits) < 1 or len(text.encode()) <= min(limits):  # a token has a byte or more
+    if not limits or min(limits) < 1:
         return task.prepared(given)
     count = _TokenCount(task)
-    if len(text) <= MAX_LETTERS * min(limits) and count(text) <= min(limits):
+    fits = len(text.encode()) <= min(limits)  # a token has a byte or more
+    fits = fits or (len(text) <= MAX_LETTERS * min(limits) and count(text) <= min(limits))
+    if fits and splitting.chunk_tokens is None:
         return task.prepared(given)
     whole = room if room is not None else CHUNK_SHARE * task.max_tokens
     tokens = splitting.chunk_tokens or max(min(task.max_tokens, whole // CHUNK_SHARE), 1)
@@ -98,11 +100,11 @@ class _TokenCount:
 
 
 class _PartOfPass(NamedTuple):
-    """What a chunk says, with the number of the pass and where it starts."""
+    """What a chunk says, with the number of the pass and the text of the answer."""
 
     number: int
-    start: int
     answer: PartAnswer
+    text: str
 
 
 @dataclass(slots=True, eq=False)
@@ -182,14 +184,14 @@ class LongDocument:
         self.attempts += item.attempts
         self.seconds += item.seconds
         is_short = any(one.shortened for one in answer.generations)
-        if is_short and self._split(chunk, least=self.chunk_tokens // FINEST):
+        if is_short and self._split(chunk, least=min(self.chunk_tokens, len(self.document)) // FINEST):
             return
         self.shortened |= is_short
         self.is_limited_by_context |= is_short and item.is_limited_by_context
         self.repetitive |= any(one.diagnostics.repetitions for one in answer.generations)
         data = self.task.output_type.to_data(answer.text)
         evidence = {path: _moved(one, chunk) for path, one in answer.evidence.items()}
-        self._answers.append(_PartOfPass(self._passes, chunk.body[0], PartAnswer(data, evidence)))
+        self._answers.append(_PartOfPass(self._passes, PartAnswer(data, evidence, chunk.body[0]), answer.text))
 
     def answer(self) -> Merged | None:
         """Return what the document says; None as long as chunks are to be answered, or another pass is to be made."""
@@ -198,10 +200,16 @@ class LongDocument:
         before, merged = self._merged, self._merge()
         has_new = before is None or len(merged.evidence) > len(before.evidence)
         self._merged = merged
-        if has_new and self._passes < self.splitting.passes:
+        if has_new and len(self._answers) > 1 and self._passes < self.splitting.passes:
             self._begin_pass()
             return None
         return merged
+
+    def text_of(self, merged: Merged) -> str:
+        """Return what the document says as an answer; of a single chunk, as it was written."""
+        if len(self._answers) == 1:
+            return self._answers[0].text
+        return self.task.output_type.from_data(merged.data)
 
     def _begin_pass(self) -> None:
         """Let the chunks of a pass wait; those of each pass are smaller, down to a half, and so have other joints."""
@@ -223,7 +231,10 @@ class LongDocument:
     def _merge(self) -> Merged:
         output_type = self.task.output_type
         assert isinstance(output_type, JsonOutput)
-        ordered = sorted(self._answers, key=lambda one: (one.number, one.start))
+        if len(self._answers) == 1:
+            (only,) = self._answers
+            return Merged(only.answer.data, only.answer.evidence, {})
+        ordered = sorted(self._answers, key=lambda one: (one.number, one.answer.start))
         return merge(
             [one.answer for one in ordered],
             prefer=self.splitting.prefer,

@@ -39,6 +39,9 @@ from structured.output_types.paths import steps_to_path
 
 T = TypeVar("T")
 
+SHORTENED = "Raise max_tokens, or set chunk_tokens, and the text is read in parts."
+"""What to do about an answer that max_tokens shortened."""
+
 MAX_NAMED = 10
 """Documents whose numbers a warning lists."""
 
@@ -294,7 +297,7 @@ class Outcome:
         by_context = [one.position for one in shortened if one.is_by_context]
         sentences: list[str] = []
         if by_limit:
-            sentences.append(self._sentence(by_limit, f"max_tokens={task.max_tokens}", "Raise max_tokens."))
+            sentences.append(self._sentence(by_limit, f"max_tokens={task.max_tokens}", SHORTENED))
         if by_context:
             limit = f"the context of {task.model.name}: {task.model.context_length:,} tokens, prompt included"
             remedy = "Shorten or split the text, or use a model with a longer context."

@@ -397,7 +397,7 @@ class Run:
         """Take what the chunks of a document say together as its result; it fails if a validator rejects that."""
         long.is_over = True
         wanted = long.task.output_type
-        text = wanted.from_data(merged.data)
+        text = long.text_of(merged)
         value = read_answer(wanted, text)
         if isinstance(value, Attempt):
             error = GenerationError([*long.attempts, value], document=None if long.given.is_single else long.position)
@@ -474,4 +474,6 @@ def _fail(item: Item, error: StructuredError, outcome: Outcome) -> None:
         if item.part.of.is_over:
             return
         item.part.of.is_over = True
+        start, end = item.part.chunk.body
+        error.add_note(f"This is about a part of the document: its characters {start:,} to {end:,}.")
     outcome.fail(item.position, error)

@@ -30,10 +30,14 @@ BLOCK = 256
 
 @dataclass(frozen=True, slots=True)
 class PartAnswer:
-    """What one part of a document says: plain data, and the evidence for each leaf by its path."""
+    """What one part of a document says: plain data, and the evidence for each leaf by its path.
+
+    What stands before `start`, such as a heading, is shown with several parts, and tells no records apart.
+    """
 
     data: Any
     evidence: Mapping[str, Evidence]
+    start: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +62,8 @@ def merge(
     `[{"no": 1}, {"no": 2}]`, `[{"no": 2}, {"no": 3}]` → `[{"no": 1}, {"no": 2}, {"no": 3}]`, if 2 stands at one place.
     """
     nodes = [_node(one.data, one.evidence, number, ()) for number, one in enumerate(answers)]
-    merging = _Merging(prefer, key_of, shape_of)
+    starts = [one.start for one in answers]
+    merging = _Merging(prefer, key_of, shape_of, starts)
     merged = merging.merged(nodes, ())
     evidence: dict[str, Evidence] = {}
     conflicts: dict[str, Sequence[tuple[Any, Evidence]]] = {}
@@ -144,6 +149,7 @@ class _Merging(NamedTuple):
     prefer: Prefer
     key_of: KeyOf
     shape_of: ShapeOf
+    starts: Sequence[int]
 
     def merged(self, nodes: Sequence[_Node], steps: Steps) -> _Node:
         """Return what nodes of different parts say of one place.
@@ -193,7 +199,7 @@ class _Merging(NamedTuple):
         return found
 
     def _merged_lists(self, nodes: Sequence[_Node], steps: Steps) -> _Node:
-        records = _Records(steps, self.key_of)
+        records = _Records(steps, self.key_of, self.starts)
         for one in nodes:
             records.add(one)
         items = [self.merged(group, (*steps, index)) for index, group in enumerate(records.groups())]
@@ -241,9 +247,13 @@ class _Place(NamedTuple):
 _Places = Mapping[Steps, _Place]
 
 
-def _places(item: _Node) -> _Places:
-    """Return where the leaves of an item stand; those of lists in it only if there are no others."""
-    found = {steps: _Place(*leaf.span, identity(leaf.value)) for steps, leaf in item.leaves() if leaf.span is not None}
+def _places(item: _Node, start: int) -> _Places:
+    """Return where the leaves of an item stand from a place on; those of lists in it only if there are no others."""
+    found = {
+        steps: _Place(*leaf.span, identity(leaf.value))
+        for steps, leaf in item.leaves()
+        if leaf.span is not None and leaf.span[0] >= start
+    }
     return {steps: place for steps, place in found.items() if not any(isinstance(one, int) for one in steps)} or found
 
 
@@ -253,6 +263,7 @@ class _Record:
     def __init__(self, order: float) -> None:
         self.items: list[_Node] = []
         self.places: list[_Places] = []
+        self.key: Hashable | None = None
         self.order = order
         """Where it stands in the document, or after what."""
 
@@ -274,18 +285,19 @@ class _Record:
 class _Records:
     """The items of the lists of several parts, those that are one thing together."""
 
-    def __init__(self, steps: Steps, key_of: KeyOf) -> None:
+    def __init__(self, steps: Steps, key_of: KeyOf, starts: Sequence[int]) -> None:
         self._steps = steps
         self._key_of = key_of
+        self._starts = starts
         self._records: list[_Record] = []
         self._by_key: dict[Hashable, _Record] = {}
         self._near: dict[tuple[Steps, int], list[_Record]] = defaultdict(list)
-        self._unplaced: dict[Hashable, _Record] = {}
+        self._unplaced: dict[Hashable, list[_Record]] = defaultdict(list)
 
     def add(self, answer: _Node) -> None:
         """Take the items of a part; two that say the same of the same places are one."""
         items = answer.items or []
-        placed = [_places(one) for one in items]
+        placed = [_places(one, self._starts[answer.part]) for one in items]
         shared = Counter(place for one in placed for place in one.items())
         order = -1.0
         said: set[Hashable] = set()
@@ -309,22 +321,24 @@ class _Records:
 
     def _record_of(self, item: _Node, key: Hashable, data: Any, places: _Places, own: _Places) -> _Record | None:
         """Return the record that an item is of, if there is one."""
-        if key is not None:
-            return self._by_key.get(key)
+        if key is not None and key in self._by_key:
+            return self._by_key[key]
         if not places:
-            record = self._unplaced.get(identity(data))
-            return None if record is None or record.items[-1].part == item.part else record
+            twins = self._unplaced[identity(data)] if key is None else []
+            return next((one for one in twins if all(known.part != item.part for known in one.items)), None)
         keys = [(steps, block) for steps, place in own.items() for block in place.blocks]
         near = dict.fromkeys(record for key in keys for record in self._near.get(key, ()))
-        alike = [(record.likeness(item.part, places, own), record) for record in near]
+        open_to = [record for record in near if key is None or record.key is None]
+        alike = [(record.likeness(item.part, places, own), record) for record in open_to]
         return max((one for one in alike if one[0]), key=lambda one: one[0], default=(0, None))[1]
 
     def _remember(self, record: _Record, key: Hashable, data: Any, own: _Places, *, is_placed: bool) -> None:
         """Remember by what a record is found."""
         if key is not None:
             self._by_key[key] = record
-        elif not is_placed:
-            self._unplaced[identity(data)] = record
+            record.key = key
+        elif not is_placed and record not in self._unplaced[identity(data)]:
+            self._unplaced[identity(data)].append(record)
         for steps, place in own.items():
             for block in place.blocks:
                 near = self._near[steps, block]

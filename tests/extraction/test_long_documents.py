@@ -285,6 +285,26 @@ def test_chunks_that_exclude_each_other_fail_their_document() -> None:
     assert "what the chunks of the document say together" in caught.value.__notes__[0]
 
 
+def test_a_document_that_fits_is_split_where_its_answer_does_not() -> None:
+    """With chunk_tokens, an answer that would be shortened is put together from parts of the text."""
+    document, expected = orders(12, 3, joints=("\n\n",))
+    width = len(TOKENIZER.tokens)
+
+    def reading(token_ids: Sequence[int]) -> NDArray[np.float32]:
+        prompt, _, answer = spell(TOKENIZER.tokens, token_ids).decode().rpartition("JSON:\n")
+        script, scores = read_orders(prompt), np.zeros(width, np.float32)
+        if script.startswith(answer) and answer != script:
+            following = script[len(answer)].encode()
+            scores += [9.0 * (token == following) for token in TOKENIZER.tokens]
+        return scores
+
+    model = FunctionModel(reading, TOKENIZER)
+    options: Any = {"model": model, "max_tokens": 400, "jump_forward": False, "stop_repetition": False}
+    assert extract(list[Order], document, chunk_tokens=5_000, **options) == expected
+    with pytest.warns(BudgetWarning, match="set chunk_tokens"):
+        assert len(extract(list[Order], document, **options)) < 12
+
+
 class Cat(BaseModel):
     kind: Literal["cat"]
     lives: int

@@ -103,9 +103,29 @@ def test_records_with_one_key_are_one() -> None:
     assert found == [{"no": 1, "qty": 7}, {"no": 2, "qty": 5}, {"no": None, "qty": 9}]
 
 
+def test_a_key_that_is_known_later() -> None:
+    """A record whose key one chunk lacks is that at the same place, in whichever order they come."""
+    document = "Ann 7 is here."
+    unknown, known = said([{"no": None, "name": "Ann"}], document), said([{"no": 7, "name": "Ann"}], document)
+    for answers in ([unknown, known], [known, unknown]):
+        assert merge(answers, key_of=by_number).data == [{"no": 7, "name": "Ann"}]
+
+
+def test_a_heading_tells_no_records_apart() -> None:
+    """What stands before a chunk, and goes along with it, is the same in all of them."""
+    parts = []
+    for start in (20, 60, 100):
+        city = Evidence((2, 8), "exact", 0.9)
+        amount = Evidence((start + 5, start + 7), "exact", 0.9)
+        parts.append(PartAnswer([{"city": "Berlin", "amount": 10}], {"[0].city": city, "[0].amount": amount}, start))
+    assert merge(parts).data == [{"city": "Berlin", "amount": 10}] * 3
+    assert len(merge([*parts, *parts]).data) == 3
+
+
 def test_items_that_stand_nowhere() -> None:
     """What the document does not support cannot be placed: it is there once for each chunk that is alone to say it."""
     assert merge([said(["x", "x"]), said(["x"]), said(["y"])]).data == ["x", "x", "y"]
+    assert merge([said(["x", "x"])] * 3).data == ["x", "x"]
 
 
 @pytest.mark.parametrize(
