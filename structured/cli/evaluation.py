@@ -34,7 +34,10 @@ def evaluate_gold(  # noqa: PLR0913  the options of the command
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Extract from the documents of a gold file, or take results that are there, and compare with its answers."""
+    """Compare answers with those of a gold file.
+
+    Its documents are extracted from, or results that are there are taken.
+    """
     if target is None and fields is None:
         raise typer.BadParameter("There is no type. Write module:Type, file.py:Type or schema.json, or pass --fields.")
     if results is not None and model is not None:
