@@ -72,7 +72,7 @@ class AttemptWritten(_Event):
     """The answers of one attempt have been written, and not yet been read.
 
     Attempts are told when they are over: documents go through the model together, and wait for room until then. Where
-    a document is answered piece by piece, each piece has attempts of its own.
+    a long document is read in parts, each part has attempts of its own.
 
     Attributes:
         position: That of the document.
@@ -81,6 +81,7 @@ class AttemptWritten(_Event):
         repaired: The paths of the values that were written again; empty where the whole answer was written.
         prompt_tokens: How many tokens the prompt has.
         document: The text that the answer is to be read from.
+        span: Of a long document, from where to where the part of it stands that was read, in characters; else None.
     """
 
     position: int
@@ -89,6 +90,7 @@ class AttemptWritten(_Event):
     repaired: tuple[str, ...]
     prompt_tokens: int
     document: str = field(repr=False)
+    span: tuple[int, int] | None = None
 
     @property
     def tokens(self) -> int:

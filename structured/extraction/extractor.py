@@ -261,6 +261,14 @@ class Extractor(Generic[T]):
         work = ((task, document) for document in given)
         return self.run.outcome(work, total=count_of(documents), progress=progress).all(errors)
 
+    @overload
+    def stream_batch(
+        self, documents: Documents, *, evidence: Literal[True], errors: Errors = ..., progress: bool | None = ...
+    ) -> Iterator[BatchResult[Extraction[T]]]: ...
+    @overload
+    def stream_batch(
+        self, documents: Documents, *, evidence: bool = ..., errors: Errors = ..., progress: bool | None = ...
+    ) -> Iterator[BatchResult[T]]: ...
     def stream_batch(
         self, documents: Documents, *, evidence: bool = False, errors: Errors = "raise", progress: bool | None = None
     ) -> Iterator[BatchResult[Any]]:

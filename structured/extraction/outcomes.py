@@ -168,6 +168,7 @@ class Outcome:
                     tuple(paths),
                     len(prompt),
                     item.document,
+                    None if item.part is None else item.part.chunk.body,
                     batch=self._batch,
                 )
             )

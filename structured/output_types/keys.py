@@ -4,7 +4,6 @@ Records with the same key are one, wherever a long document states them.
 """
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -22,16 +21,16 @@ MAX_LISTED = 10
 """Fields that an error lists."""
 
 
-@dataclass(frozen=True, slots=True)
-class KeyMark:
-    """The mark of a field that tells a record from others; `Key` is the one there is."""
+class Key:
+    """Marks a field by which the records of a list are told apart; several such fields together are one key.
 
-    def __get_pydantic_json_schema__(self, core_schema: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+    class Order(BaseModel):
+        number: Annotated[str, Key]
+    """
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         return {**handler(core_schema), KEY: True}
-
-
-Key = KeyMark()
-"""Marks a field by which records are told apart: `number: Annotated[str, Key]`. Several fields together are one key."""
 
 
 KeyOf = Callable[[Steps, Any], Hashable | None]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from pydantic import BaseModel, Field
 
-from structured import Extraction, Extractor, Grounded, Key, extract, extract_batch
+from structured import Extraction, Extractor, Grounded, Key, events, extract, extract_batch
 from structured.errors import BatchError, BudgetWarning, GenerationError, NotStatedError, SchemaError
 from structured.models import FunctionModel
 from structured.models.scripted import ScriptedModel
@@ -170,6 +170,26 @@ def test_records_are_merged_by_marked_fields() -> None:
 
     found = extract(list[Numbered], document, model=ScriptedModel(script), chunk_tokens=300)
     assert found == [Numbered(number="7", note="first"), Numbered(number="8", note="second")]
+
+
+def test_the_parts_of_a_document_are_told() -> None:
+    """So that whoever waits for a long one sees how far it is."""
+    told: list[events.Event] = []
+    document, _ = orders(40, 2)
+    extract(list[Order], document, model=ScriptedModel(read_orders), chunk_tokens=600, observe=told.append)
+    spans = [one.span for one in told if isinstance(one, events.AttemptWritten)]
+    assert len(spans) > 3
+    assert {place for span in spans if span for place in range(*span)} >= set(range(len(document.rstrip())))
+    assert sum(isinstance(one, events.DocumentAccepted) for one in told) == 1
+
+
+def test_a_key_may_be_written_as_a_call() -> None:
+    class Written(BaseModel):
+        number: Annotated[str, Key()]
+
+    document = f"No 7. {FILLER} No 7. {FILLER}"
+    found = extract(list[Written], document, model=ScriptedModel('[{"number": "7"}]'), chunk_tokens=200)
+    assert found == [Written(number="7")]
 
 
 def test_merge_by_names_fields_of_records() -> None:
