@@ -197,6 +197,46 @@ def test_a_missing_package_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         read_file(files.pdf(tmp_path / "a.pdf", ["x"]))
 
 
+def test_a_small_file_that_unpacks_to_a_huge_one_is_refused(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "a.docx", "w", zipfile.ZIP_DEFLATED) as archived:
+        archived.writestr("[Content_Types].xml", "")
+        with archived.open("word/document.xml", "w") as part:
+            for _ in range(101):
+                part.write(b" " * 1_000_000)
+    with pytest.raises(
+        PromptError, match=r"a\.docx grows by 100,9\d\d,\d\d\d bytes when it is unpacked; 100,000,000 are"
+    ):
+        read_file(tmp_path / "a.docx")
+
+
+def test_pictures_do_not_make_a_file_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = Path(files.docx(tmp_path / "a.docx", files.paragraph("Ana")))
+    whole = read_file(given)
+    with zipfile.ZipFile(given, "a") as archived:
+        archived.writestr("word/media/a.png", os.urandom(200_000))
+    monkeypatch.setattr("structured.extraction.documents.files.MAX_GROWTH", 100_000)
+    assert read_file(given) == whole
+
+
+@pytest.mark.parametrize(
+    ("mail", "told"),
+    [
+        (b"Subject: " + b"=?utf-8?q?a?= " * 20_000 + b"\n\nx", r"a header 'Subject' of more than 50,000 characters"),
+        (
+            b"".join(
+                b'Content-Type: multipart/mixed; boundary="b%d"\n\n--b%d\n' % (level, level) for level in range(900)
+            ),
+            "parts within parts on more than 30 levels",
+        ),
+    ],
+    ids=["header", "levels"],
+)
+def test_a_mail_that_takes_quadratic_time_is_refused(mail: bytes, told: str, tmp_path: Path) -> None:
+    (tmp_path / "a.eml").write_bytes(mail)
+    with pytest.raises(PromptError, match=rf"The mail .*a\.eml has {told}"):
+        read_file(tmp_path / "a.eml")
+
+
 def names(folder: Path) -> list[str]:
     return [str(one.relative_to(folder)) for one in each_document(folder) if isinstance(one, Path)]
 

@@ -130,3 +130,19 @@ def test_time_grows_with_the_length(markup: str) -> None:
     started = time.process_time()
     visible_text(markup * 30_000)
     assert time.process_time() - started < 5
+
+
+@pytest.mark.parametrize("torn", ["<!--", "<a ", "<?", "<![CDATA[", "</a "])
+def test_what_never_ends_is_dropped_in_linear_time(torn: str) -> None:
+    started = time.perf_counter()
+    assert visible_text("<html><p>Ana</p>" + torn * 100_000) == "Ana"
+    assert time.perf_counter() - started < 2
+
+
+def test_a_comment_without_an_end_hides_the_rest_as_in_a_browser() -> None:
+    assert visible_text("<p>Ana</p><!-- <b>x</b> <p>Bo</p>") == "Ana"
+    assert visible_text("<p>Ana</p><script>x = '<!--'</script><p>Bo</p>") == "Ana\n\nBo"
+
+
+def test_a_no_break_space_is_written_as_a_plain_one() -> None:
+    assert visible_text("<p>Mia&nbsp;Sand owes 1\u202f000&#160;EUR</p>") == "Mia Sand owes 1\u202f000 EUR"

@@ -68,6 +68,12 @@ _REFUSED: tuple[tuple[bytes, str], ...] = (
 _PACKAGES = {"pypdfium2", "mammoth", "openpyxl", "pptx"}
 """Those of the extra `files`."""
 
+MAX_GROWTH = 100_000_000
+"""Bytes by which the parts of an office file may grow when they are unpacked: text of many thousands of pages.
+
+Pictures hardly grow, so that a file may hold any number of them.
+"""
+
 _HEAD = 1_024
 """Bytes of a file that are looked at, in which a PDF must begin (ISO 32000-1, annex H, 3.4.1)."""
 
@@ -105,9 +111,16 @@ def kind_of(path: Path, head: bytes) -> Kind:
 def _kind_of_archive(path: Path) -> Kind:
     try:
         with zipfile.ZipFile(path) as archive:
-            names = archive.namelist()
+            parts = archive.infolist()
     except zipfile.BadZipFile as error:
         raise PromptError(f"The file {path} is a broken ZIP archive: {message(error)}. Leave it out.") from error
+    names = {part.filename for part in parts}
+    growth = sum(max(0, part.file_size - part.compress_size) for part in parts)  # zipfile reads no more than it says
+    if "[Content_Types].xml" in names and growth > MAX_GROWTH:
+        raise PromptError(
+            f"The file {path} grows by {growth:,} bytes when it is unpacked; {MAX_GROWTH:,} are the most that are "
+            "read. Split it; of a large sheet, save the rows as CSV: read_rows(path)."
+        )
     if "[Content_Types].xml" in names:
         for folder, kind in BY_PART.items():
             if any(name.startswith(folder) for name in names):

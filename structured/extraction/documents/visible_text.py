@@ -5,6 +5,9 @@ around paragraphs, headings and tables; the cells of a row are separated by tabs
 Left out is what no browser shows: scripts, styles, comments, templates, and elements that are `hidden` or say so in
 their `style`. A style sheet may hide more, which is not looked at.
 
+A no-break space (U+00A0, `&nbsp;`) becomes a plain one, unlike in `innerText`: a reader sees no difference, and a value
+is written with plain ones. The narrower ones that a reader may see (U+2007, U+202F) stay.
+
 `html.parser` of the standard library was taken. lxml and BeautifulSoup build a tree, which costs many times the memory
 of the page, and none of it is needed for one pass from top to bottom.
 """
@@ -20,6 +23,8 @@ from structured.extraction.documents.content import Content
 from structured.extraction.documents.plain_text import decoded
 
 _SPACES = re.compile(r"[ \t\n\r\f]+")
+_TAG = re.compile(r"<[a-zA-Z/!?]")
+_NO_BREAK = "\N{NO-BREAK SPACE}"
 _HIDING = re.compile(r"display\s*:\s*none|visibility\s*:\s*(hidden|collapse)", re.IGNORECASE)
 _DECLARED = re.compile(
     rb"""<meta[^>]*?charset\s*=\s*["']?\s*([\w.:-]+)|^\s*<\?xml[^>]*?encoding\s*=\s*["']([\w.:-]+)""", re.IGNORECASE
@@ -82,9 +87,15 @@ def visible_text(html: str) -> str:
     'Prices\n\nPear\t1.20'
     """
     page = _Page()
-    page.feed(html)
+    page.feed(_whole(html))
     page.close()
     return "".join(page.pieces).strip("\n")
+
+
+def _whole(html: str) -> str:
+    """Return a page without a tag that it ends in, which no browser shows and for which `html.parser` looks long."""
+    torn = _TAG.search(html, html.rfind(">") + 1)
+    return html if torn is None else html[: torn.start()]
 
 
 def _declared_encoding(data: bytes) -> str:
@@ -177,12 +188,17 @@ class _Page(HTMLParser):
             self._write(inner)
             self._space = text.endswith(" ")
 
+    def parse_comment(self, i: int, report: bool = True) -> int:
+        """Return where a comment ends: without an end of its own, with the page (HTML Standard, 13.2.5.45)."""
+        end = super().parse_comment(i, report)
+        return len(self.rawdata) if end < 0 else end
+
     def _write(self, text: str) -> None:
         """Write a text, after whatever is due before it."""
         lines = "\n" * max(self._lines, self._breaks) if self.pieces else ""
         cells = "\t" * self._tabs
         space = " " * (self._space and bool(self.pieces))
-        self.pieces.append((lines + cells or space) + text)
+        self.pieces.append((lines + cells or space) + text.replace(_NO_BREAK, " "))
         self._space = self._is_cell_empty = False
         self._breaks = self._lines = self._tabs = 0
 
