@@ -14,7 +14,7 @@ from structured.json_schema.document.location import KEY
 from structured.output_types.inspection.survey import Survey
 from structured.output_types.json_output import JsonOutput
 from structured.output_types.output_type import OutputType
-from structured.output_types.paths import Steps, leaves, steps_to_field
+from structured.output_types.paths import Steps, leaves, path_to_steps, steps_to_field
 from structured.output_types.places import flat, parts_at
 
 MAX_LISTED = 10
@@ -47,7 +47,7 @@ def keys(output_type: JsonOutput[Any], merge_by: Sequence[str] = ()) -> KeyOf:
     def is_key(whole: str, field: str, steps: Steps) -> bool:
         if field in merge_by or whole in merge_by:
             return True
-        return any(KEY in part.schema for part in flat(parts_at(output_type.root, steps)))
+        return _is_marked(output_type, steps)
 
     def key_of(steps: Steps, item: Any) -> Hashable | None:
         here = steps_to_field(steps)
@@ -66,13 +66,33 @@ def keys(output_type: JsonOutput[Any], merge_by: Sequence[str] = ()) -> KeyOf:
     return key_of
 
 
+def key_fields(output_type: OutputType[Any]) -> list[str]:
+    """Return the paths of the key fields of records in lists: `lines[].number`. Where a type recurs, the first ones."""
+    if not isinstance(output_type, JsonOutput):
+        return []
+    return [path for path in _fields_of_records(output_type) if _is_marked(output_type, path_to_steps(_first(path)))]
+
+
+def _is_marked(output_type: JsonOutput[Any], steps: Steps) -> bool:
+    return any(KEY in part.schema for part in flat(parts_at(output_type.root, steps)))
+
+
+def _fields_of_records(output_type: JsonOutput[Any]) -> list[str]:
+    return [field.path for field in Survey(output_type.root, name=output_type.name).fields() if "[]." in field.path]
+
+
+def _first(field: str) -> str:
+    """Return the path of the first value of a field."""
+    return field.replace("[]", "[0]")
+
+
 def check_merge_by(output_type: OutputType[Any], merge_by: Sequence[str]) -> None:
     """Raise SchemaError for a path that leads to no field of a record in a list."""
     if not merge_by:
         return
     if not isinstance(output_type, JsonOutput):
         raise SchemaError(f"merge_by is for types and JSON Schemas, not for {output_type.name}", remedy="Leave it out.")
-    known = [field.path for field in Survey(output_type.root, name=output_type.name).fields() if "[]." in field.path]
+    known = _fields_of_records(output_type)
     for path in merge_by:
         if not any(one == path or one.endswith(f"[].{path}") for one in known):
             listed = ", ".join(map(repr, known[:MAX_LISTED])) or "none"

@@ -153,8 +153,8 @@ class Comparison:
         for field in [*by_field, *keys]:
             self._check(field)
         for key in keys:
-            above, mark, name = key.rpartition("[].")
-            if not mark or len(path_to_steps(name)) != 1:
+            above, _, name = key.rpartition("[].")
+            if not can_be_key(key):
                 raise ValueError(f"The key {key!r} is no member of the items of a list. Write it so: 'lines[].number'.")
             self._keys.setdefault(above, []).append(str(path_to_steps(name)[0]))
 
@@ -181,6 +181,16 @@ class Comparison:
     def pairs(self, expected: Any, given: Any) -> list[Pair]:
         """Return each value of two answers, plain JSON both, with that which stands in its place in the other."""
         return list(_Pairing(self._keys).pairs(self.root, _Side(expected, ()), _Side(given, ()), ()))
+
+
+def can_be_key(field: str) -> bool:
+    """Tell whether a field is a member of the items of a list.
+
+    >>> can_be_key("lines[].number"), can_be_key("lines[].item.number"), can_be_key("number")
+    (True, False, False)
+    """
+    _, mark, name = field.rpartition("[].")
+    return bool(mark) and len(path_to_steps(name)) == 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,25 @@ import datetime as dt
 import json
 import re
 from html.parser import HTMLParser
+from typing import Annotated
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from structured import BatchResult, Document, Evaluation, Evidence, Extraction, Extractor, PromptError, evaluate, report
+from structured import (
+    BatchResult,
+    Document,
+    Evaluation,
+    Evidence,
+    Extraction,
+    Extractor,
+    Key,
+    PromptError,
+    evaluate,
+    report,
+)
 from structured.models import PACKAGED_MODEL, ScriptedModel
 
 HOSTILE = "</style></title><script>alert(1)</script><img src=x onerror=alert(1)>&\u202egpj\ud800 [bold]\x1b[31m"
@@ -135,15 +147,33 @@ def test_outcomes_are_told_apart():
 
 
 def test_one_bad_document_does_not_cost_the_others(tmp_path):
-    """It is listed first, with its error, and all of its values are missing."""
+    """It is listed first, with its error, and all values expected of it are missing."""
     model = ScriptedModel('{"name": "Ana", "due": null, "lines": []}')
     gold = [("Ana", Order(name="Ana")), ("", Order(name="Bo")), (tmp_path / "none.txt", Order(name="Cy"))]
     evaluation = evaluate(Extractor(Order, model=model), gold, progress=False)
     assert [one.score for one in evaluation.documents] == [1, 0, 0]
     assert [one.error.partition(":")[0] for one in evaluation.worst()] == ["PromptError"] * 2
-    assert {one.outcome for one in evaluation.failed[0].values} == {"missing"}
+    outcomes = {one.field: one.outcome for one in evaluation.failed[0].values}
+    assert outcomes == {"name": "missing"}  # what is not expected is not missing, and nobody left it out
+    assert list(evaluation.fields) == ["name", "due"]  # the lists are empty, and say nothing of a field
     assert value(evaluation, "documents") == 1 / 3
     assert value(evaluation, "sampled_tokens") is not None
+
+
+def test_items_are_matched_by_the_fields_that_the_type_marks():
+    class Keyed(BaseModel):
+        number: Annotated[str, Key]
+        item: str
+
+    class Keeping(BaseModel):
+        lines: list[Keyed]
+
+    right = Keeping(lines=[Keyed(number="1", item="a"), Keyed(number="2", item="b")])
+    answer = Keeping(lines=[Keyed(number="1", item="b"), Keyed(number="2", item="a")])
+    evaluation = run([(right, answer)])
+    assert evaluation.keys == ("lines[].number",)
+    assert evaluation.fields["lines[].item"].counts.wrong == 2
+    assert run([(right, answer)], keys=[]).fields["lines[].item"].counts.right == 2
 
 
 def test_spans_and_confidences_are_those_of_the_evidence():

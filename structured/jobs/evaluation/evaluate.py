@@ -18,10 +18,11 @@ from structured.jobs.report.place_types import annotation_of
 from structured.jobs.report.report import document_id
 from structured.output_types.extraction import Extraction
 from structured.output_types.json_output import JsonOutput
+from structured.output_types.keys import key_fields
 from structured.output_types.output_type import OutputType
 from structured.output_types.resolve import resolve_type
 from structured.output_types.stated import Stated
-from structured.results.comparison import Compare, Comparison
+from structured.results.comparison import Compare, Comparison, can_be_key
 
 
 def evaluate(  # noqa: PLR0913  what is compared, and how
@@ -29,7 +30,7 @@ def evaluate(  # noqa: PLR0913  what is compared, and how
     gold: GoldLike,
     *,
     compare: Compare = "exact",
-    keys: Sequence[str] = (),
+    keys: Sequence[str] | None = None,
     output_type: object = None,
     samples: int = 1000,
     seed: int = 0,
@@ -42,8 +43,8 @@ def evaluate(  # noqa: PLR0913  what is compared, and how
         evaluation.figures["f1"].value
 
     A value is `right`, `wrong`, `missing` (one was expected, none given), `invented` (the other way round), or `absent`
-    (neither). Null, an empty list and an empty object say nothing. A document that fails has an error, and all of its
-    values are missing.
+    (neither). Null, an empty list and an empty object say nothing. A document that fails has an error; all values
+    expected of it are missing, and what it rightly leaves out does not count.
 
     Numbers are compared by value, dates, times and decimals too where the type has them, and texts by a rule. Items of
     lists are matched whatever their order, so that as many values as possible are right; those with no value in common
@@ -59,7 +60,8 @@ def evaluate(  # noqa: PLR0913  what is compared, and how
         compare: The rule for texts: `"exact"`, after Unicode normalisation (NFC) and without the white space around
             them, or `"folded"`, but for case, white space and kinds of dashes and quotes. Or the rules of some fields
             by their paths: `{"lines[].item": "folded"}`.
-        keys: The fields that items of lists are matched by, such as `"lines[].number"`, in place of the above.
+        keys: The fields that items of lists are matched by, such as `"lines[].number"`, in place of the above; by
+            default those that the type marks with `Key`.
         output_type: The type of the answers; by default that of the extractor, or the class of the answers.
         samples: The draws that the intervals of figures are made of.
         seed: The seed of these draws.
@@ -80,6 +82,8 @@ def evaluate(  # noqa: PLR0913  what is compared, and how
     if not right:
         raise ValueError("The gold has no documents. Pass at least one.")
     root = known.root if isinstance(known, JsonOutput) else None
+    if keys is None:
+        keys = [] if known is None else [one for one in key_fields(known) if can_be_key(one)]
     comparison = Comparison(root, compare, keys)
     started = perf_counter()
     ids: dict[str, int] = {}
@@ -229,14 +233,13 @@ def _score(
         comparison.pairs(gold.data, data),
         gold.spans,
         {} if extraction is None else extraction.evidence,
-        failed=error is not None,
     )
     text = _text_of(gold.document.text)
     return DocumentScore(
         gold.document.id or anchor,
         anchor,
         beginning_of(text),
-        tuple(one for one in values if gold.counts(one.field)),
+        tuple(one for one in values if gold.counts(one.field) and not (error is not None and one.outcome == "absent")),
         None if error is None else f"{type(error).__name__}: {message(error)}",
         None if extraction is None else extraction.seconds,
         None if extraction is None else extraction.usage,

@@ -79,7 +79,7 @@ class DocumentScore:
         anchor: Its id on the review page.
         beginning: Its first line, shortened.
         values: What became of each value.
-        error: Why there is no answer: the kind of the error and what it says. Then every value is missing.
+        error: Why there is no answer: the kind of the error and what it says. Then every value expected is missing.
         seconds: How long the answer took; documents of a batch are written together. None if that is not known.
         usage: The tokens that the answer cost; None if that is not known.
     """
@@ -147,19 +147,15 @@ def _together(outcomes: set[Outcome]) -> Outcome:
 
 
 def compared_values(
-    pairs: Iterable[Pair], spans: Mapping[str, Span], evidence: Mapping[str, Evidence], *, failed: bool
+    pairs: Iterable[Pair], spans: Mapping[str, Span], evidence: Mapping[str, Evidence]
 ) -> list[ValueScore]:
-    """Return what became of values, with the spans of the gold and the evidence of the answer.
-
-    Without an answer, all of them are missing, those too that are rightly not stated.
-    """
+    """Return what became of values, with the spans of the gold and the evidence of the answer."""
     found = []
     for pair in pairs:
         known = evidence.get(pair.given_path) if pair.given_path is not None else None
         found.append(
             ValueScore(
-                **{one.name: getattr(pair, one.name) for one in fields(pair)}
-                | ({"outcome": "missing"} if failed else {}),
+                **{one.name: getattr(pair, one.name) for one in fields(pair)},
                 confidence=None if known is None else known.confidence,
                 expected_span=spans.get(pair.expected_path) if pair.expected_path is not None else None,
                 given_span=None if known is None else known.span,

@@ -72,9 +72,20 @@ class Scores:
 
     @cached_property
     def fields(self) -> Mapping[str, FieldScore]:
-        """The figures of each field, by its path, in the order in which fields first appear."""
+        """The figures of each field, by its path, in the order in which fields first appear.
+
+        Lists that are empty everywhere have items in no field; see `lists`.
+        """
+        shown = {
+            one.field
+            for two in self.documents
+            for one in two.values
+            if one.outcome != "absent" or not one.field.endswith("[]")
+        }
         return self._scores(
-            counts_by_name([[(one.field, one.outcome) for one in two.values] for two in self.documents])
+            counts_by_name(
+                [[(one.field, one.outcome) for one in two.values if one.field in shown] for two in self.documents]
+            )
         )
 
     @cached_property
