@@ -28,7 +28,7 @@ def read_mail(path: Path) -> Content:
 
     Raises OSError if it cannot be read, and PromptError for headers or levels that no mail has.
     """
-    from email.message import EmailMessage, Message
+    from email.message import EmailMessage
     from email.parser import BytesParser
     from email.policy import EmailPolicy
 
@@ -45,7 +45,7 @@ def read_mail(path: Path) -> Content:
     class Part(EmailMessage):
         level = 1
 
-        def attach(self, payload: Message) -> None:
+        def attach(self, payload: Any) -> None:
             if isinstance(payload, Part):
                 payload.level = self.level + 1
                 if payload.level > MAX_LEVELS:
@@ -56,7 +56,7 @@ def read_mail(path: Path) -> Content:
             super().attach(payload)
 
     with path.open("rb") as file:
-        mail = BytesParser(policy=Policy(message_factory=Part)).parse(file)
+        mail: Any = BytesParser(policy=Policy(message_factory=Part)).parse(file)  # type: ignore[arg-type]
     lines = [f"{name}: {mail[name]}" for name in _HEADERS if mail[name]]
     attached = [name for part in mail.iter_attachments() if (name := part.get_filename())]
     if attached:
