@@ -232,6 +232,14 @@ def test_only_what_a_person_saw_counts(tmp_path):
         ),
         ({"document": "", "value": {"name": "A"}, "reviewed": {"name": "seen"}}, 'gold.jsonl, line 2: "reviewed" is '),
         ({"document": "A", "value": {"name": "A"}, "spans": {"name": [0, 9]}}, "gold.jsonl, line 2: the span of "),
+        (
+            {"document": "A", "value": {"name": "A"}, "spans": {"nme": [0, 1]}},
+            "gold.jsonl, line 2: \"spans\" has 'nme', ",
+        ),
+        (
+            {"document": "A", "value": {"name": "A"}, "reviewed": {"nme": "accepted"}},
+            "gold.jsonl, line 2: \"reviewed\" has 'nme', ",
+        ),
         ({"document": "A", "value": {"name": "A"}, "spans": {"name": 3}}, "gold.jsonl, line 2: the span of "),
     ],
 )
@@ -239,6 +247,18 @@ def test_gold_that_is_none_is_refused_with_its_line(tmp_path, record, message):
     path = write_gold(tmp_path, {"document": "Ana", "value": {"name": "Ana"}}, record)
     with pytest.raises(ValueError, match="^" + re.escape(message)):
         evaluate([Order(name="Ana")] * 2, path)
+
+
+def test_a_gold_file_may_begin_with_a_byte_order_mark(tmp_path):
+    path = write_gold(tmp_path, {"document": "Ana", "value": {"name": "Ana"}})
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    assert evaluate([Order(name="Ana")], path).documents[0].is_right
+
+
+@pytest.mark.parametrize("name", [".", "none.jsonl"])
+def test_gold_that_cannot_be_read_is_an_error_of_the_library(name, tmp_path):
+    with pytest.raises(PromptError, match=r"The gold .* cannot be read"):
+        evaluate([Order(name="Ana")], tmp_path / name)
 
 
 def test_what_cannot_be_compared_is_refused():

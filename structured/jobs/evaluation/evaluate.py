@@ -70,7 +70,7 @@ def evaluate(  # noqa: PLR0913  what is compared, and how
     Raises:
         ValueError: A line or a value of the gold is not of the type, a rule or a field is unknown, or there are not as
             many answers as documents.
-        OSError: The file cannot be read.
+        PromptError: The file of the gold cannot be read.
         ModelError: The extractor's model failed.
     """
     if isinstance(samples, bool) or not isinstance(samples, int) or samples < 1:

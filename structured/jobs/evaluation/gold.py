@@ -5,7 +5,7 @@ which would be compared with itself.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike, fspath
 from pathlib import Path
@@ -22,6 +22,7 @@ from structured.output_types.extraction import Extraction
 from structured.output_types.json_output import JsonOutput
 from structured.output_types.output_type import OutputType
 from structured.output_types.paths import Steps, path_to_steps, steps_to_field, steps_to_path
+from structured.output_types.places import parts_at
 from structured.output_types.stated import Stated
 
 GoldLike: TypeAlias = str | PathLike[str] | Iterable[tuple[DocumentLike, Any]]
@@ -126,7 +127,11 @@ def _remove(data: Any, steps: Steps) -> None:
 
 
 def _has(data: Any, step: str | int) -> bool:
-    return step in data if isinstance(data, dict) else isinstance(data, list) and int(step) < len(data)
+    return (
+        step in data
+        if isinstance(data, dict)
+        else isinstance(data, list) and isinstance(step, int) and step < len(data)
+    )
 
 
 def _is_plain(value: Any) -> bool:
@@ -140,9 +145,14 @@ def _is_plain(value: Any) -> bool:
 
 def _read_file(path: Path, output_type: OutputType[Any] | None) -> Iterator[Gold]:
     try:
-        lines = path.read_text(encoding="utf-8").split("\n")
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
     except UnicodeDecodeError as error:
-        raise ValueError(f"{path} is not text in UTF-8, at byte {error.start:,}.") from error
+        raise PromptError(f"The gold {path} is not text in UTF-8, at byte {error.start:,}. Convert it.") from error
+    except OSError as error:
+        raise PromptError(
+            f"The gold {path} cannot be read: {message(error)}. Pass the path of a file of JSON lines, or pairs of a "
+            "document and its right answer."
+        ) from error
     for number, line in enumerate(lines, 1):
         if line.strip():
             yield _read_line(line, f"{path.name}, line {number}", output_type)
@@ -169,9 +179,38 @@ def _read_line(line: str, name: str, output_type: OutputType[Any] | None) -> Gol
         data = _without_rejected(given, output_type, name)
     else:
         data = to_data(given, output_type, name)
+    _check_paths(reviewed or {}, spans, (given, data), output_type, name)
     seen = None if reviewed is None else _seen(reviewed, given)
     read = Document(document, identity)
     return Gold(name, read, read, data, spans, seen)
+
+
+def _check_paths(
+    reviewed: Mapping[str, str],
+    spans: Mapping[str, tuple[int, int]],
+    values: Sequence[Any],
+    output_type: OutputType[Any] | None,
+    name: str,
+) -> None:
+    """Raise ValueError for paths of nothing. Decisions keep the paths of an extraction, of which less may be left."""
+    for path in spans:
+        if not any(_leads_to_value(path, value) for value in values):
+            raise ValueError(f'{name}: "spans" has {path!r}, where the value has nothing. Correct the path.')
+    if not isinstance(output_type, JsonOutput):
+        return
+    fields = {steps_to_field(steps) for value in values for steps in _ends(value, ())}
+    for path, decision in reviewed.items():
+        steps = path_to_steps(path)
+        if decision != "rejected" and steps_to_field(steps) not in fields and not parts_at(output_type.root, steps):
+            raise ValueError(f'{name}: "reviewed" has {path!r}, which {output_type.name} does not. Correct the path.')
+
+
+def _leads_to_value(path: str, value: Any) -> bool:
+    for step in path_to_steps(path):
+        if not _has(value, step):
+            return False
+        value = value[step]  # type: ignore[index]
+    return True
 
 
 def _without_rejected(value: Any, output_type: OutputType[Any] | None, name: str) -> Any:
