@@ -56,7 +56,7 @@ def read_mail(path: Path) -> Content:
             super().attach(payload)
 
     with path.open("rb") as file:
-        mail: Any = BytesParser(policy=Policy(message_factory=Part)).parse(file)  # type: ignore[arg-type]
+        mail: Any = BytesParser(policy=Policy(message_factory=Part)).parse(file)
     lines = [f"{name}: {mail[name]}" for name in _HEADERS if mail[name]]
     attached = [name for part in mail.iter_attachments() if (name := part.get_filename())]
     if attached:

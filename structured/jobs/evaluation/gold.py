@@ -209,7 +209,7 @@ def _leads_to_value(path: str, value: Any) -> bool:
     for step in path_to_steps(path):
         if not _has(value, step):
             return False
-        value = value[step]  # type: ignore[index]
+        value = value[step]
     return True
 
 
