@@ -291,7 +291,7 @@ class PackagedModelWarning(StructuredWarning):
 
 
 class OptionWarning(StructuredWarning):
-    """An option has no effect beside the others, such as `top_p` where nothing is sampled."""
+    """What was passed does not do what it seems to: `top_p` where nothing is sampled, the name of a file as a text."""
 
 
 class BudgetWarning(StructuredWarning):

@@ -18,7 +18,7 @@ from pptx import Presentation
 from pptx.util import Inches
 from pydantic import BaseModel
 
-from structured import Document, Extractor, PromptError
+from structured import Document, Extractor, OptionWarning, PromptError
 from structured.extraction.documents.content import Content, page_of
 from structured.extraction.documents.document import each_document, read_document
 from structured.extraction.documents.files import read_file
@@ -277,3 +277,14 @@ def test_an_error_stands_in_for_its_document() -> None:
     given = ["It is 3.", PromptError("Line 2 is torn.")]
     three, error = Extractor(int, model=ScriptedModel("3")).batch(given, errors="return")
     assert (three, str(error)) == (3, "Line 2 is torn.")
+
+
+def test_the_name_of_a_file_is_not_read_as_a_text_in_silence(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("Ana")
+    given = str(tmp_path / "a.txt")
+    with pytest.warns(OptionWarning, match=r"is the name of a file, which is not read\. Pass Path\(") as warned:
+        assert list(each_document([given, given])) == [given, given]
+    assert len(warned) == 1
+    assert list(each_document(["Ana lives in St. Gallen.", "and/or"])) == ["Ana lives in St. Gallen.", "and/or"]
+    with pytest.raises(PromptError, match=r"the name of a folder\. Pass Path\("):
+        each_document(str(tmp_path))

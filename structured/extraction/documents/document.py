@@ -1,15 +1,23 @@
 """Documents to extract from: a text or chat with an id and whatever goes along with it, and what is read as one."""
 
+import os.path
 from collections.abc import AsyncIterable, Iterable, Iterator, Mapping, Sequence, Sized
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from structured.errors import PromptError
+from structured.errors import OptionWarning, PromptError
+from structured.errors.calling_line import warn
 from structured.errors.values import shown
 from structured.extraction.conversation import TextOrChat, is_message
 from structured.extraction.documents.content import page_of
+
+_LOOKED_AT = 100
+"""Texts of a list that are looked at, as to whether they are names of files."""
+
+_MAX_NAME = 260
+"""Characters that such a name may have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +69,7 @@ def read_document(given: object) -> Document:
     return Document(given)  # type: ignore[arg-type]  # whatever is neither text nor chat is refused where it is read
 
 
-def each_document(documents: Documents) -> Iterator[DocumentLike]:
+def each_document(documents: Documents) -> Iterator[DocumentLike]:  # noqa: C901  one case for each mistake
     """Yield what is given as documents. Raises PromptError for what is a single one, or not several in an order.
 
     A folder stands for the files in it and in its folders, in the order of their names, without hidden ones.
@@ -69,7 +77,10 @@ def each_document(documents: Documents) -> Iterator[DocumentLike]:
     match documents:
         case str() | bytes() | bytearray():
             kind = type(documents).__name__
-            raise PromptError(f"The documents are one {kind}, and would be read letter by letter. Pass a list: [text].")
+            remedy = "Pass a list: [text]."
+            if os.path.isdir(documents):  # noqa: PTH112  a Path raises for a long text
+                remedy = f"It is the name of a folder. Pass Path({documents!r})."
+            raise PromptError(f"The documents are one {kind}, and would be read letter by letter. {remedy}")
         case Document():
             raise PromptError("The documents are a single Document. Pass a list: [document].")
         case Path() if documents.is_dir():
@@ -86,12 +97,27 @@ def each_document(documents: Documents) -> Iterator[DocumentLike]:
         case list() | tuple() if documents and all(map(is_message, documents)):
             raise PromptError("The documents are the messages of one chat. Pass a list of chats: [messages].")
         case Iterable():
+            _warn_of_names(documents)
             return iter(documents)
         case AsyncIterable():
             raise PromptError(
                 "The documents are an asynchronous iterable. Pass it to aextract_batch or Extractor.astream_batch."
             )
     raise PromptError(f"The documents are {shown(documents)}. Pass a list of texts.")
+
+
+def _warn_of_names(documents: Iterable[object]) -> None:
+    """Warn of the first text that is the name of a file, and would be read as the document itself."""
+    for text in documents[:_LOOKED_AT] if isinstance(documents, list | tuple) else ():
+        if (
+            isinstance(text, str)
+            and len(text) < _MAX_NAME
+            and "\n" not in text
+            and (os.sep in text or os.path.splitext(text)[1][1:].isalnum())  # noqa: PTH122
+            and os.path.isfile(text)  # noqa: PTH113
+        ):
+            warn(OptionWarning(f"The text {text!r} is the name of a file, which is not read. Pass Path({text!r})."))
+            return
 
 
 def count_of(documents: object) -> int | None:
