@@ -31,6 +31,7 @@ from structured import (
     read_results,
 )
 from structured.extraction.output import journal
+from structured.extraction.output.records import is_begun, to_line
 from structured.models.scripted import ScriptedModel
 
 
@@ -236,6 +237,43 @@ def test_what_is_no_output_is_left_as_it_is(tmp_path: Path) -> None:
         extractor().batch(texts(3), output=path)
     path.write_bytes(third + first + second)
     assert extractor().batch(texts(3), output=path).before == 3
+
+
+def test_lines_of_json_that_are_no_records_are_never_dropped(tmp_path: Path) -> None:
+    """Though they begin as a record does: none that is whole, and none without a line end."""
+    path = tmp_path / "gold.jsonl"
+    gold = b'{"id": "a", "document": "item 1", "value": 1}'
+    forged = b'{"id": "a", "digest": "0", "value": 1}'
+    extractor().batch(texts(2), output=path)
+    first, second = path.read_bytes().splitlines(keepends=True)
+    contents = [
+        gold,
+        forged,
+        gold + b"\n",
+        forged + b"\n",
+        gold + b"\n" + gold,
+        gold[:20],
+        first + gold,
+        first + forged,
+    ]
+    contents += [first + gold + b"\n", first + gold + b"\n" + second, first + b'{"id": "a\tb', first + b'{"id": "a"}']
+    for content in contents:
+        for resume in ("continue", "retry", "fresh"):
+            path.write_bytes(content)
+            with pytest.raises(OutputError, match=r"is no record"):
+                extractor().batch(texts(1), output=path, resume=resume)  # type: ignore[call-overload]
+            assert path.read_bytes() == content
+    for content in (first + second, first + second[:-1], first + second[:30] + b"\0" * 9, first[:11], b""):
+        path.write_bytes(content)
+        assert extractor().batch(texts(2), output=path, resume="fresh").done == 2
+        assert len(by_id(path)) == 2
+
+
+@given(st.text(min_size=1))
+def test_each_beginning_of_a_record_is_known_as_one(identity: str) -> None:
+    """Whatever the id: quotes, escapes and characters of several bytes."""
+    line = to_line({"id": identity, "digest": "0" * 64, "made_by": {}, "value": None})[:-1]
+    assert all(is_begun(line[:end]) for end in range(len(line) + 1))
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from typing import Any, Literal, Protocol, Self
 from structured.errors import OutputError
 from structured.errors.values import counted, message
 from structured.extraction.output.lock import lock
-from structured.extraction.output.records import BEGINNING, Record, differences, read_line
+from structured.extraction.output.records import Record, differences, is_begun, read_line
 
 Resume = Literal["continue", "retry", "fresh"]
 """What becomes of the records that are there: they are gone on with; or those of errors are dropped, and their
@@ -154,15 +154,17 @@ class Journal:
             file.seek(self._size)
             tail = file.read(length - self._size)
         begun = tail.rstrip(b"\0") if self._size else tail  # a power cut may leave zeros
-        if not _is_begun(begun):
+        if not is_begun(begun):
             raise _no_output(self.path)
         os.ftruncate(self._descriptor, self._size)
 
     def _empty(self) -> None:
         """Drop all records. Raises OutputError if the file holds anything else."""
-        with self.path.open("rb") as file:
-            if not _is_begun(file.read(len(BEGINNING))):
-                raise _no_output(self.path)
+        self._size = 0
+        for number, line in enumerate(each_line(self.path), 1):
+            read_record(self.path, number, line)
+            self._size += len(line)
+        self._mend()
         os.ftruncate(self._descriptor, 0)
         self._size = 0
 
@@ -235,7 +237,8 @@ def read_record(path: Path, number: int, line: bytes) -> Record:
         return read_line(line)
     except (ValueError, RecursionError) as error:
         raise OutputError(
-            f"Line {number} of {path} is no record of a document: {message(error)}. Correct or remove it.",
+            f"Line {number} of {path} is no record of a document: {message(error)}. Correct or remove it, or pass the "
+            "path of another file.",
             path=str(path),
         ) from error
 
@@ -302,11 +305,6 @@ def _sync_folder(folder: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
-
-
-def _is_begun(tail: bytes) -> bool:
-    """Tell whether bytes are the beginning of a record, or nothing."""
-    return tail.startswith(BEGINNING) or BEGINNING.startswith(tail)
 
 
 def _no_output(path: Path) -> OutputError:

@@ -9,6 +9,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -29,7 +30,8 @@ from structured.output_types.output_type import OutputType
 
 Record = dict[str, Any]
 
-BEGINNING = b'{"id": "'
+_ID = re.compile(rb'\{"id": "(?:[^"\\\x00-\x1f]|\\.)*')
+_AFTER_ID = b'", "digest": "'
 """What each line begins with."""
 
 ANSWERED_ALIKE = frozenset({"model", "observe", "batch_size", "batch_tokens", "cache"})
@@ -130,6 +132,27 @@ def read_line(line: bytes) -> Record:
         raise ValueError(problem)
     found: Record = record
     return found
+
+
+def is_begun(tail: bytes) -> bool:
+    """Tell whether bytes are a record of which the end may be missing, or nothing; JSON that is no record is not."""
+    identity = _ID.match(tail)
+    if identity is None:
+        return b'{"id": "'.startswith(tail)
+    rest = tail[identity.end() :]
+    if rest != b"\\" and not rest.startswith(_AFTER_ID):  # torn in an escape
+        return _AFTER_ID.startswith(rest)
+    try:
+        json.loads(tail)
+    except ValueError:
+        return True
+    except RecursionError:
+        return False
+    try:
+        read_line(tail)
+    except ValueError:
+        return False
+    return True
 
 
 def _problem(record: Any) -> str:
