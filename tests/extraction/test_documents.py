@@ -222,3 +222,14 @@ def test_progress_of_an_unknown_number_has_no_end() -> None:
     assert progress._facts(outcome, 10.0) == ["1 documents", "1 failed", "3 tokens/s", "0:00:10"]
     outcome.total = 1
     assert progress._facts(outcome, 10.0)[0] == "1/1 documents"
+
+
+@pytest.mark.parametrize("identity", [5, None, b"a"])
+def test_an_id_that_is_no_text_is_refused(identity: Any) -> None:
+    """By a Document where it is made, and in a pair as that document's error: no chat of two messages is meant."""
+    with pytest.raises(TypeError, match=r"^The id of a document is .*, not text\. Pass a str\.$"):
+        Document("A", id=identity)
+    told = extractor().batch([(identity, "A"), ("a", "A")], errors="return")
+    assert isinstance(told[0], PromptError)
+    assert str(told[0]) == f"The id of a document is {identity!r}, not text. Pass a str: (str(id), text)."
+    assert isinstance(told[1], Plain)

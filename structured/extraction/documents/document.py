@@ -29,12 +29,18 @@ class Document:
         id: What it is called in errors and results; "" if it has no name of its own.
         metadata: Whatever goes along with it, unread.
         pages: Where each page starts in the text, in characters, if it has pages.
+
+    Raises TypeError for an id that is no text: it could not be told from others where results are read back.
     """
 
     text: TextOrChat
     id: str = ""
     metadata: Mapping[str, Any] = field(default_factory=dict)
     pages: Sequence[int] = ()
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.id, str):
+            raise TypeError(f"The id of a document is {shown(self.id)}, not text. Pass a str.")
 
     def page_of(self, offset: int) -> int | None:
         """Return the number of the page, from 1, on which a character of the text stands; None if it has no pages."""
@@ -53,12 +59,14 @@ AsyncDocuments: TypeAlias = Documents | AsyncIterable[DocumentLike]
 
 
 def read_document(given: object) -> Document:
-    """Return what was given as a document. Raises PromptError for a file that cannot be read."""
+    """Return what was given as a document. Raises PromptError for a file that cannot be read, or an id that is none."""
     match given:
         case Document():
             return given
         case (str() as identity, str() as text):
             return Document(text, identity)
+        case tuple((identity, str())) if not isinstance(identity, Mapping):
+            raise PromptError(f"The id of a document is {shown(identity)}, not text. Pass a str: (str(id), text).")
         case Path():
             from structured.extraction.documents.files import read_file  # with much that only files need
 
