@@ -338,6 +338,18 @@ def test_errors_are_final_or_tried_again(tmp_path: Path) -> None:
     assert list(by_id(skipped)) == ["0"]
 
 
+def test_errors_are_tried_again_through_a_link(tmp_path: Path) -> None:
+    """The file that it leads to is written, and the link stays."""
+    (tmp_path / "elsewhere").mkdir()
+    path, link = tmp_path / "elsewhere" / "out.jsonl", tmp_path / "link.jsonl"
+    link.symlink_to(path)
+    assert extractor().batch(["item 1", ""], output=link).failed == 1
+    assert extractor().batch(["item 1", "item 2"], output=link, resume="retry") == BatchSummary(link, 1, 0, 1, 0)
+    assert link.is_symlink()
+    assert [by_id(path)[one]["value"]["number"] for one in ("0", "1")] == [1, 2]
+    assert [one.name for one in path.parent.iterdir()] == ["out.jsonl"]
+
+
 def test_files_are_identified_by_their_paths(tmp_path: Path) -> None:
     folder = tmp_path / "letters"
     folder.mkdir()

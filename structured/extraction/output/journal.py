@@ -170,7 +170,8 @@ class Journal:
 
     def _drop_errors(self) -> None:
         """Drop the records of errors: the others are written to a file that takes the place of this one."""
-        beside = self.path.with_name(f".{self.path.name}.retry")
+        path = self.path.resolve()  # a link stays one
+        beside = path.with_name(f".{path.name}.retry")
         with suppress(FileNotFoundError):
             beside.unlink()
         descriptor = _open_locked(beside)
@@ -186,10 +187,10 @@ class Journal:
             if os.name == "nt":  # an open file cannot be replaced there
                 os.close(self._descriptor)
                 os.close(descriptor)
-                beside.replace(self.path)
-                self._descriptor = _open_locked(self.path)
+                beside.replace(path)
+                self._descriptor = _open_locked(path)
             else:
-                beside.replace(self.path)
+                beside.replace(path)
                 os.close(self._descriptor)
                 self._descriptor = descriptor
         except BaseException:
