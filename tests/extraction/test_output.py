@@ -318,8 +318,6 @@ def test_documents_are_told_apart(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="The document 'b' has another text"):
         extractor().batch([("a", "item 1"), ("b", "item 3")], output=path)
     assert extractor().batch([("b", "item 2"), ("c", "item 3"), ("a", "item 1")], output=path).before == 2
-    with pytest.raises(TypeError, match="metadata of the document 'd' cannot be written as JSON"):
-        extractor().batch([Document("item 1", "d", {"x": object()})], output=path)
 
 
 def test_errors_are_final_or_tried_again(tmp_path: Path) -> None:
@@ -336,6 +334,19 @@ def test_errors_are_final_or_tried_again(tmp_path: Path) -> None:
     skipped = tmp_path / "skipped.jsonl"
     assert extractor().batch(["item 1", ""], output=skipped, errors="skip").failed == 1
     assert list(by_id(skipped)) == ["0"]
+
+
+@pytest.mark.parametrize("metadata", [{"x": object()}, {"x": "\ud800"}, {"\ud800": 1}])
+def test_metadata_that_are_no_json_fail_their_document_alone(tmp_path: Path, metadata: dict[str, Any]) -> None:
+    path = tmp_path / "out.jsonl"
+    documents = ["item 1", Document("item 2", "d\ud800", metadata), "item 3"]
+    assert extractor().batch(documents, output=path) == BatchSummary(path, 3, 1, 0, 0)
+    found = {one.document.id: one.error for one in read_results(path, Number)}
+    assert found.keys() == {"0", "d\ud800", "2"}
+    assert "cannot be written as JSON" in str(found["d\ud800"])
+    documents[1] = Document("item 2", "d\ud800", {"x": 1})
+    assert extractor().batch(documents, output=path, resume="retry") == BatchSummary(path, 1, 0, 2, 0)
+    assert by_id(path)["d\ud800"]["metadata"] == {"x": 1}
 
 
 def test_errors_are_tried_again_through_a_link(tmp_path: Path) -> None:

@@ -83,7 +83,10 @@ class WrittenBatch:
             self._seen.add(identity)
             known = self.journal.done.pop(identity, None)
             if known is None:
-                check_metadata(document)
+                try:
+                    check_metadata(document)
+                except PromptError as error:  # this document fails, and is written without them
+                    document, work = replace(document, metadata={}), error
                 self._pending[position] = _Pending(document, digest)
                 yield self.task, work
             elif known.hex() == digest:

@@ -16,7 +16,7 @@ from typing import Any
 from pydantic_core import to_json
 
 from structured import errors
-from structured.errors import Attempt, GenerationError, StructuredError
+from structured.errors import Attempt, GenerationError, PromptError, StructuredError
 from structured.errors.pickling import StandInError
 from structured.errors.values import message
 from structured.extraction.conversation import Conversation
@@ -101,7 +101,7 @@ def line_of(  # noqa: PLR0913, PLR0917  what a record holds
 ) -> bytes:
     """Return the record of a document as one line.
 
-    `outcome` is the instance, the `Extraction`, or the error. Raises TypeError for metadata that are no JSON.
+    `outcome` is the instance, the `Extraction`, or the error. Raises PromptError for metadata that are no JSON.
     """
     record: Record = {"id": document.id, "digest": digest, "made_by": made}
     if document.metadata:
@@ -201,7 +201,7 @@ def _value_to_json(output_type: OutputType[Any], value: Any, text: str | None) -
 
 
 def check_metadata(document: Document) -> None:
-    """Raise TypeError for metadata that are no JSON, before the model works on the document."""
+    """Raise PromptError for metadata that are no JSON, before the model works on the document."""
     if document.metadata:
         _metadata(document)
 
@@ -210,9 +210,10 @@ def _metadata(document: Document) -> Any:
     try:
         return json.loads(to_json(dict(document.metadata)))
     except Exception as error:
-        raise TypeError(
+        raise PromptError(
             f"The metadata of the document {document.id!r} cannot be written as JSON: {message(error)}. Pass plain "
-            "values."
+            "values.",
+            id=document.id,
         ) from error
 
 
@@ -224,7 +225,7 @@ def _error_to_json(error: StructuredError) -> Record:
         fields["attempts"] = [
             {"text": one.text, "error": message(one.error), "kind": type(one.error).__name__} for one in error.attempts
         ]
-    plain = json.loads(to_json(fields, fallback=repr))
+    plain = json.loads(json.dumps(fields, default=lambda one: json.loads(to_json(one, fallback=repr))))
     return {"kind": type(error).__name__, "message": message(error), **({"fields": plain} if plain else {})}
 
 
