@@ -312,8 +312,10 @@ def test_another_model_or_evidence_is_refused(tmp_path: Path) -> None:
 def test_documents_are_told_apart(tmp_path: Path) -> None:
     """Two of one id, and one with another text than before, end the call; what was done is kept."""
     path = tmp_path / "out.jsonl"
-    with pytest.raises(OutputError, match="Two documents have the id 'a', the second at position 2"):
+    with pytest.raises(OutputError, match="Two documents have the id 'a', the second at position 2") as caught:
         extractor().batch([("a", "item 1"), ("b", "item 2"), ("a", "item 1")], output=path)
+    assert caught.value.kept == 2
+    assert not getattr(caught.value, "__notes__", ())  # that the same call goes on would be wrong
     assert sorted(by_id(path)) == ["a", "b"]
     with pytest.raises(OutputError, match="The document 'b' has another text"):
         extractor().batch([("a", "item 1"), ("b", "item 3")], output=path)

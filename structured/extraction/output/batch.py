@@ -35,7 +35,7 @@ class BatchSummary(NamedTuple):
 
     Attributes:
         path: The file; `-` for a stream.
-        done: The documents that the call answered; each has a record now.
+        done: The documents that the call answered; each has a record now, unless it failed and errors="skip".
         failed: Those of them that have an error.
         before: The documents that earlier calls had done, and that were passed over.
         failed_before: The records with an error that earlier calls left.
@@ -112,8 +112,13 @@ class WrittenBatch:
         self.journal.append(line_of(document, digest, self.made, self.task.output_type, value, text))
 
     def note_kept(self, error: BaseException) -> None:
-        """Tell an exception that ends the call what is kept, and how to go on."""
-        if isinstance(self.journal, Journal) and (not isinstance(error, OutputError) or error.kept is None):
+        """Tell an exception that ends the call what is kept, and how to go on.
+
+        An error of this output says itself what has to be done first.
+        """
+        if isinstance(error, OutputError) and error.path == str(self.journal.path):
+            error.kept = self.journal.kept
+        elif isinstance(self.journal, Journal):
             error.add_note(
                 f"{counted(self.journal.kept, 'record')} kept in {self.journal.path}; the same call goes on."
             )
