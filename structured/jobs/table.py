@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from importlib import import_module
 from itertools import islice
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from structured.errors import OutputError
 from structured.errors.arguments import one_of
 from structured.errors.values import counted, message
-from structured.extraction.output.journal import each_line, read_record
+from structured.extraction.output.journal import each_line, read_record, to_path
 from structured.extraction.output.records import Record
 from structured.output_types.evidence import Evidence
 from structured.output_types.extraction import Extraction
@@ -59,7 +59,7 @@ def write_table(path: str | PathLike[str], table: str | PathLike[str], *, rows: 
             be written.
         ImportError: `pyarrow` is not installed, for Parquet: `pip install 'structured-extraction[parquet]'`.
     """
-    source, target = Path(fspath(path)), Path(fspath(table))
+    source, target = to_path(path), to_path(table)
     one_of(get_args(RowsOf))("rows", rows)
     write = _WRITERS.get(target.suffix.lower())
     if write is None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from structured import Document, OutputError, extract_batch, write_table
+from structured import Document, OutputError, extract_batch, read_results, write_table
 from structured.models.scripted import ScriptedModel
 
 RECORD = {"digest": "0" * 64, "made_by": {}}
@@ -83,3 +83,28 @@ def test_what_is_no_table_is_refused(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="more than 2,000 columns"):
         write_table(path, tmp_path / "out.csv")
     assert [one.name for one in tmp_path.iterdir()] == ["out.jsonl"]
+
+
+@pytest.mark.parametrize("error", [5, None, {}, {"kind": "PromptError", "message": 5}])
+def test_an_error_that_is_none_is_refused(tmp_path: Path, error: Any) -> None:
+    path = tmp_path / "out.jsonl"
+    path.write_text(json.dumps({"id": "a", **RECORD, "error": error}) + "\n")
+    with pytest.raises(OutputError, match=r"^Line 1 of .* is no record of a document: its error has no kind"):
+        write_table(path, tmp_path / "out.csv")
+    with pytest.raises(OutputError, match=r"^Line 1 of .* is no record"):
+        list(read_results(path, int))
+
+
+@pytest.mark.parametrize("name", ["a\0b", "a\ud800b"])
+def test_what_no_file_can_be_called_is_refused(tmp_path: Path, name: str) -> None:
+    """As an output, as results to read, and as a table."""
+    path = results(tmp_path / "out.jsonl", [1])
+    calls: list[Any] = [
+        lambda: extract_batch(int, ["1"], output=tmp_path / name, model=ScriptedModel("1")),
+        lambda: list(read_results(tmp_path / name, int)),
+        lambda: write_table(tmp_path / name, tmp_path / "out.csv"),
+        lambda: write_table(path, tmp_path / f"{name}.csv"),
+    ]
+    for call in calls:
+        with pytest.raises(OutputError, match="has a character that no path can have"):
+            call()

@@ -7,7 +7,7 @@ for each document.
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import replace
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
@@ -17,7 +17,7 @@ from structured.errors.values import counted, shown
 from structured.extraction.documents.document import Document, DocumentLike, id_of, read_document
 from structured.extraction.options import Errors
 from structured.extraction.outcomes import Outcome
-from structured.extraction.output.journal import Journal, Lines, Resume, SupportsWrite
+from structured.extraction.output.journal import Journal, Lines, Resume, SupportsWrite, to_path
 from structured.extraction.output.records import check_metadata, digest_of, line_of, made_by
 from structured.extraction.run import Run
 from structured.extraction.task import Task
@@ -161,7 +161,7 @@ def _opened(output: Output, made: dict[str, Any], resume: Resume) -> Journal | L
     """Return what takes the records. Raises ValueError for a path that is called like a table."""
     if not isinstance(output, str | PathLike):
         return Lines(output)
-    path = Path(fspath(output))
+    path = to_path(output)
     if path.suffix.lower() in TABLES:
         raise ValueError(
             f"output is {str(path)!r}, and a batch is written as lines of JSON. Pass "

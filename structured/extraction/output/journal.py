@@ -9,6 +9,7 @@ import os
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from os import PathLike, fspath
 from pathlib import Path
 from time import monotonic
 from typing import Any, Literal, Protocol, Self
@@ -222,6 +223,18 @@ class Lines:
         self._stream.write(line)
         self._stream.flush()
         self.kept += 1
+
+
+def to_path(given: str | PathLike[str]) -> Path:
+    """Return a path of a file. Raises OutputError for what no file can be called."""
+    path = Path(fspath(given))
+    try:
+        is_none = b"\0" in os.fsencode(path)
+    except UnicodeEncodeError:
+        is_none = True
+    if is_none:
+        raise OutputError(f"{str(path)!r} has a character that no path can have. Leave it out.", path=str(path))
+    return path
 
 
 def each_line(path: Path) -> Iterator[bytes]:

@@ -1,14 +1,14 @@
 """Results read back from the file that a batch wrote, one by one."""
 
 from collections.abc import Iterator
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar, overload
 
 from structured.errors import OutputError
 from structured.errors.values import message
 from structured.extraction.outcomes import BatchResult
-from structured.extraction.output.journal import each_line, read_record
+from structured.extraction.output.journal import each_line, read_record, to_path
 from structured.extraction.output.records import result_of
 from structured.output_types.resolve import resolve_type
 
@@ -37,7 +37,7 @@ def read_results(path: str | PathLike[str], output_type: object) -> Iterator[Bat
         OutputError: The file cannot be read, or a line of it is no record, or not one of this type.
         SchemaError: As for `extract`.
     """
-    return _results(Path(fspath(path)), output_type)
+    return _results(to_path(path), output_type)
 
 
 def _results(path: Path, output_type: object) -> Iterator[BatchResult[Any]]:

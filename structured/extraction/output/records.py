@@ -166,6 +166,9 @@ def _problem(record: Any) -> str:
         return "its digest is no SHA-256"
     if not isinstance(record.get("made_by"), dict) or not isinstance(record["made_by"].get("options", {}), dict):
         return "it does not say what made it"
+    error = record.get("error", {"kind": "", "message": ""})
+    if not isinstance(error, dict) or not all(isinstance(error.get(name), str) for name in ("kind", "message")):
+        return "its error has no kind and message"
     return "" if ("value" in record) != ("error" in record) else "it has to have either a value or an error"
 
 
