@@ -21,7 +21,10 @@ from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Any
 
-from structured.errors.values import shown
+from structured.errors import StructuredWarning
+from structured.errors.calling_line import warn
+from structured.errors.values import counted, shown
+from structured.extraction.outcomes import MAX_NAMED, BatchResult
 from structured.jobs.report.place_types import PlaceTypes, TypeTable
 from structured.output_types.evidence import BANDS, MATCH_WORDS, Evidence
 from structured.output_types.extraction import Extraction
@@ -39,7 +42,10 @@ SCRIPTS = ("state", "gold", "list", "document", "values", "editing", "keys")
 
 
 def report(
-    extractions: Iterable[Extraction[Any]] | Extraction[Any], path: str | PathLike[str], *, title: str = "Review"
+    extractions: Iterable[Extraction[Any] | BatchResult[Any]] | Extraction[Any],
+    path: str | PathLike[str],
+    *,
+    title: str = "Review",
 ) -> Path:
     """Write a page on which a person reviews extractions, and return its path.
 
@@ -53,7 +59,8 @@ def report(
     `id` is a digest of the document.
 
     Parameters:
-        extractions: The results of calls with `evidence=True`, or one of them.
+        extractions: The results of calls with `evidence=True`, or one of them; also as `BatchResult`, such as those of
+            `read_results`. Those that have an error are left out, with one `StructuredWarning` for all.
         path: The file to write. One that exists is replaced.
         title: The heading of the page.
 
@@ -66,8 +73,20 @@ def report(
     """
     page = Path(path)
     listed = [extractions] if isinstance(extractions, Extraction) else extractions
-    page.write_text(to_page(listed, title), encoding="utf-8", newline="\n")
+    page.write_text(to_page(_without_errors(listed), title), encoding="utf-8", newline="\n")
     return page
+
+
+def _without_errors(given: Iterable[Extraction[Any] | BatchResult[Any]]) -> list[Extraction[Any]]:
+    """Return what is to be reviewed, with one warning of all documents that failed."""
+    listed = list(given)
+    failed = [one.id for one in listed if isinstance(one, BatchResult) and one.error is not None]
+    if failed:
+        what = f"{counted(len(failed), 'document')} failed, and {'is' if len(failed) == 1 else 'are'} left out"
+        more = ", …" if len(failed) > MAX_NAMED else ""
+        warn(StructuredWarning(f"{what} of the report: {', '.join(map(shown, failed[:MAX_NAMED]))}{more}."))
+    values = [one.value if isinstance(one, BatchResult) and one.error is None else one for one in listed]
+    return [one for one in values if not isinstance(one, BatchResult)]
 
 
 def to_page(extractions: Iterable[Extraction[Any]], title: str) -> str:
