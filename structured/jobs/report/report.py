@@ -85,7 +85,7 @@ def _without_errors(given: Iterable[Extraction[Any] | BatchResult[Any]]) -> list
         what = f"{counted(len(failed), 'document')} failed, and {'is' if len(failed) == 1 else 'are'} left out"
         more = ", …" if len(failed) > MAX_NAMED else ""
         warn(StructuredWarning(f"{what} of the report: {', '.join(map(shown, failed[:MAX_NAMED]))}{more}."))
-    values = [one.value if isinstance(one, BatchResult) and one.error is None else one for one in listed]
+    values: list[Any] = [one.value if isinstance(one, BatchResult) and one.error is None else one for one in listed]
     return [one for one in values if not isinstance(one, BatchResult)]
 
 
