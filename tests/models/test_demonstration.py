@@ -168,6 +168,6 @@ def test_the_demo_shows_every_document_type_and_object(columns, monkeypatch):
 
 def test_the_demo_tells_an_unknown_model_in_one_line(tmp_path: Path):
     result = CliRunner().invoke(app, ["demo", "--model", str(tmp_path)])
-    assert result.exit_code == 1
+    assert result.exit_code == 3
     assert " ".join(result.output.split()).startswith("ModelError: The folder ")
     assert "is empty, or may not be read. Name a folder with config.json" in " ".join(result.output.split())

@@ -126,6 +126,6 @@ def test_command_tells_where_the_file_lies(pip: Pip) -> None:
     assert told.output.startswith(f"{fetched_path('tiny')} ({len(CONTENT)} bytes)")
     refused = CliRunner().invoke(app, ["fetch", "tinny"])
     assert (refused.exit_code, refused.output) == (
-        1,
+        3,
         "ModelError: No model of the name 'tinny' can be fetched. Did you mean 'tiny'? There is: 'tiny'.\n",
     )

@@ -119,6 +119,7 @@ class WrittenBatch:
         if isinstance(error, OutputError) and error.path == str(self.journal.path):
             error.kept = self.journal.kept
         elif isinstance(self.journal, Journal):
+            self.journal.recount()
             error.add_note(
                 f"{counted(self.journal.kept, 'record')} kept in {self.journal.path}; the same call goes on."
             )

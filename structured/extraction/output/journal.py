@@ -87,6 +87,10 @@ class Journal:
         if monotonic() - self._synced >= SYNC_SECONDS:
             self.sync()
 
+    def recount(self) -> None:
+        """Count the records of the file: an interrupt may have come before the last one was counted."""
+        self.kept = sum(1 for _ in each_line(self.path))
+
     def sync(self) -> None:
         """Bring what was written to the disk. Raises OutputError if that fails."""
         try:
