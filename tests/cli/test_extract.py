@@ -252,7 +252,7 @@ COUNT = 1_000
 
 @pytest.mark.thorough
 @pytest.mark.skipif(os.name == "nt", reason="Signals are sent otherwise there.")
-@pytest.mark.parametrize("name", ["SIGINT", "SIGKILL"])
+@pytest.mark.parametrize("name", [pytest.param("SIGINT", marks=pytest.mark.slow), "SIGKILL"])
 def test_an_interrupt_keeps_what_is_done(tmp_path, name):
     """And says how to go on, if it can; the same command does the rest."""
     lines = "".join(json.dumps({"text": JASON, "n": str(number)}) + "\n" for number in range(COUNT))
