@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -42,7 +43,9 @@ def records(result):
 
 
 def start(*arguments, **options):
-    """Start a real process."""
+    """Start a real process that an interrupt reaches, also where the tests run in the background and ignore it."""
+    if os.name != "nt":
+        options["preexec_fn"] = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
     command = [sys.executable, "-m", "structured", *arguments]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, **options)
@@ -252,7 +255,7 @@ COUNT = 1_000
 
 @pytest.mark.thorough
 @pytest.mark.skipif(os.name == "nt", reason="Signals are sent otherwise there.")
-@pytest.mark.parametrize("name", [pytest.param("SIGINT", marks=pytest.mark.slow), "SIGKILL"])
+@pytest.mark.parametrize("name", ["SIGINT", "SIGKILL"])
 def test_an_interrupt_keeps_what_is_done(tmp_path, name):
     """And says how to go on, if it can; the same command does the rest."""
     lines = "".join(json.dumps({"text": JASON, "n": str(number)}) + "\n" for number in range(COUNT))
