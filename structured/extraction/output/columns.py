@@ -1,0 +1,267 @@
+"""Columns: JSON data as cells of Arrow types, and back.
+
+A column takes what its type holds exactly, and refuses the rest: a number that would be rounded, a text that is no
+UTF-8, a member that has no place. What has no exact type is JSON as text. Null is null in any column.
+
+A column describes itself as JSON, which is kept in the file, so that cells are read back without the type that they
+were derived from, and whatever a later version would derive.
+"""
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from importlib import import_module
+from types import MappingProxyType
+from typing import Any
+
+INT64 = range(-(2**63), 2**63)
+
+
+class UnfitError(ValueError):
+    """Data that a column cannot hold exactly."""
+
+
+class Column(ABC):
+    """Cells of one type."""
+
+    @property
+    @abstractmethod
+    def description(self) -> Any:
+        """What it is, as JSON data; see `read_column`."""
+
+    @property
+    @abstractmethod
+    def arrow(self) -> Any:
+        """The `pyarrow.DataType` of its cells. Raises ImportError without pyarrow."""
+
+    def to_cell(self, data: Any) -> Any:
+        """Return JSON data as a cell, which pyarrow takes as it is. Raises UnfitError if that would not be exact."""
+        return None if data is None else self._to_cell(data)
+
+    def to_data(self, cell: Any) -> Any:
+        """Return the JSON data of a cell, as `to_pylist` gives it; the inverse of `to_cell`."""
+        return None if cell is None else self._to_data(cell)
+
+    @abstractmethod
+    def _to_cell(self, data: Any) -> Any: ...
+
+    def _to_data(self, cell: Any) -> Any:
+        return cell
+
+
+@dataclass(frozen=True, slots=True)
+class _Scalar(Column):
+    """Cells without parts, of a type that pyarrow calls by this name."""
+
+    name: str
+
+    @property
+    def description(self) -> Any:
+        return self.name
+
+    @property
+    def arrow(self) -> Any:
+        return getattr(pyarrow(), self.name)()
+
+
+class _Text(_Scalar):
+    __slots__ = ()
+
+    def _to_cell(self, data: Any) -> Any:
+        if isinstance(data, str) and _is_utf8(data):
+            return data
+        raise UnfitError(f"{data!r} is no text in UTF-8")
+
+
+class _Boolean(_Scalar):
+    __slots__ = ()
+
+    def _to_cell(self, data: Any) -> Any:
+        if isinstance(data, bool):
+            return data
+        raise UnfitError(f"{data!r} is no boolean")
+
+
+class _Integer(_Scalar):
+    __slots__ = ()
+
+    def _to_cell(self, data: Any) -> Any:
+        if isinstance(data, int) and not isinstance(data, bool) and data in INT64:
+            return data
+        raise UnfitError(f"{data!r} is no integer of 64 bits")
+
+
+class _Float(_Scalar):
+    __slots__ = ()
+
+    def _to_cell(self, data: Any) -> Any:
+        """Return a number as float64; an integer if that is equal to it."""
+        if isinstance(data, float):
+            return data
+        if isinstance(data, int) and not isinstance(data, bool) and abs(data) <= 2**53:
+            return float(data)
+        raise UnfitError(f"{data!r} has no float that is equal")
+
+
+class _Date(_Scalar):
+    """A date has one text in RFC 3339, so that it is read back as it was; a time has many."""
+
+    __slots__ = ()
+
+    def _to_cell(self, data: Any) -> Any:
+        try:
+            found = date.fromisoformat(data)
+        except (TypeError, ValueError) as error:
+            raise UnfitError(f"{data!r} is no date") from error
+        if found.isoformat() != data:
+            raise UnfitError(f"{data!r} is not written as a date of RFC 3339")
+        return found
+
+    def _to_data(self, cell: Any) -> Any:
+        return cell.isoformat()
+
+
+@dataclass(frozen=True, slots=True)
+class JsonText(Column):
+    """Cells of any data, as JSON text."""
+
+    @property
+    def description(self) -> Any:
+        """What it is, as JSON data."""
+        return "json"
+
+    @property
+    def arrow(self) -> Any:
+        """The `pyarrow.DataType` of its cells."""
+        return pyarrow().string()
+
+    def _to_cell(self, data: Any) -> Any:
+        text = json.dumps(data, ensure_ascii=False)
+        return text if _is_utf8(text) else json.dumps(data)
+
+    def _to_data(self, cell: Any) -> Any:
+        return json.loads(cell)
+
+
+@dataclass(frozen=True, slots=True)
+class List(Column):
+    """Cells of arrays."""
+
+    items: Column
+
+    @property
+    def description(self) -> Any:
+        """What it is, as JSON data."""
+        return {"list": self.items.description}
+
+    @property
+    def arrow(self) -> Any:
+        """The `pyarrow.DataType` of its cells."""
+        return pyarrow().list_(self.items.arrow)
+
+    def _to_cell(self, data: Any) -> Any:
+        if isinstance(data, list):
+            return [self.items.to_cell(item) for item in data]
+        raise UnfitError(f"{data!r} is no array")
+
+    def _to_data(self, cell: Any) -> Any:
+        return [self.items.to_data(item) for item in cell]
+
+
+@dataclass(frozen=True, slots=True)
+class Map(Column):
+    """Cells of objects with any names, and values of one type."""
+
+    values: Column
+
+    @property
+    def description(self) -> Any:
+        """What it is, as JSON data."""
+        return {"map": self.values.description}
+
+    @property
+    def arrow(self) -> Any:
+        """The `pyarrow.DataType` of its cells."""
+        return pyarrow().map_(TEXT.arrow, self.values.arrow)
+
+    def _to_cell(self, data: Any) -> Any:
+        if isinstance(data, dict):
+            return [(TEXT.to_cell(name), self.values.to_cell(member)) for name, member in data.items()]
+        raise UnfitError(f"{data!r} is no object")
+
+    def _to_data(self, cell: Any) -> Any:
+        return {name: self.values.to_data(member) for name, member in cell}
+
+
+@dataclass(frozen=True, slots=True)
+class Struct(Column):
+    """Cells of objects with these names.
+
+    Attributes:
+        members: The column of each name.
+        omittable: Names that an object leaves out where their cell is null; others are null there.
+    """
+
+    members: Mapping[str, Column]
+    omittable: frozenset[str] = frozenset()
+
+    @property
+    def description(self) -> Any:
+        """What it is, as JSON data."""
+        members = {name: column.description for name, column in self.members.items()}
+        return {"struct": members, "omittable": sorted(self.omittable)} if self.omittable else {"struct": members}
+
+    @property
+    def arrow(self) -> Any:
+        """The `pyarrow.DataType` of its cells."""
+        return pyarrow().struct([(name, column.arrow) for name, column in self.members.items()])
+
+    def _to_cell(self, data: Any) -> Any:
+        if not isinstance(data, dict) or not data.keys() <= self.members.keys():
+            raise UnfitError(f"{data!r} is no object of these members")
+        return {name: column.to_cell(data.get(name)) for name, column in self.members.items()}
+
+    def _to_data(self, cell: Any) -> Any:
+        told = {name: column.to_data(cell[name]) for name, column in self.members.items()}
+        return {name: data for name, data in told.items() if data is not None or name not in self.omittable}
+
+
+TEXT, BOOLEAN, INTEGER, FLOAT = _Text("string"), _Boolean("bool_"), _Integer("int64"), _Float("float64")
+DATE, JSON = _Date("date32"), JsonText()
+
+_NAMED: Mapping[str, Column] = MappingProxyType(
+    {column.description: column for column in (TEXT, BOOLEAN, INTEGER, FLOAT, DATE, JSON)}
+)
+
+
+def read_column(description: Any) -> Column:
+    """Return the column that a description says. Raises ValueError if it says none."""
+    match description:
+        case str() if description in _NAMED:
+            return _NAMED[description]
+        case {"list": items}:
+            return List(read_column(items))
+        case {"map": values}:
+            return Map(read_column(values))
+        case {"struct": dict(members)}:
+            omittable = frozenset(description.get("omittable", ()))
+            return Struct({name: read_column(member) for name, member in members.items()}, omittable)
+    raise ValueError(f"{description!r} describes no column")
+
+
+def pyarrow(module: str = "pyarrow") -> Any:
+    """Return pyarrow, or a module of it. Raises ImportError, which says how to install it."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise ImportError("Parquet needs pyarrow: pip install 'structured-extraction[parquet]'.") from error
+
+
+def _is_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
