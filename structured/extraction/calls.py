@@ -205,10 +205,11 @@ def extract_batch(  # noqa: PLR0913  what tells the type of the results
         progress: True shows a progress bar on stderr or in a notebook, False does not. None, the default, shows it
             after two seconds on a terminal or in a notebook.
         output: A file, for results that are written there and not returned: a line of JSON for each document, as soon
-            as it is done. Another call with the same output passes over the documents that have one. Documents are
-            known by their ids, or else by their paths or positions. An error is written like a result, and nothing is
-            raised for it; with `errors="skip"` it is not written, and the next call tries the document again. A stream
-            of bytes, such as `sys.stdout.buffer`, takes the same lines, and nothing is gone on with.
+            as it is done. If the name ends with .parquet, it is a folder of Parquet files with typed columns, of at
+            most 10,000 documents each. Another call with the same output passes over the documents that have a record.
+            Documents are known by their ids, or else by their paths or positions. An error is written like a result,
+            and nothing is raised for it; with `errors="skip"` it is not written, and the next call tries the document
+            again. A stream of bytes, such as `sys.stdout.buffer`, takes the same lines, and nothing is gone on with.
         resume: What becomes of an output that is there. `"continue"` goes on with it. `"retry"` also drops the errors
             in it, so that their documents are tried again. `"fresh"` drops all of it.
         options: See `Options`.
@@ -221,6 +222,7 @@ def extract_batch(  # noqa: PLR0913  what tells the type of the results
             error is raised as it is.
         OutputError: The output cannot be written, another call is writing to it, the type, the model, the prompt or an
             option is not what it was, two documents have one id, or one has another text than before.
+        ImportError: `pyarrow` is not installed, for Parquet: `pip install 'structured-extraction[parquet]'`.
         PromptError: `documents` is one text, or one list of messages.
         SchemaError: As for `extract`, like the other errors that do not concern a single document.
     """

@@ -235,7 +235,7 @@ class Extractor(Generic[T]):
             resume: As for `extract_batch`.
 
         Raises:
-            OutputError: As for `extract_batch`.
+            OutputError, ImportError: As for `extract_batch`.
             BatchError: Some documents failed, with `errors="raise"`. Its `errors` are PromptError (empty, not text, too
                 long), BudgetError, OutOfMemoryError (the document alone is too large) or GenerationError. If the model
                 fails, its error is that of every unfinished document; it is raised as it is if there is no

@@ -1,13 +1,12 @@
-"""Tables of results: what a batch wrote to a file, as CSV or Parquet.
+"""Tables of results: what a batch wrote, as one flat table in CSV or Parquet.
 
-The file is read twice, so that memory holds no results: first for the columns and what stands in them, and then for the
+It is read twice, so that memory holds no results: first for the columns and what stands in them, and then for the
 rows. Columns are told by the records and not by a type, so that whoever has the file can make the table.
 """
 
 import json
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from importlib import import_module
 from itertools import islice
 from os import PathLike
 from pathlib import Path
@@ -16,7 +15,9 @@ from typing import Any, Literal, get_args
 from structured.errors import OutputError
 from structured.errors.arguments import one_of
 from structured.errors.values import counted, message
-from structured.extraction.output.journal import each_line, read_record, to_path
+from structured.extraction.output.columns import pyarrow
+from structured.extraction.output.journal import to_path
+from structured.extraction.output.reading import each_record
 from structured.extraction.output.records import Record
 from structured.output_types.evidence import Evidence
 from structured.output_types.extraction import Extraction
@@ -39,7 +40,7 @@ EXACT = 2**53
 
 
 def write_table(path: str | PathLike[str], table: str | PathLike[str], *, rows: RowsOf = "documents") -> Path:
-    """Write the results in a file, which a call with `output` wrote, as a table, and return its path.
+    """Write the results that a call with `output` wrote as a flat table, and return its path.
 
     A table of documents has a row for each: `id`, the metadata as `metadata.…`, a column for each field as
     `value.name` (`value` for a type without fields), and the `error`. Lists are JSON. A table of values has a row for
@@ -49,7 +50,7 @@ def write_table(path: str | PathLike[str], table: str | PathLike[str], *, rows: 
     float64 or text; one with values of several kinds, or with numbers that do not fit, is JSON as text.
 
     Parameters:
-        path: The file of results.
+        path: The file of results, or the folder of parts.
         table: The file to write, .csv or .parquet. One that exists is replaced when the table is whole.
         rows: `"documents"`, or `"values"` for results with evidence.
 
@@ -81,15 +82,14 @@ def write_table(path: str | PathLike[str], table: str | PathLike[str], *, rows: 
 
 
 def _rows(source: Path, rows: RowsOf) -> Iterator[Row]:
-    for number, line in enumerate(each_line(source), 1):
-        record = read_record(source, number, line)
+    for place, record in each_record(source):
         if rows == "documents":
             yield _document_row(record)
         elif "extraction" in record:
             yield from _value_rows(record)
         elif "error" not in record:
             raise OutputError(
-                f"Line {number} of {source}, of the document {record['id']!r}, has no evidence. Write a table of "
+                f"{place}, of the document {record['id']!r}, has no evidence. Write a table of "
                 "documents, or extract with evidence=True.",
                 path=str(source),
             )
@@ -190,16 +190,13 @@ def _csv_cell(value: Any) -> str:
 
 
 def _write_parquet(path: Path, columns: dict[str, str], rows: Iterator[Row]) -> None:
-    try:
-        pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
-    except ImportError as error:
-        raise ImportError("Parquet needs pyarrow: pip install 'structured-extraction[parquet]'.") from error
-    types = {"bool": pyarrow.bool_(), "int": pyarrow.int64(), "float": pyarrow.float64()}
-    schema = pyarrow.schema([(name, types.get(kind, pyarrow.string())) for name, kind in columns.items()])
+    arrow, parquet = pyarrow(), pyarrow("pyarrow.parquet")
+    types = {"bool": arrow.bool_(), "int": arrow.int64(), "float": arrow.float64()}
+    schema = arrow.schema([(name, types.get(kind, arrow.string())) for name, kind in columns.items()])
     with parquet.ParquetWriter(path, schema) as writer:
         while listed := list(islice(rows, ROWS)):
             cells = [{name: _parquet_cell(row.get(name), kind) for name, kind in columns.items()} for row in listed]
-            writer.write_table(pyarrow.Table.from_pylist(cells, schema))
+            writer.write_table(arrow.Table.from_pylist(cells, schema))
 
 
 def _parquet_cell(value: Any, kind: str) -> Any:

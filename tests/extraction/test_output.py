@@ -383,7 +383,7 @@ def test_only_regular_files_in_writable_folders(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="resume is 'again'; it must be one of"):
         extractor().batch(texts(1), output=tmp_path / "a", resume="again")  # type: ignore[call-overload]
     with pytest.raises(ValueError, match=r"Pass output='a.jsonl', and make a table of it in the end"):
-        extractor().batch(texts(1), output=tmp_path / "a.parquet")
+        extractor().batch(texts(1), output=tmp_path / "a.csv")
     with pytest.raises(ValueError, match="there are several types"):
         extract_batch([Number, Other], texts(2), output=tmp_path / "a")
     assert sorted(one.name for one in tmp_path.iterdir()) == ["fifo", "folder"]

@@ -13,28 +13,28 @@ from typing import Any, NamedTuple, get_args
 
 from structured.errors import OutputError, PromptError
 from structured.errors.arguments import one_of
-from structured.errors.values import counted, shown
+from structured.errors.values import shown
 from structured.extraction.documents.document import Document, DocumentLike, id_of, read_document
 from structured.extraction.options import Errors
 from structured.extraction.outcomes import Outcome
 from structured.extraction.output.journal import Journal, Lines, Resume, SupportsWrite, to_path
+from structured.extraction.output.parts import Parts
 from structured.extraction.output.records import check_metadata, digest_of, line_of, made_by
+from structured.extraction.output.rows import Rows
+from structured.extraction.output.sink import Sink
 from structured.extraction.run import Run
 from structured.extraction.task import Task
 from structured.output_types.optional_fields import Absent
 
 Output = str | PathLike[str] | SupportsWrite
-"""The path of a file of results, or a stream of bytes that takes them."""
-
-TABLES = {".csv", ".parquet"}
-"""Ends of names that a file of results must not have: whoever reads it would take it for a table."""
+"""The path of a file of results, or of a folder of parts if it ends with .parquet, or a stream of bytes."""
 
 
 class BatchSummary(NamedTuple):
     """What a call did that wrote its results to a file; `read_results` reads them.
 
     Attributes:
-        path: The file; `-` for a stream.
+        path: The file or folder; `-` for a stream.
         done: The documents that the call answered; each has a record now, unless it failed and errors="skip".
         failed: Those of them that have an error.
         before: The documents that earlier calls had done, and that were passed over.
@@ -58,9 +58,9 @@ class _Pending(NamedTuple):
 class WrittenBatch:
     """Documents whose answers go to a file."""
 
-    def __init__(self, task: Task, journal: Journal | Lines, outcome: Outcome, made: dict[str, Any]) -> None:
+    def __init__(self, task: Task, sink: Sink, outcome: Outcome, made: dict[str, Any]) -> None:
         self.task = task
-        self.journal = journal
+        self.sink = sink
         self.outcome = outcome
         self.made = made
         self.before = 0
@@ -81,7 +81,7 @@ class WrittenBatch:
                     "of its own."
                 )
             self._seen.add(identity)
-            known = self.journal.done.pop(identity, None)
+            known = self.sink.done.pop(identity, None)
             if known is None:
                 try:
                     check_metadata(document)
@@ -96,7 +96,7 @@ class WrittenBatch:
                 yield None
             else:
                 raise self._error(
-                    f"The document {shown(identity)} has another text than when its record in {self.journal.path} was "
+                    f"The document {shown(identity)} has another text than when its record in {self.sink.path} was "
                     "written. Give it another id or remove its line, and call again; resume='retry' drops it if it is "
                     "that of an error."
                 )
@@ -109,23 +109,10 @@ class WrittenBatch:
             return
         value = self.outcome.results.pop(position, None) if error is None else error
         text = None if self.outcome.texts is None else self.outcome.texts.pop(position, None)
-        self.journal.append(line_of(document, digest, self.made, self.task.output_type, value, text))
-
-    def note_kept(self, error: BaseException) -> None:
-        """Tell an exception that ends the call what is kept, and how to go on.
-
-        An error of this output says itself what has to be done first.
-        """
-        if isinstance(error, OutputError) and error.path == str(self.journal.path):
-            error.kept = self.journal.kept
-        elif isinstance(self.journal, Journal):
-            self.journal.recount()
-            error.add_note(
-                f"{counted(self.journal.kept, 'record')} kept in {self.journal.path}; the same call goes on."
-            )
+        self.sink.append(line_of(document, digest, self.made, self.task.output_type, value, text))
 
     def _error(self, problem: str) -> OutputError:
-        return OutputError(problem, path=str(self.journal.path))
+        return OutputError(problem, path=str(self.sink.path))
 
 
 def write_batch(  # noqa: PLR0913  what a call was given
@@ -144,30 +131,33 @@ def write_batch(  # noqa: PLR0913  what a call was given
     one_of(get_args(Resume))("resume", resume)
     made = made_by(task, run.options, absent)
     outcome = Outcome(total, keeps_texts=True)
-    with _opened(output, made, resume) as journal:
-        batch = WrittenBatch(task, journal, outcome, made)
+    with _opened(output, task, made, resume) as sink:
+        batch = WrittenBatch(task, sink, outcome, made)
         try:
             with closing(run.finished(batch.work(documents), outcome, progress=progress)) as finished:
                 for position in finished:
                     batch.write(position, errors)
             outcome.check_stopped()
         except BaseException as error:
-            batch.note_kept(error)
+            sink.note_kept(error)
             raise
     outcome.warn()
-    return BatchSummary(journal.path, outcome.done, outcome.failed, batch.before, journal.failed)
+    return BatchSummary(sink.path, outcome.done, outcome.failed, batch.before, sink.failed)
 
 
-def _opened(output: Output, made: dict[str, Any], resume: Resume) -> Journal | Lines:
-    """Return what takes the records. Raises ValueError for a path that is called like a table."""
+def _opened(output: Output, task: Task, made: dict[str, Any], resume: Resume) -> Sink:
+    """Return what takes the records. Raises ValueError for a path that is called like a table in CSV."""
     if not isinstance(output, str | PathLike):
         return Lines(output)
     path = to_path(output)
-    if path.suffix.lower() in TABLES:
-        raise ValueError(
-            f"output is {str(path)!r}, and a batch is written as lines of JSON. Pass "
-            f"output={path.with_suffix('.jsonl').name!r}, and make a table of it in the end: write_table."
-        )
+    match path.suffix.lower():
+        case ".parquet":
+            return Parts(path, made, resume, Rows.of(task.output_type))
+        case ".csv":  # whoever reads it would take it for a table
+            raise ValueError(
+                f"output is {str(path)!r}, and a batch is written as lines of JSON or as Parquet. Pass "
+                f"output={path.with_suffix('.jsonl').name!r}, and make a table of it in the end: write_table."
+            )
     return Journal(path, made, resume)
 
 

@@ -7,7 +7,7 @@ records are brought there every few seconds and in the end.
 
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from os import PathLike, fspath
 from pathlib import Path
@@ -18,6 +18,7 @@ from structured.errors import OutputError
 from structured.errors.values import counted, message
 from structured.extraction.output.lock import lock
 from structured.extraction.output.records import Record, differences, is_begun, read_line
+from structured.extraction.output.sink import note_kept
 
 Resume = Literal["continue", "retry", "fresh"]
 """What becomes of the records that are there: they are gone on with; or those of errors are dropped, and their
@@ -68,7 +69,7 @@ class Journal:
                 self._size = self._read()
                 self._mend()
                 if resume == "retry" and self.failed:
-                    self._drop_errors()
+                    self.drop(lambda record: "error" in record)
         except BaseException:
             os.close(self._descriptor)
             raise
@@ -87,9 +88,15 @@ class Journal:
         if monotonic() - self._synced >= SYNC_SECONDS:
             self.sync()
 
-    def recount(self) -> None:
-        """Count the records of the file: an interrupt may have come before the last one was counted."""
-        self.kept = sum(1 for _ in each_line(self.path))
+    @property
+    def size(self) -> int:
+        """The bytes of the records."""
+        return self._size
+
+    def note_kept(self, error: BaseException) -> None:
+        """Tell an exception that ends the call what is kept, and how to go on."""
+        # Counted anew: an interrupt may have come before the last one was counted.
+        note_kept(error, self.path, sum(1 for _ in each_line(self.path)))
 
     def sync(self) -> None:
         """Bring what was written to the disk. Raises OutputError if that fails."""
@@ -130,14 +137,7 @@ class Journal:
         end = 0
         for number, line in enumerate(each_line(self.path), 1):
             record = read_record(self.path, number, line)
-            changed = differences(record["made_by"], self._made_by)
-            if changed:
-                raise OutputError(
-                    f"{self.path} cannot be gone on with: since line {number} was written, this has changed: "
-                    f"{'; '.join(changed)}. Call with what it was, write to another file, or pass resume='fresh' to "
-                    "begin again.",
-                    path=str(self.path),
-                )
+            check_unchanged(self.path, f"line {number}", record["made_by"], self._made_by)
             if record["id"] in self.done:
                 raise OutputError(
                     f"Line {number} of {self.path} is the second one of the document {record['id']!r}. Remove one of "
@@ -173,8 +173,8 @@ class Journal:
         os.ftruncate(self._descriptor, 0)
         self._size = 0
 
-    def _drop_errors(self) -> None:
-        """Drop the records of errors: the others are written to a file that takes the place of this one."""
+    def drop(self, is_dropped: Callable[[Record], bool]) -> None:
+        """Drop records: the others are written to a file that takes the place of this one."""
         path = self.path.resolve()  # a link stays one
         beside = path.with_name(f".{path.name}.retry")
         with suppress(FileNotFoundError):
@@ -184,8 +184,10 @@ class Journal:
         try:
             for number, line in enumerate(each_line(self.path), 1):
                 record = read_record(self.path, number, line)
-                if "error" in record:
-                    del self.done[record["id"]]
+                if is_dropped(record):
+                    self.kept -= 1
+                    if self.done.pop(record["id"], None) is not None:
+                        self.failed -= "error" in record
                 else:
                     self._write(descriptor, line)
             os.fsync(descriptor)
@@ -204,7 +206,7 @@ class Journal:
             with suppress(OSError):
                 beside.unlink()
             raise
-        self.kept, self.failed = len(self.done), 0
+        sync_folder(path.parent)
 
 
 class Lines:
@@ -213,7 +215,7 @@ class Lines:
     def __init__(self, stream: SupportsWrite) -> None:
         self.path = Path("-")
         self.done: dict[str, bytes] = {}
-        self.failed = self.kept = 0
+        self.failed = 0
         self._stream = stream
 
     def __enter__(self) -> Self:
@@ -226,7 +228,9 @@ class Lines:
         """Write a record. What the stream raises is raised."""
         self._stream.write(line)
         self._stream.flush()
-        self.kept += 1
+
+    def note_kept(self, error: BaseException) -> None:
+        """Say nothing: nobody can go on with a stream."""
 
 
 def to_path(given: str | PathLike[str]) -> Path:
@@ -249,6 +253,12 @@ def each_line(path: Path) -> Iterator[bytes]:
                 yield line
 
 
+def each_record(path: Path) -> Iterator[tuple[str, Record]]:
+    """Yield the records of a file, and where each stands. Raises OutputError for a line that is none."""
+    for number, line in enumerate(each_line(path), 1):
+        yield f"Line {number} of {path}", read_record(path, number, line)
+
+
 def read_record(path: Path, number: int, line: bytes) -> Record:
     """Return the record of a line of a file. Raises OutputError if it is none."""
     try:
@@ -259,6 +269,17 @@ def read_record(path: Path, number: int, line: bytes) -> Record:
             "path of another file.",
             path=str(path),
         ) from error
+
+
+def check_unchanged(path: Path, place: str, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+    """Raise OutputError if records are made otherwise now than one that is there."""
+    changed = differences(before, now)
+    if changed:
+        raise OutputError(
+            f"{path} cannot be gone on with: since {place} was written, this has changed: {'; '.join(changed)}. Call "
+            "with what it was, write to another file, or pass resume='fresh' to begin again.",
+            path=str(path),
+        )
 
 
 def _open_locked(path: Path) -> int:
@@ -279,7 +300,7 @@ def _open_locked(path: Path) -> int:
             _lock(path, descriptor)
             if _is_at(path, found):
                 if is_new:
-                    _sync_folder(path.parent)
+                    sync_folder(path.parent)
                 return descriptor
         except BaseException:
             os.close(descriptor)
@@ -315,7 +336,7 @@ def _is_at(path: Path, found: os.stat_result) -> bool:
         return False
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Bring the name of a new file to the disk, where folders can be opened."""
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)

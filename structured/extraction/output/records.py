@@ -126,7 +126,11 @@ def to_line(record: Record) -> bytes:
 
 def read_line(line: bytes) -> Record:
     """Return the record of a line. Raises ValueError if it is none."""
-    record = json.loads(line)
+    return checked(json.loads(line))
+
+
+def checked(record: Any) -> Record:
+    """Return a JSON value that is a record. Raises ValueError if it is none."""
     problem = _problem(record)
     if problem:
         raise ValueError(problem)
