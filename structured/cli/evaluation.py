@@ -25,7 +25,7 @@ def evaluate_gold(  # noqa: PLR0913  the options of the command
     model: Annotated[str | None, typer.Option("--model", "-m", help=MODEL_HELP)] = None,
     results: Annotated[
         Path | None,
-        typer.Option(exists=True, dir_okay=False, help="Results to compare that are there already; no model is run."),
+        typer.Option(exists=True, help="Results to compare that are there already; no model is run."),
     ] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="The page to write.")] = None,
     review: Annotated[Path | None, typer.Option(help="The review page that the page links to.")] = None,

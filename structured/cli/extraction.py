@@ -1,4 +1,4 @@
-"""`structured extract`: objects out of files, as JSON lines or as a table."""
+"""`structured extract`: objects out of files, as JSON lines, as parts of Parquet, or as a table."""
 
 import shlex
 import sys
@@ -22,6 +22,7 @@ from structured.extraction.events import DocumentAccepted, DocumentFailed, Docum
 from structured.extraction.extractor import make_extractor
 from structured.extraction.output.batch import BatchSummary, Output
 from structured.extraction.output.journal import Resume
+from structured.jobs.table import RowsOf
 from structured.output_types.json_schema import JsonSchema
 
 if TYPE_CHECKING:
@@ -95,12 +96,19 @@ def extract_documents(  # noqa: PLR0913  the options of the command
     evidence: Annotated[
         bool, typer.Option("--evidence", help="Tell where values stand, and how sure they are.")
     ] = False,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="The file to write. Default: stdout.")] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="The file to write; .parquet is a folder of parts. Default: stdout."),
+    ] = None,
     form: Annotated[
         Format | None, typer.Option("--format", help="Default: that of the output file, or JSON lines.")
     ] = None,
     rows: Annotated[
-        Rows | None, typer.Option(help="What a table has rows for. Default with --evidence: values.")
+        Rows | None,
+        typer.Option(
+            help="What a table has rows for. Default for CSV: documents, or values with --evidence. With it, Parquet "
+            "is one flat table."
+        ),
     ] = None,
     fresh: Annotated[
         bool, typer.Option("--fresh/--resume", help="Start the output anew, or go on where it ends (the default).")
@@ -157,7 +165,7 @@ def extract_documents(  # noqa: PLR0913  the options of the command
         )
 
     try:
-        summary = write(run, output, form, rows.value if rows else "values" if evidence else "documents")
+        summary = write(run, output, form, _rows(rows, form, evidence=evidence))
     except OutputError as error:
         told_here = str(error).replace("resume='fresh'", "--fresh").replace("resume='retry'", "--retry")
         raise OutputError(told_here, path=error.path, kept=error.kept) from error
@@ -197,6 +205,13 @@ def read_type(target: str | None, fields: str | None) -> Any:
         return read_fields(fields)
     except FieldListError as error:
         raise typer.BadParameter(str(error), param_hint="--fields") from error
+
+
+def _rows(rows: Rows | None, form: Format, *, evidence: bool) -> RowsOf | None:
+    """Return what a table has rows for; None if that was not said and the format has a form of its own."""
+    if rows is None:
+        return "values" if evidence and form == Format.CSV else None
+    return rows.value
 
 
 def _listed(output_type: Any) -> Any:

@@ -36,13 +36,13 @@ def documents_at(
         paths: What was written on the command line.
         column: The column of the texts; None if a table has but one.
         id_column: The column of the ids.
-        without: Files that are left out of folders and patterns.
+        without: Files, and folders with all that they hold, that are left out of folders and patterns.
 
     Raises:
         typer.BadParameter: There is nothing of a name, or no documents in a table that is named.
     """
     left_out = {one.resolve() for one in without}
-    found = [path for path in dict.fromkeys(chain.from_iterable(map(_named, paths))) if path.resolve() not in left_out]
+    found = [path for path in dict.fromkeys(chain.from_iterable(map(_named, paths))) if not _lies_in(path, left_out)]
     tables = {path for path in found if path.suffix.lower() in READERS or (str(path) == STDIN and column is not None)}
     if (column or id_column) and not tables:
         raise typer.BadParameter("--column and --id are about tables, and there is none: CSV, JSON lines, Parquet.")
@@ -55,6 +55,12 @@ def documents_at(
             for path in found
         ]
     )
+
+
+def _lies_in(path: Path, places: set[Path]) -> bool:
+    """Tell whether a path is one of some files and folders, or lies in one."""
+    real = path.resolve()
+    return not places.isdisjoint([real, *real.parents])
 
 
 def _named(name: str) -> Iterator[Path]:

@@ -19,7 +19,9 @@ from structured.output_types.extraction import Extraction
 def write_report(  # noqa: PLR0913  the options of the command
     results: Annotated[
         list[Path],
-        typer.Argument(exists=True, dir_okay=False, help="Files that `structured extract --evidence` has written."),
+        typer.Argument(
+            exists=True, help="What `structured extract --evidence` has written: files, or folders of parts."
+        ),
     ],
     *,
     output: Annotated[Path, typer.Option("--output", "-o", help="The page to write.")] = Path("review.html"),

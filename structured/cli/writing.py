@@ -1,4 +1,4 @@
-"""Writing: what becomes of results: lines of JSON, the table that is made of them, or a view for a person."""
+"""Writing: what becomes of results: lines of JSON, parts of Parquet, the table that is made of them, or a view."""
 
 import sys
 from collections.abc import Callable, Iterable
@@ -45,13 +45,17 @@ def format_of(output: Path | None, asked: Format | None) -> Format:
     return asked or Format(ending)
 
 
-def write(run: Callable[[Output], BatchSummary], output: Path | None, form: Format, rows: RowsOf) -> BatchSummary:
-    """Write what a run gives, as soon as it is there: to a file, or to standard output. A table is made in the end.
+def write(
+    run: Callable[[Output], BatchSummary], output: Path | None, form: Format, rows: RowsOf | None
+) -> BatchSummary:
+    """Write what a run gives, as soon as it is there: to a file, to parts of Parquet, or to standard output.
 
-    The lines of a table in a file are beside it.
+    CSV is a table that is made in the end, and so is Parquet of which the rows are named. The lines of a table in a
+    file are beside it.
     """
-    if form == Format.JSONL:
+    if form == Format.JSONL or (form == Format.PARQUET and rows is None):
         return run(sys.stdout.buffer if output is None else output)
+    rows = rows or "documents"
     if output is not None:
         summary = run(output.with_suffix(".jsonl"))
         write_table(summary.path, output, rows=rows)
@@ -64,7 +68,7 @@ def write(run: Callable[[Output], BatchSummary], output: Path | None, form: Form
 
 
 def files_of(output: Path | None) -> Iterable[Path]:
-    """Return the files that results are written to, which are no documents."""
+    """Return the files and folders that results are written to, which are no documents."""
     return [] if output is None else [output, output.with_suffix(".jsonl")]
 
 

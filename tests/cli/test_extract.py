@@ -16,6 +16,8 @@ from typer.testing import CliRunner
 from structured.cli.app import app
 from structured.models.load import PACKAGED_MODEL
 
+parquet = pytest.importorskip("pyarrow.parquet")
+
 ROOT = Path(__file__).parents[2]
 FIELDS = ("--fields", "name: str, age: int | None")
 JASON, ANA = "Jason is 25 years old.", "Ana Brandt, 31, is a nurse."
@@ -156,8 +158,24 @@ def test_a_table_has_a_row_for_each_document(tmp_path):
     assert rows["letters/c.txt"]["error"].startswith("PromptError: ")
     piped = run("extract", "--fields", "name: str", "letters/a.txt", "--format", "csv")
     assert piped.stdout.splitlines() == ["id,value.name", "letters/a.txt,Jason"]
-    assert run("extract", *FIELDS, "letters/a.txt", "-o", "a.parquet").exit_code == 0
+    assert run("extract", *FIELDS, "letters/a.txt", "-o", "a.parquet", "--rows", "documents").exit_code == 0
     assert (tmp_path / "a.parquet").read_bytes().startswith(b"PAR1")
+
+
+def test_parts_of_parquet_are_gone_on_with(letters):
+    """In a folder, which may lie among the documents; without lines beside, and read where lines are."""
+    command = ("extract", *FIELDS, "letters", "-o", "letters/out.parquet", "--evidence")
+    assert "3 documents in" in run(*command).stderr
+    assert "0 documents in" in run(*command).stderr
+    assert "1 document in" in run(*command, "--retry").stderr
+    assert sorted(one.name for one in letters.iterdir()) == ["a.txt", "b.txt", "c.txt", "out.parquet"]
+    found = {row["id"]: row for row in parquet.read_table(letters / "out.parquet").to_pylist()}
+    assert found["letters/a.txt"]["value"] == {"name": "Jason", "age": 25}
+    assert dict(found["letters/a.txt"]["evidence"])["age"]["span"] == [9, 11]
+    done = run("report", "letters/out.parquet", "--json", *FIELDS)
+    assert json.loads(done.stdout) == {"path": "review.html", "documents": 2, "failed": 1}
+    refused = run("extract", "--fields", "name: str", "letters", "-o", "letters/out.parquet")
+    assert (refused.exit_code, "--fresh" in refused.stderr) == (3, True)
 
 
 def test_records_become_a_review_page(tmp_path):
