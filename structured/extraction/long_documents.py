@@ -17,7 +17,6 @@ from structured.extraction.task import Answer, Given, Item, Part, Task
 from structured.models import calls
 from structured.output_types.evidence import Evidence
 from structured.output_types.extraction import Usage
-from structured.output_types.json_output import JsonOutput
 from structured.output_types.keys import keys
 from structured.output_types.shapes import shapes
 from structured.results.merging import Merged, PartAnswer, Prefer, merge
@@ -60,7 +59,7 @@ def prepare(
 ) -> "Item | LongDocument":
     """Return a document, prepared: as it is, or in chunks if it is too long. Raises PromptError or BudgetError."""
     given = Given.read(position, document, named)
-    if not isinstance(task.output_type, JsonOutput) or given.conversation.earlier:
+    if task.output_type.root is None or given.conversation.earlier:
         return task.prepared(given)
     room = _room(task, given)
     limits = [] if splitting.chunk_tokens is None else [splitting.chunk_tokens]
@@ -229,8 +228,8 @@ class LongDocument:
         return True
 
     def _merge(self) -> Merged:
-        output_type = self.task.output_type
-        assert isinstance(output_type, JsonOutput)
+        root = self.task.output_type.root
+        assert root is not None
         if len(self._answers) == 1:
             (only,) = self._answers
             return Merged(only.answer.data, only.answer.evidence, {})
@@ -238,8 +237,8 @@ class LongDocument:
         return merge(
             [one.answer for one in ordered],
             prefer=self.splitting.prefer,
-            key_of=keys(output_type, self.splitting.merge_by),
-            shape_of=shapes(output_type),
+            key_of=keys(root, self.splitting.merge_by),
+            shape_of=shapes(root),
         )
 
 

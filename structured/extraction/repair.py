@@ -14,8 +14,8 @@ from structured.automata.protocol import accepts_text
 from structured.errors import Attempt, BudgetError, PatternError, PromptError, SchemaError
 from structured.errors.values import message
 from structured.extraction.task import Item, Repair
-from structured.output_types.json_output import JsonOutput
 from structured.output_types.paths import Steps, steps_to_path
+from structured.output_types.rewriting import rewriting
 from structured.results.evidence import Before, Kept
 from structured.results.leaves import spans
 
@@ -26,12 +26,12 @@ def repair(item: Item, text: str, places: Collection[Steps], before: Before, tol
     `before` is how sure the model was of each value of the answer. It is `told` what was wrong, if anything.
     """
     task, wanted = item.task, item.task.output_type
-    if not places or () in places or not isinstance(wanted, JsonOutput) or not accepts_text(item.index.automaton, text):
+    if not places or () in places or wanted.root is None or not accepts_text(item.index.automaton, text):
         return None
     outermost = {one for one in places if not any(one[:depth] in places for depth in range(len(one)))}
     found = {steps: (start, end) for steps, start, end in spans(text) if steps in outermost}
     try:
-        automaton = wanted.rewriting(text, found, item.document)
+        automaton = rewriting(wanted, text, found, item.document)
         if automaton is None:
             return None
         index = task.index_of(automaton, item)

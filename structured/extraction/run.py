@@ -33,7 +33,6 @@ from structured.extraction.task import Answer, Item, Repair, Task, common_beginn
 from structured.index.compile import save_learned
 from structured.output_types.evidence import Evidence
 from structured.output_types.extraction import Extraction
-from structured.output_types.json_output import JsonOutput
 from structured.output_types.paths import path_to_steps
 from structured.output_types.python_type import PartlyStated
 from structured.output_types.stated import Stated
@@ -251,7 +250,7 @@ class Run:
             warn_of_idle(["calibration"], "where no confidence is returned", remedy)
         names = ["repair_below"] * bool(self.repair_below) + ["repair='told'"] * (self.repairs == "told")
         splitting = [name for name in SPLITTING if self.options.get(name)]
-        if types and not any(isinstance(one, JsonOutput) for one in types):
+        if types and all(one.root is None for one in types):
             for idle, hence in ((names, "are written again as a whole"), (splitting, "cannot be merged")):
                 if idle:
                     why = f"on {types[0].name}, whose answers are no JSON and {hence}"
@@ -345,7 +344,7 @@ class Run:
     def _repair_of_rejected(self, item: Item, generation: Generation) -> Repair | None:
         """Return what is kept of an answer that validators reject; None if all of it is to be written again."""
         rejected = next((one for one in reversed(item.attempts) if one.text == generation.text), None)
-        if self.repairs == "whole" or rejected is None:
+        if self.repairs == "whole" or rejected is None or item.task.output_type.root is None:
             return None
         places = rejected_places(rejected.error, rejected.text)
         told = explanation(rejected) if self.repairs == "told" else ""

@@ -12,6 +12,7 @@ from typing_extensions import get_protocol_members
 from structured.automata import Automaton
 from structured.errors import SchemaError, StructuredError
 from structured.errors.values import described, message
+from structured.json_schema.document.location import Subschema
 from structured.output_types.annotations import Annotation
 from structured.output_types.output_type import Description, OutputType
 
@@ -21,7 +22,7 @@ _MEMBERS = sorted(get_protocol_members(Automaton))
 
 
 def check_interface(output_type: OutputType[Any]) -> None:
-    """Raise SchemaError if a type has no name, is not supported, or has parts that are no annotation."""
+    """Raise SchemaError if a type has no name, is not supported, or has parts or a schema that are none."""
     kind = type(output_type).__name__
     name = getattr(output_type, "name", None)
     if not isinstance(name, str):
@@ -32,6 +33,9 @@ def check_interface(output_type: OutputType[Any]) -> None:
     parts = _called(output_type, "parts", lambda: output_type.parts)
     if not isinstance(parts, Annotation | None):
         raise _wrong(output_type, "parts", parts, "Return an Annotation, or None where an answer has no parts.")
+    root = _called(output_type, "root", lambda: output_type.root)
+    if not isinstance(root, Subschema | None):
+        raise _wrong(output_type, "root", root, "Return None, or the root of a type that resolve_json returns.")
 
 
 def description_of(output_type: OutputType[Any]) -> Description:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self, TypeVar
 
 from structured.automata import RegularAutomaton
 from structured.errors import NotStatedError, UnsatisfiableError
-from structured.json_schema.compile import compiled, foundation, part_to_pattern
+from structured.json_schema.compile import compiled, foundation
 from structured.json_schema.document.location import (
     UNSATISFIABLE,
     Compilation,
@@ -27,7 +27,7 @@ from structured.output_types.grounded.marks import Ground, marks, with_grounding
 from structured.output_types.output_type import Basis, Description, OutputType
 from structured.output_types.paths import Steps
 from structured.output_types.places import flat, has_to_be_stated, parts_at
-from structured.regex import Pattern, alternation, concat, literal
+from structured.regex import Pattern
 
 T = TypeVar("T")
 
@@ -98,35 +98,9 @@ class JsonOutput(OutputType[T]):
         if document is None or not self.depends_on_document:
             return RegularAutomaton(self.pattern, foundation=foundation())
         try:
-            return RegularAutomaton(compiled(self._compilation_for(document)), foundation=foundation())
+            return RegularAutomaton(compiled(with_statements(self.compilation(), document)), foundation=foundation())
         except UnsatisfiableError as error:  # the type is satisfiable, so the document is what lacks
             raise NotStatedError(error.problem.removeprefix(UNSATISFIABLE), schema_path=error.schema_path) from error
-
-    def rewriting(self, text: str, places: Mapping[Steps, tuple[int, int]], document: str) -> RegularAutomaton | None:
-        """Return the automaton of what an answer may become if only the values at some places are written again.
-
-        Each place is given with where it starts and ends in the text; none lies in another. What may stand there is of
-        the type by itself, and perhaps not beside the rest. None if the schema does not tell what may stand there.
-        """
-        compilation = self._compilation_for(document)
-        root = Subschema(compilation.root, Location(compilation))
-        pieces, kept = [], 0
-        for steps, (start, end) in sorted(places.items(), key=lambda place: place[1]):
-            parts = [part._replace(location=part.location._replace(depth=len(steps))) for part in parts_at(root, steps)]
-            if not parts:
-                return None
-            pieces += [literal(text[kept:start]), alternation(*(part_to_pattern(part, compilation) for part in parts))]
-            kept = end
-        return RegularAutomaton(concat(*pieces, literal(text[kept:])), foundation=foundation())
-
-    def _compilation_for(self, document: str) -> Compilation:
-        """Return what compiles the schema for a document."""
-        compilation = self.compilation()
-        if self.depends_on_document:
-            from structured.output_types.grounded.document import DocumentStatements  # with much that only this needs
-
-            compilation.statements = DocumentStatements.of(document)
-        return compilation
 
     @property
     def digest(self) -> str:
@@ -160,3 +134,10 @@ class JsonOutput(OutputType[T]):
         compact, indented = (self.layout.whitespace == style for style in ("compact", "indented"))
         separators = (",", ":") if compact else None
         return json.dumps(data, ensure_ascii=False, indent=2 if indented else None, separators=separators)
+
+
+def with_statements(compilation: Compilation, document: str) -> Compilation:
+    """Return what compiles the same schema for a document, of which some values have to be stated."""
+    from structured.output_types.grounded.document import DocumentStatements  # with much that only this needs
+
+    return replace(compilation, statements=DocumentStatements.of(document))

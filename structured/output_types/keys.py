@@ -10,9 +10,8 @@ from typing import Any
 from pydantic import GetJsonSchemaHandler
 
 from structured.errors import SchemaError
-from structured.json_schema.document.location import KEY
+from structured.json_schema.document.location import KEY, Subschema
 from structured.output_types.inspection.survey import Survey
-from structured.output_types.json_output import JsonOutput
 from structured.output_types.output_type import OutputType
 from structured.output_types.paths import Steps, leaves, path_to_steps, steps_to_field
 from structured.output_types.places import flat, parts_at
@@ -37,7 +36,7 @@ KeyOf = Callable[[Steps, Any], Hashable | None]
 """Returns the key of an item of a list, given with the steps to it; None if it has none, or if a part of it is null."""
 
 
-def keys(output_type: JsonOutput[Any], merge_by: Sequence[str] = ()) -> KeyOf:
+def keys(root: Subschema, merge_by: Sequence[str] = ()) -> KeyOf:
     """Return what tells the keys of items. Key fields are those that are marked.
 
     `merge_by` names others, by their paths in the item or in the whole answer: `number`, `lines[].number`.
@@ -47,7 +46,7 @@ def keys(output_type: JsonOutput[Any], merge_by: Sequence[str] = ()) -> KeyOf:
     def is_key(whole: str, field: str, steps: Steps) -> bool:
         if field in merge_by or whole in merge_by:
             return True
-        return _is_marked(output_type, steps)
+        return _is_marked(root, steps)
 
     def key_of(steps: Steps, item: Any) -> Hashable | None:
         here = steps_to_field(steps)
@@ -68,17 +67,18 @@ def keys(output_type: JsonOutput[Any], merge_by: Sequence[str] = ()) -> KeyOf:
 
 def key_fields(output_type: OutputType[Any]) -> list[str]:
     """Return the paths of the key fields of records in lists: `lines[].number`. Where a type recurs, the first ones."""
-    if not isinstance(output_type, JsonOutput):
+    root = output_type.root
+    if root is None:
         return []
-    return [path for path in _fields_of_records(output_type) if _is_marked(output_type, path_to_steps(_first(path)))]
+    return [path for path in _fields_of_records(root) if _is_marked(root, path_to_steps(_first(path)))]
 
 
-def _is_marked(output_type: JsonOutput[Any], steps: Steps) -> bool:
-    return any(KEY in part.schema for part in flat(parts_at(output_type.root, steps)))
+def _is_marked(root: Subschema, steps: Steps) -> bool:
+    return any(KEY in part.schema for part in flat(parts_at(root, steps)))
 
 
-def _fields_of_records(output_type: JsonOutput[Any]) -> list[str]:
-    return [field.path for field in Survey(output_type.root, name=output_type.name).fields() if "[]." in field.path]
+def _fields_of_records(root: Subschema) -> list[str]:
+    return [field.path for field in Survey(root, name="").fields() if "[]." in field.path]
 
 
 def _first(field: str) -> str:
@@ -90,9 +90,9 @@ def check_merge_by(output_type: OutputType[Any], merge_by: Sequence[str]) -> Non
     """Raise SchemaError for a path that leads to no field of a record in a list."""
     if not merge_by:
         return
-    if not isinstance(output_type, JsonOutput):
+    if output_type.root is None:
         raise SchemaError(f"merge_by is for types and JSON Schemas, not for {output_type.name}", remedy="Leave it out.")
-    known = _fields_of_records(output_type)
+    known = _fields_of_records(output_type.root)
     for path in merge_by:
         if not any(one == path or one.endswith(f"[].{path}") for one in known):
             listed = ", ".join(map(repr, known[:MAX_LISTED])) or "none"

@@ -8,8 +8,11 @@ from abc import ABC, abstractmethod
 from hashlib import sha256
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
+from pydantic_core import to_jsonable_python
+
 from structured.automata import Automaton
 from structured.errors import SchemaError
+from structured.json_schema.document.location import Subschema
 from structured.output_types.annotations import Annotation
 from structured.output_types.paths import Steps
 
@@ -58,6 +61,15 @@ class OutputType(ABC, Generic[T]):
         """The type of the answer as JSON, by which a stream reads its parts; None where the answer has no parts."""
         return None
 
+    @property
+    def root(self) -> Subschema | None:
+        """The JSON Schema of the answers, with its place; None where there is none.
+
+        By it values are compared, answers to parts of a document are merged, and what was rejected is written again
+        alone. Without it an answer is a whole.
+        """
+        return None
+
     @abstractmethod
     def automaton(self, document: str | None = None) -> Automaton:
         """Return the automaton of the answers to a document, over UTF-8. Raises SchemaError where there is none."""
@@ -101,6 +113,10 @@ class OutputType(ABC, Generic[T]):
             raise ValueError(f"{value!r} is not a str")  # noqa: TRY004  a value of another type, not a wrong argument
         self.parse(value)
         return value
+
+    def plain(self, value: Any) -> Any:
+        """Return a value as plain JSON data. Raises ValueError if it is not of the type."""
+        return to_jsonable_python(value, by_alias=True, fallback=repr)
 
     def to_data(self, text: str) -> Any:
         """Return an answer as plain JSON data, whose members are voted on one by one."""

@@ -9,7 +9,6 @@ from functools import cache
 from typing import Any
 
 from structured.json_schema.document.location import Subschema
-from structured.output_types.json_output import JsonOutput
 from structured.output_types.paths import Steps
 from structured.output_types.places import flat, parts_at
 
@@ -18,12 +17,12 @@ ShapeOf = Callable[[Steps, Any], Hashable]
 are taken as a whole."""
 
 
-def shapes(output_type: JsonOutput[Any]) -> ShapeOf:
-    """Return what tells the shapes of objects and lists of a type."""
+def shapes(root: Subschema) -> ShapeOf:
+    """Return what tells the shapes of objects and lists that a schema describes."""
 
     @cache
     def parts(steps: Steps) -> list[Subschema]:
-        return flat(parts_at(output_type.root, steps))
+        return flat(parts_at(root, steps))
 
     def shape(steps: Steps, data: Any) -> Hashable:
         at = parts(tuple(0 if isinstance(step, int) else step for step in steps))

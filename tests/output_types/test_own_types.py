@@ -10,6 +10,7 @@ import pytest
 from doubles import ByteTokenizer, each_generation, random_logits
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import AfterValidator, BaseModel, Field
 
 from structured import (
     Extraction,
@@ -17,6 +18,7 @@ from structured import (
     GenerationError,
     GuidedLogitsProcessor,
     JsonSchema,
+    Key,
     ModelError,
     PatternError,
     PromptError,
@@ -28,10 +30,12 @@ from structured import (
     to_regex,
 )
 from structured.automata import Automaton, RegularAutomaton
+from structured.extraction.events import AttemptWritten
 from structured.index.cache import default_cache, save_index
 from structured.index.compile import compile_type
 from structured.index.index import Index
 from structured.models import ScriptedModel
+from structured.output_types.json_output import JsonOutput
 from structured.output_types.output_type import Description, OutputType
 from structured.output_types.resolve import resolve_type
 from structured.regex import alternation, char_set, concat, literal, repeat, words
@@ -218,6 +222,7 @@ MISTAKES: dict[str, tuple[OutputType[Any], str]] = {
     ),
     "check raises": (changed(check=raising), r"^`check` of Year raised ZeroDivisionError: by zero"),
     "parts are a number": (changed(parts=5), r"^`parts` of Year is int 5\. Return an Annotation, or None"),
+    "a schema that is a dict": (changed(root={}), r"^`root` of Year is dict \{\}\. Return None, or the root of"),
 }
 
 
@@ -326,6 +331,75 @@ class Like(OutputType[str]):  # noqa: PLW1641  it has no hash
 
     parse = Word.parse
     describe = Word.describe
+
+
+def odd(number: int) -> int:
+    if number % 2 == 0:
+        raise ValueError("even")
+    return number
+
+
+class Order(BaseModel):
+    """A record with a rule that no mask can enforce."""
+
+    number: Annotated[str, Key, Field(max_length=3)]
+    amount: Annotated[int, Field(ge=0, le=9), AfterValidator(odd)]
+
+
+class OrderLine(OutputType[Order]):
+    """An answer that is no JSON, and that Pydantic validates."""
+
+    name = "OrderLine"
+
+    def automaton(self, document: str | None = None) -> Automaton:
+        assert document is None
+        return RegularAutomaton(concat(char_set((97, 122)), literal(" "), char_set((0x30, 0x39))))
+
+    def parse(self, text: str) -> Order:
+        return Order.model_validate(dict(zip(("number", "amount"), text.split(), strict=True)))
+
+    def describe(self) -> Description:
+        return Description("Pattern", "[a-z] [0-9]", answer="Order", task="Find the order.")
+
+
+def test_an_answer_that_is_no_json_may_be_read_by_pydantic() -> None:
+    """What it rejects is written again as a whole: the places that it names are none of the text."""
+    written: list[list[str]] = []
+    for seed in range(6):
+        seen: list[str] = []
+        observe = each_generation(lambda _, one, seen=seen: seen.append(one.text))
+        order = extract(OrderLine(), "x", model=model(2), retries=50, seed=seed, observe=observe, **OPTIONS)
+        assert order.amount == int(seen[-1][2:])
+        written.append(seen)
+    assert any(len({text[0] for text in seen}) > 1 for seen in written)
+
+
+class Forwarding(OutputType[Any]):
+    """A type that has all from another one."""
+
+    def __init__(self, of: OutputType[Any]) -> None:
+        self.of, self.name, self.depends_on_document = of, of.name, of.depends_on_document
+
+    def __getattribute__(self, name: str) -> Any:
+        return Forwarding if name == "__class__" else getattr(object.__getattribute__(self, "of"), name)
+
+    automaton, parse, describe = Word.automaton, Word.parse, Word.describe  # never called
+
+
+def test_a_schema_is_all_that_repair_and_merging_ask_for() -> None:
+    """A type that is not of the library's own class, and has one, is written again in parts and merged like those."""
+    known = resolve_type(Annotated[list[Order], Field(min_length=1, max_length=3)])
+    assert not isinstance(Forwarding(known), JsonOutput)
+    written: list[tuple[Any, list[tuple[Any, ...]]]] = []
+    for kind in (known, Forwarding(known)):
+        seen: list[Any] = []
+        options = {**OPTIONS, "max_tokens": 99, "retries": 9, "chunk_tokens": 20, "seed": 11, "observe": seen.append}
+        found = extract(kind, "An order.\n\n" * 9, model=model(1), **options)
+        attempts = [one for one in seen if isinstance(one, AttemptWritten)]
+        written.append((found, [(one.span, one.repaired, one.generations[0].text) for one in attempts]))
+    assert written[0] == written[1]
+    assert len({span for span, _, _ in written[0][1]}) > 3
+    assert any(repaired for _, repaired, _ in written[0][1])
 
 
 def test_types_that_are_called_equal_have_an_automaton_each() -> None:

@@ -17,7 +17,6 @@ from structured.jobs.evaluation.scores import DocumentScore, beginning_of, compa
 from structured.jobs.report.place_types import annotation_of
 from structured.jobs.report.report import document_id
 from structured.output_types.extraction import Extraction
-from structured.output_types.json_output import JsonOutput
 from structured.output_types.keys import key_fields
 from structured.output_types.output_type import OutputType
 from structured.output_types.resolve import resolve_type
@@ -81,7 +80,7 @@ def evaluate(  # noqa: PLR0913  what is compared, and how
     right = list(read_gold(gold, known))
     if not right:
         raise ValueError("The gold has no documents. Pass at least one.")
-    root = known.root if isinstance(known, JsonOutput) else None
+    root = None if known is None else known.root
     if keys is None:
         keys = [] if known is None else [one for one in key_fields(known) if can_be_key(one)]
     comparison = Comparison(root, compare, keys)

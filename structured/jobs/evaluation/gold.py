@@ -19,7 +19,6 @@ from structured.errors.values import message, shown
 from structured.extraction.documents.document import Document, DocumentLike, read_document
 from structured.output_types.evidence import Evidence
 from structured.output_types.extraction import Extraction
-from structured.output_types.json_output import JsonOutput
 from structured.output_types.output_type import OutputType
 from structured.output_types.paths import Steps, path_to_steps, steps_to_field, steps_to_path
 from structured.output_types.places import parts_at
@@ -95,7 +94,7 @@ def to_data(value: Any, output_type: OutputType[Any] | None, name: str) -> Any:
     try:
         if isinstance(value, Stated) or not _is_plain(value):
             return answer_data(value, output_type)
-        text = json.dumps(value) if isinstance(output_type, JsonOutput) else value
+        text = value if output_type.root is None else output_type.from_data(value)
         return answer_data(output_type.parse(text), output_type)
     except ValidationError as error:
         first = error.errors()[0]
@@ -114,9 +113,7 @@ def answer_data(value: Any, output_type: OutputType[Any] | None) -> Any:
         for path in value.missing:
             _remove(data, path_to_steps(path))
         return data
-    if isinstance(output_type, JsonOutput):
-        return output_type.plain(value)
-    return to_jsonable_python(value, by_alias=True, fallback=repr)
+    return to_jsonable_python(value, by_alias=True, fallback=repr) if output_type is None else output_type.plain(value)
 
 
 def _remove(data: Any, steps: Steps) -> None:
@@ -196,7 +193,7 @@ def _check_paths(
     for path in spans:
         if not any(_leads_to_value(path, value) for value in values):
             raise ValueError(f'{name}: "spans" has {path!r}, where the value has nothing. Correct the path.')
-    if not isinstance(output_type, JsonOutput):
+    if output_type is None or output_type.root is None:
         return
     fields = {steps_to_field(steps) for value in values for steps in _ends(value, ())}
     for path, decision in reviewed.items():
