@@ -16,7 +16,6 @@ from structured.errors.values import counted, described, message, shown
 from structured.extraction.conversation import Conversation, TextOrChat
 from structured.extraction.documents.document import (
     AsyncDocuments,
-    DocumentLike,
     Documents,
     count_of,
     each_document,
@@ -298,22 +297,14 @@ class Extractor(Generic[T]):
     def _streamed(
         self, given: Iterator[Any], outcome: Outcome, task: Task, errors: Errors, progress: bool | None
     ) -> Iterator[BatchResult[Any]]:
-        waiting: dict[int, DocumentLike] = {}
-
-        def work() -> Iterator[tuple[Task, DocumentLike]]:
-            for position, document in enumerate(given):
-                waiting[position] = document
-                yield task, document
-
-        with closing(self.run.finished(work(), outcome, progress=progress)) as finished:  # before an error is raised
-            for position in finished:
-                document, error = waiting.pop(position), outcome.errors.pop(position, None)
-                if error is None:
-                    yield BatchResult(position, document, outcome.results.pop(position))
+        work = ((task, document) for document in given)
+        with closing(self.run.finished(work, outcome, progress=progress)) as finished:  # before an error is raised
+            for position, _, document in finished:
+                value, error, _ = outcome.results.pop(position)
+                if error is None or errors == "return":
+                    yield BatchResult(position, document, value, error)
                 elif errors == "raise":
                     raise error
-                elif errors == "return":
-                    yield BatchResult(position, document, None, error)
         outcome.warn()
         outcome.check_stopped()
 
@@ -359,7 +350,7 @@ class Extractor(Generic[T]):
             with outcome.observed(run.observe):
                 outcome.start([(0, self.task, text)])
                 if not run.accept(item, [generation], outcome):
-                    outcome.reject([item])
+                    outcome.fail(item.position, item.rejection())
             run.save([item])
             return cast("T", outcome.only())
 

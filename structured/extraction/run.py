@@ -26,7 +26,7 @@ from structured.extraction.documents.document import DocumentLike, characters_of
 from structured.extraction.events import Listener
 from structured.extraction.long_documents import SPLITTING, LongDocument, Splitting, prepare
 from structured.extraction.options import RETRIES, Options, Repairs, search_of, warn_of_idle
-from structured.extraction.outcomes import Outcome, rejection
+from structured.extraction.outcomes import Outcome
 from structured.extraction.progress import showing
 from structured.extraction.repair import explanation, rejected_places, repair
 from structured.extraction.task import Answer, Item, Repair, Task, common_beginning
@@ -46,6 +46,14 @@ BATCHES = 64
 
 MAX_CHARACTERS = 250_000
 """Of these documents together, where they are long: what a document states takes a thousand times its memory."""
+
+
+class Work(NamedTuple):
+    """A document that waits, with its position and its task."""
+
+    position: int
+    task: Task
+    document: DocumentLike
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +130,8 @@ class Run:
         *,
         progress: bool | None = False,
         named: str | None = None,
-    ) -> Generator[int, None, None]:
-        """Yield the position of each document as soon as it has a result or an error in the outcome.
+    ) -> Generator[Work, None, None]:
+        """Yield each document as soon as it has a result or an error in the outcome.
 
         Documents are read as they are needed, a window of them at a time. While the model works on one window, the
         next is prepared in a thread; `work` itself is read in this one. None in it is a document that is passed over.
@@ -138,6 +146,7 @@ class Run:
             window, broken = self._prepared(given, named), None
             while window and outcome.stopped is None:
                 outcome.start(given)
+                works = {work.position: work for work in given}
                 try:
                     following = next(windows, [])
                 except Exception as error:  # noqa: BLE001  where the documents come from is the user's own code
@@ -146,28 +155,29 @@ class Run:
                 for failure in window:
                     if isinstance(failure, _Failure):
                         outcome.fail(*failure)
-                        yield failure.position
+                        yield works[failure.position]
                 items = [one for one in window if isinstance(one, Item)]
-                yield from (item.position for item in self._answer(items, outcome))
-                yield from self._answer_long([one for one in window if isinstance(one, LongDocument)], outcome)
+                yield from (works[item.position] for item in self._answer(items, outcome))
+                long = [one for one in window if isinstance(one, LongDocument)]
+                yield from (works[position] for position in self._answer_long(long, outcome))
                 given = following
                 window = [] if beside is None else beside.result()
             if broken is not None:
                 raise broken
 
-    def _windows(self, work: Iterable[tuple[Task, DocumentLike] | None]) -> Iterator[list["_Work"]]:
+    def _windows(self, work: Iterable[tuple[Task, DocumentLike] | None]) -> Iterator[list[Work]]:
         """Yield documents with their positions, so many together that sorting and batching them pays.
 
         Where reading them fails, what has been read is yielded first.
         """
-        window: list[_Work] = []
+        window: list[Work] = []
         characters = 0
         try:
             for position, one in enumerate(work):
                 if one is None:
                     continue
                 task, document = one
-                window.append(_Work(position, task, document))
+                window.append(Work(position, task, document))
                 characters += characters_of(document)
                 is_large = characters >= MAX_CHARACTERS and len(window) >= self.batch_size
                 if is_large or len(window) == BATCHES * self.batch_size:
@@ -180,7 +190,7 @@ class Run:
         if window:
             yield window
 
-    def _prepared(self, window: list["_Work"], named: str | None) -> list["Item | LongDocument | _Failure"]:
+    def _prepared(self, window: list[Work], named: str | None) -> list["Item | LongDocument | _Failure"]:
         """Return the documents of a window, prepared; of some there can be no answer, and they fail."""
         prepared: list[Item | LongDocument | _Failure] = []
         for position, task, given in window:
@@ -213,7 +223,7 @@ class Run:
                 del pending[item]
                 yield item
         for item in pending if outcome.stopped is None else ():
-            _fail(item, rejection(item), outcome)
+            _fail(item, item.rejection(), outcome)
             yield item
         self.save(items)
 
@@ -429,14 +439,6 @@ class Run:
             provenance(wanted, item.task.model.name, self.options, item.document),
             {path: [(value, self._calibrated_one(one)) for value, one in others] for path, others in conflicts.items()},
         )
-
-
-class _Work(NamedTuple):
-    """A document that waits, with its position and its task."""
-
-    position: int
-    task: Task
-    document: DocumentLike
 
 
 class _Failure(NamedTuple):

@@ -14,7 +14,7 @@ from structured.decoding.repetition import Repetition
 from structured.decoding.requests import Generation, Request
 from structured.decoding.sampling import Sampler
 from structured.decoding.token_healing import Healed, begun_index, heal
-from structured.errors import Attempt, PromptError
+from structured.errors import Attempt, GenerationError, PromptError
 from structured.extraction.conversation import Conversation
 from structured.extraction.documents.chunks import Chunk
 from structured.extraction.documents.document import DocumentLike, read_document
@@ -310,6 +310,12 @@ class Item:
         )
         self.seconds += max(one.seconds for one in figures)
 
+    def rejection(self) -> GenerationError:
+        """Return its error where every answer was rejected."""
+        error = GenerationError(self.attempts, document=None if self.is_single else self.position)
+        error.__cause__ = self.attempts[-1].error
+        return error
+
     @property
     def is_limited_by_context(self) -> bool:
         """Whether the context of the model leaves fewer tokens than the caller allows."""
@@ -319,11 +325,6 @@ class Item:
     def document(self) -> str:
         """The document; of a chat, all that the user says."""
         return self.conversation.document
-
-    @property
-    def is_over(self) -> bool:
-        """Whether its document has a result or an error, once it has one itself."""
-        return self.part is None or self.part.of.is_over
 
     @property
     def beginning(self) -> tuple[int, ...]:

@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field, field_validator
 
 from structured import Document, Extractor, ModelError, PromptError
 from structured.extraction import progress, run
-from structured.extraction.outcomes import BatchResult, Outcome
+from structured.extraction.outcomes import BatchResult, Done, Outcome
 from structured.models import FunctionModel
 
 TOKENIZER = ByteTokenizer()
@@ -174,7 +174,8 @@ def test_a_model_that_fails_ends_the_stream() -> None:
 def test_a_model_that_fails_loses_nothing_of_an_iterable() -> None:
     """What is finished keeps its place, what was read has the model's error, and nothing is left out for it."""
     outcome = Outcome()
-    outcome.read, outcome.done, outcome.results, outcome.stopped = 4, 2, {0: "a", 3: "d"}, ModelError("out of order")
+    outcome.read, outcome.done, outcome.stopped = 4, 2, ModelError("out of order")
+    outcome.results = {0: Done("a"), 3: Done("d")}
     first, *others, last = outcome.all("return")
     assert (first, last) == ("a", "d")
     assert [str(one) for one in others] == ["out of order"] * 2

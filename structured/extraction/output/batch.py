@@ -104,12 +104,10 @@ class WrittenBatch:
     def write(self, position: int, errors: Errors) -> None:
         """Write the record of a document that is done, and forget it."""
         document, digest = self._pending.pop(position)
-        error = self.outcome.errors.pop(position, None)
-        if error is not None and errors == "skip":
-            return
-        value = self.outcome.results.pop(position, None) if error is None else error
-        text = None if self.outcome.texts is None else self.outcome.texts.pop(position, None)
-        self.sink.append(line_of(document, digest, self.made, self.task.output_type, value, text))
+        value, error, text = self.outcome.results.pop(position)
+        if error is None or errors != "skip":
+            made = self.made, self.task.output_type
+            self.sink.append(line_of(document, digest, *made, value if error is None else error, text))
 
     def _error(self, problem: str) -> OutputError:
         return OutputError(problem, path=str(self.sink.path))
@@ -135,8 +133,8 @@ def write_batch(  # noqa: PLR0913  what a call was given
         batch = WrittenBatch(task, sink, outcome, made)
         try:
             with closing(run.finished(batch.work(documents), outcome, progress=progress)) as finished:
-                for position in finished:
-                    batch.write(position, errors)
+                for done in finished:
+                    batch.write(done.position, errors)
             outcome.check_stopped()
         except BaseException as error:
             sink.note_kept(error)

@@ -24,7 +24,8 @@ from typing import TYPE_CHECKING, Any
 from structured.errors import StructuredWarning
 from structured.errors.calling_line import warn
 from structured.errors.values import counted, shown
-from structured.extraction.outcomes import MAX_NAMED, BatchResult
+from structured.extraction.incomplete import MAX_NAMED
+from structured.extraction.outcomes import BatchResult
 from structured.jobs.report.place_types import PlaceTypes, TypeTable
 from structured.output_types.evidence import BANDS, MATCH_WORDS, Evidence
 from structured.output_types.extraction import Extraction
