@@ -13,6 +13,7 @@ from structured.errors.values import shown
 from structured.extraction.conversation import TextOrChat
 from structured.extraction.documents.document import AsyncDocuments, Documents
 from structured.extraction.extractor import Extractor, make_extractor, outcome_of_each
+from structured.extraction.idle_options import warn_of_types
 from structured.extraction.options import Errors, Options, check_absent, check_batch, checked_options
 from structured.extraction.output.batch import BatchSummary, Output
 from structured.extraction.output.journal import Resume
@@ -488,7 +489,7 @@ def _decorate(function: Callable[..., Any], *, absent: Absent | None, options: O
         question = template.fill(bound.arguments)
         made = extractor()
         task = made.task.with_instructions(question.instructions)
-        made.run.warn_of_idle([task])
+        warn_of_types([task])
         return made.run.outcome([(task, question.document)], total=1, named=template.named).only()
 
     if inspect.iscoroutinefunction(function):

@@ -20,6 +20,7 @@ from structured.extraction.documents.document import (
     count_of,
     each_document,
 )
+from structured.extraction.idle_options import warn_of_stream, warn_of_types
 from structured.extraction.options import (
     MAX_TOKENS,
     Errors,
@@ -124,6 +125,7 @@ class Extractor(Generic[T]):
             repetition_of(options),
             options.get("system"),
             evidence or asks_for_evidence(output_type),
+            options,
         )
         if not wanted.depends_on_document:
             self.task.index("")
@@ -138,7 +140,7 @@ class Extractor(Generic[T]):
             "model": task.model.name,
             "search": str(self.run.search),
             "max_tokens": f"{task.max_tokens:,}",
-            "retries": f"{self.run.retries:,}",
+            "retries": f"{self.run.acceptance.retries:,}",
             "system": task.system,
             "instructions": task.instructions,
             "examples": f"{len(task.examples):,}" if task.examples else None,
@@ -172,7 +174,7 @@ class Extractor(Generic[T]):
         GenerationError.
         """
         task = self.task.with_instructions(instructions)
-        self.run.warn_of_idle([task])
+        warn_of_types([task])
         return cast("T", self.run.outcome([(task, text)], total=1, named="the text").only())
 
     @overload
@@ -244,7 +246,7 @@ class Extractor(Generic[T]):
         check_evidence("evidence", evidence)
         given = each_document(documents)
         task = self._task_with(evidence)
-        self.run.warn_of_idle([task])
+        warn_of_types([task])
         if output is not None:
             return write_batch(
                 self.run,
@@ -291,7 +293,7 @@ class Extractor(Generic[T]):
         check_batch(errors, progress)
         check_evidence("evidence", evidence)
         given, task = each_document(documents), self._task_with(evidence)
-        self.run.warn_of_idle([task])
+        warn_of_types([task])
         return self._streamed(given, Outcome(count_of(documents)), task, errors, progress)
 
     def _streamed(
@@ -341,7 +343,9 @@ class Extractor(Generic[T]):
         """Return the answer to a text or messages as a `Stream`. Raises PromptError, BudgetError."""
         if self.run.search.is_of_several:
             raise ValueError("An answer can be streamed if it is the only one. Leave out beams and samples.")
-        run = self.run.for_stream([self.task])
+        warn_of_types([self.task])
+        warn_of_stream(self.task.options)
+        run = self.run.once
         item = self.task.item(0, text, named="the text")
         request = self.task.request(item, run.search.sampler, 0, item.beginning)
 
@@ -399,7 +403,7 @@ def outcome_of_each(  # noqa: PLR0913  what a call was given
             extractors[id(output_type)] = make_extractor(output_type, absent, options, evidence=evidence)
     tasks = [extractors[id(output_type)].task for output_type in output_types]
     run = Run.of(options)
-    run.warn_of_idle(tasks)
+    warn_of_types(tasks)
     return run.outcome(zip(tasks, listed, strict=True), total=len(listed), progress=progress)
 
 

@@ -9,7 +9,6 @@ from structured.decoding.reasoning import Thinking
 from structured.decoding.repetition import REPETITION, Repetition
 from structured.decoding.sampling import SAMPLING, Sampler
 from structured.decoding.strategy import SEARCH, Choose, Search
-from structured.errors import OptionWarning
 from structured.errors.arguments import (
     anything,
     checked,
@@ -25,7 +24,6 @@ from structured.errors.arguments import (
     paths,
     text,
 )
-from structured.errors.calling_line import warn
 from structured.errors.values import message, shown
 from structured.extraction.events import Listener
 from structured.json_schema.document.location import Optionals
@@ -298,27 +296,4 @@ def search_of(options: Options) -> Search:
             f"beams is {search.beams}, with thinking; beam search cannot be combined with thinking. "
             "Use samples, and let them vote."
         )
-    _warn_of_idle(sampler, options)
     return search
-
-
-def _warn_of_idle(sampler: Sampler, options: Options) -> None:
-    """Warn of options that were chosen where they do nothing; a seed counts where an answer may be sampled again."""
-    retries = options.get("retries", RETRIES)
-    idle = [name for name in sampler.idle if name != "seed" or not retries]
-    if idle:
-        again = ", unless validators reject an answer and it is sampled again" if retries else ""
-        why = f"at temperature 0, where the likeliest token is taken{again}"
-        warn_of_idle(idle, why, "Set a temperature, such as 0.7,")
-    if options.get("repair_below") and not retries:
-        warn_of_idle(["repair_below"], "with retries=0, where nothing is written again", "Set retries, to 1 say,")
-    if options.get("repair") == "told" and retries < MIN_TOLD:
-        why = f"with retries={retries}, since the last retry writes the whole answer again"
-        warn_of_idle(["repair='told'"], why, f"Set retries, to {MIN_TOLD} or more,")
-
-
-def warn_of_idle(names: Sequence[str], why: str, remedy: str) -> None:
-    """Warn of options that were chosen and do nothing."""
-    have = "has" if len(names) == 1 else "have"
-    left_out = f"or leave {' and '.join(names)} out."
-    warn(OptionWarning(f"{', '.join(names)} {have} no effect {why}. {remedy} {left_out}"))

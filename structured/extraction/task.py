@@ -18,6 +18,7 @@ from structured.errors import Attempt, GenerationError, PromptError
 from structured.extraction.conversation import Conversation
 from structured.extraction.documents.chunks import Chunk
 from structured.extraction.documents.document import DocumentLike, read_document
+from structured.extraction.options import Options
 from structured.extraction.prompts import chat_messages, check_characters, completion_prompt
 from structured.index.compile import compile_type
 from structured.index.guide import Guide
@@ -50,6 +51,8 @@ class Task:
     """A system prompt."""
     evidence: bool = False
     """Whether results come with evidence, also of types that do not say what is missing."""
+    options: Options = field(default_factory=Options)
+    """Those of the call."""
 
     def __post_init__(self) -> None:
         if self.system is not None:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from structured import Document, Extractor, PromptError, aextract_batch, extract_batch
-from structured.extraction import run
+from structured.extraction import windows
 from structured.extraction.documents.async_documents import AHEAD
 from structured.models import ScriptedModel
 
@@ -35,7 +35,7 @@ async def slowly(texts: list[str]) -> AsyncIterator[str]:
 @given(st.lists(st.sampled_from(["Ana", ""]), max_size=9), st.integers(1, 2))
 def test_answers_are_those_of_a_list(texts: list[str], batches: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(run, "BATCHES", batches)
+        patch.setattr(windows, "BATCHES", batches)
         told = extract_batch(int, texts, model=ScriptedModel("3"), errors="return")
 
         async def work() -> tuple[list[Any], list[Any]]:
@@ -57,7 +57,7 @@ def test_other_documents_stream_as_well() -> None:
 
 def test_no_more_is_read_than_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The loop is free meanwhile; where the results are left, the iterable is closed and the threads end."""
-    monkeypatch.setattr(run, "BATCHES", 1)
+    monkeypatch.setattr(windows, "BATCHES", 1)
     read, closed = 0, False
 
     async def endless() -> AsyncIterator[str]:

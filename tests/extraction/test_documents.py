@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field, field_validator
 
 from structured import Document, Extractor, ModelError, PromptError
-from structured.extraction import progress, run
+from structured.extraction import progress, windows
 from structured.extraction.outcomes import BatchResult, Done, Outcome
 from structured.models import FunctionModel
 
@@ -43,7 +43,7 @@ def extractor(output_type: type[BaseModel] = Plain, **options: Any) -> Extractor
 
 @pytest.fixture
 def small_windows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run, "BATCHES", 1)
+    monkeypatch.setattr(windows, "BATCHES", 1)
 
 
 def as_they_are(texts: list[str]) -> Iterable[Any]:
@@ -83,8 +83,8 @@ def test_answers_depend_on_no_window(
     kept = [position for position, one in enumerate(told) if errors == "return" or not isinstance(one, Exception)]
     made = extractor(Even)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(run, "BATCHES", batches)
-        patch.setattr(run, "MAX_CHARACTERS", characters)
+        patch.setattr(windows, "BATCHES", batches)
+        patch.setattr(windows, "MAX_CHARACTERS", characters)
         found = made.batch(given_as(texts), errors=errors, progress=False)
         streamed = sorted(made.stream_batch(given_as(texts), errors=errors), key=lambda one: one.position)
     assert list(map(repr, found)) == [repr(told[position]) for position in kept]

@@ -18,7 +18,7 @@ from package_map import HOUSE
 from pydantic import BaseModel, Field, field_validator
 
 from structured import Document, Extractor, GenerationError, ModelError, StructuredError, events, extract_batch
-from structured.extraction import outcomes, run
+from structured.extraction import outcomes, windows
 from structured.models import FunctionModel
 from structured.models.scripted import ScriptedModel
 
@@ -79,7 +79,7 @@ def test_every_document_has_one_start_and_one_end(
     """
     seen: list[events.Event] = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(run, "BATCHES", batches)
+        patch.setattr(windows, "BATCHES", batches)
         results = extractor(seen, seed=seed, samples=samples, repair=repair).batch(texts, errors="return")
     first, last = seen[0], seen[-1]
     assert isinstance(first, events.BatchStarted)

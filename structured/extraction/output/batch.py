@@ -127,7 +127,7 @@ def write_batch(  # noqa: PLR0913  what a call was given
 ) -> BatchSummary:
     """Answer the documents that have no record in a file yet, and append one for each as soon as it is done."""
     one_of(get_args(Resume))("resume", resume)
-    made = made_by(task, run.options, absent)
+    made = made_by(task, task.options, absent)
     outcome = Outcome(total, keeps_texts=True)
     with _opened(output, task, made, resume) as sink:
         batch = WrittenBatch(task, sink, outcome, made)

@@ -1,0 +1,159 @@
+"""Acceptance: which answers count, what is written again of the others, and the result that is made of one."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Self, cast
+
+from structured.automata.protocol import accepts_text
+from structured.decoding.requests import Generation
+from structured.decoding.strategy import Search
+from structured.errors import Attempt
+from structured.extraction.documents.content import on_pages
+from structured.extraction.long_documents import LongDocument
+from structured.extraction.options import RETRIES, Options, Repairs
+from structured.extraction.repair import explanation, rejected_places, repair
+from structured.extraction.task import Answer, Item, Repair
+from structured.output_types.evidence import Evidence
+from structured.output_types.extraction import Extraction
+from structured.output_types.paths import path_to_steps
+from structured.output_types.stated import Stated
+from structured.results.answers import read_answer
+from structured.results.calibration import Calibration
+from structured.results.evidence import Sureness, evidence, provenance, sureness
+from structured.results.merging import Conflicts
+
+
+@dataclass(frozen=True, slots=True)
+class Acceptance:
+    """Which answers are accepted, and what of others is written again."""
+
+    search: Search
+    retries: int
+    repairs: Repairs
+    repair_below: float
+    calibration: Calibration | None
+
+    @classmethod
+    def of(cls, search: Search, options: Options) -> Self:
+        """Return what options ask for."""
+        return cls(
+            search,
+            options.get("retries", RETRIES),
+            options.get("repair", "field"),
+            options.get("repair_below", 0.0),
+            cast("Calibration | None", options.get("calibration")),
+        )
+
+    def accepted(self, item: Item, candidates: Sequence[Generation]) -> Answer | None:
+        """Return the answer to an item, if there is one among some candidates.
+
+        If there is none, the item says what was rejected, and what is kept of it in the next attempt.
+        """
+        answer = self._answer_among(item, candidates)
+        if item.uncertain is not None:
+            return self._surer(item, item.uncertain, answer)
+        if answer is None:
+            item.repair = self._repair_of_rejected(item, candidates[0])
+        elif self._is_repaired_for_confidence(item, answer):
+            return None
+        return answer
+
+    def result(self, item: Item | LongDocument, answer: Answer, conflicts: Conflicts = MappingProxyType({})) -> Any:
+        """Return the result for a document, with its evidence where that is asked for."""
+        wanted, value = item.task.output_type, answer.value
+        if not (item.task.evidence or isinstance(value, Stated)):
+            return value
+        stated = value if isinstance(value, Stated) else Stated(value, wanted.to_data(answer.text), ())
+        return Extraction(
+            stated.value,
+            stated.data,
+            stated.missing,
+            on_pages(self._calibrated(answer.evidence), item.pages),
+            item.document,
+            answer.text,
+            item.usage,
+            tuple(item.attempts),
+            item.seconds,
+            provenance(wanted, item.task.model.name, item.task.options, item.document),
+            {path: [(value, self._calibrated_one(one)) for value, one in others] for path, others in conflicts.items()},
+        )
+
+    def _answer_among(self, item: Item, candidates: Sequence[Generation]) -> Answer | None:
+        """Return the answer that candidates give; None if validators reject all of them."""
+        valid: list[tuple[Generation, Any]] = []
+        for generation in candidates:
+            answer = self._read(item, generation.text)
+            if isinstance(answer, Attempt):
+                item.attempts.append(answer)
+            else:
+                valid.append((generation, answer))
+            if valid and self.search.choose == "likeliest":
+                break
+        if not valid:
+            return None
+        text, value = valid[0][0].text, valid[0][1]
+        try:
+            if len(valid) > 1:
+                text, value = item.task.read_vote(valid)
+        except Exception as error:  # noqa: BLE001  what is voted on is made by the user's own code
+            item.attempts += [Attempt(generation.text, error) for generation, _ in valid]
+            return None
+        answer = Answer(text, value, [generation for generation, _ in valid])
+        if not (item.task.evidence or self.repair_below or isinstance(value, Stated) or item.part is not None):
+            return answer
+        kept = None if item.repair is None else item.repair.kept
+        drawn = candidates if self.search.samples > 1 else answer.generations  # beams differ, and agree on nothing
+        return answer._replace(evidence=evidence(item.task.output_type, item.document, text, drawn, kept))
+
+    def _calibrated(self, found: Mapping[str, Evidence]) -> Mapping[str, Evidence]:
+        """Return evidence with calibrated confidences, if there is a calibration."""
+        return found if self.calibration is None else {path: self._calibrated_one(one) for path, one in found.items()}
+
+    def _calibrated_one(self, found: Evidence) -> Evidence:
+        return found if self.calibration is None else found.calibrated(self.calibration.apply)
+
+    @staticmethod
+    def _read(item: Item, text: str) -> Any:
+        """Return what an answer says, or why it is rejected."""
+        if item.repair is not None and not accepts_text(item.index.automaton, text):
+            return Attempt(text, ValueError("What was written again does not fit what was kept of the answer."))
+        return read_answer(item.task.output_type, text)
+
+    def _repair_of_rejected(self, item: Item, generation: Generation) -> Repair | None:
+        """Return what is kept of an answer that validators reject; None if all of it is to be written again."""
+        rejected = next((one for one in reversed(item.attempts) if one.text == generation.text), None)
+        if self.repairs == "whole" or rejected is None or item.task.output_type.root is None:
+            return None
+        places = rejected_places(rejected.error, rejected.text)
+        told = explanation(rejected) if self.repairs == "told" else ""
+        kept = None if item.repair is None else item.repair.kept
+        before = sureness(item.task.output_type, generation, kept)
+        return repair(item, generation.text, places, before, told)
+
+    def _is_repaired_for_confidence(self, item: Item, answer: Answer) -> bool:
+        """Tell whether an answer is to be written again where the model was less sure of it than is asked for."""
+        below = [
+            path_to_steps(path)
+            for path, one in self._calibrated(answer.evidence).items()
+            if one.confidence is not None and one.confidence < self.repair_below
+        ]
+        if not below or not self.retries or item.attempts:
+            return False
+        before = {path: Sureness(one.confidence, one.agreement) for path, one in answer.evidence.items()}
+        item.repair = repair(item, answer.text, below, before)
+        item.uncertain = answer if item.repair is not None else None
+        return item.uncertain is not None
+
+    @staticmethod
+    def _surer(item: Item, before: Answer, after: Answer | None) -> Answer:
+        """Return that of two answers of which the model is surer where they may differ."""
+        if after is None or item.repair is None:
+            return before
+
+        def least(answer: Answer) -> float:
+            known = (one.confidence for path, one in answer.evidence.items() if kept.is_open(path_to_steps(path)))
+            return min((confidence for confidence in known if confidence is not None), default=0.0)
+
+        kept = item.repair.kept
+        return max(before, after, key=least)

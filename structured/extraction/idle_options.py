@@ -1,0 +1,65 @@
+"""Options that were chosen and do nothing: a warning says which, why, and what they would need."""
+
+from collections.abc import Sequence
+
+from structured.decoding.sampling import Sampler
+from structured.errors import OptionWarning
+from structured.errors.calling_line import warn
+from structured.extraction.long_documents import SPLITTING
+from structured.extraction.options import MIN_TOLD, RETRIES, Options
+from structured.extraction.task import Task
+from structured.output_types.python_type import PartlyStated
+
+
+def warn_of_search(sampler: Sampler, options: Options) -> None:
+    """Warn of options that were chosen where they do nothing; a seed counts where an answer may be sampled again."""
+    retries = options.get("retries", RETRIES)
+    idle = [name for name in sampler.idle if name != "seed" or not retries]
+    if idle:
+        again = ", unless validators reject an answer and it is sampled again" if retries else ""
+        why = f"at temperature 0, where the likeliest token is taken{again}"
+        _warn(idle, why, "Set a temperature, such as 0.7,")
+    if options.get("repair_below") and not retries:
+        _warn(["repair_below"], "with retries=0, where nothing is written again", "Set retries, to 1 say,")
+    if options.get("repair") == "told" and retries < MIN_TOLD:
+        why = f"with retries={retries}, since the last retry writes the whole answer again"
+        _warn(["repair='told'"], why, f"Set retries, to {MIN_TOLD} or more,")
+
+
+def warn_of_types(tasks: Sequence[Task]) -> None:
+    """Warn of options that do nothing for the types of some tasks, which have the same."""
+    if not tasks:
+        return
+    options, types = tasks[0].options, [task.output_type for task in tasks]
+    repair_below = options.get("repair_below", 0.0)
+    has_evidence = any(task.evidence or isinstance(task.output_type, PartlyStated) for task in tasks)
+    if options.get("calibration") is not None and not (has_evidence or repair_below):
+        remedy = "Pass evidence=True, write the type as Extraction[Model],"
+        _warn(["calibration"], "where no confidence is returned", remedy)
+    if all(one.root is None for one in types):
+        told = options.get("repair") == "told"
+        names = ["repair_below"] * bool(repair_below) + ["repair='told'"] * told
+        for idle, hence in ((names, "are written again as a whole"), (_splitting(options), "cannot be merged")):
+            if idle:
+                _warn(idle, f"on {types[0].name}, whose answers are no JSON and {hence}", "Ask for a type of Pydantic,")
+
+
+def warn_of_stream(options: Options) -> None:
+    """Warn of options that do nothing where an answer is streamed, which has been shown when it is rejected."""
+    idle = [name for name in ("retries", "repair", "repair_below") if options.get(name)]
+    if idle:
+        _warn(idle, "on a stream, which is not written again", "Call the extractor,")
+    idle = _splitting(options)
+    if idle:
+        _warn(idle, "on a stream, which reads its text at once", "Call the extractor,")
+
+
+def _splitting(options: Options) -> list[str]:
+    return [name for name in SPLITTING if options.get(name)]
+
+
+def _warn(names: Sequence[str], why: str, remedy: str) -> None:
+    """Warn of options that were chosen and do nothing."""
+    have = "has" if len(names) == 1 else "have"
+    left_out = f"or leave {' and '.join(names)} out."
+    warn(OptionWarning(f"{', '.join(names)} {have} no effect {why}. {remedy} {left_out}"))
