@@ -39,7 +39,7 @@ from structured.errors import (
     VocabularyError,
 )
 from structured.extraction import events
-from structured.extraction.calls import aextract, aextract_batch, extract, extract_batch, structured
+from structured.extraction.calls import aextract, aextract_batch, extract, extract_batch
 from structured.extraction.classification import Classification, classify
 from structured.extraction.conversation import TextOrChat
 from structured.extraction.documents.document import Document
@@ -49,6 +49,7 @@ from structured.extraction.options import Options
 from structured.extraction.outcomes import BatchResult
 from structured.extraction.output.batch import BatchSummary
 from structured.extraction.output.reading import read_results
+from structured.extraction.prompt_functions import structured
 from structured.extraction.stream import Stream
 from structured.integrations.transformers import GuidedLogitsProcessor
 from structured.models import load_model

@@ -2,13 +2,15 @@
 
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import FrameType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from structured.errors import StructuredWarning
+
+T = TypeVar("T")
 
 
 class Line(NamedTuple):
@@ -54,3 +56,11 @@ def warn(warning: StructuredWarning) -> None:
     """Give a warning that points to the line of the user's program that called the library."""
     line = _awaiting.get() or calling_line()
     warnings.warn_explicit(warning, None, line.filename, line.number, line.module, line.registry)
+
+
+async def in_thread(run: Callable[[], T]) -> T:
+    """Return what a function returns that is run in a thread; its warnings point to what awaits it."""
+    import asyncio
+
+    with warnings_at(calling_line()):
+        return await asyncio.to_thread(run)

@@ -1,7 +1,7 @@
 """An extractor: a type, a model and options, ready for prompts and documents."""
 
 import copy
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing, closing
 from contextvars import copy_context
 from dataclasses import replace
@@ -12,7 +12,7 @@ from structured.decoding.requests import Generation
 from structured.errors import PromptError, SchemaError, StructuredError
 from structured.errors.arguments import check_picklable
 from structured.errors.calling_line import calling_line, warnings_at
-from structured.errors.values import counted, described, message, shown
+from structured.errors.values import described, message, shown
 from structured.extraction.conversation import Conversation, TextOrChat
 from structured.extraction.documents.document import (
     AsyncDocuments,
@@ -367,44 +367,6 @@ class Extractor(Generic[T]):
         Raises PromptError for what is no document.
         """
         return self.task.prompt(Conversation.read(document))
-
-
-def outcome_of_each(  # noqa: PLR0913  what a call was given
-    output_types: Sequence[object],
-    documents: Documents,
-    absent: Absent | None,
-    options: Options,
-    *,
-    evidence: bool = False,
-    progress: bool | None = None,
-) -> Outcome:
-    """Return what becomes of documents, each asked for an instance of its own type; all go through the model together.
-
-    Raises ValueError if there are more of one than of the other, and for examples and paths, which are of one
-    type; everything else as `Extractor.batch`.
-    """
-    listed = list(each_document(documents))
-    if len(output_types) != len(listed):
-        raise ValueError(
-            f"Pass one type for each document: these are {counted(len(output_types), 'type')} for "
-            f"{counted(len(listed), 'document')}."
-        )
-    for name, given in (
-        ("examples", options.get("examples")),
-        ("grounded", options.get("grounded")),
-        ("absent", absent),
-    ):
-        if given and given is not True and len(set(map(id, output_types))) > 1:
-            raise ValueError(f"{name} is {shown(given)}, and there are several types. Pass it with one type at a time.")
-    options = {**options, "model": load_model(options.get("model"))}
-    extractors: dict[int, Extractor[Any]] = {}
-    for output_type in output_types:
-        if id(output_type) not in extractors:
-            extractors[id(output_type)] = make_extractor(output_type, absent, options, evidence=evidence)
-    tasks = [extractors[id(output_type)].task for output_type in output_types]
-    run = Run.of(options)
-    warn_of_types(tasks)
-    return run.outcome(zip(tasks, listed, strict=True), total=len(listed), progress=progress)
 
 
 def make_extractor(
