@@ -20,7 +20,7 @@ from structured.output_types.paths import path_to_steps
 from structured.output_types.stated import Stated
 from structured.results.answers import read_answer
 from structured.results.calibration import Calibration
-from structured.results.evidence import Sureness, evidence, provenance, sureness
+from structured.results.evidence import Sureness, evidence, sureness
 from structured.results.merging import Conflicts
 
 
@@ -75,7 +75,7 @@ class Acceptance:
             item.usage,
             tuple(item.attempts),
             item.seconds,
-            provenance(wanted, item.task.model.name, item.task.options, item.document),
+            item.task.provenance(item.document),
             {path: [(value, self._calibrated_one(one)) for value, one in others] for path, others in conflicts.items()},
         )
 

@@ -5,6 +5,7 @@ import itertools
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, Self
 
@@ -25,9 +26,9 @@ from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.models import LanguageModel, calls
 from structured.output_types.evidence import Evidence
-from structured.output_types.extraction import Usage
+from structured.output_types.extraction import Provenance, Usage
 from structured.output_types.output_type import Description, OutputType
-from structured.results.evidence import Kept
+from structured.results.evidence import Kept, provenance
 from structured.results.voting import Candidate, vote
 
 
@@ -206,6 +207,16 @@ class Task:
         except Exception:  # noqa: BLE001  validators are the user's own code
             return False
         return True
+
+    def provenance(self, document: str) -> Provenance:
+        """Return what makes the answer to a document."""
+        made, digest = self._provenance, sha256(document.encode()).hexdigest()
+        return replace(made, options=dict(made.options), document_digest=digest)
+
+    @functools.cached_property
+    def _provenance(self) -> Provenance:
+        """What makes the answers to all documents; the version of the library is looked up in a file."""
+        return provenance(self.output_type, self.model.name, self.options)
 
     @functools.cached_property
     def _thinking_guide(self) -> Guide | None:
