@@ -224,9 +224,16 @@ class _Scheduler:
     def _sample_one(self, rows: list[int]) -> None:
         """Sample a token for some texts, in front of what is proposed of them."""
         size = self.model.vocabulary.size  # models have more logits, to round their width up
-        masked = [(row, found) for row in rows if (found := self.live[row].masks()) is not None]
-        sequences, masks = [self.live[row] for row, _ in masked], [found for _, found in masked]
-        logits = [self.live[row].penalised(self._next(row)[:size]) for row, _ in masked]
+        sequences: list[Sequence] = []
+        masks: list[tuple[Mask, Mask]] = []
+        logits: list[Logits] = []
+        for row in rows:
+            one = self.live[row]
+            found = one.masks()
+            if found is not None:
+                sequences.append(one)
+                masks.append(found)
+                logits.append(one.penalised(self._next(row)[:size]))
         if any(isinstance(one, np.ndarray) for one in logits):
             for one, (mask, within), scores in zip(sequences, masks, map(to_host, logits), strict=True):
                 choice = self.sampler.choose(scores, mask, one.request.generator, within=within)

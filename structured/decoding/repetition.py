@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from structured.automata import DEAD
 from structured.errors.arguments import check_fields, count, flag, number
 from structured.index.guide import Guide
 from structured.models import Logits
@@ -86,7 +85,7 @@ class Repetition:
         return changed.index_fill_(0, on_device(np.array(banned, dtype=np.int64), changed.device), float("-inf"))
 
 
-def repeated_end(text: bytes) -> bytes | None:
+def repeated_end(text: bytes | bytearray) -> bytes | None:
     """Return the end of a text that consists of more than three times the same bytes; None if it does not.
 
     `b'["a b", "cheese", "cheese", "cheese", "'` → `b'"cheese", "cheese", "cheese", "'`
@@ -100,25 +99,21 @@ def repeated_end(text: bytes) -> bytes | None:
         period = len(text) - len(tail) - place
         start = len(text) - max(COPIES * period + 1, MIN_REPEATED)
         if start >= 0 and text[start:-period] == text[start + period :]:
-            return text[start:]
+            return bytes(text[start:])
         place = text.rfind(tail, first, place + len(tail) - 1)
     return None
 
 
-def repeated_by(guide: Guide, written: bytes, token_id: int) -> bytes | None:
+def repeated_by(guide: Guide, written: bytes | bytearray, token_id: int, start: int = 0) -> bytes | None:
     """Return the end of a text that a token, with what is known to follow it, repeats once too often; None if none.
 
-    `written` holds at least the last MAX_LOOKED_AT bytes of the answer, or all of it. Bytes that the type determines
-    are not judged.
+    `written` is what there is of the answer, which begins at its byte `start`. Bytes that the type determines are not
+    judged.
     """
-    index, state = guide.index, guide.state
-    token = index.vocabulary.tokens[token_id]
-    if not token or len(token) <= len(index.forced_bytes(state)):
+    token, known = guide.index.chosen_bytes(guide.state, token_id)
+    if not token or len(written) - start + len(token) + len(known) < MIN_REPEATED:
         return None
-    successor = index.step(state, token_id)
-    if successor == DEAD:
-        return None
-    return repeated_end(written[-MAX_LOOKED_AT:] + token + index.forced_bytes(successor)[:MAX_LOOKED_AT])
+    return repeated_end(written[max(start, len(written) - MAX_LOOKED_AT) :] + token + known[:MAX_LOOKED_AT])
 
 
 def _next_of_ngrams(written: Sequence[int], size: int) -> list[int]:

@@ -45,6 +45,10 @@ class SampledToken(NamedTuple):
     log_probability: float
     legal_mass: float
 
+    def moved(self, count: int) -> "SampledToken":
+        """Return the token so many bytes further on."""
+        return self._replace(start=self.start + count, end=self.end + count)
+
 
 @dataclass(frozen=True, slots=True)
 class Diagnostics:

@@ -4,6 +4,7 @@ Sampling is done on the host, by compiled loops, one token at a time from one ro
 text, so that a text does not depend on what it was batched with.
 """
 
+import functools
 import math
 from dataclasses import dataclass, fields
 from typing import NamedTuple
@@ -11,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from structured.decoding.softmax import survey, turned, weigh
 from structured.errors import ModelError
 from structured.errors.arguments import check_fields, count, number, or_none, whole
 from structured.index.masks import Mask, allows, unpack
@@ -73,7 +75,7 @@ class Sampler:
     def generator(self, item: int, attempt: int) -> np.random.Generator:
         """Return the random numbers for one item of a batch and one attempt at it."""
         if self.temperature == 0:
-            return np.random.default_rng(0)  # nothing is drawn, and random seeds are slow to come by in some containers
+            return _never_drawn_from()
         return np.random.default_rng(None if self.seed is None else [self.seed, item, attempt])
 
     def choose(
@@ -112,20 +114,19 @@ class Sampler:
 
     def _choose(self, logits: NDArray[np.float32], mask: Mask, generator: np.random.Generator) -> Choice:
         """Sample one token of the mask."""
-        from structured.decoding.softmax import survey, turned, weigh
-
         sums = np.empty(2)
         token_id = survey(logits, mask, sums)
         if token_id < 0:
             return self._choose_unusual(logits, np.flatnonzero(unpack(mask, len(logits))), generator)
-        best = logits[token_id]
         legal, total = sums.tolist()
+        below = 0.0
         if self.temperature > 0:
+            best = logits[token_id]
             weights = np.empty_like(logits)
             weigh(logits, mask, best, np.float32(self.temperature), weights)
             token_id = turned(self._kept(weights), generator.random())
-        log_probability = float(logits[token_id]) - float(best) - math.log(legal)
-        return Choice(token_id, log_probability, min(legal / total, 1.0))
+            below = float(logits[token_id]) - float(best)
+        return Choice(token_id, below - math.log(legal), min(legal / total, 1.0))
 
     def _choose_unusual(
         self, logits: NDArray[np.float32], allowed: NDArray[np.int64], generator: np.random.Generator
@@ -137,8 +138,6 @@ class Sampler:
         return Choice(int(allowed[position]), float(log_probabilities[position]), mass)
 
     def _draw(self, log_probabilities: NDArray[np.float64], generator: np.random.Generator) -> int:
-        from structured.decoding.softmax import turned
-
         if self.temperature == 0:
             return int(np.argmax(log_probabilities))
         weights = np.exp(log_softmax(log_probabilities / self.temperature)[0]).astype(np.float32)
@@ -160,6 +159,12 @@ class Sampler:
         if self.min_p > 0:
             weights = np.where(weights >= self.min_p * weights.max(), weights, 0.0)
         return weights
+
+
+@functools.cache
+def _never_drawn_from() -> np.random.Generator:
+    """Return a generator for what draws nothing; one for each text would take as long as a token."""
+    return np.random.default_rng(0)
 
 
 def log_softmax(scores: NDArray[np.floating]) -> tuple[NDArray[np.float64], float]:

@@ -10,7 +10,7 @@ from time import perf_counter
 from typing import TypeVar
 
 from structured.decoding.prompt_lookup import MAX_WORDS, Source, Window, propose
-from structured.decoding.repetition import BREAK, MAX_LOOKED_AT, repeated_by
+from structured.decoding.repetition import BREAK, repeated_by
 from structured.decoding.requests import Diagnostics, Generation, Request, SampledToken
 from structured.decoding.sampling import Choice
 from structured.errors import PatternError, StructuredError
@@ -120,8 +120,7 @@ class Sequence:
         control = self.request.repetition
         if control is None or not control.stop_repetition:
             return False
-        written = self.text[max(self.answer_start, len(self.text) - MAX_LOOKED_AT) :]
-        repeated = repeated_by(self.guide, bytes(written), token_id)
+        repeated = repeated_by(self.guide, self.text, token_id, self.answer_start)
         return repeated is not None and repeated not in self._prompt().text
 
     def leave(self, choice: Choice, out: Choice) -> None:
@@ -204,7 +203,7 @@ class Sequence:
                 self.forced,
                 self.passes,
                 self.repetitions,
-                tuple(one._replace(start=one.start - before, end=one.end - before) for one in self.sampled),
+                tuple(self.sampled if before == 0 else (one.moved(-before) for one in self.sampled)),
                 max(self.ended - self.started, 0.0) if self.started else 0.0,
                 self.seconds_in_model,
                 self.seconds_in_guide,
@@ -238,8 +237,9 @@ class Sequence:
         """Append the tokens that are known to follow, and go on from the thinking to the answer when it is done."""
         if self.jump_forward and not self.finished:
             known = self.guide.take_forced()
-            self._append(known)
-            self.forced += len(known)
+            if known:
+                self._append(known)
+                self.forced += len(known)
         if self.guide.finished and self.next_guide is not None:
             self.guide, self.next_guide, self.answer_start = self.next_guide, None, len(self.text)
             self.is_leaving = False

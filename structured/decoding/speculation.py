@@ -33,7 +33,9 @@ class Speculation:
 
         All texts together are proposed as many as take as long to read as a pass does beside its tokens.
         """
-        most = int(self.model.pass_cost) // len(sequences) if self.model.can_roll_back else 0
+        if not self.model.can_roll_back:
+            return 0  # as ever, so that no window is open
+        most = int(self.model.pass_cost) // len(sequences)
         counts = [one.propose(most) for one in sequences]
         if any(counts) and not self._pays(counts):
             counts = [one.propose(0) for one in sequences]
@@ -45,7 +47,8 @@ class Speculation:
         self.accepted *= MEMORY
         wrong = []
         for one in sequences:
-            count, left = one.window.count, one.window.close()
+            count = one.window.count
+            left = one.window.close() if count else 0
             self.proposed += count > 0
             self.accepted += count > left
             wrong.append(left)
@@ -68,6 +71,9 @@ def columns(counts: list[int], pass_cost: float) -> int:
 
     A pass costs something however few it reads, and then for each column, padding included.
     """
+
+    if len(set(counts)) == 1:
+        return counts[0]
 
     def gain(columns: int) -> float:
         return sum(min(count, columns) for count in counts) / (pass_cost + len(counts) * columns)

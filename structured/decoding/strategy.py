@@ -102,7 +102,9 @@ class Search:
         """
         if self.beams > 1:
             return self._searched(model, requests, max(batch_size // self.beams, 1), batch_tokens, jump_forward)
-        asked = [one for request in requests for one in repeated(request, self.samples)]
+        asked = requests
+        if self.samples > 1:
+            asked = [one for request in requests for one in repeated(request, self.samples)]
         drawn = as_completed(
             model, asked, self.sampler, batch_size=batch_size, batch_tokens=batch_tokens, jump_forward=jump_forward
         )

@@ -350,6 +350,8 @@ def common_beginning(texts: Sequence[Sequence[int]]) -> tuple[int, ...]:
     """Return the tokens that all of some texts begin with."""
     common = tuple(texts[0])
     for other in texts[1:]:
+        if common == tuple(other[: len(common)]):
+            continue
         differing = itertools.compress(itertools.count(), map(operator.ne, common, other))
         common = common[: next(differing, len(other))]
     return common

@@ -116,10 +116,10 @@ class ForcedTokens:
 
     def run(self, state: int) -> tuple[bytes, list[int]]:
         """Return the run of a state and the states along it, one more than it has bytes."""
-        from structured.index.loops import forced_run
-
         known = self._runs.get(state)
         if known is None:
+            from structured.index.loops import forced_run
+
             run, path = self.walks.follow(forced_run, state)
             known = self._runs[state] = run.tobytes(), path.tolist()
         return known

@@ -7,6 +7,7 @@ the token's few bytes costs less than keeping 128,256 numbers for each state.
 """
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,16 @@ MAX_TRANSIENT = 256
 
 MAX_STEPS = 1 << 18
 """Steps remembered at a time, some 40 MB; most texts take the same ones."""
+
+
+class ForcedWay(NamedTuple):
+    """The tokens that are known to follow a state, taken together."""
+
+    token_ids: tuple[int, ...]
+    end: int
+    """The state after them."""
+    enough: int
+    """How many tokens must be left for all of them to be taken; with fewer, some may fit."""
 
 
 class Index:
@@ -55,6 +66,9 @@ class Index:
         self._unlearned: frozenset[int] = frozenset()
         self._steps: dict[tuple[int, int], int] = {}
         self._final: dict[int, bool] = {}
+        self._enough: dict[int, int] = {}
+        self._forced_ways: dict[int, ForcedWay] = {}
+        self._chosen: dict[tuple[int, int], tuple[bytes, bytes]] = {}
         self._walks = Walks(self.automaton, vocabulary)
         self._forced = ForcedTokens(self._walks)
         self._closing: dict[int, tuple[int, ...]] = {}
@@ -107,6 +121,9 @@ class Index:
 
         Where the canonical spelling takes too many tokens, all others are allowed.
         """
+        known = self._canonical.get(state)
+        if known is not None and state in self._masks and self._farthest[state] < max_tokens:
+            return known
         within, canonical = self.mask_within(state, max_tokens), self.canonical_mask(state)
         mask = self.mask(state)
         if within is mask or canonical is mask:
@@ -149,9 +166,37 @@ class Index:
         """
         return self._forced.tokens(state)
 
+    def forced_way(self, state: int) -> ForcedWay:
+        """Return the tokens that are known to follow a state, where they lead, and what budget allows all of them."""
+        known = self._forced_ways.get(state)
+        if known is None:
+            token_ids = self.forced_tokens(state)
+            end, enough = state, 0
+            for count, token_id in enumerate(token_ids, start=1):
+                end = self.step(end, token_id)
+                enough = max(enough, count + self._completions.enough(end))
+            known = self._forced_ways[state] = ForcedWay(token_ids, end, enough)
+        return known
+
     def forced_bytes(self, state: int) -> bytes:
         """Return the bytes that must follow a state."""
         return self._forced.run(state)[0]
+
+    def chosen_bytes(self, state: int, token_id: int) -> tuple[bytes, bytes]:
+        """Return the bytes of a token that may follow a state, and those that must follow it.
+
+        No bytes where the token chooses nothing, as it is no longer than what must follow the state anyway, and for
+        tokens that cannot follow.
+        """
+        known = self._chosen.get((state, token_id))
+        if known is None:
+            token, successor = self.vocabulary.tokens[token_id] or b"", self.step(state, token_id)
+            is_chosen = successor != DEAD and len(token) > len(self.forced_bytes(state))
+            known = (token, self.forced_bytes(successor)) if is_chosen else (b"", b"")
+            if len(self._chosen) >= MAX_STEPS:
+                self._chosen = {}
+            self._chosen[state, token_id] = known
+        return known
 
     def shortest_beginnings(self, state: int) -> tuple[int, ...]:
         """Return the tokens that the shortest text from a state to the end begins with."""
@@ -204,7 +249,10 @@ class Index:
 
     def fits(self, state: int, max_tokens: int) -> bool:
         """Tell whether a shortest completion takes at most so many tokens; mostly known without finding its length."""
-        return self._completions.fits(state, max_tokens)
+        enough = self._enough.get(state)
+        if enough is None:
+            enough = self._enough[state] = self._completions.enough(state)
+        return enough <= max_tokens or self._completions.fits(state, max_tokens)
 
     @property
     def states_known(self) -> int:
