@@ -105,16 +105,23 @@ def likeliest(logits: Logits, mask: Masks) -> int:
 def sum_up(logits: Logits, mask: Masks, best: Single, found: Sums) -> None:
     """Write down the sum of the weights of the legal tokens, and that of all."""
     found[:] = 0.0
-    for word in range((len(logits) + 31) // 32):
+    words = len(logits) // 32
+    for word in range(words):
         bits = word_of(mask, word)
-        block = logits[32 * word : 32 * word + 32]
+        first = 32 * word
         legal = total = np.float32(0.0)
-        for bit in range(len(block)):
-            weight = exponential((block[bit] - best) * LOG2_E)
+        for bit in range(32):  # a number that the compiler knows: twice as fast as up to the end of a slice
+            weight = exponential((logits[first + bit] - best) * LOG2_E)
             total += weight
             legal += weight if (bits >> np.int32(bit)) & np.int32(1) else np.float32(0.0)
         found[0] += legal
         found[1] += total
+    bits = word_of(mask, words)
+    for token_id in range(32 * words, len(logits)):
+        weight = exponential((logits[token_id] - best) * LOG2_E)
+        found[1] += weight
+        if (bits >> np.int32(token_id & 31)) & np.int32(1):
+            found[0] += weight
 
 
 @compiled_entry(meanwhile=survey_arrays)

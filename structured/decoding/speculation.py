@@ -71,7 +71,6 @@ def columns(counts: list[int], pass_cost: float) -> int:
 
     A pass costs something however few it reads, and then for each column, padding included.
     """
-
     if len(set(counts)) == 1:
         return counts[0]
 
