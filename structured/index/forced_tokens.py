@@ -74,7 +74,7 @@ class ForcedTokens:
             end, token_id = start, -1
             node = 0
             for position in range(start, len(run)):
-                node = self._child(node, run[position])
+                node = trie.child(node, run[position])
                 if node < 0:
                     break
                 if trie.token_start[node] < trie.token_start[node + 1] and counts[position + 1] == counts[start] - 1:
@@ -89,10 +89,10 @@ class ForcedTokens:
         found: list[int] = []
         node = 0
         for byte in text:
-            node = self._child(node, byte)
+            node = trie.child(node, byte)
             if node < 0:
                 break
-            found += trie.token_ids[trie.token_start[node] : trie.token_start[node + 1]].tolist()
+            found += trie.ending_at(node)
         return tuple(found)
 
     def goes_on(self, beginning: bytes, state: int) -> bool:
@@ -100,7 +100,7 @@ class ForcedTokens:
         trie, automaton = self.walks.vocabulary.trie, self.walks.automaton
         node = 0
         for byte in beginning:
-            node = self._child(node, byte)
+            node = trie.child(node, byte)
             if node < 0:
                 return False
         open_ends = [(node, state)]
@@ -150,10 +150,3 @@ class ForcedTokens:
                 return token_ids[:count]
             start += len(tokens[token_id] or b"")
         return token_ids
-
-    def _child(self, node: int, byte: int) -> int:
-        """Return the child of a node of the trie by a byte, -1 if it has none."""
-        trie = self.walks.vocabulary.trie
-        first, end = int(trie.first[node]), int(trie.first[node + 1])
-        place = first + int(np.searchsorted(trie.byte[first:end], byte))
-        return place if place < end and trie.byte[place] == byte else -1

@@ -4,7 +4,7 @@ The model writes a script, token by token, through the same masks, batches and v
 shortest models there can be: a prefill, a forward step, and a choice of rows.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
@@ -167,6 +167,9 @@ class _Line:
     in_string: bool = False
     is_escaped: bool = False
 
+    def __copy__(self) -> "_Line":
+        return _Line(self.script, self.written, self.place, self.in_string, self.is_escaped)
+
     def follow(self, data: bytes) -> None:
         """Go on by what was written. Raises ModelError if the script says something else."""
         taken = self.take(data)
@@ -261,10 +264,22 @@ class ScriptedBatch(DecodingBatch):
             if line.is_finished:
                 row[list(self.vocabulary.end_token_ids)] = SCORE
             next_bytes = line.next_bytes
-            for token_id, token in enumerate(self.vocabulary.tokens):
-                if token and token[0] in next_bytes + WHITESPACE and copy(line).take(token) == len(token):
-                    row[token_id] = SCORE * len(token) if token[0] in next_bytes else len(token.strip(WHITESPACE))
+            for token_id in self._following(line):
+                token = self.vocabulary.tokens[token_id] or b""
+                row[token_id] = SCORE * len(token) if token[0] in next_bytes else len(token.strip(WHITESPACE))
         return found
+
+    def _following(self, line: _Line) -> Iterator[int]:
+        """Yield the tokens that go on in a script."""
+        trie = self.vocabulary.trie
+        waiting = [(0, line)]
+        while waiting:
+            node, before = waiting.pop()
+            for byte in {*before.next_bytes, *(b"" if before.in_string else WHITESPACE)}:
+                child, after = trie.child(node, byte), copy(before)
+                if child >= 0 and after.take(bytes([byte])):
+                    yield from trie.ending_at(child)
+                    waiting.append((child, after))
 
 
 def _spell(vocabulary: Vocabulary, token_ids: Iterable[int]) -> bytes:

@@ -57,6 +57,19 @@ class Trie:
             max(depth),
         )
 
+    def child(self, node: int, byte: int) -> int:
+        """Return the child of a node by a byte, -1 if it has none."""
+        first, end = int(self.first[node]), int(self.first[node + 1])
+        if first == end:
+            return -1
+        place = first + int(self.byte[first:end].searchsorted(byte))
+        return place if place < end and self.byte[place] == byte else -1
+
+    def ending_at(self, node: int) -> list[int]:
+        """Return the tokens that end at a node."""
+        found: list[int] = self.token_ids[self.token_start[node] : self.token_start[node + 1]].tolist()
+        return found
+
     def holds(self, token_ids: NDArray[np.intp], text: NDArray[np.uint8], ends: NDArray[np.int32]) -> bool:
         """Tell whether it is a trie of some tokens: each ends at one node, and the path from the root there spells it.
 
