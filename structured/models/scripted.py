@@ -65,12 +65,14 @@ class ByteTokenizer:
         """
         data, token_ids, place = text.encode(), [0], 0
         while place < len(data):
-            pieces = (data[place : place + length] for length in self._lengths.get(data[place], ()))
-            piece = next((piece for piece in pieces if piece in self._ids), None)
-            if piece is None:
+            for length in self._lengths.get(data[place], ()):
+                token_id = self._ids.get(data[place : place + length])
+                if token_id is not None:
+                    break
+            else:
                 raise ValueError(f"No token begins {data[place : place + 20]!r}.")
-            token_ids.append(self._ids[piece])
-            place += len(piece)
+            token_ids.append(token_id)
+            place += length
         return token_ids
 
     @cached_property
