@@ -109,6 +109,27 @@ def test_copies_move_on_their_own(vocabulary: Vocabulary, pattern: Pattern, rng:
 
 
 @pytest.mark.thorough
+@given(patterns(), randoms(), st.integers(0, 6))
+def test_forced_tokens_are_taken_as_far_as_they_fit(
+    vocabulary: Vocabulary, pattern: Pattern, rng: random.Random, spare: int
+) -> None:
+    """They are those that are taken one by one as long as the shortest completion after each fits, and no more."""
+    index = Index(RegularAutomaton(pattern), vocabulary)
+    guide = Guide(index, max_tokens=index.shortest_completion(index.automaton.start) + spare)
+    while not guide.finished:
+        plain, known = guide.copy(), index.forced_tokens(guide.state)
+        for token_id in known:
+            if index.shortest_completion(index.step(plain.state, token_id)) >= plain.tokens_left:
+                break
+            plain.advance(token_id)
+        fitting = known[: guide.tokens_left - plain.tokens_left]
+        assert guide.take_forced() == fitting
+        assert (guide.state, guide.tokens_left, guide.finished) == (plain.state, plain.tokens_left, plain.finished)
+        if not guide.finished:
+            guide.advance(rng.choice(np.flatnonzero(unpack(guide.mask(), vocabulary.size)).tolist()))
+
+
+@pytest.mark.thorough
 @given(patterns(), randoms())
 def test_advance_takes_exactly_what_the_mask_allows(
     vocabulary: Vocabulary, pattern: Pattern, rng: random.Random

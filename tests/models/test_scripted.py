@@ -2,9 +2,11 @@
 
 import subprocess
 import sys
+from copy import copy
 from time import perf_counter
 from typing import Annotated, Any, Literal
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -152,6 +154,26 @@ def test_arguments_of_the_doubles_are_checked() -> None:
     for script, shown in ((None, "None"), (b"1", "bytes b'1'"), ("\ud800", "str '")):
         with pytest.raises(ModelError, match=f"^The script (is )?{shown}"):
             extract(int, "x", model=ScriptedModel(lambda _, script=script: script))  # type: ignore[misc]
+
+
+PIECES = (*BYTE_TOKENS, b'{"', b'": ', b'", "', b"  ", b"\n ", b" 1", b"12", b"1, ", b'"}', b"a b", b'"a', b" ")
+
+
+@given(st.integers(0, 40), st.sampled_from([b"", b" ", b"\n"]))
+def test_scores_are_those_of_every_token_that_goes_on(begun: int, gap: bytes) -> None:
+    """Going along the trie finds the tokens that are found by trying all of them."""
+    model = ScriptedModel('{ "a b": [1, 12 ,1], "a\\"b":null}', ByteTokenizer(PIECES))
+    answer = b'{"a b": [1, 12, 1], "a\\"b": null}'[:begun]
+    batch, _ = model.prefill([[*model.encode(""), *(byte + 2 for byte in answer)]])
+    try:
+        batch.forward([[byte + 2 for byte in gap]])
+    except ModelError:
+        return  # there may be no whitespace
+    (line,), tokens = batch.lines, batch.vocabulary.tokens
+    following = {token_id for token_id, token in enumerate(tokens) if token and copy(line).take(token) == len(token)}
+    (scores,) = batch.scores()
+    ends = {*batch.vocabulary.end_token_ids} if line.is_finished else set()
+    assert {*np.flatnonzero(np.isfinite(scores)).tolist()} == following | ends
 
 
 def test_a_long_token_does_not_make_encoding_slow() -> None:

@@ -223,6 +223,18 @@ def test_trie_lists_exactly_the_tokens(tokens: list[bytes | None]) -> None:
     assert tokens_by_bytes(Trie.from_tokens(tokens)) == expected
 
 
+@given(st.lists(FEW_BYTES, max_size=40), FEW_BYTES)
+def test_a_text_is_followed_as_far_as_a_token_begins_with_it(tokens: list[bytes], text: bytes) -> None:
+    """A child is found by its byte, the tokens that end there are those of its bytes, and -1 is no node."""
+    trie, node = Trie.from_tokens(tokens), 0
+    for end in range(1, len(text) + 1):
+        node = trie.child(node, text[end - 1])
+        assert (node >= 0) == any(token.startswith(text[:end]) for token in tokens)
+        if node < 0:
+            break
+        assert trie.ending_at(node) == [token_id for token_id, token in enumerate(tokens) if token == text[:end]]
+
+
 @pytest.mark.thorough
 @given(st.lists(FEW_BYTES, max_size=40))
 def test_children_lie_side_by_side(tokens: list[bytes]) -> None:
