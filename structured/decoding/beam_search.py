@@ -11,20 +11,19 @@ import dataclasses
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import partial
 from time import perf_counter
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.decoding.device_masks import to_host
+from structured.decoding.forking import write
 from structured.decoding.requests import Generation, Request
 from structured.decoding.sampling import Choice, log_softmax, share_of_all
-from structured.decoding.sequence import Sequence, timed_in_model
+from structured.decoding.sequence import Sequence
 from structured.index.guide import Guide, WrongMaskError
 from structured.index.masks import unpack
-from structured.models import DecodingBatch, LanguageModel, Logits, calls
+from structured.models import LanguageModel
 
 DEFAULT_BEAMS = 4
 
@@ -53,40 +52,8 @@ def beam_search(
     if any(request.thinking is not None for request in requests):
         raise ValueError("A request has thinking, and beam search cannot be combined with it. Use samples instead.")
     searches = [_Search(request, beams, jump_forward) for request in requests]
-    _run(model, [search for search in searches if search.live])
+    write(model, searches)
     return [search.ranking() for search in searches]
-
-
-def _run(model: LanguageModel, searches: "list[_Search]") -> None:
-    """Finish some searches, all in one batch: its rows are their live hypotheses, one search behind the other."""
-    if not searches:
-        return
-    shared = min(search.request.shared for search in searches)
-    live = [one for search in searches for one in search.live]
-    prompts = [one.read_all() for one in live]
-    batch, logits = timed_in_model(live, lambda: calls.prefill(model, prompts, shared=shared))
-    while True:
-        rows: list[int] = []
-        first, scores = 0, to_host(logits)
-        for search in searches:
-            after = first + len(search.live)
-            rows += [first + row for row in search.expand(scores[first:after])]
-            for row, one in search.ended:
-                calls.called(model.name, partial(batch.finish, first + row, one.pending))
-            first = after
-        searches = [search for search in searches if search.live]
-        if not searches:
-            return
-        if rows != list(range(first)):
-            calls.called(model.name, partial(batch.select, rows))
-        logits = _forward(model, batch, [one for search in searches for one in search.live])
-
-
-def _forward(model: LanguageModel, batch: DecodingBatch, hypotheses: list[Sequence]) -> Logits:
-    """Let the model read what it has not; where it must read as much of each text, as much as all have."""
-    counts = [len(one.pending) for one in hypotheses]
-    new = [one.read(max(counts) if batch.is_ragged else min(counts)) for one in hypotheses]
-    return timed_in_model(hypotheses, lambda: calls.forward(model, batch, new))
 
 
 class _Continuation(NamedTuple):
@@ -106,6 +73,7 @@ class _Continuation(NamedTuple):
 class _Search:
     """The search for the texts of one request."""
 
+    window: ClassVar[int] = 0
     request: Request
     beams: int
     jump_forward: bool

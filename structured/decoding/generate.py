@@ -17,10 +17,10 @@ import numpy as np
 
 from structured.decoding.device_masks import draw, stacked, to_host
 from structured.decoding.requests import Generation, Request
-from structured.decoding.sampling import Choice, Sampler
+from structured.decoding.sampling import Sampler
 from structured.decoding.sequence import Sequence, timed_in_guide, timed_in_model
 from structured.decoding.speculation import Speculation, columns
-from structured.errors import OutOfMemoryError, PatternError, StructuredError
+from structured.errors import OutOfMemoryError, StructuredError
 from structured.index.masks import Mask, allows
 from structured.models import DecodingBatch, LanguageModel, Logits, calls
 
@@ -237,7 +237,7 @@ class _Scheduler:
         if any(isinstance(one, np.ndarray) for one in logits):
             for one, (mask, within), scores in zip(sequences, masks, map(to_host, logits), strict=True):
                 choice = self.sampler.choose(scores, mask, one.request.generator, within=within)
-                self._extend(one, choice, scores)
+                one.take(choice, scores, self.sampler)
         elif logits:
             self._sample_on_device(sequences, masks, stacked(logits))
 
@@ -251,20 +251,7 @@ class _Scheduler:
             drawn = choice
             if not allows(within, choice.token_id):
                 drawn = self.sampler.confined(choice, to_host(scores[row]), within, generators[row])
-            self._extend(one, drawn, scores[row])
-
-    def _extend(self, one: Sequence, choice: Choice, scores: Logits) -> None:
-        """Append a token that was sampled or, where it repeats the text, one on the way out of the string or list."""
-        try:
-            repeats = one.repeats(choice.token_id)
-            within = one.guide.way_out() if repeats else None
-        except PatternError as error:
-            one.error = error
-            return
-        if within is not None:
-            one.leave(choice, self.sampler.confined(choice, to_host(scores), within, one.request.generator))
-        else:
-            one.extend(choice)
+            one.take(drawn, scores[row], self.sampler)
 
     def _next(self, row: int) -> Logits:
         """Return the logits of the token that comes next, in front of what is proposed; shape (width,)."""

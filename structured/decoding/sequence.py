@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TypeVar
 
+from structured.decoding.device_masks import to_host
 from structured.decoding.prompt_lookup import MAX_WORDS, Source, Window, propose
 from structured.decoding.repetition import BREAK, repeated_by
 from structured.decoding.requests import Diagnostics, Generation, Request, SampledToken
-from structured.decoding.sampling import Choice
+from structured.decoding.sampling import Choice, Sampler
 from structured.errors import PatternError, StructuredError
 from structured.index.guide import Guide, WrongMaskError
 from structured.index.masks import Mask
@@ -122,6 +123,21 @@ class Sequence:
             return False
         repeated = repeated_by(self.guide, self.text, token_id, self.answer_start)
         return repeated is not None and repeated not in self._prompt().text
+
+    def take(self, choice: Choice, scores: Logits, sampler: Sampler) -> None:
+        """Append a token that was sampled or, where it repeats the text, one on the way out of the string or list.
+
+        `scores` are what it was sampled from, shape (width,).
+        """
+        try:
+            within = self.guide.way_out() if self.repeats(choice.token_id) else None
+        except PatternError as error:
+            self.error = error
+            return
+        if within is not None:
+            self.leave(choice, sampler.confined(choice, to_host(scores), within, self.request.generator))
+        else:
+            self.extend(choice)
 
     def leave(self, choice: Choice, out: Choice) -> None:
         """Append a token on the way out, in place of one that was sampled first and repeats the text.
