@@ -70,6 +70,10 @@ class Diagnostics:
     """Of these, for masks, sampling, speculation and forced tokens; counted likewise. A GPU is waited for when tokens
     are sampled, so most of its time is counted here."""
 
+    type_log_probability: float | None = None
+    """With particles, the logarithm of the estimated probability that the model, left alone, writes any text of the
+    type, end included; where the prompt was healed, it writes the prompt's end anew first. None without particles."""
+
     @property
     def sampled(self) -> int:
         """How many tokens were sampled, the end token included."""

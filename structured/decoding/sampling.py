@@ -67,10 +67,14 @@ class Sampler:
             object.__setattr__(self, "temperature", LOWEST_TEMPERATURE)
 
     @property
+    def chosen(self) -> tuple[str, ...]:
+        """The fields that are not what they are by default."""
+        return tuple(one.name for one in fields(self) if getattr(self, one.name) != one.default)
+
+    @property
     def idle(self) -> tuple[str, ...]:
         """The fields that were set and have no effect, since at temperature 0 the likeliest token is taken."""
-        set_ = (one.name for one in fields(self) if getattr(self, one.name) != one.default)
-        return tuple(set_) if self.temperature == 0 else ()
+        return self.chosen if self.temperature == 0 else ()
 
     def generator(self, item: int, attempt: int) -> np.random.Generator:
         """Return the random numbers for one item of a batch and one attempt at it."""

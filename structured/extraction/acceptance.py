@@ -103,7 +103,7 @@ class Acceptance:
         if not (item.task.evidence or self.repair_below or isinstance(value, Stated) or item.part is not None):
             return answer
         kept = None if item.repair is None else item.repair.kept
-        drawn = candidates if self.search.samples > 1 else answer.generations  # beams differ, and agree on nothing
+        drawn = candidates if self.search.is_sampled_often else answer.generations  # beams differ, and agree on nothing
         return answer._replace(evidence=evidence(item.task.output_type, item.document, text, drawn, kept))
 
     def _calibrated(self, found: Mapping[str, Evidence]) -> Mapping[str, Evidence]:

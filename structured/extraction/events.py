@@ -77,7 +77,8 @@ class AttemptWritten(_Event):
     Attributes:
         position: That of the document.
         number: 0 for the first attempt, 1 for the first retry.
-        generations: What was written, the likeliest first: one, or a number of `samples` or `beams`.
+        generations: What was written, the likeliest first: one, or a number of `samples` or `beams`; or of
+            `particles`, in random order.
         repaired: The paths of the values that were written again; empty where the whole answer was written.
         prompt_tokens: How many tokens the prompt has.
         document: The text that the answer is to be read from.

@@ -342,7 +342,7 @@ class Extractor(Generic[T]):
     def stream(self, text: TextOrChat) -> Stream[T]:
         """Return the answer to a text or messages as a `Stream`. Raises PromptError, BudgetError."""
         if self.run.search.is_of_several:
-            raise ValueError("An answer can be streamed if it is the only one. Leave out beams and samples.")
+            raise ValueError("An answer can be streamed if it is the only one. Leave out beams, samples and particles.")
         warn_of_types([self.task])
         warn_of_stream(self.task.options)
         run = self.run.once

@@ -96,8 +96,12 @@ class Options(TypedDict, total=False):
         beams: Beam search with this many hypotheses. The answer is the likeliest that validators accept.
             Default: 1, greedy.
         samples: How many answers are sampled for each document, at a temperature above 0. Default: 1.
+        particles: Sequential Monte Carlo with this many texts for each document, at a temperature above 0: the
+            answer follows the model's own distribution over texts, given that they are of the type. `samples` follow
+            that of their tokens. Default: 1, off.
         choose: Which of the samples is the answer: "likeliest" (default), of those that validators accept, or
-            "vote": for each field the value that most samples have (self-consistency).
+            "vote": for each field the value that most samples have (self-consistency). Of the particles, a random one
+            that validators accept (default), or "vote".
         max_tokens: The most tokens in one answer. Default: 1,024; never more than the context leaves. An answer
             that would be longer is completed as briefly as the type allows, with a BudgetWarning.
         retries: How often an answer that validators reject is sampled again. Default: 3. Retries of greedy
@@ -147,6 +151,7 @@ class Options(TypedDict, total=False):
     seed: int | None
     beams: int
     samples: int
+    particles: int
     choose: Choose
     max_tokens: int
     retries: int

@@ -176,7 +176,11 @@ def test_samples_have_random_numbers_of_their_own(vocabulary: Vocabulary) -> Non
         ({"samples": 0}, "samples is 0; it must be 1 or greater"),
         ({"samples": 3}, "samples is 3 and temperature 0, at which all of them are the same"),
         ({"beams": 3, "temperature": 0.5}, "beams is 3 and temperature 0.5; beam search does not sample"),
-        ({"beams": 3, "samples": 3}, "beams is 3 and samples 3; an answer is searched for, or sampled several times"),
+        ({"beams": 3, "samples": 3}, "beams is 3 and samples is 3; an answer is searched for by beams, or is one of "),
+        ({"samples": 3, "particles": 2}, "samples is 3 and particles is 2; an answer is searched for by beams, or is "),
+        ({"particles": 0}, "particles is 0; it must be 1 or greater"),
+        ({"particles": 4}, "particles is 4 and temperature 0, at which nothing is sampled. Set temperature=1"),
+        ({"particles": 4, "temperature": 1.0, "top_k": 3, "min_p": 0.1}, "particles is 4, with top_k and min_p; "),
         ({"choose": "vote", "temperature": 1.0}, "choose is 'vote', and there is one sample only"),
         ({"beams": 3, "thinking": Thinking("</think>")}, "beams is 3, with thinking"),
         ({"choose": "best", "samples": 3, "temperature": 1.0}, "choose is 'best'; it must be one of 'likeliest', "),
@@ -187,10 +191,42 @@ def test_options_that_make_no_sense_together_are_refused(options: Options, messa
         Extractor(Digits, model=MODEL, **options)
 
 
-@pytest.mark.parametrize("options", [{"beams": 2}, {"samples": 2, "temperature": 1.0}])
+@pytest.mark.parametrize(
+    "options", [{"beams": 2}, {"samples": 2, "temperature": 1.0}, {"particles": 2, "temperature": 1.0}]
+)
 def test_several_answers_are_no_stream(options: Options) -> None:
     with pytest.raises(ValueError, match="An answer can be streamed if it is the only one"):
         Extractor(Digits, model=MODEL, **options).stream("x")
+
+
+def test_particles_are_candidates_in_random_order() -> None:
+    """The first that validators accept is the answer, or what most say; evidence counts how many agree."""
+    options = Options(model=MODEL, temperature=1.0, particles=12, retries=0)
+    candidates: list[Generation] = []
+    observe = each_generation(lambda _, one: candidates.append(one))
+    found = extract(EvenDigits, "x", seed=5, evidence=True, observe=observe, **options)
+    assert len(candidates) == 12
+    digits = [json.loads(one.text) for one in candidates]
+    even = next(one for one in digits if all(number % 2 == 0 for number in one.values()))
+    assert found.value.model_dump() == even
+    assert found.evidence["first"].agreement == sum(one["first"] == even["first"] for one in digits) / 12
+    assert {one.diagnostics.type_log_probability for one in candidates} != {None}
+    voted = extract(Digits, "x", seed=5, choose="vote", **options)
+    assert voted == Digits(**vote([Candidate(one, 0.0) for one in digits], lambda data: data is not None).data)
+    assert extract(EvenDigits, "x", seed=5, **options) == found.value
+
+
+@pytest.mark.thorough
+@given(st.lists(patterns(5), min_size=1, max_size=3), st.integers(0, 9), st.integers(1, 20), st.integers(1, 400))
+@settings(max_examples=examples(15))
+def test_particles_do_not_depend_on_the_batch(
+    vocabulary: Vocabulary, drawn: list[Pattern], seed: int, batch_size: int, most: int
+) -> None:
+    """However many requests go through the model at a time, and however often the rest of them are tried again."""
+    indexes, sampler = [Index(RegularAutomaton(pattern), vocabulary) for pattern in drawn], Sampler(1.0, seed)
+    search = Search(sampler, particles=4)
+    alone = in_order(search, asked(indexes, sampler), batch_size=1)
+    assert in_order(search, asked(indexes, sampler), batch_size=batch_size, batch_tokens=most) == alone
 
 
 def test_samples_think_each_for_itself() -> None:

@@ -372,9 +372,10 @@ def test_nothing_is_warned_of_where_nothing_was_shortened() -> None:
 
 
 @pytest.mark.thorough
-@given(st.integers(1, 5), st.integers(1, 12))
+@pytest.mark.parametrize("search", [Options(beams=2), Options(particles=2, temperature=1.0, seed=3)])
+@given(most=st.integers(1, 5), batch_size=st.integers(1, 12))
 @settings(max_examples=20, deadline=None)
-def test_searches_too_large_for_the_device_are_tried_in_halves(most: int, batch_size: int) -> None:
+def test_searches_too_large_for_the_device_are_tried_in_halves(search: Options, most: int, batch_size: int) -> None:
     """With room for fewer searches at once, they find the same."""
 
     class Small(FunctionModel):
@@ -386,6 +387,6 @@ def test_searches_too_large_for_the_device_are_tried_in_halves(most: int, batch_
             return super().prefill(prompts, shared=shared, window=window)
 
     documents = ["Ana", "Bob", "Eva", "Ida", "Max"]
-    options: Options = {"beams": 2, "retries": 0, "batch_size": batch_size}
+    options: Options = {**search, "retries": 0, "batch_size": batch_size}
     expected = extract_batch(Digits, documents, model=FunctionModel(LOGITS, TOKENIZER), **options)
     assert extract_batch(Digits, documents, model=Small(LOGITS, TOKENIZER), **options) == expected

@@ -1,0 +1,241 @@
+"""Sequential Monte Carlo under masks: for each request, texts that follow the model's own distribution over its type.
+
+Sampling under a mask asks the model for one token after the other, and never whether it wanted to go where the mask
+leads: a text that begins with a likely token and goes on with tokens that the model would hardly write comes as often
+as its beginning. Left alone, the model would write it as rarely as all its tokens together say. So several texts, the
+particles, are sampled at once, and each weighs what the model had given to the tokens that were allowed. Where few
+particles have most of the weight, the others make room for copies of these (Willard & Louf, "Efficient Guided
+Generation for Large Language Models", 2023, section 2; Lew et al., "Sequential Monte Carlo Steering of Large Language
+Models using Probabilistic Programs", 2023).
+
+Every token counts, also one that nothing else may stand in place of, and the end of the text. Weighing the particles
+before they are continued, and not after, costs nothing, as what is allowed does not depend on what is sampled; copies
+then differ at once.
+"""
+
+import copy
+import dataclasses
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structured.decoding.forking import write
+from structured.decoding.requests import Generation, Request
+from structured.decoding.sampling import Sampler, log_softmax
+from structured.decoding.sequence import Sequence
+from structured.index.masks import unpack
+from structured.models import LanguageModel
+
+
+def sample_particles(
+    model: LanguageModel,
+    requests: Iterable[Request],
+    sampler: Sampler,
+    *,
+    particles: int,
+    jump_forward: bool = True,
+) -> list[list[Generation]]:
+    """Return `particles` texts for each request, all of which count alike, in random order.
+
+    As their number grows, they follow the distribution of the texts that the model writes without a mask at the
+    sampler's temperature, end included, given that the text is of the type and fits into the budget. Texts are
+    sequences of tokens, those that masks and forced tokens leave possible. What a request's repetition control does to
+    the model's tokens counts as the model's. Each text is told the logarithm of the estimated probability that
+    the model writes any such text; the estimate is unbiased for any number of particles.
+
+    Each turn, every particle is weighed by the probability that the model gave to the tokens that are allowed next,
+    within the budget. When the effective sample size, (sum of weights)² / sum of squares, falls below half of their
+    number, the particles are resampled systematically, and once more at the end. If all of them have weight 0, since
+    the model rules out whatever is allowed, they go on with equal weights, as the mask alone would have it.
+
+    With `jump_forward`, tokens that are known are appended and read at once, where the model can say what it thought of
+    each (`can_roll_back`); otherwise each takes a pass. Either way they are weighed.
+
+    The requests are not used up, nor their random numbers. Raises ValueError unless there is a temperature and at least
+    one particle, OutOfMemoryError if the batch is too much for the model's device, ModelError for what else the model
+    raises, or returns, and PatternError if an automaton is too much.
+    """
+    if particles < 1:
+        raise ValueError(f"particles is {particles}; it must be 1 or greater.")
+    if sampler.temperature == 0:
+        raise ValueError("temperature is 0, at which nothing is sampled. Set it to 1, the model's own distribution.")
+    populations = [_Population(one, sampler, particles, jump_forward and model.can_roll_back) for one in requests]
+    write(model, populations)
+    return [one.generations() for one in populations]
+
+
+@dataclass(slots=True, eq=False)
+class _Particle:
+    text: Sequence
+    log_weight: float = 0.0
+    unweighed: list[int] = field(default_factory=list)
+    """The last of its tokens, which were known."""
+    log_allowed: float = 0.0
+    """The logarithm of the probability that the model gives to what may come next; it is in the weight."""
+    is_done: bool = False
+
+    def fork(self) -> "_Particle":
+        return dataclasses.replace(self, text=copy.copy(self.text), log_weight=0.0)
+
+    def weigh(self, places: NDArray[np.float32], temperature: float) -> None:
+        """Weigh the tokens that were known and have been read, and whatever may come next.
+
+        `places` has shape (window + 1, width): the logits before each of the last tokens, and after them.
+        """
+        text, vocabulary = self.text, self.text.guide.index.vocabulary
+        for token_id, logits in zip(self.unweighed, places[-1 - len(self.unweighed) :], strict=False):
+            self.log_weight += log_mass(logits, np.array([token_id]), temperature)
+        if text.finished:
+            self.log_weight += log_mass(places[-1], np.array([*vocabulary.end_token_ids]), temperature)
+            self.is_done = True
+        else:
+            self.log_allowed = self._log_allowed(places[-1], temperature)
+            self.log_weight += self.log_allowed
+
+    def go_on(self, logits: NDArray[np.float32], sampler: Sampler) -> None:
+        """Append a token that is sampled, and those that are known to follow it; `logits` has shape (width,)."""
+        text, generator = self.text, self.text.request.generator
+        before, sampled = len(text.token_ids), len(text.sampled)
+        while True:
+            ample, within = text.guide.ample_mask(), text.guide.mask()
+            scores = np.asarray(text.penalised(logits))
+            text.take(sampler.choose(scores, ample, generator, within=within), scores, sampler)
+            if text.error is not None:
+                raise text.error
+            if len(text.sampled) > sampled:
+                break
+            # The mask was learned, and wrong. From now on it is right.
+            expected, self.log_allowed = self.log_allowed, self._log_allowed(logits, sampler.temperature)
+            if expected > -math.inf:
+                self.log_weight += self.log_allowed - expected
+        self.unweighed = text.token_ids[before + 1 :]
+        self.is_done = text.finished and not text.pending
+
+    def _log_allowed(self, logits: NDArray[np.float32], temperature: float) -> float:
+        scores = np.asarray(self.text.penalised(logits))
+        return log_mass(scores, np.flatnonzero(unpack(self.text.guide.mask(), len(scores))), temperature)
+
+
+@dataclass(slots=True, eq=False)
+class _Population:
+    """The particles of one request: one until the prompt has been read, then their full number."""
+
+    request: Request
+    sampler: Sampler
+    size: int
+    jump_forward: bool
+    particles: list[_Particle] = field(init=False)
+    ended: list[tuple[int, Sequence]] = field(default_factory=list)
+    """Those that the last turn has finished, with the rows that they come from."""
+    generator: np.random.Generator = field(init=False)
+    log_probability: float = 0.0
+    """Of the language, as estimated up to the last time of resampling."""
+
+    def __post_init__(self) -> None:
+        thinking = self.request.thinking
+        self.generator = copy.deepcopy(self.request.generator)  # where memory is too small, all of it is tried again
+        self.request = dataclasses.replace(
+            self.request,
+            guide=self.request.guide.copy(),
+            thinking=None if thinking is None else thinking.copy(),
+            generator=self.generator,
+        )
+        text = Sequence(self.request, self.jump_forward)
+        if text.error is not None:
+            raise text.error
+        self.particles = [_Particle(text, unweighed=text.token_ids.copy())]
+
+    @property
+    def live(self) -> list[Sequence]:
+        return [one.text for one in self.particles if not one.is_done]
+
+    @property
+    def window(self) -> int:
+        return max(len(one.unweighed) for one in self.particles if not one.is_done)
+
+    def expand(self, logits: NDArray[np.float32]) -> list[int]:
+        """Weigh the live particles, resample all if that is due, and sample a token for each that goes on.
+
+        `logits` has shape (live, width) or (live, window + 1, width). Returns the row that each of the live comes from.
+        """
+        started = perf_counter()
+        size = self.request.guide.index.vocabulary.size  # models have more logits, to round their width up
+        places = logits.reshape(len(logits), -1, logits.shape[-1])[:, :, :size]
+        rows: list[int | None] = [None] * len(self.particles)
+        live = [place for place, one in enumerate(self.particles) if not one.is_done]
+        for number, place in enumerate(live):
+            rows[place] = number
+            self.particles[place].weigh(places[number], self.sampler.temperature)
+        if len(self.particles) < self.size or self._effective_size() < self.size / 2:
+            rows = [rows[place] for place in self._resample()]
+        kept: list[int] = []
+        self.ended = []
+        for one, row in zip(self.particles, rows, strict=True):
+            if row is None:
+                continue
+            if not one.is_done:
+                one.go_on(places[row, -1], self.sampler)
+            if one.is_done:
+                one.text.end()
+                self.ended.append((row, one.text))
+            else:
+                kept.append(row)
+        for text in self.live:
+            text.seconds_in_guide += perf_counter() - started
+        return kept
+
+    def generations(self) -> list[Generation]:
+        """Return the finished texts, resampled so that they count alike, in random order."""
+        self._resample()
+        order = self.generator.permutation(self.size)
+        texts = [self.particles[place].text.generation() for place in order.tolist()]
+        return [
+            dataclasses.replace(
+                one, diagnostics=dataclasses.replace(one.diagnostics, type_log_probability=self.log_probability)
+            )
+            for one in texts
+        ]
+
+    def _weights(self) -> tuple[NDArray[np.float64], float]:
+        """Return the weights as parts of the greatest, and its logarithm; all the same if it is 0."""
+        logs = np.array([one.log_weight for one in self.particles])
+        best = float(logs.max())
+        return (np.ones_like(logs) if best == -math.inf else np.exp(logs - best)), best
+
+    def _effective_size(self) -> float:
+        weights, best = self._weights()
+        return 0.0 if best == -math.inf else float(weights.sum() ** 2 / (weights**2).sum())
+
+    def _resample(self) -> list[int]:
+        """Replace the particles by as many as there are to be, of equal weight; return which each is a copy of.
+
+        Systematic resampling: one random number decides, and each particle has as many copies as are its due, rounded
+        up or down (Kitagawa, "Monte Carlo Filter and Smoother for Non-Gaussian Nonlinear State Space Models", 1996).
+        """
+        weights, best = self._weights()
+        self.log_probability += best + math.log(weights.mean())
+        sums = np.cumsum(weights)
+        turned = (np.arange(self.size) + self.generator.random()) / self.size * sums[-1]
+        last = int(np.flatnonzero(weights)[-1])
+        chosen: list[int] = np.minimum(np.searchsorted(sums, turned, side="right"), last).tolist()
+        self.particles = [self.particles[place].fork() for place in chosen]
+        return chosen
+
+
+def log_mass(logits: NDArray[np.float32], token_ids: NDArray[np.integer], temperature: float) -> float:
+    """Return the logarithm of the probability that the softmax of `logits / temperature` gives to some tokens.
+
+    `logits` has shape (width,). Those that are NaN have no part. Where none is finite, the greatest share all of it.
+    Raises ModelError for tokens whose logits are NaN or +inf.
+    """
+    best = np.fmax.reduce(logits)
+    if np.isinf(best):
+        _, log_total = log_softmax(logits[token_ids])
+        return 0.0 if log_total == best else -math.inf
+    powers = (logits - best) / np.float32(temperature)
+    _, log_total = log_softmax(powers[token_ids])
+    return log_total - math.log(np.nansum(np.exp(powers), dtype=np.float64))
