@@ -42,11 +42,14 @@ class Rolling(FunctionModel):
     can_roll_back = True
 
 
-def model_of(seed: int, *, tokenizer: ByteTokenizer = SINGLE_BYTES, rolling: bool = True) -> FunctionModel:
-    """Return a model that likes what the languages are made of, some of it more than other, and that depends on all."""
-    function = random_logits(len(tokenizer.tokens), scale=0.5, seed=seed)
-    liked = np.array([6.0 * (token is None or token in b'{"a": xyzb01}trufalsn.cd') for token in tokenizer.tokens])
-    remembered = cache(lambda token_ids: function(token_ids) + liked)
+def model_of(seed: int, likes: str, *, tokenizer: ByteTokenizer = SINGLE_BYTES, rolling: bool = True) -> FunctionModel:
+    """Return a model that mostly writes some characters, or ends, each more or less likely behind each text."""
+    function = random_logits(len(tokenizer.tokens), scale=0.7, seed=seed)
+    bonus = np.array(
+        [7.0 * (token is not None and token.decode(errors="replace") in likes) for token in tokenizer.tokens]
+    )
+    bonus[list(tokenizer.end_token_ids)] = 7.0
+    remembered = cache(lambda token_ids: function(token_ids) + bonus)
     return (Rolling if rolling else FunctionModel)(lambda token_ids: remembered(tuple(token_ids)), tokenizer)
 
 
@@ -128,8 +131,8 @@ def check_unbiased(runs: Sequence[Sequence[Generation]], shares: Mapping[str, fl
         assert counts.keys() <= shares.keys()
         for text in shares:
             estimates[text].append(total * counts[text] / len(particles))
-    often = [text for text in shares if np.count_nonzero(estimates[text]) >= 30]
-    assert len(often) >= min(len(shares), 4)
+    often = [text for text in shares if np.count_nonzero(estimates[text]) >= 20]
+    assert len(often) > 1
     groups = [*([text] for text in often), list(shares)]
     for group in groups:
         drawn = np.sum([estimates[text] for text in group], axis=0)
@@ -138,21 +141,21 @@ def check_unbiased(runs: Sequence[Sequence[Generation]], shares: Mapping[str, fl
 
 
 @pytest.mark.parametrize(
-    ("pattern", "particles", "rolling", "jump_forward", "temperature"),
+    ("pattern", "likes", "particles", "rolling", "jump_forward", "temperature"),
     [
-        (DEPENDENT_CHOICES, 1, True, True, 1.0),
-        (DEPENDENT_CHOICES, 6, True, True, 1.0),
-        (DEPENDENT_CHOICES, 2, True, False, 0.6),
-        (UNEVEN, 2, False, True, 1.0),
-        (UNEVEN, 5, True, True, 1.7),
-        (STOPPING, 3, True, True, 1.0),
+        (DEPENDENT_CHOICES, '{"a: xyb01}', 1, True, True, 1.0),
+        (DEPENDENT_CHOICES, '{"a: xyb01}', 6, True, True, 1.0),
+        (DEPENDENT_CHOICES, '{"a: xyb01}', 2, True, False, 0.6),
+        (UNEVEN, "abcd", 2, False, True, 1.0),
+        (UNEVEN, "abcd", 4, True, True, 0.8),
+        (STOPPING, "ab.", 3, True, True, 1.0),
     ],
 )
-def test_the_estimates_are_unbiased(
-    pattern: Pattern, particles: int, rolling: bool, jump_forward: bool, temperature: float
+def test_the_estimates_are_unbiased(  # noqa: PLR0917  by name
+    pattern: Pattern, likes: str, particles: int, rolling: bool, jump_forward: bool, temperature: float
 ) -> None:
     """On average over runs, each text has the probability that the model gives it, for any number of particles."""
-    model = model_of(particles, rolling=rolling)
+    model = model_of(particles, likes, rolling=rolling)
     index = index_of(pattern, model)
     shares = shares_of_model(model, index, temperature=temperature, jump_forward=rolling and jump_forward)
     runs = sample_particles(
@@ -165,7 +168,7 @@ def test_the_estimates_are_unbiased(
 
 def test_what_does_not_fit_into_the_budget_is_not_of_the_language() -> None:
     """The texts are those that fit, in the proportions that they have; those kept from a longer one are shortened."""
-    model = model_of(5)
+    model = model_of(5, "abc")
     index = index_of(repeat(alternation(chars("ab"), literal("cc")), 0, 4), model)
     shares = shares_of_model(model, index, max_tokens=3)
     runs = sample_particles(model, requests_of(model, index, 200, max_tokens=3), Sampler(1.0), particles=4)
@@ -178,11 +181,11 @@ def test_what_does_not_fit_into_the_budget_is_not_of_the_language() -> None:
 @pytest.mark.parametrize("jump_forward", [True, False])
 def test_thinking_is_weighed_with_the_answer(jump_forward: bool) -> None:
     """The particles are of both, so each answer comes as often as it is likely behind what was thought before."""
-    model = model_of(6)
+    model = model_of(6, "abcd.")
     thinking, index = index_of(concat(repeat(chars("ab"), 0, 2), literal("..")), model), index_of(UNEVEN, model)
     shares = shares_of_model(model, thinking, index, jump_forward=jump_forward)
     requests = [
-        dataclasses.replace(one, thinking=Guide(thinking, max_tokens=30)) for one in requests_of(model, index, 200)
+        dataclasses.replace(one, thinking=Guide(thinking, max_tokens=30)) for one in requests_of(model, index, 300)
     ]
     runs = sample_particles(model, requests, Sampler(1.0), particles=4, jump_forward=jump_forward)
     check_unbiased(runs, shares)
@@ -191,7 +194,7 @@ def test_thinking_is_weighed_with_the_answer(jump_forward: bool) -> None:
 
 def test_what_belongs_to_the_prompt_is_no_part_of_a_text() -> None:
     """Where the end of a prompt is chosen anew, it is weighed with the rest."""
-    model = model_of(8, tokenizer=NASTY)
+    model = model_of(8, '{": ab', tokenizer=NASTY)
     index = index_of(concat(literal('{"'), alternation(literal('a"'), literal("bb"), literal('": "'))), model)
     shares = shares_of_model(model, index)
     runs = sample_particles(model, requests_of(model, index, 300, begun=2), Sampler(1.0), particles=3)
@@ -310,7 +313,7 @@ def widened(logits: np.ndarray) -> np.ndarray:
 
 
 def test_logits_beyond_the_vocabulary_do_not_count() -> None:
-    model = model_of(3)
+    model = model_of(3, "abxyz01")
     index = index_of(DEPENDENT_CHOICES, model)
     narrow, wide = (
         sample_particles(one, requests_of(model, index, 3), Sampler(1.0), particles=4)
@@ -324,7 +327,7 @@ def test_logits_beyond_the_vocabulary_do_not_count() -> None:
 
 def test_particles_do_not_depend_on_their_batch() -> None:
     """Nor are the requests used up, so that the same ones give the same again."""
-    model = model_of(4, tokenizer=NASTY)
+    model = model_of(4, "abcdxyz01.", tokenizer=NASTY)
     patterns = (DEPENDENT_CHOICES, UNEVEN, CHOICE, STOPPING)
     requests = [requests_of(model, index_of(pattern, model), 1, first=item)[0] for item, pattern in enumerate(patterns)]
     together = sample_particles(model, requests, Sampler(1.0), particles=6)
@@ -404,7 +407,7 @@ def test_the_mass_of_tokens_is_their_part_of_the_softmax(
 
 
 def test_calls_that_make_no_sense_are_refused() -> None:
-    model = model_of(1)
+    model = model_of(1, "")
     assert sample_particles(model, [], Sampler(1.0), particles=2) == []
     with pytest.raises(ValueError, match="particles is 0; it must be 1 or greater"):
         sample_particles(model, [], Sampler(1.0), particles=0)
