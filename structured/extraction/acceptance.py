@@ -82,10 +82,14 @@ class Acceptance:
     def _answer_among(self, item: Item, candidates: Sequence[Generation]) -> Answer | None:
         """Return the answer that candidates give; None if validators reject all of them."""
         valid: list[tuple[Generation, Any]] = []
+        rejected: set[str] = set()
         for generation in candidates:
+            if generation.text in rejected:  # particles are often copies
+                continue
             answer = self._read(item, generation.text)
             if isinstance(answer, Attempt):
                 item.attempts.append(answer)
+                rejected.add(generation.text)
             else:
                 valid.append((generation, answer))
             if valid and self.search.choose == "likeliest":

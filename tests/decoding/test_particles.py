@@ -86,8 +86,8 @@ def shares_of_model(
     @cache
     def probabilities(token_ids: tuple[int, ...]) -> np.ndarray:
         scores = np.asarray(model.function(token_ids), dtype=np.float64)[: vocabulary.size] / temperature
-        weights = np.exp(scores - scores.max())
-        return weights / weights.sum()
+        shares: np.ndarray = np.exp(scores - np.logaddexp.reduce(scores))
+        return shares
 
     def spelled(token_ids: Sequence[int]) -> str:
         return b"".join(vocabulary.tokens[token_id] or b"" for token_id in token_ids).decode()

@@ -201,7 +201,7 @@ def test_several_answers_are_no_stream(options: Options) -> None:
 
 def test_particles_are_candidates_in_random_order() -> None:
     """The first that validators accept is the answer, or what most say; evidence counts how many agree."""
-    options = Options(model=MODEL, temperature=1.0, particles=12, retries=0)
+    options = Options(model=MODEL, temperature=5.0, particles=12, retries=0)
     candidates: list[Generation] = []
     observe = each_generation(lambda _, one: candidates.append(one))
     found = extract(EvenDigits, "x", seed=5, evidence=True, observe=observe, **options)
