@@ -169,9 +169,9 @@ def test_the_estimates_are_unbiased(  # noqa: PLR0917  by name
 def test_what_does_not_fit_into_the_budget_is_not_of_the_language() -> None:
     """The texts are those that fit, in the proportions that they have; those kept from a longer one are shortened."""
     model = model_of(5, "abc")
-    index = index_of(repeat(alternation(chars("ab"), literal("cc")), 0, 4), model)
-    shares = shares_of_model(model, index, max_tokens=3)
-    runs = sample_particles(model, requests_of(model, index, 200, max_tokens=3), Sampler(1.0), particles=4)
+    index = index_of(concat(chars("ab"), alternation(chars("ab"), literal("cc"))), model)
+    shares = shares_of_model(model, index, max_tokens=2)
+    runs = sample_particles(model, requests_of(model, index, 200, max_tokens=2), Sampler(1.0), particles=4)
     check_unbiased(runs, shares)
     assert {one.shortened for run in runs for one in run} == {True, False}
     (ample,) = sample_particles(model, requests_of(model, index, 1, max_tokens=9), Sampler(1.0), particles=20)
