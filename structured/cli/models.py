@@ -16,8 +16,8 @@ from structured.models.fetched import FETCHABLE, fetched_path
 from structured.models.load import PACKAGED_MODEL, PACKAGED_NAME
 
 MODEL_HELP = (
-    "A hub id, a folder, a GGUF file, or smollm2 once it is fetched; see `structured models`. Default: "
-    "$STRUCTURED_MODEL, or the packaged model."
+    "A hub id, a folder, a GGUF file, or smollm2 or smollm2-extract once it is fetched; see `structured models`. "
+    "Default: $STRUCTURED_MODEL, or the packaged model."
 )
 
 ENGINES = ("torch", "transformers", "llama-cpp-python", "gguf")
@@ -33,15 +33,19 @@ EXAMPLES = {
     "a folder": "--model ./checkpoint",
     "a GGUF file": "--model ./model.Q4_K_M.gguf",
     "a fetched model": "--model smollm2",
-    "for every command": "export STRUCTURED_MODEL=smollm2",
-    "in Python": "load_model(…): also (model, tokenizer), a function, a llama_cpp.Llama",
+    "the same, adapted": "--model smollm2-extract",
+    "for every command": "export STRUCTURED_MODEL=smollm2-extract",
+    "in Python": "load_model(…): also an adapter, (model, tokenizer), a function, a llama_cpp.Llama",
 }
 """How models are named."""
 
 
 def list_models(*, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
     """Show which models are here, and what runs them. Loads none."""
-    models = [_facts(PACKAGED_NAME, PACKAGED_MODEL), *(_facts(name, fetched_path(name)) for name in FETCHABLE)]
+    models = [
+        _facts(PACKAGED_NAME, PACKAGED_MODEL),
+        *(_facts(name, fetched_path(name), known.adapter) for name, known in FETCHABLE.items()),
+    ]
     default = os.environ.get("STRUCTURED_MODEL") or PACKAGED_NAME
     engines = {name: _version(name) for name in ENGINES}
     gpus = _gpus()
@@ -51,13 +55,15 @@ def list_models(*, as_json: Annotated[bool, typer.Option("--json", help="Print J
         show(*_shown(models, default, engines, gpus))
 
 
-def _facts(name: str, path: Path) -> dict[str, Any]:
-    """Return what there is to tell about a model; its size is None where it is not."""
+def _facts(name: str, path: Path, adapter: Path | None = None) -> dict[str, Any]:
+    """Return what there is to tell about a model; its size, with that of its adapter, is None where it is not."""
     files = [path] if path.is_file() else [one for one in path.rglob("*") if one.is_file()]
+    beside = [] if adapter is None else [adapter]
     return {
         "name": name,
         "path": str(path) if files else None,
-        "bytes": sum(one.stat().st_size for one in files) if files else None,
+        "adapter": None if adapter is None else str(adapter),
+        "bytes": sum(one.stat().st_size for one in [*files, *beside]) if files else None,
     }
 
 
@@ -79,10 +85,7 @@ def _shown(
     models: list[dict[str, Any]], default: str, engines: dict[str, str | None], gpus: list[str]
 ) -> list[RenderableType]:
     """Return tables of models, engines and examples below each other."""
-    here = [
-        (one["name"], f"structured fetch {one['name']}" if one["path"] is None else _size(one["bytes"], one["path"]))
-        for one in models
-    ]
+    here = [(one["name"], f"structured fetch {one['name']}" if one["path"] is None else _size(one)) for one in models]
     installed = [
         (name, found or f"not installed: {MISSING.get(name, f'pip install {name}')}") for name, found in engines.items()
     ]
@@ -102,5 +105,6 @@ def _shown(
     return parts[:-1]
 
 
-def _size(size: int, path: str) -> str:
-    return f"{size / 1e6:,.0f} MB, {path}"
+def _size(model: dict[str, Any]) -> str:
+    adapted = "" if model["adapter"] is None else ", with an adapter"
+    return f"{model['bytes'] / 1e6:,.0f} MB, {model['path']}{adapted}"

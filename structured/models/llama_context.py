@@ -35,8 +35,8 @@ NO_ROOM, NO_MEMORY = 1, -2
 class LlamaContext:
     """A context over the weights of a loaded `llama_cpp.Llama`, beside its own. Several threads may use it."""
 
-    def __init__(self, llama: Llama, *, name: str, tokens: int) -> None:
-        """Take memory for that many tokens. Raises ModelError."""
+    def __init__(self, llama: Llama, *, name: str, tokens: int, adapters: Sequence[tuple[Any, float]] = ()) -> None:
+        """Take memory for that many tokens; adapters of these weights are added by their factors. Raises ModelError."""
         self._library: Any = import_module("llama_cpp")
         self._llama = llama
         self.name = name
@@ -50,6 +50,10 @@ class LlamaContext:
                 f"llama.cpp cannot make room for {tokens:,} tokens of {name}. Lower context_length, or gpu_layers."
             )
         weakref.finalize(self, _free_context, llama, self._context)
+        pointers = (self._library.llama_adapter_lora_p_ctypes * len(adapters))(*(one for one, _ in adapters))
+        factors = (ctypes.c_float * len(adapters))(*(factor for _, factor in adapters))
+        if self._library.llama_set_adapters_lora(self._context, pointers, len(adapters), factors):
+            raise ModelError(f"llama.cpp cannot set the adapters of {name}.")
         self._memory = self._library.llama_get_memory(self._context)
         self.tokens_at_once: int = self._library.llama_n_batch(self._context)
         """Of a call to llama.cpp, at most, which ends the process where there are more; fewer for small contexts."""

@@ -5,18 +5,21 @@ llama.cpp and its bindings for Python, the package llama-cpp-python, are importe
 
 import logging
 import os
+import tempfile
 import weakref
 from collections.abc import Sequence
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from structured.errors import ModelError, OutOfMemoryError
+from structured.models.adapters import Heads, gguf_adapter, read_adapter, write_gguf_adapter
 from structured.models.llama_context import LlamaContext
-from structured.models.llama_tokenizer import Llama, LlamaTokenizer
+from structured.models.llama_tokenizer import Llama, LlamaTokenizer, metadata
 from structured.models.protocol import DecodingBatch, LanguageModel, Messages
 
 MIN_SHARED = 16
@@ -37,8 +40,10 @@ def is_installed() -> bool:
     return find_spec("llama_cpp") is not None
 
 
-def load_gguf(path: str, *, name: str, gpu_layers: int | None, context_length: int | None) -> "LlamaCppModel":
-    """Load a GGUF file.
+def load_gguf(
+    path: str, *, name: str, gpu_layers: int | None, context_length: int | None, adapter: Path | None = None
+) -> "LlamaCppModel":
+    """Load a GGUF file, and an adapter for it.
 
     `gpu_layers` go to the GPU, -1 for all; default: all, if llama.cpp was built for one. `context_length` is the number
     of tokens that there is room for; default: what the model was trained for, at most 8,192.
@@ -51,7 +56,8 @@ def load_gguf(path: str, *, name: str, gpu_layers: int | None, context_length: i
     trained = library.llama_model_n_ctx_train(weights.model)
     if context_length is not None and not 1 <= context_length <= trained:
         raise ModelError(f"context_length is {context_length:,}, and {name} was trained for 1 to {trained:,} tokens.")
-    return LlamaCppModel(weights, name=name, context_length=context_length or min(trained, DEFAULT_CONTEXT))
+    room = context_length or min(trained, DEFAULT_CONTEXT)
+    return LlamaCppModel(weights, name=name, context_length=room, adapter=adapter)
 
 
 def _library(path: str) -> Any:
@@ -100,26 +106,65 @@ class Weights:
         weakref.finalize(self, library.llama_model_free, self.model)
 
 
-class LlamaCppModel(LanguageModel):
-    """A loaded `llama_cpp.Llama`. Its weights are used, and a context of its own beside."""
+def load_adapter(llama: Llama, path: Path, name: str) -> Any:
+    """Load an adapter for the weights of a model, and return the pointer to it, which is freed with the weights.
 
-    def __init__(self, llama: Llama, *, name: str | None = None, context_length: int | None = None) -> None:
+    A folder in the format of PEFT is turned into a GGUF file first. Raises ModelError for one that does not fit.
+    """
+    library: Any = import_module("llama_cpp")
+    architecture = metadata(llama, "general.architecture")
+    if path.is_dir():
+        heads = Heads(library.llama_model_n_head(llama.model), library.llama_model_n_head_kv(llama.model))
+        products = read_adapter(path, model_type=architecture or "", heads=heads)
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "adapter.gguf"
+            write_gguf_adapter(file, products, architecture=architecture or "", heads=heads, dtype=np.float32)
+            pointer = library.llama_adapter_lora_init(llama.model, os.fsencode(file))
+    else:
+        wanted = gguf_adapter(path).metadata["general.architecture"]
+        if wanted != architecture:
+            raise ModelError(
+                f"{str(path)!r} is for models of the architecture {wanted!r}, and {name} is {architecture!r}."
+            )
+        pointer = library.llama_adapter_lora_init(llama.model, os.fsencode(path))
+    if not pointer:
+        raise ModelError(
+            f"llama.cpp cannot add the adapter {str(path)!r} to {name}: one of its matrices is missing there, or has "
+            "another shape. Use the model that it was trained on."
+        )
+    return pointer
+
+
+class LlamaCppModel(LanguageModel):
+    """A loaded `llama_cpp.Llama`. Its weights and its adapter are used, and a context of its own beside."""
+
+    def __init__(
+        self,
+        llama: Llama,
+        *,
+        name: str | None = None,
+        context_length: int | None = None,
+        adapter: Path | None = None,
+    ) -> None:
         """Take a model with the options of its context; `context_length` is the tokens of this one, by default as many.
 
-        Raises ModelError if it generates no text, or its context cannot be made; VocabularyError.
+        An adapter is added beside the one that the model has. Raises ModelError if it generates no text, its context
+        cannot be made, or an adapter does not fit; VocabularyError.
         """
         library: Any = import_module("llama_cpp")
         self.llama = llama
         self.name = name or llama.model_path
         if not library.llama_model_has_decoder(llama.model) or library.llama_model_has_encoder(llama.model):
             raise ModelError(f"{self.name} is no causal language model. Use one that generates text.")
-        if getattr(llama, "lora_path", None):
-            raise ModelError(f"{self.name} has a LoRA adapter, which is not supported. Merge it into the file.")
         self._tokenizer = LlamaTokenizer(llama, self.name)
         self.vocabulary = self._tokenizer.vocabulary
         self.has_chat_template = self._tokenizer.has_chat_template
         self.context_length = context_length or int(llama.context_params.n_ctx)
-        self.context = LlamaContext(llama, name=self.name, tokens=self.context_length)
+        adapters = [] if adapter is None else [(load_adapter(llama, adapter, self.name), 1.0)]
+        own: str | None = getattr(llama, "lora_path", None)
+        if own:
+            adapters.append((load_adapter(llama, Path(own), self.name), getattr(llama, "lora_scale", 1.0)))
+        self.context = LlamaContext(llama, name=self.name, tokens=self.context_length, adapters=adapters)
         is_recurrent = library.llama_model_is_recurrent(llama.model) or library.llama_model_is_hybrid(llama.model)
         slides = library.llama_model_n_swa(llama.model) > 0 and not llama.context_params.swa_full
         self.can_roll_back = not is_recurrent and not slides

