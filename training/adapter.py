@@ -1,14 +1,14 @@
 """Train a low-rank adapter for a chat model on the same samples: `python -m training.adapter --base FOLDER`.
 
 The model stays as it is; beside each of its matrices stands a product of two thin ones, which alone learn (Hu et al.,
-"LoRA", 2021). What is learned is saved in two ways: by itself, in the files that `peft` reads, and added to the
-matrices, as a model like any other. `--resume` goes on from the last checkpoint; with fewer `--tokens` than before, the
-learning rate begins to fall at once, and with no more than were read, the model is saved as it is.
+"LoRA", 2021). What is learned is saved by itself, as a GGUF file that `load_model(…, adapter=…)` and llama.cpp read;
+with `--out` also added to the matrices, as a model like any other. `--resume` goes on from the last checkpoint; with
+fewer `--tokens` than before, the learning rate begins to fall at once, and with no more than were read, what is learned
+is saved as it is: `--resume --tokens 0` makes the GGUF file from a checkpoint.
 """
 
 import argparse
 import itertools
-import json
 import math
 import time
 from collections.abc import Iterator
@@ -16,12 +16,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
-from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, linear
-from transformers import AttentionInterface, PreTrainedModel, PreTrainedTokenizerBase
+from transformers import AttentionInterface, PretrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
+from structured.models.adapters import Heads, LowRank, gguf_architecture, write_gguf_adapter
 from structured.models.pretrained import load_pretrained
 from structured.models.transformers import HuggingFaceModel
 from training.examples import Batch, chat_batches
@@ -52,7 +53,7 @@ class Settings:
     seed: int = 1
 
 
-class LowRank(nn.Module):
+class Adapted(nn.Module):
     """A matrix that stays as it is, and beside it a product of two thin ones: W x + scale · B A x."""
 
     def __init__(self, matrix: nn.Linear, rank: int, scale: float) -> None:
@@ -75,7 +76,7 @@ class LowRank(nn.Module):
             self.lora_B.zero_()
 
 
-def adapt(model: PreTrainedModel, rank: int, scale: float) -> dict[str, LowRank]:
+def adapt(model: PreTrainedModel, rank: int, scale: float) -> dict[str, Adapted]:
     """Put a low-rank product beside each matrix of the layers, and return them by the names of the matrices.
 
     Nothing else of the model learns any more.
@@ -83,7 +84,7 @@ def adapt(model: PreTrainedModel, rank: int, scale: float) -> dict[str, LowRank]
     model.requires_grad_(requires_grad=False)
     head = model.get_output_embeddings()
     found = {name: one for name, one in model.named_modules() if isinstance(one, nn.Linear) and one is not head}
-    made = {name: LowRank(matrix, rank, scale) for name, matrix in found.items()}
+    made = {name: Adapted(matrix, rank, scale) for name, matrix in found.items()}
     for name, one in made.items():
         model.set_submodule(name, one)
     return made
@@ -92,23 +93,24 @@ def adapt(model: PreTrainedModel, rank: int, scale: float) -> dict[str, LowRank]
 def main() -> None:
     """Read the settings from the command line, train, and save the model."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, required=True, help="folder for the model with the adapter merged into it")
-    parser.add_argument("--run", type=Path, required=True, help="folder for log, checkpoint and adapter")
+    parser.add_argument("--run", type=Path, required=True, help="folder for log and checkpoint")
+    parser.add_argument("--adapter", type=Path, help="GGUF file for the adapter; default: adapter.gguf of the run")
+    parser.add_argument("--out", type=Path, help="folder for the model with the adapter merged into it")
     parser.add_argument("--resume", action="store_true", help="go on from the last checkpoint of the run")
     parser.add_argument("--base", required=True, help="folder with a chat model and its tokenizer")
     for name, value in asdict(Settings("")).items():
         if name != "base":
             parser.add_argument(f"--{name.replace('_', '-')}", type=type(value), default=value)
     arguments = vars(parser.parse_args())
-    out, run, resume = (arguments.pop(name) for name in ("out", "run", "resume"))
-    Training(Settings(**arguments), run, resume=resume).finish(out)
+    out, run, resume, adapter = (arguments.pop(name) for name in ("out", "run", "resume", "adapter"))
+    Training(Settings(**arguments), run, resume=resume).finish(adapter or run / "adapter.gguf", out)
 
 
 class Training:
     """A run: model, adapter, optimizer and how far it has come."""
 
     def __init__(self, settings: Settings, run: Path, *, resume: bool = False) -> None:
-        """Begin a run, or go on with one; log, checkpoint and adapter are in its folder."""
+        """Begin a run, or go on with one; log and checkpoint are in its folder."""
         run.mkdir(parents=True, exist_ok=True)
         torch.manual_seed(settings.seed)
         self.settings, self.run = settings, run
@@ -121,8 +123,8 @@ class Training:
         if resume:
             self._restore(torch.load(run / "checkpoint.pt", map_location=self.model.device))
 
-    def finish(self, out: Path) -> None:
-        """Train until all tokens are read, and save adapter and model."""
+    def finish(self, file: Path, out: Path | None = None) -> None:
+        """Train until all tokens are read; save the adapter and, if there is a folder for it, the adapted model."""
         saved = time.monotonic()
         losses: list[Tensor] = []
         with (self.run / "log.jsonl").open("a") as log:
@@ -141,8 +143,9 @@ class Training:
                     saved = time.monotonic()
                 if is_last:
                     break
-        save_adapter(self.adapter, self.settings, self.run)
-        save_merged(self.adapter, self.settings, out)
+        save_adapter(self.adapter, self.model.config, file)
+        if out is not None:
+            save_merged(self.adapter, self.settings, out)
 
     def _batches(self) -> Iterator[Batch]:
         """Return the batches that have not been read yet; those before are made again and skipped."""
@@ -199,28 +202,18 @@ class Training:
         return [(name, one) for name, one in self.model.named_parameters() if one.requires_grad]
 
 
-def save_adapter(adapter: dict[str, LowRank], settings: Settings, folder: Path) -> None:
-    """Write an adapter by itself, in bfloat16, as `peft` reads it and llama.cpp converts it."""
-    tensors = {
-        f"base_model.model.{name}.{part}.weight": tensor.detach().to("cpu", torch.bfloat16).contiguous()
+def save_adapter(adapter: dict[str, Adapted], config: PretrainedConfig, file: Path) -> None:
+    """Write an adapter by itself, in float16, as a GGUF file."""
+    products = {
+        name: LowRank(one.lora_A.detach().cpu().numpy(), one.lora_B.detach().cpu().numpy(), one.scale)
         for name, one in adapter.items()
-        for part, tensor in (("lora_A", one.lora_A), ("lora_B", one.lora_B))
     }
-    folder.mkdir(parents=True, exist_ok=True)
-    save_file(tensors, folder / "adapter_model.safetensors", metadata={"format": "pt"})
-    config = {
-        "base_model_name_or_path": settings.base,
-        "bias": "none",
-        "lora_alpha": settings.rank * settings.scale,
-        "peft_type": "LORA",
-        "r": settings.rank,
-        "target_modules": sorted({name.rpartition(".")[2] for name in adapter}),
-        "task_type": "CAUSAL_LM",
-    }
-    (folder / "adapter_config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
+    heads = Heads(config.num_attention_heads, config.num_key_value_heads)
+    architecture = gguf_architecture(config.model_type)
+    write_gguf_adapter(file, products, architecture=architecture, heads=heads, dtype=np.float16)
 
 
-def save_merged(adapter: dict[str, LowRank], settings: Settings, folder: Path) -> None:
+def save_merged(adapter: dict[str, Adapted], settings: Settings, folder: Path) -> None:
     """Write the model with an adapter added to its matrices, as precise as the model is."""
     model, tokenizer = load_pretrained(settings.base, Path(settings.base), device_map=None, dtype="auto")
     for name, merged in adapt(model, settings.rank, settings.scale).items():
@@ -266,6 +259,7 @@ def _loaded(settings: Settings) -> tuple[PreTrainedModel, PreTrainedTokenizerBas
     model, tokenizer = load_pretrained(settings.base, Path(settings.base), device_map=None, dtype="bfloat16")
     if tokenizer.chat_template is None:
         raise ValueError(f"{settings.base} has no chat template. Use a chat model.")
+    gguf_architecture(model.config.model_type)  # or it raises, before anything is trained
     if model.device.type == "cpu":
         AttentionInterface.register("causal_attention", causal_attention)
         model.set_attn_implementation("causal_attention")

@@ -3,19 +3,22 @@
 import itertools
 import json
 import random
+from datetime import date, datetime
+from enum import Enum
+from typing import Literal
 
 import pytest
 import torch
 from doubles import byte_level_tokenizer, tiny
-from safetensors.torch import load_file
+from pydantic import BaseModel, Field
 from torch.nn.functional import scaled_dot_product_attention
 from transformers import AutoModelForCausalLM
 
-from structured import load_model
-from training.adapter import LowRank, Settings, Training, adapt, causal_attention
+from structured import Extractor, load_model
+from training.adapter import Adapted, Settings, Training, adapt, causal_attention
 from training.evaluate import evaluate
 from training.examples import chat_and_answer
-from training.generate import samples
+from training.generate import Sample, samples
 
 CHAT = "{% for turn in messages %}<turn>{{ turn.content }}{% endfor %}<turn>"
 
@@ -63,34 +66,68 @@ def test_a_run_goes_on_as_if_it_had_not_stopped(base, tmp_path):
 
 @pytest.mark.thorough
 def test_what_is_saved_is_the_model_with_the_adapter(base, tmp_path):
-    """Merged, as a model that the library loads; by itself, under the names that `peft` reads."""
-    run, out = tmp_path / "run", tmp_path / "out"
-    Training(settings(base, tokens=4000), run).finish(out)
-    Training(settings(base, tokens=0), run, resume=True).finish(tmp_path / "again")
-    assert (out / "model.safetensors").read_bytes() == (tmp_path / "again" / "model.safetensors").read_bytes()
+    """Merged, as a model that the library loads; by itself, as an adapter that the library adds to the model."""
+    run, out, file = tmp_path / "run", tmp_path / "out", tmp_path / "adapter.gguf"
+    Training(settings(base, tokens=4000), run).finish(file, out)
+    Training(settings(base, tokens=0), run, resume=True).finish(tmp_path / "again.gguf")
+    assert file.read_bytes() == (tmp_path / "again.gguf").read_bytes()
 
     state = torch.load(run / "checkpoint.pt")["adapter"]
     beside = AutoModelForCausalLM.from_pretrained(base)
     plain = beside(torch.arange(40)[None]).logits
     adapt(beside, 4, 2.0)
     assert beside.load_state_dict(state, strict=False).unexpected_keys == []
-    merged = AutoModelForCausalLM.from_pretrained(out)
-    logits, expected = (model(torch.arange(40)[None]).logits for model in (merged, beside))
-    assert (logits - expected).abs().max() < 1e-4
-    assert (plain - expected).abs().max() > 1e-2
+    expected = beside(torch.arange(40)[None]).logits
+    merged, added = load_model(out), load_model(base, adapter=file)
+    for model, margin in ((merged, 1e-4), (added, 1e-2)):  # the file is in float16
+        assert (model.model(torch.arange(40)[None]).logits - expected).abs().max() < margin
+    assert (plain - expected).abs().max() > 3e-2
 
-    tensors = load_file(run / "adapter_model.safetensors")
-    assert len(tensors) == len(state)
-    for name, tensor in state.items():
-        assert torch.equal(tensors[f"base_model.model.{name}.weight"], tensor.bfloat16())
-    config = json.loads((run / "adapter_config.json").read_text())
-    assert (config["r"], config["lora_alpha"]) == (4, 8)
-    assert {"q_proj", "down_proj"} < set(config["target_modules"])
-
-    model = load_model(out)
-    assert model.has_chat_template
+    assert merged.has_chat_template
     short = (sample for sample in samples(7, "train", difficulty=0) if len(sample.document) < 100)
-    assert evaluate(model, itertools.islice(short, 2)).total.objects == 2
+    assert evaluate(merged, itertools.islice(short, 2)).total.objects == 2
+
+
+class Mood(Enum):
+    GOOD = "good"
+    BAD = "bad"
+
+
+class Visit(BaseModel):
+    """A visit to somebody."""
+
+    day: date
+    time: datetime | None
+    host: str = Field(description="Who was visited", max_length=40)
+
+
+class Trip(BaseModel):
+    number: int = Field(ge=0)
+    price: float
+    is_paid: bool
+    mood: Mood | None
+    tags: list[str]
+    visits: list[Visit]
+    kind: Literal["long", "short"] = "long"
+
+
+@pytest.mark.parametrize("instructions", [None, "Extract the trip."])
+@pytest.mark.parametrize("document", ["Nowhere.", "Text:\nType: x\n\nJSON:\n{}"])
+def test_the_chat_is_what_the_library_asks(base, instructions, document):
+    """An adapter that has read other prompts than those it is given has learned for nothing."""
+    model = load_model(base)
+    assert model.has_chat_template
+    for asked in (Visit, Trip):
+        sample = Sample("trip", asked.model_json_schema(), document, {}, instructions)
+        expected = Extractor(asked, model=model, instructions=instructions).prompt(document)
+        assert chat_and_answer(sample, Never())[0] == expected
+
+
+class Never(random.Random):
+    """Never puts instructions into the document, as decorated functions do."""
+
+    def random(self):
+        return 1.0
 
 
 def test_the_prompts_are_those_of_the_library(base, tmp_path):
@@ -123,7 +160,7 @@ def test_plain_attention_is_attention(tokens):
 
 def test_a_merged_matrix_is_the_sum():
     matrix = torch.nn.Linear(6, 5, bias=False)
-    one = LowRank(matrix, 2, 3.0)
+    one = Adapted(matrix, 2, 3.0)
     torch.nn.init.normal_(one.lora_B)
     states = torch.randn(4, 6)
     before = one(states)
