@@ -17,6 +17,7 @@ from structured.regex.syntax import (
     Concat,
     Literal,
     Lookahead,
+    Lookbehind,
     Pattern,
     Quotation,
     Reference,
@@ -67,6 +68,8 @@ def _escaped(pattern: Pattern, known: dict[int, Pattern]) -> Pattern:  # noqa: C
             return pattern
         case Lookahead(inside, negated):
             return Lookahead(escaped(inside, known), negated)
+        case Lookbehind(inside, negated):
+            return Lookbehind(escaped(inside, known), negated)
         case Scan() | Quotation():
             return pattern
     raise TypeError(f"{type(pattern).__name__} is not a pattern of characters")

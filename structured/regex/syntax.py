@@ -3,8 +3,8 @@
 Six kinds of node, made by functions that keep every tree non-empty (some text matches it) and flat: `literal`, `words`,
 `char_set`, `concat`, `alternation`, `repeat`. Four more, `Members`, `Unlike`, `Scan` and `Quotation`, say in linear
 space what JSON objects and strings need and what would otherwise take a square or more. `Reference` lets a pattern
-contain itself, which takes it beyond regular expressions. `Boundary` and `Lookahead` match no character but say
-something of their neighbourhood: they come from the patterns that people write, and `automata/dfa/` takes them out
+contain itself, which takes it beyond regular expressions. `Boundary`, `Lookahead` and `Lookbehind` match no character
+but say something of their neighbourhood: they come from the patterns that people write, and `automata/dfa/` takes them out
 before anything follows the tree. `str(node)` is the same language as a Python `re` pattern, where there is one. Lone
 surrogates are not characters: no node matches one, and no UTF-8 text has one.
 """
@@ -187,6 +187,18 @@ class Lookahead(Composite):
         return "(?!" if self.negated else "(?=", self.pattern, ")"
 
 
+@dataclass(frozen=True, slots=True)
+class Lookbehind(Composite):
+    """No character: what stands before ends with a match of a pattern or, `negated`, does not."""
+
+    pattern: "Pattern"
+    negated: bool = False
+
+    def pieces(self) -> Pieces:
+        """Return the pattern in parentheses."""
+        return "(?<!" if self.negated else "(?<=", self.pattern, ")"
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Scan(Composite):
     """The inside of a JSON string of at most `most` characters that a deterministic automaton accepts.
@@ -268,11 +280,15 @@ Pattern = (
     | Members
     | Boundary
     | Lookahead
+    | Lookbehind
     | Scan
     | Quotation
 )
 
 EMPTY = Literal("")
+
+NOTHING = Lookahead(EMPTY, negated=True)
+"""What no text matches."""
 
 
 def literal(text: str) -> Literal:

@@ -3,7 +3,7 @@
 from collections.abc import Set as AbstractSet
 
 from structured.errors.recursion import deep
-from structured.regex.syntax import Alternation, Concat, Lookahead, Members, Pattern, Reference, Repeat
+from structured.regex.syntax import Alternation, Concat, Lookahead, Lookbehind, Members, Pattern, Reference, Repeat
 
 
 def nodes_of(pattern: Pattern) -> list[Pattern]:
@@ -75,7 +75,7 @@ def parts_of(node: Pattern) -> tuple[Pattern, ...]:
             return (item,)
         case Reference():
             return (node.target,)
-        case Lookahead(inside):
+        case Lookahead(inside) | Lookbehind(inside):
             return (inside,)
         case Members(members, separator, rest):
             return (*(member for member, _ in members), separator, *([] if rest is None else [rest]))

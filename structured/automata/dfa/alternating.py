@@ -3,18 +3,21 @@
 Its states are sets of *branches*, each the nodes still to be read (a stack, interned) and what must hold, or must not,
 of the rest of the text: that is how a lookahead is carried along (Chandra, Kozen & Stockmeyer, "Alternation", 1981).
 Derivatives of extended regular expressions (Brzozowski, 1964) were the alternative: the same states, under names that
-have to be kept in normal form.
+have to be kept in normal form. What a lookbehind looks for is a language that is read from the start of the text on,
+beside the branches: a state knows the states of those.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
+from itertools import chain, product, repeat
 from typing import Any
 
 from structured.automata.dfa.alphabet import Alphabet, alphabet_of, ranges_by_state
 from structured.automata.dfa.protocol import Work
+from structured.regex.character_sets import Range
 from structured.regex.syntax import (
+    ANY_CHARACTER,
     ANY_TEXT,
     Alternation,
     Boundary,
@@ -22,12 +25,13 @@ from structured.regex.syntax import (
     Concat,
     Literal,
     Lookahead,
+    Lookbehind,
     Pattern,
     Repeat,
     Scan,
     Words,
 )
-from structured.regex.traversal import nodes_of
+from structured.regex.traversal import parts_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,9 @@ _Leaf = tuple[int, int, frozenset[_Obligation]]
 _Way = tuple[int | None, int, frozenset[_Obligation]]
 """The same, or None where no character is read."""
 
+_Before = tuple[int, ...]
+"""The states of the languages that are looked for behind."""
+
 _END = 0
 
 _PUSH = 4
@@ -58,33 +65,57 @@ _UNFOLDING = 8
 """Steps that it takes to unfold the node on top of one."""
 
 
-class PatternLanguage:
-    """The texts of a pattern. A state is a set of branches, with what stands before if the pattern asks for that.
+_Sought = int | tuple[Range, ...]
+"""What is looked for behind: a pattern, by its identity; a character of some ranges; any character, without ranges."""
 
-    States are numbered as they are met. What a lookahead looks for is a language within, over the same alphabet.
+
+def _sought_behind(pattern: Pattern) -> Iterator[tuple[_Sought, Pattern]]:
+    """Yield what a pattern looks for behind, but not what that looks for in turn."""
+    open_ends, seen = [pattern], set[int]()
+    while open_ends:
+        node = open_ends.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        match node:
+            case Boundary("start"):
+                yield (), ANY_CHARACTER
+            case Boundary("word" | "within", ranges):
+                yield ranges, CharSet(ranges)
+            case Lookbehind(sought):
+                yield id(sought), sought
+            case _:
+                open_ends += parts_of(node)
+
+
+class PatternLanguage:
+    """The texts of a pattern. A state is a set of branches, with the states of what the pattern looks for behind.
+
+    States are numbered as they are met. What a lookahead looks for is a language within, over the same alphabet, and
+    so is what a lookbehind looks for.
     """
 
-    def __init__(self, pattern: Pattern, around: "PatternLanguage | None" = None, before: str = "start") -> None:
+    def __init__(self, pattern: Pattern, around: "PatternLanguage | None" = None) -> None:
         self.alphabet: Alphabet = alphabet_of(pattern) if around is None else around.alphabet
         self.counter: Work = Work() if around is None else around.counter
         self._rests: list[_Rest] = [None]
         self._numbers: dict[tuple[int, int], int] = {}
         self._kept: dict[Any, Pattern] = {}
-        self._closures: dict[tuple[int, str], tuple[list[_Leaf], list[frozenset[_Obligation]]]] = {}
-        self._states: dict[tuple[frozenset[_Branch], str], int] = {}
-        self._contents: list[tuple[frozenset[_Branch], str]] = []
+        self._closures: dict[tuple[int, _Before], tuple[list[_Leaf], list[frozenset[_Obligation]]]] = {}
+        self._states: dict[tuple[frozenset[_Branch], _Before], int] = {}
+        self._contents: list[tuple[frozenset[_Branch], _Before]] = []
         self._rows: dict[int, list[int | None]] = {}
         self._accepting: dict[int, bool] = {}
         self._everything: set[int] = set()
         self._inner: dict[int, tuple[Pattern, PatternLanguage]] = {}
-        boundaries = [node for node in nodes_of(pattern) if isinstance(node, Boundary)]
-        kinds = {node.kind for node in boundaries}
-        self._word = self.alphabet.block(
-            next((node.word_characters for node in boundaries if node.word_characters), ())
-        )
-        self.looks_back: bool = bool(kinds - {"end"}) or (around is not None and around.looks_back)
+        known = {} if around is None else around.behind
+        self.behind: dict[_Sought, PatternLanguage] = {}
+        """The languages of the texts that end with what is looked for behind."""
+        for key, sought in _sought_behind(pattern):
+            self.behind[key] = known.get(key) or PatternLanguage(Concat((ANY_TEXT, sought)), around=self)
+        self._places = {key: place for place, key in enumerate(self.behind)}
         self._free = self.push(ANY_TEXT, _END), frozenset[_Obligation]()
-        self.start = self.state_before(frozenset([(self.push(pattern, _END), frozenset[_Obligation]())]), before)
+        self.start = self.state_of(frozenset([(self.push(pattern, _END), frozenset[_Obligation]())]))
 
     @property
     def work(self) -> int:
@@ -95,10 +126,12 @@ class PatternLanguage:
         """Allow as many steps again as one automaton may take."""
         self.counter.renew()
 
-    def state_before(self, branches: frozenset[_Branch], before: str) -> int:
-        """Return the state of some branches, behind `"start"`, a `"word"` character or an `"other"` one."""
+    def state_of(self, branches: frozenset[_Branch], before: _Before | None = None) -> int:
+        """Return the state of some branches, given what stands before; the start of the text, if it is not given."""
         is_everything = self._free in branches
-        content = frozenset([self._free]) if is_everything else branches, before if self.looks_back else ""
+        if before is None:
+            before = tuple([language.start for language in self.behind.values()])
+        content = (frozenset([self._free]), ()) if is_everything else (branches, before)
         state = self._states.get(content)
         if state is None:
             state = self._states[content] = len(self._contents)
@@ -129,7 +162,7 @@ class PatternLanguage:
             node = self._kept[key] = make()
         return node
 
-    def closure(self, rest: int, before: str) -> tuple[list[_Leaf], list[frozenset[_Obligation]]]:
+    def closure(self, rest: int, before: _Before) -> tuple[list[_Leaf], list[frozenset[_Obligation]]]:
         """Return what a stack reads next (block, stack, obligations), and the obligations under which it ends."""
         key = (rest, before)
         known = self._closures.get(key)
@@ -160,7 +193,7 @@ class PatternLanguage:
         return leaves, ends
 
     def _unfolded(  # noqa: C901  one case for each kind of node
-        self, node: Pattern, rest: int, before: str
+        self, node: Pattern, rest: int, before: _Before
     ) -> list[_Way]:
         """Return what a node goes on with."""
         none: frozenset[_Obligation] = frozenset()
@@ -194,6 +227,8 @@ class PatternLanguage:
             case Lookahead(pattern, negated):
                 language, state = self._looked(pattern, before)
                 return [(None, rest, frozenset({(language, state, not negated)}))]
+            case Lookbehind(pattern, negated):
+                return [(None, rest, held) for held in self._held_behind(id(pattern), before, negated=negated)]
         raise TypeError(f"{type(node).__name__} is not a pattern of characters alone")
 
     def _repeated(self, node: Repeat, rest: int) -> list[_Way]:
@@ -220,24 +255,42 @@ class PatternLanguage:
             ways.append((self.alphabet.block(ranges), self.push(after, rest), frozenset()))
         return ways
 
-    def _bounded(self, node: Boundary, rest: int, before: str) -> list[_Way]:
+    def _bounded(self, node: Boundary, rest: int, before: _Before) -> list[_Way]:
         if node.kind == "start":
-            return [(None, rest, frozenset())] if before == "start" else []
+            return [(None, rest, held) for held in self._held_behind((), before, negated=True)]
         if node.kind == "end":
             language, state = self._looked(self._made("empty", lambda: Literal("")), before, whole=True)
             return [(None, rest, frozenset({(language, state, True)}))]
-        language, state = self._looked(self._made("word", lambda: CharSet(node.word_characters)), before)
-        return [(None, rest, frozenset({(language, state, (before == "word") != (node.kind == "word"))}))]
+        word = self._made(node.word_characters, lambda: CharSet(node.word_characters))
+        language, state = self._looked(word, before)
+        is_behind_word = any(True for _ in self._held_behind(node.word_characters, before, negated=False))
+        return [(None, rest, frozenset({(language, state, is_behind_word != (node.kind == "word"))}))]
 
-    def _looked(self, pattern: Pattern, before: str, *, whole: bool = False) -> tuple["PatternLanguage", int]:
+    def _held_behind(self, key: "_Sought", before: _Before, *, negated: bool) -> Iterator[frozenset[_Obligation]]:
+        """Yield the obligations under which what is looked for behind is there; or, `negated`, is not."""
+        ends = self.behind[key].endings(before[self._places[key]])
+        if not negated:
+            yield from ends
+            return
+        for chosen in product(*ends):
+            self.counter.add(_UNFOLDING)
+            yield frozenset([(language, state, not is_included) for language, state, is_included in chosen])
+
+    def endings(self, state: int) -> Iterator[frozenset[_Obligation]]:
+        """Yield the obligations under each of which the text may end in a state."""
+        branches, before = self._contents[state]
+        for rest, held in branches:
+            for obligations in self.closure(rest, before)[1]:
+                yield held | obligations
+
+    def _looked(self, pattern: Pattern, before: _Before, *, whole: bool = False) -> tuple["PatternLanguage", int]:
         """Return the language of the texts that begin with a pattern, and its state behind what stands before."""
         if id(pattern) not in self._inner:
             ahead = pattern if whole else Concat((pattern, ANY_TEXT))
             self._inner[id(pattern)] = ahead, PatternLanguage(ahead, around=self)
         ahead, language = self._inner[id(pattern)]
-        return language, language.state_before(
-            frozenset([(language.push(ahead, _END), frozenset[_Obligation]())]), before
-        )
+        seen = tuple([before[self._places[key]] for key in language.behind])
+        return language, language.state_of(frozenset([(language.push(ahead, _END), frozenset[_Obligation]())]), seen)
 
     def row(self, state: int) -> list[int | None]:
         """Return the state that each class of characters leads to."""
@@ -257,12 +310,15 @@ class PatternLanguage:
                 obligations = held | more if more else held
                 following.setdefault(block, {})[after, obligations] = None
                 for language, inner, _ in obligations:
-                    tracked.setdefault((language, inner), len(tracked) + 1)
+                    tracked.setdefault((language, inner), len(tracked) + 2)
         found_by_block = list(following.values())
-        holding = self._holding([*following, self._word])
+        holding = self._holding([*following])
+        rows_behind = [language.row(inner) for language, inner in zip(self.behind.values(), before, strict=False)]
+        behind = zip(*rows_behind, strict=True) if rows_behind else repeat(())
         known: dict[tuple[Any, ...], int | None] = {}
         row: list[int | None] = []
-        for found in zip(holding, *[language.row(inner) for language, inner in tracked], strict=True):
+        inner_rows = [language.row(inner) for language, inner in tracked]
+        for found in zip(holding, behind, *inner_rows):  # noqa: B905  without anything behind there is no end of it
             if found not in known:
                 known[found] = self._successor(found_by_block, tracked, found)
             row.append(known[found])
@@ -283,14 +339,16 @@ class PatternLanguage:
         tracked: dict[tuple["PatternLanguage", int], int],
         found: Sequence[Any],
     ) -> int | None:
-        """Return the state behind a class, given its places among the leaves and the states of those tracked."""
-        places = found[0]
-        is_word = bool(places) and places[-1] == len(leaves)
-        held = [leaves[place] for place in (places[:-1] if is_word else places)]
+        """Return the state behind a class, given its places among the leaves and the states of those tracked.
+
+        `found` are these places, the states of the languages behind, and those of the languages tracked.
+        """
+        places, before = found[:2]
+        held = [leaves[place] for place in places]
         self.counter.add(1 + sum(map(len, held)))
         branches = chain.from_iterable(held)
         kept = frozenset(_kept_branches(branches, tracked, found) if tracked else branches)
-        return self.state_before(kept, "word" if is_word else "other") if kept else None
+        return self.state_of(kept, before) if kept else None
 
     def contains(self, text: str) -> bool:
         """Tell whether a text is in the language."""
@@ -307,14 +365,9 @@ class PatternLanguage:
         """Tell whether some branch ends here, with all its obligations met."""
         found = self._accepting.get(state)
         if found is None:
-            branches, before = self._contents[state]
             found = self._accepting[state] = any(
-                all(
-                    (inner is not None and language.accepts(inner)) == is_included
-                    for language, inner, is_included in held | obligations
-                )
-                for rest, held in branches
-                for obligations in self.closure(rest, before)[1]
+                all(language.accepts(inner) == is_included for language, inner, is_included in obligations)
+                for obligations in self.endings(state)
             )
         return found
 
