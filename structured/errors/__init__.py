@@ -94,15 +94,28 @@ class PatternError(StructuredError):
     Attributes:
         problem: What is wrong.
         pattern: The regular expression.
+        position: The character of it at which that is; None if it is all of it.
         remedy: What to do.
     """
 
-    def __init__(self, problem: str, *, pattern: str, remedy: str) -> None:
+    def __init__(self, problem: str, *, pattern: str, remedy: str, position: int | None = None) -> None:
         self.problem = problem
         self.pattern = pattern
+        self.position = position
         self.remedy = remedy
         shown = pattern if len(pattern) <= 200 else f"{pattern[:200]}… ({len(pattern):,} characters)"
-        super().__init__(f"{problem}, in the pattern {shown!r}. {remedy}")
+        lines = "" if position is None else f"\n{_under_caret(pattern, position)}"
+        super().__init__(f"{problem}, in the pattern {shown!r}. {remedy}{lines}")
+
+
+def _under_caret(text: str, position: int) -> str:
+    """Return some of a text around a position, on one line, with a caret below it."""
+    first = max(position - 40, 0)
+    before, after = (
+        "".join(character if character.isprintable() else "·" for character in piece)
+        for piece in (text[first:position], text[position : position + 40])
+    )
+    return f"    {before}{after}\n    {' ' * len(before)}^"
 
 
 class VocabularyError(StructuredError):

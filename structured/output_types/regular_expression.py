@@ -10,9 +10,8 @@ from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName
 from structured.output_types.json_output import JsonLayout
 from structured.output_types.resolve import resolve_json
 from structured.regex import Pattern, Reference, Scan, nodes_of, printed
-from structured.regex.character_classes import LINE_FEED
 from structured.regex.printing import MAX_PRINTED
-from structured.regex.syntax import Boundary
+from structured.regex.syntax import Lookbehind
 
 
 @deep
@@ -54,9 +53,9 @@ def to_regex(output_type: object, *, whitespace: WhitespaceName = DEFAULT_WHITES
             schema_path="" if location is None else location.pointer,
             remedy=_ONLY_THE_EXPRESSION,
         )
-    if any(_begins_lines(node) for scan in nodes if isinstance(scan, Scan) for node in _inside(scan)):
+    if any(isinstance(node, Lookbehind) for scan in nodes if isinstance(scan, Scan) for node in _inside(scan)):
         raise SchemaError(
-            "The start of a line, as (?m) and ^ have it, cannot be found in JSON by a regular expression",
+            "What stands before, as (?<=…) and (?m)^ look for it, cannot be found in JSON by a regular expression",
             keyword="pattern",
             remedy=_ONLY_THE_EXPRESSION,
         )
@@ -87,7 +86,3 @@ def _name_at(location: Location, root: str) -> str:
 def _inside(scan: Scan) -> Iterator[Pattern]:
     """Yield the nodes of the patterns that a scan runs beside each other."""
     return (node for pattern in scan.included + scan.excluded for node in nodes_of(pattern))
-
-
-def _begins_lines(node: Pattern) -> bool:
-    return isinstance(node, Boundary) and node.word_characters == LINE_FEED

@@ -4,9 +4,9 @@ What `\d`, `\w`, `\s` and `.` stand for is where dialects differ most: ECMA 262 
 Rust's `regex` (its documentation, "Perl character classes") and Python's `re` have those of Unicode.
 """
 
+import re
 import sys
 import unicodedata
-from collections.abc import Callable
 from functools import cache
 
 from structured.regex.character_sets import Range, normalise
@@ -119,7 +119,7 @@ def unicode_digits() -> tuple[Range, ...]:
 @cache
 def python_word() -> tuple[Range, ...]:
     r"""Return what `\w` is in Python: letters and numbers by `str.isalnum`, and the underscore."""
-    return _where(lambda character: character.isalnum() or character == "_")
+    return _found_by_re(r"\w+")
 
 
 @cache
@@ -142,11 +142,13 @@ def unassigned() -> tuple[Range, ...]:
 @cache
 def python_space() -> tuple[Range, ...]:
     r"""Return what `\s` is in Python: `str.isspace`."""
-    return _where(str.isspace)
+    return _found_by_re(r"\s+")
 
 
-def _where(holds: Callable[[str], bool]) -> tuple[Range, ...]:
-    return normalise((point, point) for point in range(sys.maxunicode + 1) if holds(chr(point)))
+def _found_by_re(expression: str) -> tuple[Range, ...]:
+    """Return the characters of which an expression finds one or more."""
+    every = "".join(map(chr, range(sys.maxunicode + 1)))
+    return normalise((found.start(), found.end() - 1) for found in re.finditer(expression, every))
 
 
 @cache

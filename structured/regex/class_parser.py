@@ -1,20 +1,23 @@
 r"""The reader of what stands for one character in a regular expression: `\d`, `\u00e9`, `[a-z]`, `\p{L}`."""
 
+import unicodedata
 from typing import NamedTuple
 
 from structured.errors import PatternError
 from structured.regex import character_classes as characters
 from structured.regex.character_sets import MAX_CODE_POINT, Range, complement, normalise
-from structured.regex.dialects import ECMA, PYTHON, RUST, Dialect, Ranges
+from structured.regex.dialects import ASCII_CLASSES, ECMA, PYTHON, RUST, Dialect, Ranges
+from structured.regex.python_case import in_any_case
 
 
 class Flags(NamedTuple):
-    """What `(?i)`, `(?m)`, `(?s)` and `(?x)` turn on."""
+    """What `(?i)`, `(?m)`, `(?s)`, `(?x)` and `(?a)` turn on."""
 
     i: bool = False
     m: bool = False
     s: bool = False
     x: bool = False
+    a: bool = False
 
 
 _CONTROLS = {"t": 0x09, "n": 0x0A, "v": 0x0B, "f": 0x0C, "r": 0x0D}
@@ -29,13 +32,20 @@ class ClassParser:
         self.position = 0
         self.flags = Flags()
 
-    def error(self, problem: str, remedy: str = "Correct the pattern.") -> PatternError:
-        """Return the error that says what is wrong, and where."""
-        return PatternError(f"{problem}, at character {self.position}", pattern=self.text, remedy=remedy)
+    def error(self, problem: str, remedy: str = "Correct the pattern.", position: int | None = None) -> PatternError:
+        """Return the error that says what is wrong, and where: where the parser is, if no other place is given."""
+        place = self.position if position is None else position
+        return PatternError(f"{problem}, at character {place}", pattern=self.text, remedy=remedy, position=place)
 
-    def unsupported(self, what: str) -> PatternError:
+    def unsupported(self, what: str, position: int | None = None) -> PatternError:
         """Return the error that says what cannot be enforced."""
-        return self.error(f"{what} cannot be enforced", "Say the same without it, or check it in a validator.")
+        return self.error(
+            f"{what} cannot be enforced", "Say the same without it, or check it in a validator.", position
+        )
+
+    def classes(self, name: str) -> Ranges:
+        r"""Return the characters of `\d`, `\w` or `\s`, as the flags have them."""
+        return ASCII_CLASSES[name] if self.flags.a else self.dialect.classes(name)
 
     def peek(self, text: str) -> bool:
         """Tell whether a text comes next."""
@@ -64,14 +74,10 @@ class ClassParser:
     def class_escape(self) -> tuple[Ranges, Ranges]:
         """Read what follows a backslash; return what it surely matches, and what it may match."""
         character = self.next()
-        if character in "dws":
-            ranges = self.dialect.classes(character)
-            return ranges, normalise([*ranges, *self.dialect.uncertain()]) if character != "s" else ranges
-        if character in "DWS":
-            self.position -= 1
-            self.text = f"{self.text[: self.position]}{character.lower()}{self.text[self.position + 1 :]}"
-            sure, possible = self.class_escape()
-            return complement(possible), complement(sure)
+        if character in "dwsDWS":
+            sure = self.classes(character.lower())
+            possible = normalise([*sure, *self.dialect.uncertain()]) if character not in "sS" else sure
+            return (complement(possible), complement(sure)) if character.isupper() else (sure, possible)
         if character in "pP" and (self.dialect is not PYTHON):
             return self._property(negated=character == "P")
         code_point = self._code_point(character)
@@ -95,7 +101,7 @@ class ClassParser:
         possible = normalise([*ranges, *characters.unassigned()])
         return (complement(possible), complement(ranges)) if negated else (ranges, possible)
 
-    def _code_point(self, character: str) -> int:
+    def _code_point(self, character: str) -> int:  # noqa: C901  one case for each kind of escape
         """Return the character that an escape stands for."""
         if character in _CONTROLS:
             return _CONTROLS[character]
@@ -105,6 +111,18 @@ class ClassParser:
             return self._hexadecimal(character)
         if character == "c" and self.dialect is ECMA and self.text[self.position : self.position + 1].isalpha():
             return ord(self.next()) % 32
+        if self.dialect is PYTHON and character == "N" and self.take("{"):
+            start = self.position
+            self.position = self.end_of("}")
+            try:
+                return ord(unicodedata.lookup(self.text[start : self.position - 1]))
+            except (KeyError, TypeError):
+                raise self.error("No character has this name", position=start) from None
+        if self.dialect is PYTHON and character in "01234567":
+            digits = character + self._octal_digits(2)
+            if int(digits, 8) > 0o377:
+                raise self.error("An octal escape is greater than 377")
+            return int(digits, 8)
         if character == "0":
             return 0
         if character in "<>" and self.dialect is RUST:
@@ -113,8 +131,14 @@ class ClassParser:
             raise self.error(f"The escape \\{character} is not known")
         return ord(character)
 
+    def _octal_digits(self, most: int) -> str:
+        start = self.position
+        while self.position - start < most and self.text[self.position : self.position + 1] in tuple("01234567"):
+            self.position += 1
+        return self.text[start : self.position]
+
     def _hexadecimal(self, letter: str) -> int:
-        if self.take("{"):
+        if self.dialect is not PYTHON and self.take("{"):
             start = self.position
             self.position = self.end_of("}")
             digits = self.text[start : self.position - 1]
@@ -128,7 +152,9 @@ class ClassParser:
         if not _is_hexadecimal(digits) or int(digits, 16) > MAX_CODE_POINT:
             raise self.error(f"{digits!r} is not a character")
         code_point = int(digits, 16)
-        if 0xD800 <= code_point < 0xDC00 and self.peek("\\u"):  # a pair of surrogates is one character
+        if (
+            self.dialect is not PYTHON and 0xD800 <= code_point < 0xDC00 and self.peek("\\u")
+        ):  # a pair of surrogates is one character
             low = self.text[self.position + 2 : self.position + 6]
             if _is_hexadecimal(low) and 0xDC00 <= int(low, 16) < 0xE000:
                 self.position += 6
@@ -137,6 +163,7 @@ class ClassParser:
 
     def class_ranges(self) -> tuple[Ranges, Ranges]:
         """Return what a class surely matches, and what it may match."""
+        start = self.position
         negated = self.take("^")
         sure: list[Range] = []
         possible: list[Range] = []
@@ -149,6 +176,10 @@ class ClassParser:
             possible += high
             is_first = False
         self.take("]")
+        if self.flags.i and self.dialect is PYTHON:
+            plain = complement(sure) if negated else normalise(sure)
+            here = in_any_case(f"[{self.text[start : self.position]}", plain, is_ascii=self.flags.a)
+            return here, here
         if self.flags.i:
             sure, possible = list(characters.without_case(tuple(sure))), list(characters.without_case(tuple(possible)))
         return (complement(possible), complement(sure)) if negated else (normalise(sure), normalise(possible))

@@ -25,6 +25,10 @@ class Dialect:
     end_of_text: str
 
 
+ASCII_CLASSES: dict[str, Ranges] = {"d": characters.DIGITS, "w": characters.WORD, "s": characters.POSIX["space"]}
+"""What the flag `a` makes of them."""
+
+
 def _ecma_class(name: str) -> Ranges:
     return {"d": characters.DIGITS, "w": characters.WORD, "s": characters.ECMA_SPACE}[name]
 

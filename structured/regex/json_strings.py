@@ -44,7 +44,7 @@ def escaped(pattern: Pattern, shared: dict[int, Pattern] | None = None) -> Patte
 
 
 @deep
-def _escaped(pattern: Pattern, known: dict[int, Pattern]) -> Pattern:  # noqa: C901  one case for each kind of node
+def _escaped(pattern: Pattern, known: dict[int, Pattern]) -> Pattern:  # noqa: C901, PLR0912  one case for each kind of node
     match pattern:
         case Literal(text):
             return Literal(json.dumps(text, ensure_ascii=False)[1:-1])

@@ -1,31 +1,55 @@
 r"""The parser of regular expressions: the pattern of the texts in which an expression is found.
 
 Three dialects: that of JSON Schema (ECMA 262 §22.2, with the leniency of its annex B), that of Pydantic (Rust's
-`regex`) and that of Python's `re`. Like all three it searches: `b` is found in `abc`. The pattern is that of the whole
-text, so that `b` becomes `.*b.*`, and the anchors at the ends of a choice are spent on the way; others stay as nodes.
+`regex`) and that of Python's `re`. Where it searches, as JSON Schema does, `b` is found in `abc`. The pattern is that
+of the whole text, so that `b` becomes `.*b.*`, and the anchors at the ends of a choice are spent on the way; others
+stay as nodes.
 
-What is no regular language (backreferences) or would need to look back is refused. A character class whose members
-depend on the version of Unicode is taken as small as it may be, and its complement too.
+What is no regular language (most backreferences) is refused. A character class whose members depend on the version of
+Unicode is taken as small as it may be, and its complement too; Python's are those of the Python that runs.
 """
 
+import re
 import sys
+import warnings
 from collections.abc import Callable
 from functools import lru_cache
+from typing import NoReturn
 
+from structured.errors import PatternError
+from structured.errors.recursion import deep
 from structured.regex import character_classes as characters
+from structured.regex.backreferences import without_references
 from structured.regex.character_sets import normalise
-from structured.regex.class_parser import ClassParser
-from structured.regex.dialects import ECMA, PYTHON, Dialect, Ranges
+from structured.regex.class_parser import ClassParser, Flags
+from structured.regex.dialects import ECMA, PYTHON, RUST, Dialect, Ranges
+from structured.regex.expression import (
+    Atomic,
+    Backreference,
+    Conditional,
+    Expression,
+    Group,
+    Look,
+    Mode,
+    Quantified,
+    choice,
+    sequence,
+)
+from structured.regex.priority import matched
+from structured.regex.python_case import equal_in_any_case, in_any_case
 from structured.regex.syntax import (
     ANY_CHARACTER,
     ANY_TEXT,
     EMPTY,
+    NOTHING,
     Alternation,
+    Assertion,
     Boundary,
     CharSet,
     Concat,
     Literal,
     Lookahead,
+    Lookbehind,
     Pattern,
     Repeat,
     Words,
@@ -37,12 +61,13 @@ from structured.regex.syntax import (
 from structured.regex.traversal import nodes_of
 
 _LINE_FEED = Literal("\n")
+_NO_FLAGS = Flags()
 
 _NOT_EMPTY = Lookahead(concat(Boundary("start"), Boundary("end")), negated=True)
 r"""Before 3.14, Python does not find `\B` in a text without characters."""
 
-NOTHING = Lookahead(EMPTY, negated=True)
-"""What no text matches."""
+_LOOKS = (("=", False, False), ("!", False, True), ("<=", True, False), ("<!", True, True))
+"""What begins a group that looks around, whether it looks behind, and whether for what is not there."""
 
 MAX_REPEATED = 1 << 20
 """Repetitions that a quantifier may ask for."""
@@ -56,13 +81,21 @@ def regex_to_pattern(text: str, dialect: Dialect) -> Pattern:
 
     Raises PatternError where it is malformed, or asks for what no automaton has.
     """
-    parser = _Parser(text, dialect)
-    pattern = parser.disjunction()
+    return _found(whole_regex_to_pattern(text, dialect))
+
+
+def whole_regex_to_pattern(text: str, dialect: Dialect, flags: Flags = _NO_FLAGS) -> Pattern:
+    """Return the pattern of the texts that a regular expression matches as a whole, as `re.fullmatch` does.
+
+    Raises PatternError where it is malformed, or asks for what no automaton has.
+    """
+    parser = _Parser(text, dialect, flags)
+    if dialect is PYTHON:
+        parser.check_by_re()
+    expression = parser.disjunction()
     if parser.position < len(text):
         raise parser.error("A closing parenthesis closes nothing")
-    if parser.lines_begin and parser.words_end:
-        raise parser.unsupported("A start of a line together with a border of a word")
-    return _found(pattern)
+    return matched(without_references(expression, parser.refuse), parser.refuse)
 
 
 def _found(pattern: Pattern) -> Pattern:
@@ -108,12 +141,15 @@ def _has_anchor(pattern: Pattern) -> bool:
 
 
 def _has_assertion(pattern: Pattern) -> bool:
-    return _has(pattern, lambda node: isinstance(node, Boundary | Lookahead))
+    return _has(pattern, lambda node: isinstance(node, Assertion))
 
 
 def _has(pattern: Pattern, holds: Callable[[Pattern], bool]) -> bool:
     return any(map(holds, nodes_of(pattern)))
 
+
+_PLAIN = re.compile(r"[^\\.^$*+?{}\[\]()|#\ud800-\udfff]+(?=[^\\.^$*+?{}\[\]()|#\ud800-\udfff])")
+"""Characters that stand for themselves, another of which follows."""
 
 _QUANTIFIERS = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 
@@ -121,58 +157,97 @@ _QUANTIFIERS = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 class _Parser(ClassParser):
     """Reads the whole, by recursive descent."""
 
-    def __init__(self, text: str, dialect: Dialect) -> None:
+    def __init__(self, text: str, dialect: Dialect, flags: Flags) -> None:
         super().__init__(text, dialect)
-        self.lines_begin = False
-        """Whether there is a start of a line; `words_end`, whether there is a border of a word."""
-        self.words_end = False
+        self.flags = flags
+        self.groups = 0
+        """How many groups that capture have been opened; `names`, their numbers by their names."""
+        self.names: dict[str, int] = {}
 
-    def disjunction(self) -> Pattern:
+    def check_by_re(self) -> None:
+        """Raise PatternError for what `re` does not accept."""
+        flags = re.NOFLAG
+        for letter, is_on in zip("IMSXA", self.flags, strict=True):
+            flags |= re.RegexFlag[letter] if is_on else re.NOFLAG
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                re.compile(self.text, flags)
+        except re.error as error:
+            problem = f"{error.msg[:1].upper()}{error.msg[1:]}"
+            if error.pos is None:
+                raise PatternError(problem, pattern=self.text, remedy="Correct the pattern.") from error
+            raise self.error(problem, position=error.pos) from error
+        except (RecursionError, OverflowError) as error:
+            problem = (
+                "Groups are nested too deeply for re" if isinstance(error, RecursionError) else "A count is too large"
+            )
+            raise self.error(problem, "Nest fewer groups, and repeat less.", 0) from error
+
+    def refuse(self, what: str, place: int) -> NoReturn:
+        """Raise the error that says what cannot be enforced, and where."""
+        raise self.unsupported(what, place)
+
+    @deep
+    def disjunction(self) -> Expression:
         """Read alternatives, up to a closing parenthesis or the end."""
         flags = self.flags
         options = [self.alternative()]
         while self.take("|"):
             options.append(self.alternative())
         self.flags = flags
-        return alternation(*options)
+        return choice(options)
 
-    def alternative(self) -> Pattern:
+    def alternative(self) -> Expression:
         """Read terms, one after the other."""
-        parts: list[Pattern] = []
+        parts: list[Expression] = []
         while self.position < len(self.text) and self.text[self.position] not in "|)":
-            if self.flags.x and self.text[self.position] in " \t\n\r\v\f#":
-                self._skip_comment()
+            if self._skips_comment():
                 continue
-            parts.append(self.quantified(self.atom()))
-        return concat(*parts)
+            plain = None if self.flags.i or self.flags.x else _PLAIN.match(self.text, self.position)
+            if plain is not None:  # all at once, but for a last one that a quantifier may follow
+                self.position = plain.end()
+                parts.append(Literal(plain[0]))
+                continue
+            atom = self.atom()
+            while self._skips_comment():
+                pass
+            parts.append(self.quantified(atom))
+        return sequence(parts)
 
-    def _skip_comment(self) -> None:
+    def _skips_comment(self) -> bool:
+        """Read a comment, or blanks that mean nothing; tell whether there were any."""
+        if self.dialect is PYTHON and self.take("(?#"):
+            self.position = self.end_of(")")
+            return True
+        if not self.flags.x or self.text[self.position : self.position + 1] not in (*" \t\n\r\v\f#",):
+            return False
         if self.next() == "#":
             end = self.text.find("\n", self.position)
             self.position = len(self.text) if end < 0 else end
+        return True
 
-    def quantified(self, atom: Pattern) -> Pattern:
+    def quantified(self, atom: Expression) -> Expression:
         """Read the quantifiers that follow an atom."""
+        place = self.position
         counts = self.quantifier()
         if counts is None:
             return atom
-        if isinstance(atom, Boundary) and self.dialect is not ECMA:
+        if isinstance(atom, Boundary) and self.dialect is RUST:  # of Python, re says so
             raise self.error("There is nothing to repeat")
         low, high = counts
         if high is not None and high < low:
             raise self.error("A quantifier has its numbers in the wrong order")
         if max(low, high or 0) > MAX_REPEATED:
             raise self.unsupported(f"A repetition of more than {MAX_REPEATED:,}")
-        if self.peek("+"):
-            if self.dialect is PYTHON:
-                raise self.unsupported("A possessive quantifier")
-        else:
-            self.take("?")  # whether it is lazy does not change the language
+        mode: Mode = "greedy"
+        if self.dialect is PYTHON and self.take("+"):
+            mode = "possessive"
+        elif not self.peek("+") and self.take("?"):
+            mode = "lazy"
         if self.quantifier_follows():
             raise self.error("A quantifier follows another")
-        if isinstance(atom, Boundary | Lookahead):
-            return atom if low > 0 else EMPTY
-        return repeat(atom, low, high)
+        return Quantified(atom, low, high, mode, place)
 
     def quantifier_follows(self) -> bool:
         """Tell whether there is one more quantifier, which Rust alone would allow."""
@@ -204,7 +279,7 @@ class _Parser(ClassParser):
             self.position += 1
         return self.text[start : self.position]
 
-    def atom(self) -> Pattern:
+    def atom(self) -> Expression:
         """Read one atom or assertion."""
         character = self.next()
         match character:
@@ -223,7 +298,7 @@ class _Parser(ClassParser):
                 raise self.error("There is nothing to repeat")
             case "{" if self._is_count():
                 raise self.error("There is nothing to repeat")
-        return self._one(ord(character))
+        return self._one(character)
 
     def _is_count(self) -> bool:
         before = self.position
@@ -233,11 +308,17 @@ class _Parser(ClassParser):
         finally:
             self.position = before
 
-    def _one(self, code_point: int) -> Pattern:
+    def _one(self, character: str) -> Pattern:
         """Return one character, or all that equal it but for the case."""
+        return self._any_of(((ord(character), ord(character)),), re.escape(character))
+
+    def _any_of(self, ranges: Ranges, written: str) -> Pattern:
+        """Return one of some characters, in any case if the case does not count; `written` is how `re` reads them."""
         if not self.flags.i:
-            return self._set(((code_point, code_point),))
-        return self._set(characters.without_case(((code_point, code_point),)))
+            return self._set(ranges)
+        if self.dialect is PYTHON:
+            return self._set(in_any_case(written, ranges, is_ascii=self.flags.a))
+        return self._set(characters.without_case(ranges))
 
     def _set(self, ranges: Ranges) -> Pattern:
         kept = normalise(ranges)
@@ -255,37 +336,64 @@ class _Parser(ClassParser):
         return Boundary("end")
 
     def _line_start(self) -> Pattern:
-        """Return the start of the text, or what stands behind a line feed: `(?m)^`.
+        """Return the start of the text, or what stands behind a line feed: `(?m)^`."""
+        return alternation(Boundary("start"), Lookbehind(_LINE_FEED))
 
-        Behind one is where, of the characters on both sides, just one is a line feed and not the next, or both are.
-        """
-        self.lines_begin = True
-        return alternation(
-            Boundary("start"),
-            concat(Boundary("word", characters.LINE_FEED), Lookahead(_LINE_FEED, negated=True)),
-            concat(Boundary("within", characters.LINE_FEED), Lookahead(_LINE_FEED)),
-        )
-
-    def group(self) -> Pattern:
+    def group(self) -> Expression:
         """Read what follows an opening parenthesis."""
+        place = self.position - 1
         if not self.take("?"):
-            return self._closed()
-        for mark, negated in (("=", False), ("!", True)):
+            return self._captured(place)
+        for mark, is_behind, is_negated in _LOOKS:
             if self.take(mark):
-                if self.dialect.name == "Rust":
-                    raise self.error("Rust's regular expressions do not look ahead")
-                return Lookahead(self._closed(), negated)
-        if self.peek("<=") or self.peek("<!"):
-            raise self.unsupported("To look behind")
+                if self.dialect is RUST:
+                    raise self.error("Rust's regular expressions do not look around")
+                return Look(self._closed(), is_behind, is_negated, place)
+        if self.dialect is PYTHON:
+            if self.take("P="):
+                return self._reference(self._until(")"), place)
+            if self.take(">"):
+                return Atomic(self._closed(), place)
+            if self.take("("):
+                return self._conditional(place)
         if self.take("P<") or self.take("<"):
-            self.position = self.end_of(">")
-            return self._closed()
-        if self.take("#") and self.dialect is PYTHON:
-            self.position = self.end_of(")")
-            return EMPTY
+            self.names[self._until(">")] = self.groups + 1
+            return self._captured(place)
         return self._flagged()
 
-    def _flagged(self) -> Pattern:
+    def _captured(self, place: int) -> Expression:
+        self.groups += 1
+        return Group(self.groups, self._closed(), place)
+
+    def _until(self, mark: str) -> str:
+        """Read up to a mark, and the mark."""
+        start = self.position
+        self.position = self.end_of(mark)
+        return self.text[start : self.position - len(mark)]
+
+    def _reference(self, name: str, place: int) -> Expression:
+        """Return a reference to a group, by its name or number."""
+
+        def alike(character: str) -> Pattern:
+            if not ignores_case:
+                return Literal(character)
+            return self._set(equal_in_any_case(character, is_ascii=is_ascii))
+
+        ignores_case, is_ascii = self.flags.i, self.flags.a
+        return Backreference(self.names[name] if name in self.names else int(name), alike, place)
+
+    def _conditional(self, place: int) -> Expression:
+        """Read the two sides of what depends on a group, behind `(?(`."""
+        name = self._until(")")
+        flags = self.flags
+        met = self.alternative()
+        unmet = self.alternative() if self.take("|") else EMPTY
+        self.flags = flags
+        if not self.take(")"):
+            raise self.error("A group is not closed")
+        return Conditional(self.names[name] if name in self.names else int(name), met, unmet, place)
+
+    def _flagged(self) -> Expression:
         """Read flags and the group that they are for; without a group they are for the rest of this one."""
         flags, turned_on = self.flags, True
         letters = "imsxUu" if self.dialect.name == "Rust" else "imsxaLu"
@@ -295,8 +403,10 @@ class _Parser(ClassParser):
                 turned_on = False
             elif letter not in letters:
                 raise self.unsupported(f"The group (?{letter}")
-            elif letter in "imsx":
+            elif letter in "imsx" or (letter == "a" and self.dialect is PYTHON):
                 flags = flags._replace(**{letter: turned_on})
+            elif letter == "u" and self.dialect is PYTHON:
+                flags = flags._replace(a=False)
             elif letter != "U" and not (letter == "u" and turned_on):
                 raise self.unsupported(f"The flag {letter}")
         if self.next() == ")":
@@ -307,29 +417,35 @@ class _Parser(ClassParser):
         self.flags = before
         return pattern
 
-    def _closed(self) -> Pattern:
+    def _closed(self) -> Expression:
         pattern = self.disjunction()
         if not self.take(")"):
             raise self.error("A group is not closed")
         return pattern
 
-    def escape(self) -> Pattern:
+    def escape(self) -> Expression:
         """Read what follows a backslash, outside a class."""
+        start = self.position - 1
         character = self.next()
         if character in "bB" and not (self.dialect.name == "Rust" and self.peek("{")):
-            self.words_end = True
-            boundary = Boundary("word" if character == "b" else "within", self.dialect.classes("w"))
+            boundary = Boundary("word" if character == "b" else "within", self.classes("w"))
             within_nothing = character == "B" and self.dialect is PYTHON and sys.version_info < (3, 14)
             return concat(boundary, _NOT_EMPTY) if within_nothing else boundary
         if character in "AzZ" and self.dialect is not ECMA:
             if character not in ("A", self.dialect.end_of_text):
                 raise self.error(f"The escape \\{character} is not known")
             return Boundary("start" if character == "A" else "end")
-        if character in "123456789" or (character == "k" and self.peek("<")):
+        if self.dialect is PYTHON and character in "123456789":
+            octal = self.text[self.position - 1 : self.position + 2]
+            if not (len(octal) == 3 and set(octal) <= set("01234567")):
+                second = self.text[self.position : self.position + 1]
+                self.position += second in tuple("0123456789")
+                return self._reference(self.text[start + 1 : self.position], start)
+        elif character in "123456789" or (character == "k" and self.peek("<")):
             raise self.unsupported("A backreference")
         self.position -= 1
         sure, _ = self.class_escape()
-        return self._set(characters.without_case(sure) if self.flags.i else sure)
+        return self._any_of(sure, self.text[start : self.position])
 
     def char_class(self) -> Pattern:
         """Read what follows an opening bracket."""

@@ -4,9 +4,9 @@ Six kinds of node, made by functions that keep every tree non-empty (some text m
 `char_set`, `concat`, `alternation`, `repeat`. Four more, `Members`, `Unlike`, `Scan` and `Quotation`, say in linear
 space what JSON objects and strings need and what would otherwise take a square or more. `Reference` lets a pattern
 contain itself, which takes it beyond regular expressions. `Boundary`, `Lookahead` and `Lookbehind` match no character
-but say something of their neighbourhood: they come from the patterns that people write, and `automata/dfa/` takes them out
-before anything follows the tree. `str(node)` is the same language as a Python `re` pattern, where there is one. Lone
-surrogates are not characters: no node matches one, and no UTF-8 text has one.
+but say something of their neighbourhood: they come from the patterns that people write, and `automata/dfa/` takes them
+out before anything follows the tree. `str(node)` is the same language as a Python `re` pattern, where there is one.
+Lone surrogates are not characters: no node matches one, and no UTF-8 text has one.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -284,6 +284,9 @@ Pattern = (
     | Scan
     | Quotation
 )
+
+Assertion = Boundary | Lookahead | Lookbehind
+"""What matches no character."""
 
 EMPTY = Literal("")
 

@@ -147,7 +147,7 @@ def test_dialects_by_example(regex: str, dialect: Dialect, found: list[str], mis
 
 
 @pytest.mark.parametrize("dialect", [ECMA, RUST, PYTHON], ids=lambda dialect: dialect.name)
-@pytest.mark.parametrize("regex", ["(a", "a)", "[a", "*a", "a{2,1}", "a**", "(?", "\\", "[b-a]", "(?<=a)b", "(?Q)a"])
+@pytest.mark.parametrize("regex", ["(a", "a)", "[a", "*a", "a{2,1}", "a**", "(?", "\\", "[b-a]", "(?Q)a"])
 def test_what_is_malformed_or_unsupported_is_an_error(regex: str, dialect: Dialect) -> None:
     """It says what is wrong, and at which character."""
     with pytest.raises(PatternError, match="character"):
@@ -155,10 +155,24 @@ def test_what_is_malformed_or_unsupported_is_an_error(regex: str, dialect: Diale
 
 
 def test_backreferences_are_refused() -> None:
-    """They are no regular language."""
-    for dialect in (ECMA, PYTHON):
-        with pytest.raises(PatternError, match="backreference"):
-            regex_to_pattern(r"(a)\1", dialect)
+    """They are no regular language. Those of Python are, where a group has few values."""
+    with pytest.raises(PatternError, match="backreference"):
+        regex_to_pattern(r"(a)\1", ECMA)
+    with pytest.raises(PatternError, match="reference to a group"):
+        regex_to_pattern(r"(a*)\1", PYTHON)
+
+
+@pytest.mark.parametrize(
+    ("regex", "found", "missed"),
+    [
+        (r"(?<=a+)b", ["ab", "xaab"], ["b", "ba"]),
+        (r"^(?<!x.*)b", ["b"], ["xb"]),
+        (r"(?<=^|,)b", ["b", "a,b"], ["ab"]),
+    ],
+)
+def test_ecma_looks_behind_for_texts_of_any_length(regex: str, found: list[str], missed: list[str]) -> None:
+    assert [text for text in found if not finds(regex, ECMA, text)] == []
+    assert [text for text in missed if finds(regex, ECMA, text)] == []
 
 
 @pytest.mark.thorough

@@ -183,7 +183,7 @@ class PatternLanguage:
                 ends.append(obligations)
                 continue
             ways = self._unfolded(top[0], top[1], before)
-            self.counter.add(_UNFOLDING + len(ways))
+            self.counter.add(_UNFOLDING + len(ways) + len(obligations))
             for block, follower, more in ways:
                 if block is None:
                     open_ends.append((follower, obligations | more))
@@ -192,7 +192,7 @@ class PatternLanguage:
         self._closures[key] = leaves, ends
         return leaves, ends
 
-    def _unfolded(  # noqa: C901  one case for each kind of node
+    def _unfolded(  # noqa: C901, PLR0912  one case for each kind of node
         self, node: Pattern, rest: int, before: _Before
     ) -> list[_Way]:
         """Return what a node goes on with."""
@@ -308,6 +308,7 @@ class PatternLanguage:
             self.counter.add(1 + len(leaves))
             for block, after, more in leaves:
                 obligations = held | more if more else held
+                self.counter.add(len(obligations))
                 following.setdefault(block, {})[after, obligations] = None
                 for language, inner, _ in obligations:
                     tracked.setdefault((language, inner), len(tracked) + 2)

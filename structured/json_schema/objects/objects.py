@@ -27,8 +27,7 @@ from structured.json_schema.strings.names import SortedNames, finds, language_of
 from structured.regex import EMPTY, Literal, Pattern, Unlike, Words, alternation, concat, literal, optional, words
 from structured.regex.dialects import ECMA, RUST, Dialect
 from structured.regex.json_strings import escaped
-from structured.regex.parser import NOTHING
-from structured.regex.syntax import ANY_TEXT
+from structured.regex.syntax import ANY_TEXT, NOTHING
 from structured.regex.traversal import ends_alone
 
 _COMBINING = frozenset({"patternProperties", "unevaluatedProperties"})

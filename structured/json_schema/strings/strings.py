@@ -30,7 +30,7 @@ from structured.regex.character_sets import UNESCAPED_RANGES
 from structured.regex.dialects import ECMA
 from structured.regex.json_strings import escaped
 from structured.regex.parser import regex_to_pattern
-from structured.regex.syntax import ANY_CHARACTER, ANY_TEXT, Boundary, Lookahead, Scan, words
+from structured.regex.syntax import ANY_CHARACTER, ANY_TEXT, Assertion, Scan, words
 
 _HEX = chars("0123456789ABCDEFabcdef")
 UNESCAPED = char_set(*UNESCAPED_RANGES)
@@ -206,7 +206,7 @@ NO_RULES = Rules((), (), 0, None)
 
 
 def _is_plain(pattern: Pattern) -> bool:
-    return not any(isinstance(node, Boundary | Lookahead) for node in nodes_of(pattern))
+    return not any(isinstance(node, Assertion) for node in nodes_of(pattern))
 
 
 _SCANS: dict[tuple[object, ...], tuple[Rules, Scan | None]] = {}

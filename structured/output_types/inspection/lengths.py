@@ -17,6 +17,7 @@ from structured.regex.syntax import (
     Concat,
     Literal,
     Lookahead,
+    Lookbehind,
     Members,
     Pattern,
     Quotation,
@@ -102,7 +103,7 @@ def _lengths(node: Pattern, known: dict[int, Lengths]) -> Lengths:  # noqa: C901
             return _of_scan(node)
         case Quotation(texts):
             return Lengths(texts.shortest, texts.longest)
-        case Boundary() | Lookahead():
+        case Boundary() | Lookahead() | Lookbehind():
             return Lengths(0, 0)
 
 

@@ -1,0 +1,277 @@
+r"""References to groups, resolved: what a group has captured is followed through the expression, value by value.
+
+`(["']).*\1` is `".*"|'.*'`. That is possible where a group has few values, and where it is known which of them a
+reference means: a group inside of a repetition, with the reference behind it, may have the value of an earlier one.
+"""
+
+from collections.abc import Iterable, Mapping
+from itertools import product
+from typing import Final
+
+from structured.errors.recursion import deep
+from structured.regex.character_sets import Range
+from structured.regex.expression import (
+    Atomic,
+    Backreference,
+    Choice,
+    Conditional,
+    Expression,
+    Group,
+    Look,
+    Quantified,
+    Sequence,
+    choice,
+    expressions_in,
+    parts_of,
+    sequence,
+)
+from structured.regex.priority import Refuse
+from structured.regex.syntax import EMPTY, NOTHING, CharSet, Literal, Words
+
+MAX_VALUES = 5_000
+"""Texts of one group that are told apart."""
+
+MAX_CAPTURED = 2_000
+"""Combinations of what several groups have captured."""
+
+MAX_UNROLLED = 4
+"""Repetitions of a group that are written out one by one."""
+
+_SET: Final = object()
+_STALE: Final = object()
+
+_Captured = tuple[tuple[int, object], ...]
+"""What groups have captured, in the order of their numbers: a text, that they have, or what is not known."""
+
+
+def without_references(expression: Expression, refuse: Refuse) -> Expression:
+    """Return an expression that matches the same texts and refers to no group."""
+    references = {node.number for node in expressions_in(expression) if isinstance(node, Backreference | Conditional)}
+    if not references:
+        return expression
+    by_text = {node.number for node in expressions_in(expression) if isinstance(node, Backreference)}
+    return choice(_Resolution(references, by_text, refuse).resolved(expression, (), frozenset()).values())
+
+
+class _Resolution:
+    """The groups that are referred to, and how."""
+
+    def __init__(self, references: set[int], by_text: set[int], refuse: Refuse) -> None:
+        self.references = references
+        self.by_text = by_text
+        self.refuse = refuse
+        self._sets: dict[int, tuple[Expression, frozenset[int]]] = {}
+        self._reads: dict[int, tuple[Expression, frozenset[int]]] = {}
+
+    @deep
+    def resolved(  # noqa: C901  one case for each kind of node
+        self, expression: Expression, captured: _Captured, later: frozenset[int]
+    ) -> dict[_Captured, Expression]:
+        """Return for what groups may have captured in the end the expression that captures that.
+
+        `later` are the groups that are referred to behind the expression; of others nothing is kept.
+        """
+        if not self.groups_set_in(expression) and not self.groups_read_in(expression):
+            return {_kept(captured, later): expression}
+        match expression:
+            case Sequence(parts):
+                return self._in_order(parts, captured, later)
+            case Choice(options):
+                return _joined(way for option in options for way in self.resolved(option, captured, later).items())
+            case Group(number, item):
+                return (
+                    self._captures(expression, captured, later)
+                    if number in self.references
+                    else (self.resolved(item, captured, later))
+                )
+            case Conditional(number, met, unmet, place):
+                value = dict(captured).get(number)
+                if value is _STALE:
+                    self._refuse_stale(place)
+                return self.resolved(unmet if value is None else met, captured, later)
+            case Backreference(number, alike, place):
+                value = dict(captured).get(number)
+                if value is _STALE:
+                    self._refuse_stale(place)
+                found = sequence(map(alike, value)) if isinstance(value, str) else NOTHING
+                return {_kept(captured, later): found}
+            case Quantified():
+                return self._repeated(expression, captured, later)
+            case Atomic(item, place):
+                return {_kept(captured, later): Atomic(self._alone(item, captured, place), place)}
+            case Look(item, is_behind, is_negated, place):
+                inside = self._alone(item, captured, place)
+                return {_kept(captured, later): Look(inside, is_behind, is_negated, place)}
+        raise TypeError(f"{type(expression).__name__} refers to no group")
+
+    def _refuse_stale(self, place: int) -> None:
+        self.refuse("A reference to a group that is open, or that an earlier repetition may have captured,", place)
+
+    def _in_order(
+        self, parts: tuple[Expression, ...], captured: _Captured, later: frozenset[int]
+    ) -> dict[_Captured, Expression]:
+        needed = [later]
+        for part in reversed(parts[1:]):
+            needed.append(needed[-1] | self.groups_read_in(part))
+        found: dict[_Captured, Expression] = {captured: EMPTY}
+        for part, after in zip(parts, reversed(needed), strict=True):
+            found = _joined(
+                (kept, sequence((before, way)))
+                for known, before in found.items()
+                for kept, way in self.resolved(part, known, after).items()
+            )
+            if len(found) > MAX_CAPTURED:
+                group = next(node for node in expressions_in(part) if isinstance(node, Group))
+                self.refuse(f"A choice among more than {MAX_CAPTURED:,} combinations of captured texts", group.place)
+        return found
+
+    def _captures(self, group: Group, captured: _Captured, later: frozenset[int]) -> dict[_Captured, Expression]:
+        """Return the ways to capture each value of a group that is referred to."""
+        number, is_read = group.number, group.number in later
+        own = number in self.groups_read_in(group.item)  # CPython may find there what an earlier attempt has left
+        known_inside = _kept({**dict(captured), number: _STALE}, frozenset(self.references)) if own else captured
+        inside = self.resolved(group.item, known_inside, later - {number})
+        if not is_read:
+            return inside
+        if number not in self.by_text:
+            return _joined((_kept({**dict(known), number: _SET}, later), way) for known, way in inside.items())
+        ways: list[tuple[_Captured, Expression]] = []
+        for known, way in inside.items():
+            values = _texts(way)
+            if values is None:
+                self.refuse(
+                    f"A reference to a group that may capture more than {MAX_VALUES:,} texts, or that looks around,",
+                    group.place,
+                )
+            ways += [(_kept({**dict(known), number: value}, later), Literal(value)) for value in sorted(values)]
+        return _joined(ways)
+
+    def _repeated(self, node: Quantified, captured: _Captured, later: frozenset[int]) -> dict[_Captured, Expression]:
+        item, sets = node.item, self.groups_set_in(node.item)
+        if node.mode == "possessive" or not sets:
+            inside = self._alone(item, captured, node.place)
+            return {_kept(captured, later): Quantified(inside, node.minimum, node.maximum, node.mode, node.place)}
+        most = node.maximum
+        if most is not None and (most <= 1 or (most <= MAX_UNROLLED and not _may_be_empty(item))):
+            ways = [sequence([item] * count) for count in range(node.minimum, most + 1)]
+            return _joined(way for one in ways for way in self.resolved(one, captured, later).items())
+        if sets & later:
+            self.refuse("A reference to a group inside of a repetition, from outside of it,", node.place)
+        unknown = _kept({**dict(captured), **dict.fromkeys(sets, _STALE)}, frozenset(self.references))
+        outside = frozenset(self.references) - sets
+        inside = choice(self.resolved(item, unknown, self.groups_read_in(item) & outside).values())
+        return {_kept(captured, later): Quantified(inside, node.minimum, most, node.mode, node.place)}
+
+    def _alone(self, expression: Expression, captured: _Captured, place: int) -> Expression:
+        """Return what becomes of an expression that is matched by itself, and may refer to groups but have none."""
+        if self.groups_set_in(expression):
+            self.refuse("A reference to a group inside of an atomic group or of what looks around", place)
+        return choice(self.resolved(expression, captured, frozenset()).values())
+
+    def groups_set_in(self, expression: Expression) -> frozenset[int]:
+        """Return the groups in an expression that are referred to somewhere."""
+        return self._collected(expression, self._sets, sets=True)
+
+    def groups_read_in(self, expression: Expression) -> frozenset[int]:
+        """Return the groups that an expression refers to."""
+        return self._collected(expression, self._reads, sets=False)
+
+    @deep
+    def _collected(
+        self, expression: Expression, known: dict[int, tuple[Expression, frozenset[int]]], *, sets: bool
+    ) -> frozenset[int]:
+        """Return the groups that an expression sets, or those that it reads."""
+        found = known.get(id(expression))
+        if found is None:
+            own: set[int] = set()
+            match expression:
+                case Group(number) if sets:
+                    own = {number} & self.references
+                case Backreference(number) | Conditional(number) if not sets:
+                    own = {number}
+            below = [self._collected(part, known, sets=sets) for part in parts_of(expression)]
+            found = known[id(expression)] = expression, frozenset(own).union(*below)
+        return found[1]
+
+
+@deep
+def _may_be_empty(expression: Expression) -> bool:
+    """Tell whether an expression may match the empty text, after which CPython repeats it no more."""
+    match expression:
+        case Sequence(parts):
+            return all(map(_may_be_empty, parts))
+        case Choice(options):
+            return any(map(_may_be_empty, options))
+        case Group(_, item) | Atomic(item):
+            return _may_be_empty(item)
+        case Conditional(_, met, unmet):
+            return _may_be_empty(met) or _may_be_empty(unmet)
+        case Quantified(item, minimum):
+            return minimum == 0 or _may_be_empty(item)
+        case Literal(text):
+            return not text
+        case CharSet():
+            return False
+    return True
+
+
+def _kept(captured: _Captured | Mapping[int, object], later: frozenset[int]) -> _Captured:
+    """Return what has been captured by the groups that are still referred to."""
+    return tuple(sorted((pair for pair in dict(captured).items() if pair[0] in later), key=lambda pair: pair[0]))
+
+
+def _joined(ways: Iterable[tuple[_Captured, Expression]]) -> dict[_Captured, Expression]:
+    """Return the ways to capture the same as one."""
+    found: dict[_Captured, list[Expression]] = {}
+    for captured, way in ways:
+        found.setdefault(captured, []).append(way)
+    return {captured: choice(same) for captured, same in found.items()}
+
+
+@deep
+def _texts(expression: Expression) -> set[str] | None:  # noqa: C901  one case for each kind of node
+    """Return the texts that an expression matches; None if they are many, or depend on what stands around."""
+    found: set[str] | None = None
+    match expression:
+        case Literal(text):
+            found = {text}
+        case Words(texts):
+            found = set(texts)
+        case CharSet(ranges):
+            found = _characters(ranges)
+        case Group(_, item):
+            found = _texts(item)
+        case Choice(options):
+            found = set()
+            for option in options:
+                more = _texts(option)
+                if more is None:
+                    return None
+                found |= more
+        case Sequence(parts):
+            found = _products([_texts(part) for part in parts])
+        case Quantified(item, minimum, int(maximum), "greedy" | "lazy") if maximum <= MAX_VALUES:
+            one, every = _texts(item), {""}
+            found = {""} if minimum == 0 else set()
+            for count in range(1, maximum + 1):
+                longer = _products([every, one])
+                if longer is None or len(found) > MAX_VALUES:
+                    return None
+                every = longer
+                found |= every if count >= minimum else set()
+    return found if found is not None and len(found) <= MAX_VALUES else None
+
+
+def _characters(ranges: tuple[Range, ...]) -> set[str] | None:
+    if sum(high - low + 1 for low, high in ranges) > MAX_VALUES:
+        return None
+    return {chr(point) for low, high in ranges for point in range(low, high + 1)}
+
+
+def _products(parts: list[set[str] | None]) -> set[str] | None:
+    found = {""}
+    for part in parts:
+        if part is None or len(found) * len(part) > MAX_VALUES:
+            return None
+        found = {before + after for before, after in product(found, part)}
+    return found

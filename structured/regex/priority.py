@@ -1,0 +1,329 @@
+r"""The texts that an expression matches, where it matters which match is found first.
+
+An atomic group takes the first match of what is inside and no other: `(?>a|ab)c` does not match `abc`. What is tried
+before a match is a condition on the text that follows: `(?>a|ab)` is `a|(?!a)ab`, and `(?>a*b?)` is `a*(?!a)(b|(?!b))`.
+So each is written out with lookaheads, after which the order is of no account any more.
+
+`first_match(expression, after)` are the first matches after which `after` can follow, provided that it does.
+
+A possessive quantifier is not quite an atomic group around a greedy one: CPython looks for each repetition as for an
+atomic group of its own, so that `(?:a|ab){2}+` does not match `aba`, and `(?>(?:a|ab){2})` does.
+"""
+
+from collections.abc import Callable
+from typing import NoReturn
+
+from structured.errors.recursion import deep
+from structured.regex.expression import (
+    Atomic,
+    Backreference,
+    Choice,
+    Conditional,
+    Expression,
+    Group,
+    Look,
+    Quantified,
+    Sequence,
+    choice,
+    sequence,
+)
+from structured.regex.syntax import (
+    EMPTY,
+    NOTHING,
+    Alternation,
+    Boundary,
+    CharSet,
+    Concat,
+    Literal,
+    Lookahead,
+    Lookbehind,
+    Pattern,
+    Repeat,
+    Words,
+    alternation,
+    concat,
+    repeat,
+)
+
+MAX_UNROLLED = 100
+"""Repetitions in an atomic group that are written out one by one."""
+
+Refuse = Callable[[str, int], NoReturn]
+"""Raises the error that says what is unsupported, and at which character."""
+
+
+def matched(expression: Expression, refuse: Refuse) -> Pattern:
+    """Return the texts that an expression without references to groups matches."""
+    return _Reader(refuse).matched(expression)
+
+
+class _Reader:
+    """One expression on its way to a pattern."""
+
+    def __init__(self, refuse: Refuse) -> None:
+        self.refuse = refuse
+        self._matched: dict[int, tuple[Expression, Pattern]] = {}
+
+    def matched(self, expression: Expression) -> Pattern:
+        """Return the texts that an expression matches in some way; the same pattern each time."""
+        known = self._matched.get(id(expression))
+        if known is None:
+            known = self._matched[id(expression)] = expression, self._read(expression)
+        return known[1]
+
+    @deep
+    def _read(self, expression: Expression) -> Pattern:
+        match expression:
+            case Sequence(parts):
+                return concat(*map(self.matched, parts))
+            case Choice(options):
+                return alternation(*map(self.matched, options))
+            case Group(_, item):
+                return self.matched(item)
+            case Atomic(item):
+                return self.first_match(item, ())
+            case Look(item, is_behind, is_negated):
+                return (Lookbehind if is_behind else Lookahead)(self.matched(item), is_negated)
+            case Quantified(mode="possessive"):
+                return self._possessive(expression)
+            case Quantified(item, minimum, maximum):
+                return _repeated(self.matched(item), minimum, maximum)
+            case Backreference() | Conditional():
+                raise TypeError("references to groups are resolved before")
+        return expression
+
+    @deep
+    def first_match(self, expression: Expression, after: tuple[Pattern, ...]) -> Pattern:
+        """Return the first matches of an expression after which something can follow, provided that it does."""
+        match expression:
+            case Sequence(parts):
+                found: list[Pattern] = []
+                for part in reversed(parts):
+                    found.append(self.first_match(part, after))
+                    after = (self.matched(part), *after) if _is_needed(parts) else after
+                return concat(*found[::-1])
+            case Choice(options):
+                ways: list[Pattern] = []
+                before: list[Pattern] = []
+                for option in options:
+                    only_here = [_cannot_follow((alternation(*before), *after))] if before else []
+                    ways.append(concat(*only_here, self.first_match(option, after)))
+                    before.append(self.matched(option))
+                return alternation(*ways)
+            case Group(_, item):
+                return self.first_match(item, after)
+            case Quantified(mode="greedy" | "lazy"):
+                return self._first_repetitions(expression, after)
+        return self.matched(expression)
+
+    def _first_repetitions(  # noqa: C901  greedy and lazy, limited and not
+        self, node: Quantified, after: tuple[Pattern, ...]
+    ) -> Pattern:
+        item, minimum, maximum = node.item, node.minimum, node.maximum
+        is_lazy = node.mode == "lazy"
+        if maximum == 0:
+            return EMPTY
+        if _may_be_empty(self.matched(item)):
+            if is_lazy and maximum != 1:
+                self.refuse("A lazy repetition of what may be empty, inside of an atomic group", node.place)
+            if not is_lazy:
+                filled, minimum = self._filled(node, is_last=not _trimmed(after))
+                if filled is None:
+                    return _repeated(self.first_match(item, after), node.minimum, maximum)
+                item = filled
+        again = self.matched(item)
+        if not is_lazy and not _trimmed(after) and minimum <= 1:  # each repetition that is found stays
+            return self._in_isolation(self.first_match(item, ()), minimum, maximum)
+        if minimum > MAX_UNROLLED or (maximum or 0) > MAX_UNROLLED:
+            self.refuse(f"A repetition of more than {MAX_UNROLLED} inside of an atomic group", node.place)
+
+        def rest(low: int, high: int | None) -> tuple[Pattern, ...]:
+            return (_repeated(again, low, high), *after)
+
+        def one(low: int, high: int | None) -> Pattern:
+            """Return a repetition, after which so many may follow."""
+            return self.first_match(item, rest(low, high))
+
+        fewer = None if maximum is None else maximum - minimum
+        needed = [one(minimum - done, None if maximum is None else maximum - done) for done in range(1, minimum + 1)]
+        if fewer is None:
+            more = concat(_cannot_follow(after), one(0, None)) if is_lazy else one(0, None)
+            end = EMPTY if is_lazy else _cannot_follow((again, *rest(0, None)))
+            return concat(*needed, _repeated(more, 0, None), end)
+        found: Pattern = EMPTY
+        for left in range(fewer):
+            if is_lazy:
+                found = alternation(EMPTY, concat(_cannot_follow(after), one(0, left), found))
+            else:
+                found = alternation(concat(one(0, left), found), _cannot_follow((again, *rest(0, left))))
+        return concat(*needed, found)
+
+    def _possessive(self, node: Quantified) -> Pattern:
+        """Return repetitions of which each is looked for by itself."""
+        if node.maximum == 0:
+            return EMPTY
+        item, minimum = self._filled(node, is_last=True)
+        if item is None:
+            return _repeated(self.first_match(node.item, ()), node.minimum, node.maximum)
+        return self._in_isolation(self.first_match(item, ()), minimum, node.maximum)
+
+    def _in_isolation(self, item: Pattern, minimum: int, maximum: int | None) -> Pattern:
+        """Return as many of an item as there are, `maximum` at most, each of which is found in one way alone."""
+        no_more = Lookahead(item, negated=True)
+        if maximum is None:
+            return concat(repeat(item, minimum, None), no_more)
+        every = repeat(item, maximum, maximum)
+        return every if minimum == maximum else alternation(every, concat(repeat(item, minimum, maximum - 1), no_more))
+
+    def _filled(self, node: Quantified, *, is_last: bool) -> tuple[Expression | None, int]:
+        """Return what a quantifier repeats that is not empty, None if there is none, and how often at least.
+
+        `is_last` is whether anything may follow, so that the first match stays.
+        """
+        if not _may_be_empty(self.matched(node.item)):
+            return node.item, node.minimum
+        if node.minimum > 0 and not _is_free(self.matched(node.item)):
+            self._refuse_empty(node.place)
+        return self._not_empty(node.item, node.place, is_last=is_last), 0
+
+    def _refuse_empty(self, place: int) -> NoReturn:
+        self.refuse("A repetition of what may be empty, inside of an atomic group", place)
+
+    @deep
+    def _not_empty(  # noqa: C901, PLR0912  one case for each kind of node
+        self, expression: Expression, place: int, *, is_last: bool = False
+    ) -> Expression | None:
+        """Return what an expression matches that is not empty, which is tried before nothing; None if there is none.
+
+        `a*|b?` would be tried in another order, and is refused.
+        """
+        whole = self.matched(expression)
+        if not _may_be_empty(whole):
+            return expression
+        if _matches_nothing_but_empty(whole):
+            return None
+        match expression:
+            case Group(_, item):
+                return self._not_empty(item, place, is_last=is_last)
+            case Atomic(item):
+                filled = self._not_empty(item, place, is_last=True)
+                return None if filled is None else Atomic(filled, place)
+            case Choice(options):
+                return self._not_empty_choice(options, place, is_last=is_last)
+            case Sequence(parts):
+                ways: list[Expression] = []
+                before: list[Expression] = []
+                for index, part in enumerate(parts):
+                    filled = self._not_empty(part, place)
+                    if filled is not None:
+                        ways.append(sequence((*before, filled, *parts[index + 1 :])))
+                    if _matches_nothing_but_empty(self.matched(part)):
+                        before.append(part)
+                    elif isinstance(part, Atomic | Quantified) and filled is not None and _is_settled(part):
+                        before.append(Look(filled, is_behind=False, is_negated=True, place=place))
+                    elif not _is_free(self.matched(part)) and index + 1 < len(parts):
+                        self._refuse_empty(place)
+                return choice(ways) if ways else None
+            case Quantified(_, _, maximum, "possessive"):
+                filled, minimum = self._filled(expression, is_last=True)
+                if filled is None:
+                    return None
+                return Quantified(filled, max(minimum, 1), maximum, "possessive", place)
+            case Quantified(item, _, maximum, "greedy"):
+                filled, minimum = self._filled(expression, is_last=False)
+                if filled is None:
+                    return None
+                fewer = None if maximum is None else maximum - 1
+                return sequence((filled, Quantified(filled, max(minimum - 1, 0), fewer, "greedy", place)))
+            case Quantified(_, 0, _, "lazy") if is_last:
+                return None
+        return self._refuse_empty(place)
+
+    def _not_empty_choice(self, options: tuple[Expression, ...], place: int, *, is_last: bool) -> Expression | None:
+        kept: list[Expression] = []
+        guards: list[Expression] = []
+        for index, option in enumerate(options):
+            found = self.matched(option)
+            filled = self._not_empty(option, place, is_last=is_last)
+            if filled is not None:
+                kept.append(sequence((*guards, filled)))
+            if _may_be_empty(found) and index + 1 < len(options):
+                if is_last and _is_free(found):
+                    break
+                if not is_last or not _matches_nothing_but_empty(found):
+                    self.refuse("A choice that is empty before it is something else, inside of an atomic group", place)
+                guards.append(Look(option, is_behind=False, is_negated=True, place=place))
+        return choice(kept) if kept else None
+
+
+def _is_settled(part: Atomic | Quantified) -> bool:
+    """Tell whether something is empty only where it finds nothing else."""
+    return isinstance(part, Atomic) or (part.mode == "possessive" and part.minimum == 0)
+
+
+def _is_needed(parts: tuple[Expression, ...]) -> bool:
+    """Tell whether some part has more than one match, so that it counts what follows it."""
+    return any(not isinstance(part, Literal | CharSet | Boundary) for part in parts)
+
+
+def _repeated(item: Pattern, minimum: int, maximum: int | None) -> Pattern:
+    """Return an item some times; what matches no character is there or not, however often."""
+    if maximum == 0 or (minimum == 0 and _matches_nothing_but_empty(item)):
+        return EMPTY
+    return item if _matches_nothing_but_empty(item) else repeat(item, minimum, maximum)
+
+
+def _trimmed(after: tuple[Pattern, ...]) -> tuple[Pattern, ...]:
+    """Return what must follow, without an end that always does."""
+    while after and _is_free(after[-1]):
+        after = after[:-1]
+    return after
+
+
+def _cannot_follow(after: tuple[Pattern, ...]) -> Pattern:
+    needed = _trimmed(after)
+    return Lookahead(concat(*needed), negated=True) if needed else NOTHING
+
+
+@deep
+def _is_free(pattern: Pattern) -> bool:
+    """Tell whether a pattern surely matches the empty text, wherever it stands."""
+    match pattern:
+        case Literal(text):
+            return not text
+        case Words(texts):
+            return "" in texts
+        case Concat(parts):
+            return all(map(_is_free, parts))
+        case Alternation(options):
+            return any(map(_is_free, options))
+        case Repeat(item, minimum):
+            return minimum == 0 or _is_free(item)
+    return False
+
+
+@deep
+def _may_be_empty(pattern: Pattern) -> bool:
+    """Tell whether a pattern may match the empty text somewhere."""
+    match pattern:
+        case Boundary() | Lookahead() | Lookbehind():
+            return pattern is not NOTHING
+        case Concat(parts):
+            return all(map(_may_be_empty, parts))
+        case Alternation(options):
+            return any(map(_may_be_empty, options))
+        case Repeat(item, minimum):
+            return minimum == 0 or _may_be_empty(item)
+    return _is_free(pattern)
+
+
+@deep
+def _matches_nothing_but_empty(pattern: Pattern) -> bool:
+    match pattern:
+        case Boundary() | Lookahead() | Lookbehind():
+            return True
+        case Concat(parts) | Alternation(parts):
+            return all(map(_matches_nothing_but_empty, parts))
+        case Repeat(item):
+            return _matches_nothing_but_empty(item)
+    return pattern == EMPTY
