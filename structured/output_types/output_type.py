@@ -56,6 +56,9 @@ class OutputType(ABC, Generic[T]):
     The document of a chat is all that the user says, with blank lines between the messages.
     """
 
+    validators: tuple[str, ...] = ()
+    """The names of functions that have the last word on an answer, as `inspect_type` shows them."""
+
     @property
     def parts(self) -> Annotation | None:
         """The type of the answer as JSON, by which a stream reads its parts; None where the answer has no parts."""
@@ -115,7 +118,7 @@ class OutputType(ABC, Generic[T]):
         return value
 
     def plain(self, value: Any) -> Any:
-        """Return a value as plain JSON data. Raises ValueError if it is not of the type."""
+        """Return a value as plain JSON data, by which answers are compared. Raises ValueError if it is no value."""
         return to_jsonable_python(value, by_alias=True, fallback=repr)
 
     def to_data(self, text: str) -> Any:

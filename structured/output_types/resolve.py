@@ -90,8 +90,8 @@ def resolve_json(output_type: object, layout: JsonLayout = _LAYOUT) -> JsonOutpu
     if isinstance(known, JsonOutput):
         return known
     raise SchemaError(
-        f"{known.name} is an OutputType with an automaton of its own, and has no JSON Schema to inspect or print",
-        remedy="Look at its describe() and automaton(), or pass it to extract.",
+        f"{known.name} is an OutputType with an automaton of its own, and has no JSON Schema to print",
+        remedy="Look at its describe() and automaton(), or pass it to inspect_type or extract.",
     )
 
 
@@ -113,10 +113,15 @@ def _read_type(output_type: Any, layout: JsonLayout = _LAYOUT) -> JsonOutput[Any
 
 
 def _annotated(output_type: Any) -> Any:
-    """Return the `JsonSchema` or `OutputType` of `Annotated[Any, ...]`; anything else as it is."""
-    if get_origin(output_type) is Annotated and get_args(output_type)[0] is Any:
-        return next((one for one in get_args(output_type) if isinstance(one, JsonSchema | OutputType)), output_type)
-    return output_type
+    """Return the `OutputType` of `Annotated[int, ...]`, or the `JsonSchema` of `Annotated[Any, ...]`; else what it is.
+
+    What is annotated is the type of the values, which is for type checkers.
+    """
+    if get_origin(output_type) is not Annotated:
+        return output_type
+    annotated, *notes = get_args(output_type)
+    kinds = (JsonSchema, OutputType) if annotated is Any else (OutputType,)
+    return next((one for one in notes if isinstance(one, kinds)), output_type)
 
 
 def _without_metadata(output_type: object) -> object:

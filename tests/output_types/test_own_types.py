@@ -160,15 +160,24 @@ def test_options_of_json_are_refused_for_other_types() -> None:
         Extractor(JsonSchema(True), model=model(0), absent=True)
 
 
-@pytest.mark.parametrize("look", [to_regex, inspect_type])
-def test_there_is_no_pattern_or_report_of_other_types(look: Any) -> None:
+def test_there_is_no_regular_expression_of_other_types() -> None:
     """They have automata, not schemas, and the message says so."""
     with pytest.raises(SchemaError) as caught:
-        look(Year())
+        to_regex(Year())
     assert str(caught.value) == (
-        "Year is an OutputType with an automaton of its own, and has no JSON Schema to inspect or print. "
-        "Look at its describe() and automaton(), or pass it to extract."
+        "Year is an OutputType with an automaton of its own, and has no JSON Schema to print. "
+        "Look at its describe() and automaton(), or pass it to inspect_type or extract."
     )
+
+
+def test_a_type_that_is_no_json_is_inspected_by_its_automaton() -> None:
+    """The answers are counted; where each document has its own, there is nothing to count."""
+    report = inspect_type(Year())
+    assert report.answers is not None
+    assert (report.answers.count, report.answers.shortest, report.answers.longest) == (2000, "1000", "1000")
+    assert (report.whitespace, report.hazards, report.fields[0].kind) == (None, (), "[12][0-9]{3}")
+    with pytest.raises(SchemaError, match=r"^Word depends on the document"):
+        inspect_type(Word())
 
 
 def test_a_logits_processor_refuses_types_that_depend_on_the_document() -> None:
@@ -255,9 +264,6 @@ def test_own_types_stand_alone() -> None:
             Extractor(inside, model=model(0))
     with pytest.raises(SchemaError, match=r"^Year is a class of output types, not a type\. Pass an instance of it"):
         Extractor(Year, model=model(0))
-    for call in (inspect_type, to_regex):
-        with pytest.raises(SchemaError, match=r"^Year is an OutputType with an automaton of its own"):
-            call(Year())
     found = extract(Extraction[Year()], "In 1990.", model=ScriptedModel("1990"))  # type: ignore[misc]
     assert (found.value, found.evidence[""].span) == (1990, (3, 7))
     with pytest.raises(SchemaError, match=r"^Extraction names no type .* Write Extraction\[Model\]"):

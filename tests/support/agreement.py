@@ -7,7 +7,7 @@ from pydantic import TypeAdapter
 
 from structured.errors import SchemaError
 from structured.json_schema.compile import schema_to_pattern
-from structured.output_types.inspection import inspect_output_type, report_to_dict
+from structured.output_types.inspection import inspect_json, report_to_dict
 from structured.output_types.json_output import JsonLayout
 from structured.output_types.python_type import PythonType
 from structured.output_types.resolve import resolve_type
@@ -31,7 +31,7 @@ def check_agreement(output_type, whitespace="spaced"):
     drawn = PythonType("Drawn", output_type, layout, adapter=TypeAdapter(Any)) if is_schema else None
     known = drawn or resolve_type(output_type, layout=layout)
     error = compiler_error(known.schema, whitespace)
-    report = inspect_output_type(known)
+    report = inspect_json(known)
     assert bool(report.refusals) == (error is not None) == (report.cost is None)
     assert any(field.status == "refused" for field in report.fields) == (error is not None)
     if error is not None:

@@ -12,10 +12,13 @@ from structured.errors.recursion import deep
 from structured.json_schema.compile import compiled, part_to_pattern
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName
 from structured.output_types.inspection.lengths import text_lengths
-from structured.output_types.inspection.report import Cost, Report
+from structured.output_types.inspection.report import Cost, FieldReport, Report
 from structured.output_types.inspection.survey import Part, Survey
+from structured.output_types.inspection.texts import inspect_texts
+from structured.output_types.interface import automaton_of, check_interface, description_of
 from structured.output_types.json_output import JsonLayout, JsonOutput
-from structured.output_types.resolve import resolve_json
+from structured.output_types.output_type import OutputType
+from structured.output_types.resolve import resolve_type
 from structured.regex import Pattern, nodes_of
 
 
@@ -31,18 +34,33 @@ def inspect_type(output_type: object, *, whitespace: WhitespaceName = DEFAULT_WH
         whitespace: As for `to_regex`.
 
     Returns:
-        The fields with their status, the hazards and the cost of the type.
+        The fields with their status, the hazards and the cost of the type. Where the answer is no JSON, it is one
+        field, and `answers` tells how many there are.
 
     Raises:
-        SchemaError: It is not a type, or it has no JSON Schema, as an `OutputType` of your own has none.
+        SchemaError: It is not a type, or is an `OutputType` that is not supported.
         ValueError: There is no whitespace of this name.
     """
-    return inspect_output_type(resolve_json(output_type, JsonLayout(whitespace)))
+    known = resolve_type(output_type, layout=JsonLayout(whitespace))
+    return inspect_json(known) if isinstance(known, JsonOutput) else _inspect_texts(known)
+
+
+def _inspect_texts(output_type: OutputType[Any]) -> Report:
+    """Return what is known of a type whose answers are no JSON, by its automaton."""
+    check_interface(output_type)
+    if output_type.depends_on_document:
+        raise SchemaError(
+            f"{output_type.name} depends on the document, and there is none to inspect it for",
+            remedy="Look at its automaton(document).",
+        )
+    cost, answers, hazards = inspect_texts(automaton_of(output_type, None))
+    field = FieldReport("", description_of(output_type).text, output_type.validators)
+    return Report(output_type.name, None, (field,), hazards, 0, cost, answers)
 
 
 @deep
-def inspect_output_type(output_type: JsonOutput[Any]) -> Report:
-    """Return the same of a type that has been read."""
+def inspect_json(output_type: JsonOutput[Any]) -> Report:
+    """Return the report on a type whose answers are JSON."""
     survey = Survey(output_type.root, name=output_type.name)
     cost = None
     try:

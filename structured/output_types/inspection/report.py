@@ -1,6 +1,6 @@
 """The parts of the report on a type. The command prints it (`cli/inspection.py`); notebooks show it as HTML."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 
@@ -48,12 +48,28 @@ class Cost:
     """What an answer takes: the nodes of the pattern, the bytes of the shortest answer and of the longest.
 
     `longest` is None where answers may have any length. The nodes are counted, and the lengths are sums over them; no
-    automaton is built. Its states are as many as the texts need that are written, which nobody knows beforehand.
+    automaton is built. Its states are as many as the texts need that are written, which nobody knows beforehand. Of a
+    type that is no JSON, the states of its automaton stand in place of nodes, as far as they were looked at.
     """
 
     nodes: int
     shortest: int
     longest: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """The texts of a type that is no JSON.
+
+    `count` is how many there are, None if there is no limit, or if it is not known. `is_limited` is whether there is a
+    limit, None if there are too many states to know. `shortest` and `longest` are answers; None where there is none,
+    or it is too long to be shown.
+    """
+
+    count: int | None
+    is_limited: bool | None
+    shortest: str | None
+    longest: str | None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -62,7 +78,7 @@ class Report:
 
     Attributes:
         name: The name of the type.
-        whitespace: The whitespace that was asked for.
+        whitespace: The whitespace that was asked for; None if the answer is no JSON.
         fields: For each field of the answer: `path`, `kind`, `status`, `validators`, `refusals` and `same_as`. The
             status is `"enforced"` (the mask allows only what the schema says), `"checked"` (the mask does so, and the
             functions in `validators` have the last word) or `"refused"`.
@@ -70,14 +86,16 @@ class Report:
         choices: How many unions and lists of values there are.
         cost: The `nodes` of the pattern, and the bytes of the `shortest` and the `longest` answer (None: no limit).
             None if the type is refused.
+        answers: Of a type that is no JSON, the `count` of its answers, and the `shortest` and the `longest`; else None.
     """
 
     name: str
-    whitespace: WhitespaceName
+    whitespace: WhitespaceName | None
     fields: tuple[FieldReport, ...]
     hazards: tuple[Hazard, ...]
     choices: int
     cost: Cost | None
+    answers: Answers | None = None
 
     def __repr__(self) -> str:
         statuses = [field.status for field in self.fields]
@@ -113,6 +131,7 @@ def report_to_dict(report: Report) -> dict[str, Any]:
         "hazards": [asdict(hazard) for hazard in report.hazards],
         "choices": report.choices,
         "cost": None if report.cost is None else asdict(report.cost),
+        **({} if report.answers is None else {"answers": asdict(report.answers)}),
     }
 
 
@@ -135,7 +154,7 @@ def report_to_html(report: Report) -> str:
         if notes:
             parts += [paragraph(heading), listed(notes)]
     fields = "1 field" if len(statuses) == 1 else f"{len(statuses):,} fields"
-    return card(report.name, f"{fields}: {', '.join(counts)}", *parts, paragraph(_shown_cost(report.cost)))
+    return card(report.name, f"{fields}: {', '.join(counts)}", *parts, paragraph(shown_cost(report)))
 
 
 _STATUS_COLOURS: dict[Status, str] = {"enforced": "good", "checked": "doubtful", "refused": "bad"}
@@ -156,11 +175,33 @@ def _shown_status(field: FieldReport) -> Html:
     return joined(coloured(field.status, _STATUS_COLOURS[field.status]), by, same)
 
 
-def _shown_cost(cost: Cost | None) -> str:
+def shown_cost(report: Report) -> str:
+    """Return what an answer takes and, of a type that is no JSON, which answers there are."""
+    cost = report.cost
     if cost is None:
         return "Nothing can be extracted."
-    most = " or more, without a limit" if cost.longest is None else f" to {cost.longest:,}"
-    return f"Bytes of an answer: {cost.shortest:,}{most}. Nodes of the pattern: {cost.nodes:,}."
+    if report.answers is None:
+        most = " or more, without a limit" if cost.longest is None else f" to {cost.longest:,}"
+        return f"Bytes of an answer: {cost.shortest:,}{most}. Nodes of the pattern: {cost.nodes:,}."
+    return " ".join(_shown_answers(report.answers, cost))
+
+
+def _shown_answers(answers: Answers, cost: Cost) -> Iterator[str]:
+    if cost.longest is None:
+        yield f"An answer takes {cost.shortest:,} bytes or more{', without a limit' if not answers.is_limited else ''}."
+    else:
+        yield f"An answer takes {cost.shortest:,} to {cost.longest:,} bytes."
+    if answers.count is not None:
+        number = f"{answers.count:,}" if answers.count < 10**12 else f"about 10^{len(str(answers.count)) - 1}"
+        yield f"There {'is 1 answer' if answers.count == 1 else f'are {number} answers'}."
+    for which, text in (("shortest", answers.shortest), ("longest", answers.longest)):
+        if text is not None and answers.count != 1:
+            yield f"The {which}: {_excerpt(text)!r}."
+    yield f"The automaton has {cost.nodes:,} states."
+
+
+def _excerpt(text: str) -> str:
+    return text if len(text) <= 60 else f"{text[:60]}…"
 
 
 def _refusal_to_dict(error: SchemaError) -> dict[str, str | None]:
