@@ -144,7 +144,9 @@ class Extraction(Stated[T], Generic[T]):
     def to_json(self) -> str:
         """Return the extraction as one JSON object, in one line."""
         written = {
-            "value": json.loads(to_json(self.value, by_alias=True, fallback=repr)),
+            "value": json.loads(
+                to_json(self.value, by_alias=True, fallback=lambda one: getattr(one, "__name__", repr(one)))
+            ),
             "data": self.data,
             "missing": self.missing,
             "evidence": {path: asdict(one) for path, one in self.evidence.items()},

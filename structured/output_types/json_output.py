@@ -64,7 +64,7 @@ class JsonOutput(OutputType[T]):
 
     @abstractmethod
     def plain(self, value: Any) -> Any:
-        """Return a value as plain JSON data. Raises ValueError if it is not of the type."""
+        """Return a value as plain JSON data, as it is written. Raises ValueError if it is not of the type."""
 
     @property
     def root(self) -> Subschema:

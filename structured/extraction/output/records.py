@@ -186,9 +186,13 @@ def result_of(record: Record, position: int, output_type: object, wanted: Output
     document = Document(text, record["id"], record.get("metadata", {}))
     if "error" in record:
         return BatchResult(position, document, None, _error_from_json(record["error"]))
+    if extraction is None and output_type is Any:
+        return BatchResult(position, document, record["value"])
     if extraction is None:
         written = record.get("text")
-        return BatchResult(position, document, wanted.parse(written or wanted.from_data(record["value"])))
+        return BatchResult(
+            position, document, wanted.parse(wanted.from_data(record["value"]) if written is None else written)
+        )
     absent = record["made_by"].get("options", {}).get("absent")
     value: Extraction[Any] = Extraction.from_json(json.dumps(extraction), output_type, absent=absent)
     return BatchResult(position, document, value)
@@ -197,8 +201,8 @@ def result_of(record: Record, position: int, output_type: object, wanted: Output
 def _value_to_json(output_type: OutputType[Any], value: Any, text: str | None) -> Record:
     """Return a value for readers and, where that is not what the model wrote, the text of the answer."""
     try:
-        shown = json.loads(to_json(value, by_alias=True, fallback=repr))
-    except Exception:  # noqa: BLE001  a serializer of the user's own
+        shown = json.loads(to_json(value, by_alias=True, fallback=repr if text is None else None))
+    except Exception:  # noqa: BLE001  a serializer of the user's own, or what is no JSON, such as a function
         shown = None if text is None else output_type.to_data(text)
     if text is None:
         text = output_type.write(value)

@@ -92,9 +92,10 @@ def to_data(value: Any, output_type: OutputType[Any] | None, name: str) -> Any:
     if output_type is None:
         return answer_data(value, None)
     try:
-        if isinstance(value, Stated) or not _is_plain(value):
+        has_schema = output_type.root is not None
+        if isinstance(value, Stated) or not (_is_plain(value) if has_schema else isinstance(value, str)):
             return answer_data(value, output_type)
-        text = value if output_type.root is None else output_type.from_data(value)
+        text = output_type.from_data(value) if has_schema else value
         return answer_data(output_type.parse(text), output_type)
     except ValidationError as error:
         first = error.errors()[0]
