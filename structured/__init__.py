@@ -53,6 +53,7 @@ from structured.extraction.prompt_functions import structured
 from structured.extraction.stream import Stream
 from structured.integrations.transformers import GuidedLogitsProcessor
 from structured.models import load_model
+from structured.output_types.choice import Choice
 from structured.output_types.evidence import Evidence
 from structured.output_types.extraction import Extraction
 from structured.output_types.grounded.marks import Grounded, Grounding
@@ -60,6 +61,7 @@ from structured.output_types.inspection import inspect_type
 from structured.output_types.json_schema import JsonSchema
 from structured.output_types.keys import Key
 from structured.output_types.output_type import Description, OutputType
+from structured.output_types.regex import Regex
 from structured.output_types.regular_expression import to_regex
 from structured.results.calibration import Calibration
 from structured.results.partial import PartialReader
@@ -105,6 +107,7 @@ __all__ = [
     "BudgetWarning",
     "CacheWarning",
     "Calibration",
+    "Choice",
     "Classification",
     "Description",
     "Document",
@@ -131,6 +134,7 @@ __all__ = [
     "PartialReader",
     "PatternError",
     "PromptError",
+    "Regex",
     "RepetitionWarning",
     "SchemaError",
     "Stream",

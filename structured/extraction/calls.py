@@ -15,18 +15,23 @@ from structured.extraction.output.journal import Resume
 from structured.output_types.extraction import Extraction
 from structured.output_types.json_schema import JsonSchema
 from structured.output_types.optional_fields import Absent
+from structured.output_types.output_type import OutputType
 from structured.output_types.python_type import type_name
 
 T = TypeVar("T")
 
 
 @overload
-def extract(output_type: type[T], text: TextOrChat, *, absent: None = ..., **options: Unpack[Options]) -> T: ...
-@overload
-def extract(output_type: type[T], text: TextOrChat, *, absent: Absent, **options: Unpack[Options]) -> Extraction[T]: ...
+def extract(
+    output_type: type[T] | OutputType[T], text: TextOrChat, *, absent: None = ..., **options: Unpack[Options]
+) -> T: ...
 @overload
 def extract(
-    output_type: type[T],
+    output_type: type[T] | OutputType[T], text: TextOrChat, *, absent: Absent, **options: Unpack[Options]
+) -> Extraction[T]: ...
+@overload
+def extract(
+    output_type: type[T] | OutputType[T],
     text: TextOrChat,
     *,
     absent: Absent | None = ...,
@@ -86,7 +91,7 @@ def extract(
 
 @overload
 def extract_batch(
-    output_type: type[T],
+    output_type: type[T] | OutputType[T],
     documents: Documents,
     *,
     absent: None = ...,
@@ -96,7 +101,7 @@ def extract_batch(
 ) -> list[T]: ...
 @overload
 def extract_batch(
-    output_type: type[T],
+    output_type: type[T] | OutputType[T],
     documents: Documents,
     *,
     absent: None = ...,
@@ -106,7 +111,7 @@ def extract_batch(
 ) -> list[T | StructuredError]: ...
 @overload
 def extract_batch(
-    output_type: type[T],
+    output_type: type[T] | OutputType[T],
     documents: Documents,
     *,
     absent: Absent,
@@ -116,7 +121,7 @@ def extract_batch(
 ) -> list[Extraction[T]]: ...
 @overload
 def extract_batch(
-    output_type: type[T],
+    output_type: type[T] | OutputType[T],
     documents: Documents,
     *,
     absent: Absent,
@@ -126,7 +131,7 @@ def extract_batch(
 ) -> list[Extraction[T] | StructuredError]: ...
 @overload
 def extract_batch(
-    output_type: type[T],
+    output_type: type[T] | OutputType[T],
     documents: Documents,
     *,
     absent: Absent | None = ...,
@@ -137,7 +142,7 @@ def extract_batch(
 ) -> list[Extraction[T]]: ...
 @overload
 def extract_batch(
-    output_type: type[T],
+    output_type: type[T] | OutputType[T],
     documents: Documents,
     *,
     absent: Absent | None = ...,
@@ -225,14 +230,16 @@ def extract_batch(  # noqa: PLR0913  what tells the type of the results
 
 
 @overload
-async def aextract(output_type: type[T], text: TextOrChat, *, absent: None = ..., **options: Unpack[Options]) -> T: ...
+async def aextract(
+    output_type: type[T] | OutputType[T], text: TextOrChat, *, absent: None = ..., **options: Unpack[Options]
+) -> T: ...
 @overload
 async def aextract(
-    output_type: type[T], text: TextOrChat, *, absent: Absent, **options: Unpack[Options]
+    output_type: type[T] | OutputType[T], text: TextOrChat, *, absent: Absent, **options: Unpack[Options]
 ) -> Extraction[T]: ...
 @overload
 async def aextract(
-    output_type: type[T],
+    output_type: type[T] | OutputType[T],
     text: TextOrChat,
     *,
     absent: Absent | None = ...,
@@ -263,7 +270,7 @@ async def aextract(
 
 @overload
 async def aextract_batch(
-    output_type: type[T],
+    output_type: type[T] | OutputType[T],
     documents: AsyncDocuments,
     *,
     absent: None = ...,
@@ -273,7 +280,7 @@ async def aextract_batch(
 ) -> list[T]: ...
 @overload
 async def aextract_batch(
-    output_type: type[T],
+    output_type: type[T] | OutputType[T],
     documents: AsyncDocuments,
     *,
     absent: None = ...,
@@ -283,7 +290,7 @@ async def aextract_batch(
 ) -> list[T | StructuredError]: ...
 @overload
 async def aextract_batch(
-    output_type: type[T],
+    output_type: type[T] | OutputType[T],
     documents: AsyncDocuments,
     *,
     absent: Absent,
@@ -293,7 +300,7 @@ async def aextract_batch(
 ) -> list[Extraction[T]]: ...
 @overload
 async def aextract_batch(
-    output_type: type[T],
+    output_type: type[T] | OutputType[T],
     documents: AsyncDocuments,
     *,
     absent: Absent,
@@ -303,7 +310,7 @@ async def aextract_batch(
 ) -> list[Extraction[T] | StructuredError]: ...
 @overload
 async def aextract_batch(
-    output_type: type[T],
+    output_type: type[T] | OutputType[T],
     documents: AsyncDocuments,
     *,
     absent: Absent | None = ...,
@@ -314,7 +321,7 @@ async def aextract_batch(
 ) -> list[Extraction[T]]: ...
 @overload
 async def aextract_batch(
-    output_type: type[T],
+    output_type: type[T] | OutputType[T],
     documents: AsyncDocuments,
     *,
     absent: Absent | None = ...,

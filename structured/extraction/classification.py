@@ -23,6 +23,7 @@ from structured.extraction.extractor import make_extractor
 from structured.extraction.options import Options, checked_options
 from structured.extraction.task import Item
 from structured.models import LanguageModel, calls
+from structured.output_types.output_type import OutputType
 from structured.results.answers import read_answer
 
 T = TypeVar("T")
@@ -62,7 +63,9 @@ class Classification(Generic[T]):
 
 
 @overload
-def classify(output_type: type[T], text: TextOrChat, **options: Unpack[Options]) -> Classification[T]: ...
+def classify(
+    output_type: type[T] | OutputType[T], text: TextOrChat, **options: Unpack[Options]
+) -> Classification[T]: ...
 @overload
 def classify(output_type: object, text: TextOrChat, **options: Unpack[Options]) -> Classification[Any]: ...
 def classify(output_type: object, text: TextOrChat, **options: Unpack[Options]) -> Classification[Any]:

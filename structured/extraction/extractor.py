@@ -73,15 +73,21 @@ class Extractor(Generic[T]):
     """
 
     @overload
-    def __init__(self, output_type: type[T], *, absent: None = ..., **options: Unpack[Options]) -> None: ...
-    @overload
     def __init__(
-        self: "Extractor[Extraction[U]]", output_type: type[U], *, absent: Absent, **options: Unpack[Options]
+        self, output_type: type[T] | OutputType[T], *, absent: None = ..., **options: Unpack[Options]
     ) -> None: ...
     @overload
     def __init__(
         self: "Extractor[Extraction[U]]",
-        output_type: type[U],
+        output_type: type[U] | OutputType[U],
+        *,
+        absent: Absent,
+        **options: Unpack[Options],
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: "Extractor[Extraction[U]]",
+        output_type: type[U] | OutputType[U],
         *,
         absent: Absent | None = ...,
         evidence: Literal[True],

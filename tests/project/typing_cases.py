@@ -5,7 +5,7 @@ installed wheel, where every result would be Any if the package did not say that
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypedDict, Unpack, assert_type
+from typing import Annotated, Any, Literal, NamedTuple, TypedDict, Unpack, assert_type
 
 from pydantic import BaseModel, Field
 
@@ -14,6 +14,7 @@ from structured import (
     BatchResult,
     BatchSummary,
     BudgetError,
+    Choice,
     Classification,
     Evidence,
     Extraction,
@@ -26,6 +27,7 @@ from structured import (
     JsonSchema,
     NotStatedError,
     Options,
+    Regex,
     SchemaError,
     Stream,
     StructuredError,
@@ -256,3 +258,25 @@ async def evidence_beside_a_loop(text: str) -> None:
     """Wait for evidence."""
     assert_type(await aextract(Person, text, evidence=True), Extraction[Person])
     assert_type(await aextract_batch(Person, [text], evidence=True), list[Extraction[Person]])
+
+
+class Day(NamedTuple):
+    """What named groups make."""
+
+    day: str
+
+
+def texts_that_are_no_json(text: str) -> None:
+    """Ask for regular expressions and choices."""
+    assert_type(Regex("a"), Regex[str])
+    assert_type(Regex("a", int), Regex[int])
+    assert_type(Regex("(?P<day>a)", groups=Day), Regex[Day])
+    assert_type(Regex("(?P<day>a)", groups=dict), Regex[dict[str, str | None]])
+    assert_type(Choice(["a", "b"]), Choice[str])
+    assert_type(Choice({"a": 1}), Choice[int])
+    assert_type(extract(Regex("a", int), text), int)
+    assert_type(extract(Choice({"a": 1}), text, evidence=True), Extraction[int])
+    assert_type(extract_batch(Regex("a"), [text]), list[str])
+    assert_type(classify(Choice(["a", "b"]), text), Classification[str])
+    assert_type(Extractor(Regex("a", int))(text), int)
+    Regex("a", int, groups=Day)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]

@@ -11,13 +11,14 @@ from structured.extraction.outcomes import BatchResult
 from structured.extraction.output import journal, parts
 from structured.extraction.output.journal import to_path
 from structured.extraction.output.records import Record, result_of
+from structured.output_types.output_type import OutputType
 from structured.output_types.resolve import resolve_type
 
 T = TypeVar("T")
 
 
 @overload
-def read_results(path: str | PathLike[str], output_type: type[T]) -> Iterator[BatchResult[T]]: ...
+def read_results(path: str | PathLike[str], output_type: type[T] | OutputType[T]) -> Iterator[BatchResult[T]]: ...
 @overload
 def read_results(path: str | PathLike[str], output_type: object) -> Iterator[BatchResult[Any]]: ...
 def read_results(path: str | PathLike[str], output_type: object) -> Iterator[BatchResult[Any]]:

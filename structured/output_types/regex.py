@@ -1,0 +1,217 @@
+r"""Texts that a regular expression matches as a whole, as output types: `Regex(r"\d{4}")`."""
+
+import re
+from collections.abc import Callable
+from functools import cached_property
+from hashlib import sha256
+from typing import Any, Generic, Literal, TypeVar, overload
+
+from structured.automata import RegularAutomaton
+from structured.automata.dfa.assertions import without_assertions
+from structured.automata.protocol import accepts_text
+from structured.errors import PatternError
+from structured.errors.arguments import one_of
+from structured.errors.values import described
+from structured.output_types.output_type import Description, OutputType
+from structured.regex import Pattern
+from structured.regex.class_parser import Flags
+from structured.regex.dialects import ECMA, PYTHON, RUST
+from structured.regex.parser import whole_regex_to_pattern
+
+T = TypeVar("T")
+
+DialectName = Literal["python", "rust", "ecma"]
+
+_DIALECTS = {"python": PYTHON, "rust": RUST, "ecma": ECMA}
+
+_UNDERSTOOD = re.IGNORECASE | re.MULTILINE | re.DOTALL | re.VERBOSE | re.ASCII | re.UNICODE | re.DEBUG
+
+MAX_SHOWN = 60
+"""Characters of an expression that stand in its name."""
+
+
+class Regex(OutputType[T], Generic[T]):
+    r"""The texts that a regular expression matches as a whole, as `re.fullmatch` does.
+
+    >>> Regex(r"\d{4}")
+    Regex('\\d{4}')
+    >>> Regex(r"\d{4}", int).parse("2024")
+    2024
+    >>> Regex(r"(?P<day>\d+)\.(?P<month>\d+)\.", groups=dict).parse("24.12.")
+    {'day': '24', 'month': '12'}
+
+    What `re` accepts and is a regular language is supported: flags, lookahead and lookbehind, word boundaries, atomic
+    groups and possessive quantifiers, and references to groups that capture one of a few texts.
+    """
+
+    @overload
+    def __init__(
+        self: "Regex[str]",
+        pattern: "str | re.Pattern[str]",
+        *,
+        flags: int = 0,
+        dialect: DialectName = "python",
+    ) -> None: ...
+    @overload
+    def __init__(
+        self,
+        pattern: "str | re.Pattern[str]",
+        convert: Callable[[str], T],
+        *,
+        flags: int = 0,
+        dialect: DialectName = "python",
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: "Regex[dict[str, str | None]]",
+        pattern: "str | re.Pattern[str]",
+        *,
+        groups: type[dict[Any, Any]],
+        flags: int = 0,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self,
+        pattern: "str | re.Pattern[str]",
+        *,
+        groups: Callable[..., T],
+        flags: int = 0,
+    ) -> None: ...
+    def __init__(
+        self,
+        pattern: "str | re.Pattern[str]",
+        convert: Callable[[str], Any] | None = None,
+        *,
+        groups: Callable[..., Any] | None = None,
+        flags: int = 0,
+        dialect: DialectName = "python",
+    ) -> None:
+        r"""Read a regular expression.
+
+        Parameters:
+            pattern: The expression, or a compiled one with its flags.
+            convert: What makes a value of the text, such as `int`. Where it raises ValueError, the answer is rejected,
+                and asked for again. Without it, the value is the text.
+            groups: What makes a value of the named groups, which it gets by their names: `dict`, a named tuple, a
+                dataclass, a Pydantic model, a function. A group that is not in the match is None.
+            flags: As for `re.compile`: `re.IGNORECASE | re.VERBOSE`, say.
+            dialect: Whose expression it is: `"python"`, `"rust"` (as in the fields of Pydantic) or `"ecma"` (as in
+                JSON Schema). Flags and groups are for Python's.
+
+        Raises:
+            PatternError: It is no regular expression, or no regular language, or no text matches it. The place is
+                marked.
+            TypeError: The arguments do not fit together.
+        """
+        one_of(tuple(_DIALECTS))("dialect", dialect)
+        if isinstance(pattern, re.Pattern):
+            if flags:
+                raise TypeError("A compiled pattern has its flags. Give them to re.compile.")
+            flags = pattern.flags
+            pattern = pattern.pattern
+        if not isinstance(pattern, str):
+            raise TypeError(f"pattern is {described(pattern)}. Give a regular expression for str.")
+        if convert is not None and groups is not None:
+            raise TypeError("convert takes the text and groups the groups in it. Give one of them.")
+        if dialect != "python" and (flags or groups is not None):
+            raise TypeError("flags and groups are for Python's dialect. Write flags into the pattern, as (?i).")
+        if flags & ~_UNDERSTOOD:
+            raise TypeError(f"flags has {re.RegexFlag(flags & ~_UNDERSTOOD)!r}, which is not for str.")
+        self.source = pattern
+        """The regular expression."""
+        self.flags = re.RegexFlag(flags) & ~(re.UNICODE | re.DEBUG)
+        self.dialect = dialect
+        self.convert = convert
+        self.groups = groups
+        read = Flags(
+            *(bool(self.flags & flag) for flag in (re.IGNORECASE, re.MULTILINE, re.DOTALL, re.VERBOSE, re.ASCII))
+        )
+        self._whole = whole_regex_to_pattern(pattern, _DIALECTS[dialect], read)
+        if groups is not None and not re.compile(pattern, self.flags).groupindex:
+            raise PatternError(
+                "groups is given, and no group has a name",
+                pattern=pattern,
+                remedy="Name them: (?P<year>[0-9]{4}).",
+            )
+        self.name = f"Regex({_shortened(pattern)!r})"
+        self.validators = tuple([_name(one) for one in (convert, groups) if one is not None])
+
+    def __repr__(self) -> str:
+        given = [repr(self.source)]
+        if self.convert is not None:
+            given.append(_name(self.convert))
+        if self.groups is not None:
+            given.append(f"groups={_name(self.groups)}")
+        if self.flags:
+            given.append(f"flags={self.flags!r}")
+        if self.dialect != "python":
+            given.append(f"dialect={self.dialect!r}")
+        return f"Regex({', '.join(given)})"
+
+    @cached_property
+    def pattern(self) -> Pattern:
+        """The texts. Raises PatternError where there is none, or the automaton of them is too large."""
+        try:
+            found = without_assertions(self._whole)
+        except PatternError as error:
+            raise PatternError(error.problem, pattern=self.source, remedy=error.remedy) from error
+        if found is None:
+            raise PatternError("No text matches", pattern=self.source, remedy="Correct the pattern.")
+        return found
+
+    def automaton(self, document: str | None = None) -> RegularAutomaton:  # noqa: ARG002  the same for each document
+        """Return the automaton of the texts."""
+        return RegularAutomaton(self.pattern)
+
+    @cached_property
+    def _own_automaton(self) -> RegularAutomaton:
+        return self.automaton()
+
+    def parse(self, text: str) -> T:
+        """Return the value of a text. Raises ValueError if the expression does not match it, or it is rejected."""
+        if not accepts_text(self._own_automaton, text):
+            raise ValueError(f"{_shortened(text)!r} is not matched by {self.name} as a whole")
+        found: Any = text
+        if self.groups is not None:
+            match = re.fullmatch(self.source, text, self.flags)
+            assert match is not None, "the automaton accepts what re.fullmatch does"
+            found = self.groups(**match.groupdict())
+        elif self.convert is not None:
+            found = self.convert(text)
+        return found  # type: ignore[no-any-return]
+
+    def describe(self) -> Description:
+        """Return the expression, as the model is shown it."""
+        flags = "".join(letter for letter in "imsxa" if self.flags & re.RegexFlag[letter.upper()])
+        return Description(
+            "Regular expression",
+            f"(?{flags}){self.source}" if flags else self.source,
+            answer="Match",
+            task=(
+                "Find what the text states, and answer with it alone, written so that this regular expression matches "
+                "the whole answer."
+            ),
+        )
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of the expression and of how it is read."""
+        written = repr(("regex", self.source, int(self.flags), self.dialect))
+        return sha256(written.encode(errors="surrogatepass")).hexdigest()
+
+    def write(self, value: Any) -> str:
+        """Return the text that means a value: a text as it is, anything else as `str` writes it."""
+        if self.groups is not None and not isinstance(value, str):
+            raise ValueError(f"{described(value)} is made of groups, which does not say what stands between")
+        text = value if isinstance(value, str) else str(value)
+        if self.parse(text) != value and text is not value:
+            raise ValueError(f"{described(value)} is not what {text!r} is read as")
+        return text
+
+
+def _name(function: Callable[..., Any]) -> str:
+    return str(getattr(function, "__name__", repr(function)))
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}…"
