@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
+from structured.cli.asked import FIELDS_HELP, read_type
 from structured.cli.console import show
 from structured.cli.exits import say
-from structured.cli.extraction import FIELDS_HELP, read_type
 from structured.cli.models import MODEL_HELP
 from structured.extraction.extractor import make_extractor
 from structured.extraction.output.reading import read_results

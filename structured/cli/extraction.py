@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 from rich.console import Console
 
+from structured.cli.asked import CHOICE_HELP, FIELDS_HELP, PATTERN_HELP, read_type
 from structured.cli.exits import ExitCode, say, sentence
-from structured.cli.fields import FieldListError, read_fields
 from structured.cli.inputs import documents_at
 from structured.cli.models import MODEL_HELP
-from structured.cli.targets import load_target
 from structured.cli.writing import Format, files_of, format_of, show_value, write
 from structured.errors import OutputError, StructuredError
 from structured.errors.values import counted
@@ -24,11 +23,10 @@ from structured.extraction.output.batch import BatchSummary, Output
 from structured.extraction.output.journal import Resume
 from structured.jobs.table import RowsOf
 from structured.output_types.json_schema import JsonSchema
+from structured.output_types.output_type import OutputType
 
 if TYPE_CHECKING:
     from structured.extraction.options import Options
-
-FIELDS_HELP = 'The type, written here in place of TYPE: "name: str, age: int | None".'
 
 
 class Rows(StrEnum):
@@ -78,11 +76,14 @@ def extract_documents(  # noqa: PLR0913  the options of the command
         typer.Argument(
             metavar="PATH",
             help="The documents: files, folders, patterns such as 'letters/*.txt', or - for standard input. Before "
-            "them stands the TYPE: module:Type, file.py:Type, or schema.json; with --fields, there is none.",
+            "them stands the TYPE: module:Type, file.py:Type, or schema.json; with --fields, --regex or --choice, "
+            "there is none.",
         ),
     ],
     *,
     fields: Annotated[str | None, typer.Option("--fields", "-f", metavar="FIELDS", help=FIELDS_HELP)] = None,
+    pattern: Annotated[str | None, typer.Option("--regex", "--pattern", metavar="REGEX", help=PATTERN_HELP)] = None,
+    choice: Annotated[list[str] | None, typer.Option("--choice", metavar="TEXT", help=CHOICE_HELP)] = None,
     many: Annotated[bool, typer.Option("--many", help="Extract a list of them from each document.")] = False,
     model: Annotated[str | None, typer.Option("--model", "-m", help=MODEL_HELP)] = None,
     instructions: Annotated[str | None, typer.Option(help="What to do; stands before the document.")] = None,
@@ -134,7 +135,7 @@ def extract_documents(  # noqa: PLR0913  the options of the command
     where it stopped. Exits with 1 if some documents failed, 2 if the command is wrong, 3 if the type, the model or the
     output cannot be used, and 130 after Ctrl-C.
     """
-    output_type, paths = _asked(arguments, fields)
+    output_type, paths = _asked(arguments, fields, pattern, choice)
     form = format_of(output, form)
     resume = _resume(output, fresh=fresh, retry=retry)
     documents = documents_at(paths, column, id_column, files_of(output))
@@ -178,13 +179,15 @@ def extract_documents(  # noqa: PLR0913  the options of the command
         raise typer.Exit(int(ExitCode.SOME_FAILED))
 
 
-def _asked(arguments: list[str], fields: str | None) -> tuple[Any, list[str]]:
+def _asked(
+    arguments: list[str], fields: str | None, pattern: str | None, choices: list[str] | None
+) -> tuple[Any, list[str]]:
     """Return the type and the paths that arguments name."""
-    if fields is not None:
-        return read_type(None, fields), arguments
+    if fields is not None or pattern is not None or choices:
+        return read_type(None, fields, pattern=pattern, choices=choices), arguments
     target, *paths = arguments
     if paths:
-        return read_type(target, None), paths
+        return read_type(target), paths
     is_type = ":" in target or target.endswith(".json")
     raise typer.BadParameter(
         f"There are no documents after the type {target!r}. Name files, folders, or - for standard input."
@@ -192,19 +195,6 @@ def _asked(arguments: list[str], fields: str | None) -> tuple[Any, list[str]]:
         else f"There is no type before {target!r}. Write module:Type, file.py:Type or schema.json, or pass "
         '--fields "name: str, age: int".'
     )
-
-
-def read_type(target: str | None, fields: str | None) -> Any:
-    """Return the type that is named, or written as a list of fields. Raises `typer.BadParameter`."""
-    if fields is None:
-        assert target is not None
-        return load_target(target)
-    if target is not None:
-        raise typer.BadParameter("The type is named, and written as --fields as well. Leave one of them out.")
-    try:
-        return read_fields(fields)
-    except FieldListError as error:
-        raise typer.BadParameter(str(error), param_hint="--fields") from error
 
 
 def _rows(rows: Rows | None, form: Format, *, evidence: bool) -> RowsOf | None:
@@ -218,6 +208,8 @@ def _listed(output_type: Any) -> Any:
     """Return the type of a list of something."""
     if isinstance(output_type, JsonSchema):
         raise typer.BadParameter("--many is for Python types. Write the array into the JSON Schema.")
+    if isinstance(output_type, OutputType):
+        raise typer.BadParameter("--many is for Python types. Repeat in the regular expression what is to be repeated.")
     return list[output_type]
 
 

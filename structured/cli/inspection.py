@@ -10,11 +10,11 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from structured.cli.asked import CHOICE_HELP, PATTERN_HELP, read_type
 from structured.cli.console import show
-from structured.cli.targets import load_target
 from structured.errors.values import counted
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName, check_whitespace
-from structured.output_types.inspection import FieldReport, Report, inspect_type, report_to_dict
+from structured.output_types.inspection import FieldReport, Report, inspect_type, report_to_dict, shown_cost
 from structured.output_types.regular_expression import to_regex
 
 
@@ -25,16 +25,18 @@ def _known_whitespace(name: str) -> WhitespaceName:
         raise typer.BadParameter(str(error)) from error
 
 
-def inspect_target(
+def inspect_target(  # noqa: PLR0913  the options of the command
     target: Annotated[
-        str,
+        str | None,
         typer.Argument(
             metavar="MODULE:TYPE",
             help="For example shop.types:Invoice or shop.py:Invoice, which runs the module or file to find the type; "
-            "or a JSON Schema, invoice.json.",
+            "or a JSON Schema, invoice.json. With --pattern or --choice, there is none.",
         ),
-    ],
+    ] = None,
     *,
+    pattern: Annotated[str | None, typer.Option("--pattern", metavar="REGEX", help=PATTERN_HELP)] = None,
+    choice: Annotated[list[str] | None, typer.Option("--choice", metavar="TEXT", help=CHOICE_HELP)] = None,
     whitespace: Annotated[
         str, typer.Option(help="What stands between JSON tokens.", callback=_known_whitespace)
     ] = DEFAULT_WHITESPACE,
@@ -42,7 +44,7 @@ def inspect_target(
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON instead.")] = False,
 ) -> None:
     """Report what is enforced, checked and refused of a type. Loads no model; exits with 1 if a field is refused."""
-    output_type = load_target(target)
+    output_type = read_type(target, pattern=pattern, choices=choice)
     if regex:
         typer.echo(to_regex(output_type, whitespace=cast("WhitespaceName", whitespace)))
         return
@@ -113,6 +115,8 @@ def _shown_cost(report: Report) -> Text:
             f"{counted(refused, 'field')} of {len(report.fields)} refused: nothing can be extracted.", style="red"
         )
     cost = report.cost
+    if report.answers is not None:
+        return Text.assemble(("Cost  ", "bold"), str(_printable(shown_cost(report), None)))
     if cost.longest is None:
         lengths = f"{counted(cost.shortest, 'byte')} or more, without a limit"
     else:
@@ -123,7 +127,7 @@ def _shown_cost(report: Report) -> Text:
     )  # fmt: skip
 
 
-def _printable(kind: str) -> Text:
+def _printable(kind: str, most: int | None = LONGEST_KIND) -> Text:
     """Return a kind, shortened, with characters escaped that no terminal can show."""
-    short = kind if len(kind) <= LONGEST_KIND else f"{kind[:LONGEST_KIND]} …"
+    short = kind if most is None or len(kind) <= most else f"{kind[:most]} …"
     return Text(short.encode(errors="backslashreplace").decode())

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
+from structured.cli.asked import FIELDS_HELP, read_type
 from structured.cli.exits import say
-from structured.cli.extraction import FIELDS_HELP, read_type
 from structured.errors.values import counted
 from structured.extraction.documents.document import id_of
 from structured.extraction.output.reading import read_results

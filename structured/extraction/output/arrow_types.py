@@ -31,7 +31,6 @@ from structured.extraction.output.columns import (
 )
 from structured.json_schema.document.location import Identity, Subschema
 from structured.json_schema.document.references import follow
-from structured.output_types.json_output import JsonOutput
 from structured.output_types.optional_fields import types_of
 from structured.output_types.output_type import OutputType
 from structured.output_types.python_type import PartlyStated, PythonType
@@ -64,7 +63,7 @@ def column_of(output_type: OutputType[Any]) -> Column:
     if isinstance(output_type, PythonType):
         written = _schema_of_written(output_type)
         return JSON if written is None else schema_to_column(replace(output_type, schema=written).root)
-    return schema_to_column(output_type.root) if isinstance(output_type, JsonOutput) else JSON
+    return JSON if output_type.root is None else schema_to_column(output_type.root)
 
 
 def schema_to_column(root: Subschema) -> Column:

@@ -1,0 +1,45 @@
+"""The type that a command is asked for: by its name, or written on the command line."""
+
+from typing import Any
+
+import typer
+
+from structured.cli.fields import FieldListError, read_fields
+from structured.cli.targets import load_target
+from structured.errors import PatternError, SchemaError
+from structured.output_types.choice import Choice
+from structured.output_types.regex import Regex
+
+FIELDS_HELP = 'The type, written here in place of TYPE: "name: str, age: int | None".'
+PATTERN_HELP = "A regular expression of Python in place of TYPE: the answer is a text that it matches as a whole."
+CHOICE_HELP = "One of the texts to choose from, in place of TYPE; once for each."
+
+
+def read_type(
+    target: str | None, fields: str | None = None, *, pattern: str | None = None, choices: list[str] | None = None
+) -> Any:
+    """Return the type that is named, or written as a list of fields, a regular expression or some choices.
+
+    Raises `typer.BadParameter` where there is none, or more than one.
+    """
+    given = {
+        "named": target is not None,
+        "written as --fields": fields is not None,
+        "written as --pattern": pattern is not None,
+        "written as --choice": bool(choices),
+    }
+    found = [how for how, is_given in given.items() if is_given]
+    if len(found) > 1:
+        raise typer.BadParameter(f"The type is {found[0]}, and {found[1]} as well. Leave one of them out.")
+    try:
+        if fields is not None:
+            return read_fields(fields)
+        if pattern is not None:
+            return Regex(pattern)
+        if choices:
+            return Choice(choices)
+    except (FieldListError, PatternError, SchemaError) as error:
+        raise typer.BadParameter(str(error), param_hint=found[0].rpartition(" ")[2]) from error
+    if target is None:
+        raise typer.BadParameter("There is no type. Write module:Type, file.py:Type or schema.json.")
+    return load_target(target)

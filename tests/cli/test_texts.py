@@ -1,0 +1,59 @@
+"""Regular expressions and choices on the command line, in place of a type."""
+
+import json
+import re
+
+import pytest
+from typer.testing import CliRunner
+
+from structured.cli.app import app
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [*arguments], env={"COLUMNS": "200", "TERM": "dumb"})
+
+
+@pytest.fixture
+def letter(tmp_path):
+    path = tmp_path / "letter.txt"
+    path.write_text("Born in 1987. Yes.")
+    return str(path)
+
+
+@pytest.mark.filterwarnings("ignore::structured.errors.PackagedModelWarning")
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [(["--regex", "19[0-9]{2}"], r"19[0-9]{2}"), (["--choice", "yes", "--choice", "no"], "yes|no")],
+)
+def test_a_text_is_extracted(options, expected, letter, tmp_path):
+    """Each gives a line with the text, which a later call does not repeat."""
+    output = tmp_path / "out.jsonl"
+    for _ in range(2):
+        done = run("extract", *options, letter, "--output", str(output))
+        assert done.exit_code == 0
+    (line,) = output.read_text().splitlines()
+    assert re.fullmatch(expected, json.loads(line)["value"])
+
+
+def test_a_text_is_inspected():
+    report = json.loads(run("inspect", "--pattern", "[0-9]{4}", "--json").stdout)
+    assert (report["answers"]["count"], report["cost"]["longest"]) == (10_000, 4)
+    shown = run("inspect", "--choice", "yes", "--choice", "no")
+    assert "There are 2 answers. The shortest: 'no'. The longest: 'yes'." in shown.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["inspect", "--pattern", "(a"], "unterminated subpattern"),
+        (["inspect", "--choice", "a", "--choice", "a"], "stands there twice"),
+        (["inspect", "shop.py:Order", "--pattern", "a"], "Leave one of them out"),
+        (["inspect"], "There is no type"),
+        (["extract", "--regex", "a", "--choice", "b", "x.txt"], "Leave one of them out"),
+        (["extract", "--regex", "a", "--many", __file__], "--many is for Python types"),
+    ],
+)
+def test_what_is_no_type_is_refused(arguments, problem):
+    done = run(*arguments)
+    assert done.exit_code == 2
+    assert problem in " ".join(done.output.split())
