@@ -6,30 +6,27 @@ tell; `priority.py` and `backreferences.py` turn these into patterns.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Literal as TypingLiteral
+from typing import NamedTuple
 
 from structured.regex.syntax import EMPTY, Boundary, CharSet, Literal, Lookahead, Pattern
 
 Mode = TypingLiteral["greedy", "lazy", "possessive"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Sequence:
+class Sequence(NamedTuple):
     """Its parts, one after the other."""
 
     parts: "tuple[Expression, ...]"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Choice:
+class Choice(NamedTuple):
     """One of its options, tried in their order."""
 
     options: "tuple[Expression, ...]"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Quantified:
+class Quantified(NamedTuple):
     """Its item, `minimum` to `maximum` times; no upper limit where `maximum` is None."""
 
     item: "Expression"
@@ -40,8 +37,7 @@ class Quantified:
     """The character of the expression at which the quantifier begins."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Group:
+class Group(NamedTuple):
     """A group that captures its text, under a number."""
 
     number: int
@@ -49,16 +45,14 @@ class Group:
     place: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Atomic:
+class Atomic(NamedTuple):
     """The first match of its item, and no other: `(?>a|ab)` does not match `ab`."""
 
     item: "Expression"
     place: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Look:
+class Look(NamedTuple):
     """No character: what follows begins with a match of its item, or what stands before ends with one."""
 
     item: "Expression"
@@ -67,8 +61,7 @@ class Look:
     place: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Backreference:
+class Backreference(NamedTuple):
     """The text that a group has captured; `alike` are the characters that equal one of it."""
 
     number: int
@@ -76,8 +69,7 @@ class Backreference:
     place: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Conditional:
+class Conditional(NamedTuple):
     """One of two expressions: the first if a group has captured something."""
 
     number: int
