@@ -104,6 +104,7 @@ OPTIONS: dict[str, tuple[Any, dict[str, Any]]] = {
     "seed": (4, {"temperature": 1.5}),
     "beams": (2, {}),
     "samples": (3, SAMPLED),
+    "particles": (5, SAMPLED),
     "choose": ("vote", {"temperature": 9.0, "seed": 6, "samples": 7}),
     "max_tokens": (40, {}),
     "retries": (1, {}),
