@@ -2,7 +2,8 @@
 
     StructuredError
     ├── SchemaError        a type or a schema keyword that cannot be enforced exactly
-    │   └── UnsatisfiableError   a part that allows no value
+    │   ├── UnsatisfiableError   a part that allows no value
+    │   └── GrammarError         a grammar that cannot be read, or not be enforced exactly
     ├── PatternError       a regular expression that cannot be compiled
     ├── VocabularyError    a tokenizer whose tokens cannot be read as bytes, or cannot spell a type
     ├── PromptError        an empty text, or a prompt that does not fit in the model's context
@@ -40,6 +41,7 @@ __all__ = [
     "BudgetWarning",
     "CacheWarning",
     "GenerationError",
+    "GrammarError",
     "IncompleteError",
     "ModelError",
     "OptionWarning",
@@ -86,6 +88,31 @@ class SchemaError(StructuredError):
 
 class UnsatisfiableError(SchemaError):
     """A part of a type or schema that allows no value, such as an integer above 3 and below 2."""
+
+
+class GrammarError(SchemaError):
+    """A grammar that cannot be read, or not be enforced exactly.
+
+    Attributes:
+        problem: What is wrong.
+        place: The line and the column in the grammar, from 1; None where it is no single place.
+        remedy: What to do.
+    """
+
+    def __init__(self, problem: str, *, text: str = "", place: tuple[int, int] | None = None, remedy: str) -> None:
+        super().__init__(f"{problem}{_pointed_at(text, place)}", remedy=remedy)
+        self.problem = problem
+        self.place = place
+
+
+def _pointed_at(text: str, place: tuple[int, int] | None) -> str:
+    """Return the line of a place with a caret under it."""
+    if place is None:
+        return ""
+    line, column = place
+    lines = text.split("\n")
+    shown = lines[line - 1] if line <= len(lines) else ""
+    return f", at line {line}, column {column}:\n    {shown}\n    {' ' * (column - 1)}^\n"
 
 
 class PatternError(StructuredError):

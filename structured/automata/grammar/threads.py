@@ -1,0 +1,274 @@
+"""Threads of a backtracking matcher, run side by side and kept in the order in which `re` would try them.
+
+A thread is what is still to be read: a stack of frames, interned, each a node with the place reached in it. To unfold
+it follows what reads no byte, preferred ways first, as Python's engine does, also in what it does with a repetition
+whose item reads nothing. This is the machine of Pike ("The text editor sam", 1987) with counters in the frames. What a
+lookahead asks of the rest of the text is carried along as an obligation.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from structured.automata.grammar.expressions import CHOICE, CONCAT, LOOK, LOOP, SET, UNBOUNDED, Expressions
+from structured.automata.opcodes import FAR
+from structured.errors import PatternError
+
+NO_OBLIGATIONS: "frozenset[Obligation]" = frozenset()
+
+END = -1
+"""The node of a frame under all others, which says what has been read."""
+
+
+class Obligation(NamedTuple):
+    """What is still asked of the rest of the text: that some thread reads a beginning of it or, if not, that none does.
+
+    A thread at its end has read a beginning, if its own obligations are met.
+    """
+
+    is_positive: bool
+    threads: "frozenset[Thread]"
+
+
+class Thread(NamedTuple):
+    """What is still to be read, and what is asked of the rest of the text besides."""
+
+    frame: int
+    obligations: frozenset[Obligation] = NO_OBLIGATIONS
+
+
+class Frame(NamedTuple):
+    """A node with the place reached in it, above what is read after it.
+
+    `place` is the next part of a CONCAT, the times that a LOOP has read its item (up to what still matters), of END
+    what has been read. `is_idle` says that the item of a LOOP has read nothing since it began.
+    """
+
+    node: int
+    place: int
+    is_idle: bool
+    below: int
+
+
+Threads = tuple[Thread, ...]
+
+MAX_THREADS = 20_000
+"""Ways that are followed for one state."""
+
+
+class Matcher:
+    """The frames of some expressions, and what reading a byte makes of them.
+
+    `behind` is what the text so far means for looking behind: the frames of all expressions that are looked for, with
+    each of them begun anew at every place.
+    """
+
+    def __init__(self, expressions: Expressions) -> None:
+        self.expressions = expressions
+        self.frames: list[Frame] = []
+        self.shortest: list[int] = []
+        """The bytes of the shortest match of each frame, lookaround aside."""
+        self.goal: list[int] = []
+        """What each frame has read at its end."""
+        self._known: dict[Frame, int] = {}
+        self._awake: dict[int, int] = {}
+        self._after: dict[tuple[int, int], int] = {}
+        self._ends = [self.end(place) for place in range(len(expressions.behind))]
+        self._starts = [Thread(self.enter(node, end)) for node, end in zip(expressions.behind, self._ends, strict=True)]
+
+    def end(self, goal: int) -> int:
+        """Return the frame that has read everything."""
+        return self._frame(END, goal, -1)
+
+    def enter(self, node: int, below: int) -> int:
+        """Return the frame that reads a node, and then what is below."""
+        return self._frame(node, 0, below)
+
+    def beginning(self) -> frozenset[int]:
+        """Return what there is to look back at before the first byte."""
+        return self._seen(self._starts)
+
+    def behind_after(self, behind: frozenset[int], byte: int) -> frozenset[int]:
+        """Return what there is to look back at after one more byte."""
+        if not self._starts:
+            return behind
+        moved = [Thread(after) for frame in behind for after in [self.after(frame, byte)] if after >= 0]
+        return self._seen([*moved, *self._starts])
+
+    def _seen(self, threads: Iterable[Thread]) -> frozenset[int]:
+        return frozenset(thread.frame for thread in self.unfold(threads, frozenset()))
+
+    def unfold(self, threads: Iterable[Thread], behind: frozenset[int], *, is_ordered: bool = False) -> list[Thread]:
+        """Return the threads that read a byte next, or have read everything; in order of preference.
+
+        With `is_ordered`, those after the first that has read everything without obligations are left out.
+        """
+        leaves: list[Thread] = []
+        met: set[Thread] = set()
+        waiting = list(threads)[::-1]
+        while waiting:
+            thread = waiting.pop()
+            if thread in met or self.shortest[thread.frame] >= FAR:
+                continue
+            if thread.obligations and Thread(thread.frame) in met:
+                continue
+            met.add(thread)
+            if len(met) > MAX_THREADS:
+                raise TooManyThreadsError
+            frame = self.frames[thread.frame]
+            if frame.node == END:
+                leaves.append(thread)
+                if is_ordered and not thread.obligations:
+                    break
+            elif self.expressions.nodes[frame.node].kind == SET:
+                leaves.append(thread)
+            else:
+                waiting += self._ways(frame, thread.obligations, behind)[::-1]
+        return leaves
+
+    def _ways(self, frame: Frame, obligations: frozenset[Obligation], behind: frozenset[int]) -> list[Thread]:
+        """Return what a frame goes on with, preferred ways first."""
+        node = self.expressions.nodes[frame.node]
+        if node.kind == CHOICE:
+            return [Thread(self.enter(option, frame.below), obligations) for option in node.parts]
+        if node.kind == CONCAT:
+            if frame.place == len(node.parts):
+                return [Thread(frame.below, obligations)]
+            rest = frame.below
+            if frame.place + 1 < len(node.parts):
+                rest = self._frame(frame.node, frame.place + 1, frame.below)
+            return [Thread(self.enter(node.parts[frame.place], rest), obligations)]
+        if node.kind == LOOK:
+            more = self._look(frame.node, behind)
+            return [] if more is None else [Thread(frame.below, obligations | more)]
+        assert node.kind == LOOP
+        item, count = node.parts[0], frame.place
+        if count < node.least:
+            again = self._frame(frame.node, count + 1, frame.below, is_idle=frame.is_idle)
+            return [Thread(self.enter(item, again), obligations)]
+        ways = [Thread(frame.below, obligations)]
+        if not frame.is_idle and (node.most == UNBOUNDED or count < node.most):
+            more_read = count if node.most == UNBOUNDED else count + 1
+            may_idle = self.expressions.nodes[item].shortest == 0
+            again = self._frame(frame.node, more_read, frame.below, is_idle=may_idle)
+            ways.append(Thread(self.enter(item, again), obligations))
+        return ways[::-1] if node.is_greedy else ways
+
+    def _look(self, number: int, behind: frozenset[int]) -> frozenset[Obligation] | None:
+        """Return what looking around obliges to, None if it fails."""
+        node = self.expressions.nodes[number]
+        if node.is_behind:
+            return NO_OBLIGATIONS if (self._ends[node.parts[0]] in behind) != node.is_negative else None
+        inner = Thread(self.enter(node.parts[0], self.end(0)))
+        return self.obliged(not node.is_negative, [inner], behind)
+
+    def obliged(
+        self, is_positive: bool, threads: Iterable[Thread], behind: frozenset[int]
+    ) -> frozenset[Obligation] | None:
+        """Return the obligation that some threads read a beginning of the rest, or none does; None if it cannot hold.
+
+        It is empty where that holds already.
+        """
+        leaves = frozenset(self.unfold(threads, behind))
+        if any(self.is_end(frame) and not obligations for frame, obligations in leaves):
+            return NO_OBLIGATIONS if is_positive else None
+        if not leaves:
+            return None if is_positive else NO_OBLIGATIONS
+        return frozenset({Obligation(is_positive, leaves)})
+
+    def all_after(
+        self, obligations: frozenset[Obligation], byte: int, behind: frozenset[int]
+    ) -> frozenset[Obligation] | None:
+        """Return what is left of some obligations after a byte; None if one is not met. `behind` includes the byte."""
+        left = NO_OBLIGATIONS
+        for is_positive, threads in obligations:
+            more = self.obliged(is_positive, self.moved(threads, byte, behind), behind)
+            if more is None:
+                return None
+            left |= more
+        return left
+
+    def moved(self, threads: Iterable[Thread], byte: int, behind: frozenset[int]) -> list[Thread]:
+        """Return the threads after a byte, in the same order; one at its end stays while its obligations are open."""
+        found = []
+        for frame, obligations in threads:
+            after = frame if self.is_end(frame) else self.after(frame, byte)
+            if after >= 0:
+                left = self.all_after(obligations, byte, behind) if obligations else obligations
+                if left is not None:
+                    found.append(Thread(after, left))
+        return found
+
+    def hold_at_end(self, obligations: frozenset[Obligation]) -> bool:
+        """Tell whether some obligations are met if the text ends here."""
+        return all(
+            is_positive == any(self.is_end(frame) and self.hold_at_end(more) for frame, more in threads)
+            for is_positive, threads in obligations
+        )
+
+    def is_end(self, frame: int) -> bool:
+        """Tell whether a frame has read everything."""
+        return self.frames[frame].node == END
+
+    def after(self, frame: int, byte: int) -> int:
+        """Return the frame after a byte, -1 if it does not read it."""
+        found = self._after.get((frame, byte))
+        if found is None:
+            found = self._after[frame, byte] = self._read(frame, byte)
+        return found
+
+    def _read(self, frame: int, byte: int) -> int:
+        top = self.frames[frame]
+        if top.node == END:
+            return -1
+        for low, high, rest in self.expressions.nodes[top.node].arcs:
+            if low <= byte <= high:
+                below = self._awakened(top.below)
+                return below if rest < 0 else self.enter(rest, below)
+        return -1
+
+    def borders(self, frame: int) -> Iterable[int]:
+        """Yield the bytes at which what a frame reads changes."""
+        node = self.frames[frame].node
+        if node != END:
+            for low, high, _ in self.expressions.nodes[node].arcs:
+                yield low
+                yield high + 1
+
+    def _awakened(self, frame: int) -> int:
+        """Return the frame in which no repetition is idle, since something has been read."""
+        found = self._awake.get(frame)
+        if found is None:
+            top = self.frames[frame]
+            found = frame if top.node == END else self._frame(top.node, top.place, self._awakened(top.below))
+            self._awake[frame] = found
+        return found
+
+    def _frame(self, node: int, place: int, below: int, *, is_idle: bool = False) -> int:
+        new = Frame(node, place, is_idle, below)
+        number = self._known.get(new)
+        if number is None:
+            number = self._known[new] = len(self.frames)
+            self.frames.append(new)
+            own = 0 if node == END else self._own_shortest(node, place)
+            self.shortest.append(min(own + (self.shortest[below] if below >= 0 else 0), FAR))
+            self.goal.append(place if node == END else self.goal[below])
+        return number
+
+    def _own_shortest(self, number: int, place: int) -> int:
+        node = self.expressions.nodes[number]
+        if node.kind == CONCAT:
+            return sum(self.expressions.nodes[part].shortest for part in node.parts[place:])
+        if node.kind == LOOP:
+            return max(node.least - place, 0) * self.expressions.nodes[node.parts[0]].shortest
+        return node.shortest
+
+
+class TooManyThreadsError(PatternError):
+    """One state follows too many ways at once."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            f"A state of the lexer follows more than {MAX_THREADS:,} ways at once",
+            pattern="",
+            remedy="Make alternatives of the terminals start differently, and repeat less.",
+        )
