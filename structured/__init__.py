@@ -22,6 +22,7 @@ from structured.errors import (
     BudgetWarning,
     CacheWarning,
     GenerationError,
+    GrammarError,
     IncompleteError,
     ModelError,
     NotStatedError,
@@ -71,12 +72,14 @@ if TYPE_CHECKING:
     from structured.jobs.evaluation.evaluation import Evaluation
     from structured.jobs.report.report import report
     from structured.jobs.table import write_table
+    from structured.output_types.grammar import Grammar
 
 logging.getLogger(__name__).addHandler(logging.NullHandler())  # where the log goes is the application's choice
 
 
 _LATER = {
     "Evaluation": "structured.jobs.evaluation.evaluation",
+    "Grammar": "structured.output_types.grammar",
     "evaluate": "structured.jobs.evaluation.evaluate",
     "report": "structured.jobs.report.report",
     "write_table": "structured.jobs.table",
@@ -117,6 +120,8 @@ __all__ = [
     "Extractor",
     "Generation",
     "GenerationError",
+    "Grammar",
+    "GrammarError",
     "Grounded",
     "Grounding",
     "GuidedLogitsProcessor",

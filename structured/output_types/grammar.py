@@ -1,0 +1,169 @@
+"""Texts of a context-free grammar, written as Lark reads it."""
+
+from collections.abc import Iterable
+from functools import cached_property
+from hashlib import sha256
+from threading import RLock
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, overload
+
+from structured.automata import Automaton
+from structured.output_types.output_type import Description, OutputType
+
+if TYPE_CHECKING:
+    from lark import Lark, Token, Transformer, Tree
+    from lark.indenter import Indenter
+
+    from structured.automata.grammar.tables import Tables
+
+T = TypeVar("T")
+
+
+class Grammar(OutputType[T]):
+    r"""The texts that a grammar parses, in the language of Lark (https://lark-parser.readthedocs.io).
+
+    They are those that `lark.Lark(grammar, parser="lalr", lexer="contextual")` lexes and parses, no more and no less:
+    the longest match, priorities, keywords before names and lookaround are as there. See docs/grammars.md.
+
+    >>> from structured import Grammar
+    >>> sums = Grammar('start: NUMBER ("+" NUMBER)*\n%import common.INT -> NUMBER\n%ignore " "')
+    >>> sums.parse("1 + 20")
+    '1 + 20'
+    """
+
+    @overload
+    def __init__(
+        self: "Grammar[str]",
+        grammar: str,
+        start: str = ...,
+        *,
+        result: Literal["text"] = ...,
+        indenter: "Indenter | None" = ...,
+        import_paths: Iterable[str] = ...,
+        name: str = ...,
+        description: str | None = ...,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: "Grammar[Tree[Token]]",
+        grammar: str,
+        start: str = ...,
+        *,
+        result: Literal["tree"],
+        indenter: "Indenter | None" = ...,
+        import_paths: Iterable[str] = ...,
+        name: str = ...,
+        description: str | None = ...,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self,
+        grammar: str,
+        start: str = ...,
+        *,
+        result: "Transformer[Any, T]",
+        indenter: "Indenter | None" = ...,
+        import_paths: Iterable[str] = ...,
+        name: str = ...,
+        description: str | None = ...,
+    ) -> None: ...
+    def __init__(  # noqa: PLR0913  options
+        self,
+        grammar: str,
+        start: str = "start",
+        *,
+        result: Any = "text",
+        indenter: "Indenter | None" = None,
+        import_paths: Iterable[str] = (),
+        name: str = "Grammar",
+        description: str | None = None,
+    ) -> None:
+        """Take a grammar; it is read when it is first used.
+
+        Parameters:
+            grammar: The grammar, in Lark's language.
+            start: The rule that a whole text is.
+            result: What `extract` returns: `"text"`, Lark's `"tree"`, or what a `lark.Transformer` makes of the tree.
+            indenter: A `lark.indenter.Indenter`, which makes the tokens of indentation that the grammar declares.
+            import_paths: Folders in which `%import` finds other grammars.
+            name: What the answer is called in messages.
+            description: What the prompt shows in place of the grammar, which may be long.
+        """
+        self.grammar = grammar
+        self.start = start
+        self.result = result
+        self.name = name
+        self._indenter = indenter
+        self._import_paths = tuple(import_paths)
+        self._description = description
+        self._lock = RLock()
+
+    def __repr__(self) -> str:
+        return f"Grammar({self.name!r}, start={self.start!r})"
+
+    @cached_property
+    def _read(self) -> "tuple[Lark, Tables]":
+        from structured.automata.grammar.lark_grammar import read_grammar
+
+        return read_grammar(self.grammar, self.start, indenter=self._indenter, import_paths=self._import_paths)
+
+    @cached_property
+    def _automaton(self) -> Automaton:
+        from structured.automata.grammar.automaton import GrammarAutomaton
+
+        return GrammarAutomaton(self._read[1])
+
+    def automaton(self, document: str | None = None) -> Automaton:  # noqa: ARG002  it depends on none
+        """Return the automaton of the texts. Raises GrammarError where Lark refuses the grammar, or it has no text."""
+        with self._lock:
+            return self._automaton
+
+    def parse(self, text: str) -> T:
+        """Return what a text means: itself, its tree, or what the transformer makes of that. Raises ValueError."""
+        from lark.exceptions import LarkError, UnexpectedInput, VisitError
+
+        with self._lock:  # an indenter counts in itself
+            try:
+                tree = self._read[0].parse(text)
+            except UnexpectedInput as error:
+                raise ValueError(f"the grammar has no such text: line {error.line}, column {error.column}") from error
+            except (LarkError, AssertionError, IndexError) as error:  # as indenters raise them
+                raise ValueError(f"the grammar has no such text: {error}") from error
+        if self.result == "text":
+            found: Any = text
+        elif self.result == "tree":
+            found = tree
+        else:
+            try:
+                found = self.result.transform(tree)
+            except VisitError as error:
+                raise ValueError(str(error.orig_exc)) from error.orig_exc
+        return found  # type: ignore[no-any-return]
+
+    def describe(self) -> Description:
+        """Return the grammar, or what was given in its place."""
+        shown = self.grammar.strip() if self._description is None else self._description
+        task = "Write a text that the grammar allows, and nothing else."
+        return Description("Grammar", shown, answer="Text", task=task)
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of the grammar and what is read with it."""
+        return sha256(repr((self.name, self.start, self.grammar, self.describe())).encode()).hexdigest()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        options = {
+            "result": self.result,
+            "indenter": self._indenter,
+            "import_paths": self._import_paths,
+            "name": self.name,
+            "description": self._description,
+        }
+        return _remade, (self.grammar, self.start, options)
+
+
+def _remade(grammar: str, start: str, options: dict[str, Any]) -> "Grammar[Any]":
+    """Return an unpickled grammar."""
+    return Grammar(grammar, start, **options)
