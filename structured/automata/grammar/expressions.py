@@ -140,6 +140,8 @@ class _Reader:
                 return made.choice([self.sequence(option, flags) for option in argument[1]])
             case "SUBPATTERN":
                 _, added, removed, inner = argument
+                if added & re.ASCII.value:
+                    flags &= ~re.UNICODE.value
                 return self.sequence(inner, (flags | added) & ~removed)
             case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
                 return self._repetition(str(operation), argument, flags)
@@ -255,7 +257,7 @@ def _matched(node: tuple[Any, Any], flags: int, tree: Any) -> tuple[Range, ...]:
     if key not in _MATCHED:
         item = _parser.SubPattern(tree.state, [node])
         run = _parser.SubPattern(tree.state, [(_constants.MAX_REPEAT, (1, _constants.MAXREPEAT, item))])
-        group = (_constants.SUBPATTERN, (None, flags & ~re.UNICODE.value, 0, run))
+        group = (_constants.SUBPATTERN, (None, flags, 0, run))
         compile_tree: Any = _compiler.compile
         pattern = compile_tree(_parser.SubPattern(tree.state, [group]), 0)
         found = (match.span() for match in pattern.finditer(_all_characters()))

@@ -8,10 +8,10 @@ those, and another takes the token, with the obligation that those others never 
 next byte. A state knows nothing of the parser: the tokens that it ends with are left to whoever follows it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from structured.automata.grammar.expressions import Expressions
 from structured.automata.grammar.threads import NO_OBLIGATIONS, Matcher, Obligation, Thread, Threads
@@ -25,7 +25,9 @@ _NO_LINE = -1
 """The column where the token has no line feed."""
 
 _PAST = -2
-"""What a thread has read that ended a token somewhere before, if the obligations that it has left are met."""
+"""Less a terminal: what a thread has read that ended a token of it before, if the obligations it has left are met."""
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,15 +85,37 @@ class Arrival(NamedTuple):
     tokens: tuple[Token, ...]
 
 
+class _Taken(NamedTuple):
+    """A match of a terminal that ends here: the threads of the same terminal that are preferred, and obligations."""
+
+    preferred: Threads
+    obligations: frozenset[Obligation]
+
+
+class _Step(NamedTuple):
+    """What a byte makes of the threads of one terminal.
+
+    `is_sure`: one of them has succeeded for certain, here or before, so that what is less preferred does not count.
+    """
+
+    threads: Threads
+    taken: tuple[_Taken, ...]
+    is_sure: bool
+
+
+_NO_STEP = _Step((), (), False)
+
+
 class _State(NamedTuple):
     """Where a text stands within a token.
 
-    `threads` are those of the terminals, in order; `keywords` those of what would make the token another terminal.
+    `threads` are those of each terminal that is still read, preferred terminals first; `keywords` those of what would
+    make the token another terminal.
     """
 
     is_fresh: bool
     """Whether the token has not begun."""
-    threads: Threads
+    threads: tuple[Threads, ...]
     keywords: frozenset[int]
     rest: Rest
     column: int = _NO_LINE
@@ -119,7 +143,7 @@ class Lexer:
         """The bytes of the shortest match of each terminal, lookaround aside."""
         self._keyword_goals: list[tuple[int, int]] = []
         self._keyword_frames = self._begin_keywords(nodes)
-        self._past = self.matcher.end(_PAST)
+        self._past = [self.matcher.end(_PAST - number) for number in range(len(nodes))]
         self.states: list[_State] = []
         self.expected: list[tuple[tuple[int, int], ...]] = []
         self.rests: list[Rest] = []
@@ -129,6 +153,12 @@ class Lexer:
         self.arrivals: list[Arrival] = []
         self._arrival_numbers: dict[Arrival, int] = {}
         self._rows: dict[int, tuple[int, ...]] = {}
+        self._behind_rows: dict[frozenset[int], list[frozenset[int]]] = {}
+        self._thread_rows: dict[tuple[Threads, frozenset[int]], list[_Step]] = {}
+        self._obligation_rows: dict[tuple[Obligation, frozenset[int]], list[frozenset[Obligation] | None]] = {}
+        self._keyword_rows: dict[int, list[int]] = {}
+        self._steps: dict[_Step, _Step] = {_NO_STEP: _NO_STEP}
+        self._left: dict[frozenset[Obligation], frozenset[Obligation]] = {}
         self.nothing = self._arrival(Arrival(DEAD, ()))
         self.beginning = self._rest(Rest(NO_OBLIGATIONS, self.matcher.beginning()))
 
@@ -149,14 +179,16 @@ class Lexer:
         state = self._starts.get((context, rest))
         if state is None:
             here, behind = self.contexts[context], self.rests[rest].behind
-            threads = [Thread(self._begun[terminal]) for terminal in here.terminals]
+            threads = [
+                tuple(self.matcher.unfold([Thread(self._begun[terminal])], behind, is_ordered=True))
+                for terminal in here.terminals
+            ]
             keywords = [
                 Thread(self._keyword_frames[terminal, keyword])
                 for terminal, all_of_it in here.keywords.items()
                 for keyword in all_of_it
             ]
-            leaves = self.matcher.unfold(threads, behind, is_ordered=True)
-            new = _State(True, tuple(leaves), self._unfolded(keywords, behind), self.rests[rest])
+            new = _State(True, tuple(filter(None, threads)), self._unfolded(keywords, behind), self.rests[rest])
             state = self._starts[context, rest] = self._state(new)
         return state
 
@@ -173,88 +205,174 @@ class Lexer:
         return row
 
     def _new_row(self, state: _State) -> tuple[int, ...]:
-        borders = sorted({0, 256, *self._borders(state)})
+        behind = state.rest.behind
+        rows: list[Sequence[object]] = [self._behind_row(behind)]
+        rows += [self._thread_row(threads, behind) for threads in state.threads]
+        rows += [self._obligation_row(obligation, behind) for obligation in state.rest.obligations]
+        rows += [self._keyword_row(frame) for frame in state.keywords]
+        if self._may_end_line(state.threads):
+            rows.append([self._column_after(state, byte) for byte in range(256)])
+        known: dict[tuple[int, ...], int] = {}
         row: list[int] = []
-        for low, end in pairwise(borders):
-            row += [self._after(state, low)] * (end - low)
+        for byte, found in enumerate(zip(*rows, strict=True)):
+            key = tuple(map(id, found))  # each row has equal ones as one
+            arrival = known.get(key)
+            if arrival is None:
+                arrival = known[key] = self._after(state, byte)
+            row.append(arrival)
         return tuple(row)
 
-    def _borders(self, state: _State) -> set[int]:
-        """Return the bytes at which the successor of a state may change."""
-        found: set[int] = set()
-        frames = [*(thread.frame for thread in state.threads), *state.keywords, *state.rest.behind]
-        open_threads = [thread for _, threads in self._all_obligations(state) for thread in threads]
-        while open_threads:
-            frame, obligations = open_threads.pop()
-            frames.append(frame)
-            open_threads += [thread for _, threads in obligations for thread in threads]
-        for frame in frames:
-            found.update(self.matcher.borders(frame))
-        if self._may_end_line(state.threads):
-            found.update((0x09, 0x0A, 0x0B, 0x20, 0x21))
-        return found
+    def _in_classes(self, frames: Iterable[int], compute: Callable[[int], T]) -> list[T]:
+        """Return for each byte what it leads to, computed once for bytes that no frame tells apart."""
+        borders = sorted({0, 256}.union(*map(self.matcher.borders, frames)))
+        row: list[T] = []
+        for low, end in pairwise(borders):
+            row += [compute(low)] * (end - low)
+        return row
 
-    def _all_obligations(self, state: _State) -> list[Obligation]:
-        return [
-            *state.rest.obligations,
-            *(obligation for thread in state.threads for obligation in thread.obligations),
-        ]
+    def _behind_row(self, behind: frozenset[int]) -> list[frozenset[int]]:
+        """Return for each byte what there is to look back at after it."""
+        row = self._behind_rows.get(behind)
+        if row is None:
+            one_of_each: dict[frozenset[int], frozenset[int]] = {}
+            found = self._in_classes(behind, lambda byte: self.matcher.behind_after(behind, byte))
+            row = self._behind_rows[behind] = [one_of_each.setdefault(one, one) for one in found]
+        return row
 
-    def _after(self, state: _State, byte: int) -> int:
-        """Return the arrival of a byte."""
-        matcher = self.matcher
-        behind = matcher.behind_after(state.rest.behind, byte)
-        obligations = matcher.all_after(state.rest.obligations, byte, behind)
-        if obligations is None:
-            return self.nothing
-        moved = matcher.moved(state.threads, byte, behind)
-        leaves = matcher.unfold(moved, behind, is_ordered=True)
-        if not leaves:
-            return self.nothing
-        after = [Thread(frame) for one in state.keywords for frame in [matcher.after(one, byte)] if frame >= 0]
-        keywords = self._unfolded(after, behind)
-        column = self._column_after(state, byte)
-        tokens: list[Token] = []
+    def _thread_row(self, threads: Threads, behind: frozenset[int]) -> list[_Step]:
+        """Return for each byte what it makes of the threads of one terminal."""
+        row = self._thread_rows.get((threads, behind))
+        if row is None:
+            frames = [*self._frames_of(threads), *behind]
+            row = self._in_classes(frames, lambda byte: self._stepped(threads, behind, byte))
+            self._thread_rows[threads, behind] = row
+        return row
+
+    def _stepped(self, threads: Threads, behind: frozenset[int], byte: int) -> _Step:
+        matcher, after = self.matcher, self._behind_row(behind)[byte]
+        moved = matcher.moved(threads, byte, lambda open_ones: self._all_after(open_ones, behind, byte))
+        if not moved:
+            return _NO_STEP
         going_on: list[Thread] = []
-        for frame, open_ones in leaves:
+        taken: list[_Taken] = []
+        is_sure = False
+        for frame, open_ones in matcher.unfold(moved, after, is_ordered=True):
             if not matcher.is_end(frame):
                 going_on.append(Thread(frame, open_ones))
                 continue
-            more = None if frame == self._past else matcher.obliged(False, going_on, behind)
-            if more is not None:
-                rest = self._rest(Rest(obligations | open_ones | more, behind))
-                tokens.append(Token(self._terminal(frame, keywords, column), rest))
-            if open_ones:
-                going_on.append(Thread(self._past, open_ones))
-        while going_on and going_on[-1].frame == self._past:
+            if matcher.goal[frame] > _PAST:
+                taken.append(_Taken(tuple(going_on), open_ones))
+            is_sure = not open_ones
+            going_on += [] if is_sure else [Thread(self._past[self._goal_of(threads)], open_ones)]
+        step = _Step(tuple(going_on), tuple(taken), is_sure)
+        return self._steps.setdefault(step, step)
+
+    def _obligation_row(self, obligation: Obligation, behind: frozenset[int]) -> list[frozenset[Obligation] | None]:
+        """Return for each byte what is left of an obligation, None if it is not met."""
+        row = self._obligation_rows.get((obligation, behind))
+        if row is None:
+            frames = [*self._frames_of(obligation.threads), *behind]
+            row = self._in_classes(frames, lambda byte: self._obliged_after(obligation, behind, byte))
+            self._obligation_rows[obligation, behind] = row
+        return row
+
+    def _obliged_after(self, obligation: Obligation, behind: frozenset[int], byte: int) -> frozenset[Obligation] | None:
+        after = self._behind_row(behind)[byte]
+        moved = self.matcher.moved(obligation.threads, byte, lambda open_ones: self._all_after(open_ones, behind, byte))
+        left = self.matcher.obliged(obligation.is_positive, moved, after)
+        return None if left is None else self._left.setdefault(left, left)
+
+    def _all_after(
+        self, obligations: frozenset[Obligation], behind: frozenset[int], byte: int
+    ) -> frozenset[Obligation] | None:
+        """Return what is left of some obligations after a byte, None if one is not met."""
+        left = NO_OBLIGATIONS
+        for obligation in obligations:
+            more = self._obligation_row(obligation, behind)[byte]
+            if more is None:
+                return None
+            left = left | more if left else more
+        return left
+
+    def _keyword_row(self, frame: int) -> list[int]:
+        """Return for each byte the frame of a keyword after it, -1 if there is none."""
+        row = self._keyword_rows.get(frame)
+        if row is None:
+            row = self._keyword_rows[frame] = self._in_classes([frame], lambda byte: self.matcher.after(frame, byte))
+        return row
+
+    def _frames_of(self, threads: Iterable[Thread]) -> list[int]:
+        """Return the frames of threads and of what they are obliged to."""
+        frames, waiting = [], list(threads)
+        while waiting:
+            frame, obligations = waiting.pop()
+            frames.append(frame)
+            waiting += [thread for _, more in obligations for thread in more]
+        return frames
+
+    def _after(self, state: _State, byte: int) -> int:
+        """Return the arrival of a byte."""
+        before = state.rest.behind
+        behind = self._behind_row(before)[byte]
+        obligations = self._all_after(state.rest.obligations, before, byte)
+        if obligations is None:
+            return self.nothing
+        steps = [(threads, self._thread_row(threads, before)[byte]) for threads in state.threads]
+        if all(step is _NO_STEP for _, step in steps):
+            return self.nothing
+        after = [Thread(frame) for one in state.keywords for frame in [self._keyword_row(one)[byte]] if frame >= 0]
+        keywords = self._unfolded(after, behind)
+        column = self._column_after(state, byte)
+        tokens: list[Token] = []
+        going_on: list[Threads] = []
+        denied = obligations
+        for threads, step in steps:
+            for preferred, open_ones in step.taken:
+                left = denied | open_ones | self._denied(preferred)
+                terminal = self._terminal(self._goal_of(threads), keywords, column)
+                tokens.append(Token(terminal, self._rest(Rest(left, behind))))
+            if step.threads:
+                going_on.append(step.threads)
+                denied |= self._denied(step.threads)
+            if step.is_sure:
+                break
+        while going_on and all(self.matcher.is_end(frame) for frame, _ in going_on[-1]):
             going_on.pop()
         if not going_on:
             return self._arrival(Arrival(DEAD, tuple(tokens)))
-        alive = {matcher.goal[thread.frame] for thread in going_on}
+        alive = set(map(self._goal_of, going_on))
         kept = frozenset(
             frame
             for frame in keywords
-            if not matcher.is_end(frame) and self._keyword_goals[self._goal(frame)][0] in alive
+            if not self.matcher.is_end(frame) and self._keyword_goals[self._keyword(frame)][0] in alive
         )
         column = column if self._may_end_line(going_on) else _NO_LINE
         new = _State(False, tuple(going_on), kept, Rest(obligations, behind), column)
         return self._arrival(Arrival(self._state(new), tuple(tokens)))
 
-    def _terminal(self, end: int, keywords: frozenset[int], column: int) -> int:
-        """Return what a token is whose text some keywords have read as well."""
-        terminal = self.matcher.goal[end]
+    def _goal_of(self, threads: Threads) -> int:
+        """Return the terminal that some threads read."""
+        goal = self.matcher.goal[threads[0].frame]
+        return _PAST - goal if goal <= _PAST else goal
+
+    def _denied(self, threads: Threads) -> frozenset[Obligation]:
+        """Return the obligation that none of some threads succeeds."""
+        return frozenset({Obligation(False, frozenset(threads))}) if threads else NO_OBLIGATIONS
+
+    def _terminal(self, terminal: int, keywords: frozenset[int], column: int) -> int:
+        """Return what a token of a terminal is whose text some keywords have read as well."""
         if self.terminals[terminal].is_ignored:
             return IGNORED
-        ended = [self._keyword_goals[self._goal(frame)] for frame in keywords if self.matcher.is_end(frame)]
+        ended = [self._keyword_goals[self._keyword(frame)] for frame in keywords if self.matcher.is_end(frame)]
         terminal = min((keyword for one, keyword in ended if one == terminal), default=terminal)
         if self.indentation is not None and terminal == self.indentation.line_end:
             return self.indentation.line_ends + column
         return terminal
 
-    def _may_end_line(self, threads: Sequence[Thread]) -> bool:
-        """Tell whether some thread reads a line end."""
+    def _may_end_line(self, threads: Iterable[Threads]) -> bool:
+        """Tell whether some threads read a line end."""
         line_end = None if self.indentation is None else self.indentation.line_end
-        return any(self.matcher.goal[frame] == line_end for frame, _ in threads)
+        return line_end is not None and any(self._goal_of(one) == line_end for one in threads)
 
     def _column_after(self, state: _State, byte: int) -> int:
         """Return the column after a byte."""
@@ -265,7 +383,7 @@ class Lexer:
         widths = {0x09: self.indentation.tab_width, 0x20: 1}
         return state.column if state.column == _NO_LINE else state.column + widths.get(byte, 0)
 
-    def _goal(self, frame: int) -> int:
+    def _keyword(self, frame: int) -> int:
         """Return which keyword a frame reads."""
         return self.matcher.goal[frame] - len(self.terminals)
 
@@ -284,14 +402,16 @@ class Lexer:
         """Return the terminals that a token may become, each with the least number of bytes that it takes."""
         found: dict[int, int] = {}
         reachable = set()
-        for frame, _ in state.threads:
-            if frame != self._past:
-                goal = self.matcher.goal[frame]
-                reachable.add(goal)
-                terminal = IGNORED if self.terminals[goal].is_ignored else goal
-                found[terminal] = min(found.get(terminal, FAR), self.matcher.shortest[frame])
+        for threads in state.threads:
+            goal = self._goal_of(threads)
+            shortest = min(
+                (self.matcher.shortest[frame] for frame, _ in threads if not self.matcher.is_end(frame)), default=FAR
+            )
+            reachable.add(goal)
+            terminal = IGNORED if self.terminals[goal].is_ignored else goal
+            found[terminal] = min(found.get(terminal, FAR), shortest)
         for frame in state.keywords:
-            terminal, keyword = self._keyword_goals[self._goal(frame)]
+            terminal, keyword = self._keyword_goals[self._keyword(frame)]
             if terminal in reachable and not self.terminals[terminal].is_ignored:
                 found[keyword] = min(found.get(keyword, FAR), self.matcher.shortest[frame])
         return found

@@ -6,7 +6,7 @@ whose item reads nothing. This is the machine of Pike ("The text editor sam", 19
 lookahead asks of the rest of the text is carried along as an obligation.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from structured.automata.grammar.expressions import CHOICE, CONCAT, LOOK, LOOP, SET, UNBOUNDED, Expressions
@@ -175,25 +175,21 @@ class Matcher:
             return None if is_positive else NO_OBLIGATIONS
         return frozenset({Obligation(is_positive, leaves)})
 
-    def all_after(
-        self, obligations: frozenset[Obligation], byte: int, behind: frozenset[int]
-    ) -> frozenset[Obligation] | None:
-        """Return what is left of some obligations after a byte; None if one is not met. `behind` includes the byte."""
-        left = NO_OBLIGATIONS
-        for is_positive, threads in obligations:
-            more = self.obliged(is_positive, self.moved(threads, byte, behind), behind)
-            if more is None:
-                return None
-            left |= more
-        return left
+    def moved(
+        self,
+        threads: Iterable[Thread],
+        byte: int,
+        left_of: Callable[[frozenset[Obligation]], frozenset[Obligation] | None],
+    ) -> list[Thread]:
+        """Return the threads after a byte, in the same order; one at its end stays while its obligations are open.
 
-    def moved(self, threads: Iterable[Thread], byte: int, behind: frozenset[int]) -> list[Thread]:
-        """Return the threads after a byte, in the same order; one at its end stays while its obligations are open."""
+        `left_of` says what the byte leaves of some obligations, None if one is not met.
+        """
         found = []
         for frame, obligations in threads:
             after = frame if self.is_end(frame) else self.after(frame, byte)
             if after >= 0:
-                left = self.all_after(obligations, byte, behind) if obligations else obligations
+                left = left_of(obligations) if obligations else obligations
                 if left is not None:
                     found.append(Thread(after, left))
         return found
