@@ -5,38 +5,32 @@ where the lexer stands within a token, and the stack of the parser. A state of t
 of one or two, since the rest of the text may decide where a token ends. It is kept only if some text goes on to the
 end: the shortest is found by a search that what the lexer and the parser need at least leads straight there (A*, of
 Hart, Nilsson and Raphael, 1968). What a search finds is remembered, so that the next takes a few steps.
+
+`plain.py` is all of that in plain Python. Here the lexer is the same, and the rest are compiled loops: a text soon
+passes through no new states of the lexer, but through new stacks as long as it goes on.
 """
 
 import hashlib
-import heapq
-from collections.abc import Iterable
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
 from threading import Lock
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.automata.grammar.indentation import IndentedParser
 from structured.automata.grammar.lexer import Lexer
-from structured.automata.grammar.parser import Parser
+from structured.automata.grammar.limits import LIMITS, MAX_SEARCHED, EmptyGrammarError, SearchedTooFarError
 from structured.automata.grammar.tables import Tables
-from structured.automata.opcodes import FAR
 from structured.automata.protocol import DEAD, UNKNOWN, WHOLE, StringRun
-from structured.automata.regular import LIMITS, Limits
+from structured.automata.regular import LONG, Limits
 from structured.errors import GrammarError
 from structured.vocabulary.trie import Trie
 
-Configuration = tuple[int, int]
-"""A state of the lexer and a stack of the parser."""
-
-MAX_SEARCHED = 20_000
-"""Configurations that one search for the shortest text passes through."""
-
-
-class EmptyGrammarError(GrammarError):
-    """No text is of the grammar."""
-
-    def __init__(self) -> None:
-        super().__init__("The grammar has no text", remedy="Let what contains itself end somewhere.")
+if TYPE_CHECKING:
+    from structured.automata.loops.grammar_machine import GrammarMachine
 
 
 class GrammarAutomaton:
@@ -45,32 +39,39 @@ class GrammarAutomaton:
     Each begins with `prefix`, and none has a byte of `absent`. Raises GrammarError if there are none.
     """
 
-    def __init__(
-        self, tables: Tables, *, prefix: bytes = b"", absent: frozenset[int] = frozenset(), limits: Limits = LIMITS
+    def __init__(  # noqa: PLR0913  what tells it from others
+        self,
+        tables: Tables,
+        *,
+        prefix: bytes = b"",
+        absent: frozenset[int] = frozenset(),
+        limits: Limits = LIMITS,
+        max_searched: int = MAX_SEARCHED,
+        lexer: Lexer | None = None,
     ) -> None:
         self.tables = tables
         self.prefix = prefix
         self.absent = absent
         self.limits = limits
-        self.lexer = Lexer(tables.terminals, tables.contexts, indentation=tables.indentation)
-        parser = Parser(tables, self._widths())
-        self.parser = parser if tables.indentation is None else IndentedParser(parser, tables.indentation)
-        self._distances_known: dict[Configuration, int] = {}
-        self._states: list[tuple[Configuration, ...]] = []
-        self._numbers: dict[tuple[Configuration, ...], int] = {}
-        self._table = np.full((64, 256), UNKNOWN, dtype=np.int32)
-        self._distances = np.zeros(64, dtype=np.int32)
+        self.max_searched = max_searched
+        self.seconds = 0.0
+        self.lexer = (
+            Lexer(tables.terminals, tables.contexts, indentation=tables.indentation) if lexer is None else lexer
+        )
         self._lock = Lock()
-        stack = self.parser.start
-        first = self.lexer.start(self.parser.context(stack), self.lexer.beginning), stack
-        self.start = self._state([first])
+        self._told = {"arrivals": 0, "tokens": 0, "states": 0, "expected": 0}
+        machine = _loops("grammar_machine")
+        self._machine: GrammarMachine = machine.new_machine(tables, self._widths(), absent, self._facts())
+        loops, first = _loops("grammar_states"), tables.start
+        self.start = self._until_done(lambda: loops.begin(self._machine, first, self.lexer.beginning))
         if self.start == DEAD:
             raise EmptyGrammarError
         for byte in reversed(prefix):
-            self.start = self._state_before(self.start, byte)
+            after = self.start
+            self.start = self._until_done(lambda: loops.before(self._machine, after, byte))  # noqa: B023  called now
 
     def __repr__(self) -> str:
-        return f"GrammarAutomaton({len(self.tables.terminals)} terminals, states={len(self._states)})"
+        return f"GrammarAutomaton({len(self.tables.terminals)} terminals, states={self._states_used})"
 
     @property
     def fingerprint(self) -> bytes | None:
@@ -79,60 +80,62 @@ class GrammarAutomaton:
 
     def with_prefix(self, text: str) -> "GrammarAutomaton":
         """Return the automaton of the same texts, each with some text in front."""
-        prefix = text.encode() + self.prefix
-        return GrammarAutomaton(self.tables, prefix=prefix, absent=self.absent, limits=self.limits)
+        return self._changed(text.encode() + self.prefix, self.absent)
 
     def without_bytes(self, absent: frozenset[int]) -> "GrammarAutomaton | None":
         """Return the automaton of the same texts but for those in which some bytes occur; see the protocol."""
         if not absent.isdisjoint(self.prefix):
             return None
         try:
-            return GrammarAutomaton(self.tables, prefix=self.prefix, absent=self.absent | absent, limits=self.limits)
+            return self._changed(self.prefix, self.absent | absent)
         except EmptyGrammarError:
             return None
+
+    def _changed(self, prefix: bytes, absent: frozenset[int]) -> "GrammarAutomaton":
+        return GrammarAutomaton(
+            self.tables, prefix=prefix, absent=absent, limits=self.limits, max_searched=self.max_searched
+        )
 
     @property
     def table(self) -> NDArray[np.int32]:
         """The successors that are known; shape (states, 256)."""
-        return self._table
+        return self._machine.table
 
     @property
     def distances(self) -> NDArray[np.int32]:
         """The number of bytes in the shortest completion of each state; shape (states,)."""
-        return self._distances
+        return self._machine.distances
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that the tables and what has been walked so far take."""
+        return sum(int(array.nbytes) for array in self._machine)
 
     def accepts(self, state: int) -> bool:
         """Tell whether the bytes read so far are a whole text of the grammar."""
-        return bool(self._distances[state] == 0)
+        return bool(self._machine.distances[state] == 0)
 
     def step(self, state: int, byte: int) -> int:
         """Return the successor of a state, or DEAD."""
         if state == DEAD or byte == WHOLE:
             return DEAD
-        self.expand(state)
-        return int(self._table[state, byte])
+        known = int(self._machine.table[state, byte])
+        if known != UNKNOWN:
+            return known
+        loops = _loops("grammar_states")
+        return self._until_done(lambda: loops.step(self._machine, state, byte))
 
     def expand(self, state: int) -> None:
         """Fill the row of a state."""
-        if self._table[state, WHOLE] == UNKNOWN:
-            with self._lock:
-                row = self._row(state)
-                self._table[state] = row
+        loops = _loops("grammar_states")
+        self._until_done(lambda: loops.expand(self._machine, state))
 
     def walk(self, trie: Trie, state: int, mask: NDArray[np.uint32]) -> int:
         """Set the bits of the tokens of a trie that may follow; see the protocol."""
-        from structured.automata.loops.table import LEVEL, STATE, walk, walk_from
-
-        arrays, path, progress = walk_from(trie, state)
-        wanted = np.zeros(0, dtype=np.bool_)
-        reached = np.zeros(0, dtype=np.bool_)
-        while True:
-            room = len(self._table)
-            wanted = np.ones(room, dtype=np.bool_)
-            reached = np.pad(reached, (0, room - len(reached)))
-            if walk(arrays, self._table, wanted, reached, path, mask, progress):
-                return int(self._distances[reached].max(initial=0))
-            self.expand(int(path[progress[LEVEL], STATE]))
+        loops, table = _loops("grammar_states"), _loops("table")
+        arrays, path, progress = table.walk_from(trie, state)
+        self._until_done(lambda: loops.walk(arrays, self._machine, path, mask, progress))
+        return int(progress[table.FARTHEST])
 
     def string_run(self, state: int, *, longest: int, special: int) -> StringRun | None:  # noqa: ARG002
         """Return None: what may follow is not known to be a string."""
@@ -143,126 +146,118 @@ class GrammarAutomaton:
         widths = self.lexer.widths
         return [*widths, *[0] * (self.tables.end_symbol - len(widths))]
 
-    def _row(self, state: int) -> list[int]:
-        """Return the successors of a state."""
-        configurations = self._states[state]
-        rows = [self.lexer.row(lexer_state) for lexer_state, _ in configurations]
-        row: list[int] = []
-        known: dict[tuple[int, ...], int] = {}
-        for byte, arrivals in enumerate(zip(*rows, strict=True)):
-            target = DEAD if byte in self.absent else known.get(arrivals, UNKNOWN)
-            if target == UNKNOWN:
-                after = [
-                    one
-                    for arrival, (_, stack) in zip(arrivals, configurations, strict=True)
-                    for one in self._landed(arrival, stack)
-                ]
-                target = known[arrivals] = self._state(after)
-            row.append(target)
-        return row
+    def _facts(self) -> dict[int, int]:
+        machine, indentation = _loops("grammar_machine"), self.tables.indentation
+        facts = {
+            machine.END_SYMBOL: self.tables.end_symbol,
+            machine.END_STATE: self.tables.end,
+            machine.MAX_STATES: self.limits.states,
+            machine.MAX_SEARCHED: self.max_searched,
+        }
+        if indentation is not None:
+            facts |= {
+                machine.LINE_END: indentation.line_end,
+                machine.INDENT: indentation.indent,
+                machine.DEDENT: indentation.dedent,
+                machine.LINE_ENDS: indentation.line_ends,
+            }
+        return facts
 
-    def _landed(self, arrival: int, stack: int) -> list[Configuration]:
-        """Return the configurations that an arrival of the lexer leads to: within the token, and after it."""
-        state, tokens = self.lexer.arrivals[arrival]
-        found = [] if state == DEAD else [(state, stack)]
-        for terminal, rest in tokens:
-            after = self.parser.advance(stack, terminal)
-            if after != DEAD:
-                found.append((self.lexer.start(self.parser.context(after), rest), after))
-        return found
+    @property
+    def _states_used(self) -> int:
+        return int(self._machine.sizes[_loops("grammar_machine").STATES_USED])
 
-    def _state(self, configurations: Iterable[Configuration]) -> int:
-        """Return the state of those configurations that some text completes, DEAD if there are none."""
-        distances = {one: self._distance(one) for one in configurations}
-        key = tuple(sorted(one for one, distance in distances.items() if distance < FAR))
-        if not key:
-            return DEAD
-        number = self._numbers.get(key)
-        if number is None:
-            number = self._numbers[key] = self._new_state(min(distances.values()))
-            self._states.append(key)
-        return number
+    def _until_done(self, loop: Callable[[], int]) -> int:
+        """Return what a loop answers, after telling it what it asks for; one thread at a time."""
+        clock, machine = _loops("jit").clock, _loops("grammar_machine")
+        with self._lock:
+            began = clock()
+            while (answer := loop()) < UNKNOWN:
+                if answer == machine.NEEDS_ROW:
+                    self._tell_row(int(self._machine.sizes[machine.ASKED]))
+                elif answer == machine.NEEDS_START:
+                    sizes = self._machine.sizes
+                    self._tell_start(int(sizes[machine.ASKED]), int(sizes[machine.ASKED_TOO]))
+                elif answer == machine.TOO_FAR:
+                    raise SearchedTooFarError
+                else:
+                    self._grow(answer)
+            seconds = clock() - began
+            self.seconds += seconds if seconds > LONG else 0.0
+            if self.seconds > self.limits.seconds:
+                raise self._too_costly(f"more than {self.limits.seconds:g} seconds to make states in")
+        return answer
 
-    def _new_state(self, distance: int) -> int:
-        number = len(self._states)
-        if number >= self.limits.states:
-            raise GrammarError(
-                f"The automaton needs more than {self.limits.states:,} states", remedy="Repeat less in the terminals."
-            )
-        if number == len(self._table):
-            self._table = np.concatenate([self._table, np.full_like(self._table, UNKNOWN)])
-            self._distances = np.concatenate([self._distances, np.zeros_like(self._distances)])
-        self._distances[number] = distance
-        return number
+    def _tell_row(self, state: int) -> None:
+        """Let the machine know where bytes lead the lexer from a state."""
+        row = self.lexer.row(state)
+        self._room("rows", state + 1)
+        self._tell_states()
+        self._machine.rows[state] = row
 
-    def _state_before(self, state: int, byte: int) -> int:
-        """Return a state that leads to another by one byte."""
-        number = self._new_state(int(self._distances[state]) + 1)
-        self._states.append(())
-        self._table[number] = DEAD
-        self._table[number, byte] = state
-        return number
+    def _tell_start(self, context: int, rest: int) -> None:
+        """Let the machine know the state of the lexer before a token."""
+        state = self.lexer.start(context, rest)
+        starts = self._machine.starts
+        if rest >= starts.shape[1]:
+            wider = np.full((len(starts), 2 * rest), UNKNOWN, dtype=np.int32)
+            wider[:, : starts.shape[1]] = starts
+            self._machine = self._machine._replace(starts=wider)
+        self._machine.starts[context, rest] = state
+        self._tell_states()
 
-    def _distance(self, start: Configuration) -> int:
-        """Return the bytes of the shortest text that completes a configuration, FAR if there is none."""
-        known = self._distances_known.get(start)
-        if known is not None:
-            return known
-        read, before = {start: 0}, dict[Configuration, Configuration]()
-        waiting = [(self._least(start), 0, start)]
-        searched = 0
-        while waiting:
-            total, negated, here = heapq.heappop(waiting)
-            so_far = -negated
-            if so_far > read[here]:
-                continue
-            if here in self._distances_known or self._is_end(here):
-                self._remember(here, total - so_far, before, read)
-                return self._distances_known[start]
-            searched += 1
-            if searched > MAX_SEARCHED:
-                raise GrammarError(
-                    f"No text of the grammar was found within {MAX_SEARCHED:,} steps",
-                    remedy="Let every rule have a short text, whose tokens can stand side by side.",
-                )
-            for after in self._successors(here):
-                if so_far + 1 < read.get(after, FAR):
-                    least = self._distances_known.get(after)
-                    least = self._least(after) if least is None else least
-                    if least < FAR:
-                        read[after] = so_far + 1
-                        before[after] = here
-                        heapq.heappush(waiting, (so_far + 1 + least, -so_far - 1, after))
-        for dead in read:
-            self._distances_known[dead] = FAR
-        return FAR
+    def _tell_states(self) -> None:
+        """Let the machine know what is new of the lexer besides."""
+        lexer, told = self.lexer, self._told
+        arrivals = lexer.arrivals[told["arrivals"] :]
+        tokens: list[tuple[int, ...]] = [token for _, more in arrivals for token in more]
+        self._append("tokens", tokens)
+        first = told["tokens"] - len(tokens)
+        rows: list[tuple[int, ...]] = []
+        for state, more in arrivals:
+            rows.append((state, first, len(more)))
+            first += len(more)
+        self._append("arrivals", rows)
+        first = told["expected"]
+        expected: list[tuple[int, ...]] = []
+        lexed: list[tuple[int, ...]] = []
+        for state in range(told["states"], len(lexer.states)):
+            here = lexer.expected[state]
+            lexed.append((first, len(here), int(lexer.may_end(state))))
+            first += len(here)
+            expected += here
+        self._append("expected", expected)
+        self._append("lexed", lexed, "states")
 
-    def _remember(
-        self, end: Configuration, left: int, before: dict[Configuration, Configuration], read: dict[Configuration, int]
-    ) -> None:
-        """Note the distances of all configurations on the way to one that is so many bytes from the end."""
-        total = read[end] + left
-        here: Configuration | None = end
-        while here is not None:
-            self._distances_known[here] = total - read[here]
-            here = before.get(here)
+    def _append(self, name: str, rows: list[tuple[int, ...]], count: str = "") -> None:
+        """Put rows behind those of an array that the machine knows."""
+        told = self._told[count or name]
+        self._room(name, told + len(rows))
+        if rows:
+            getattr(self._machine, name)[told : told + len(rows)] = rows
+        self._told[count or name] = told + len(rows)
 
-    def _successors(self, here: Configuration) -> set[Configuration]:
-        lexer_state, stack = here
-        row = self.lexer.row(lexer_state)
-        arrivals = {arrival for byte, arrival in enumerate(row) if byte not in self.absent}
-        return {one for arrival in arrivals for one in self._landed(arrival, stack)}
+    def _room(self, name: str, count: int) -> None:
+        self._machine = _loops("grammar_machine").with_room(self._machine, name, count)
 
-    def _is_end(self, here: Configuration) -> bool:
-        lexer_state, stack = here
-        return self.lexer.may_end(lexer_state) and self.parser.is_complete(stack)
+    def _grow(self, lack: int) -> None:
+        """Double the array that is full. Raises GrammarError where that would be more than the limits allow."""
+        loops = _loops("grammar_machine")
+        if lack == loops.MORE_STATES and self._states_used >= self.limits.states:
+            raise self._too_costly(f"more than {self.limits.states:,} states")
+        if 2 * self.nbytes > self.limits.bytes:
+            raise self._too_costly(f"more than {self.limits.bytes:,} bytes")
+        machine = loops.grown(self._machine, lack)
+        _loops("grammar_states").rehash(machine, lack)
+        self._machine = machine
 
-    def _least(self, here: Configuration) -> int:
-        """Return a number of bytes that no text is shorter than that completes a configuration."""
-        lexer_state, stack = here
-        if self._is_end(here):
-            return 0
-        least = FAR
-        for terminal, width in self.lexer.expected[lexer_state]:
-            least = min(least, width + self.parser.least_after(stack, terminal))
-        return least
+    def _too_costly(self, what: str) -> GrammarError:
+        return GrammarError(
+            f"The automaton needs {what}", remedy="Repeat less in the terminals, and let them begin differently."
+        )
+
+
+@cache
+def _loops(name: str) -> ModuleType:
+    """Return a module of loops."""
+    return import_module(f"structured.automata.loops.{name}")

@@ -30,7 +30,7 @@ class Parser:
         self._known: dict[_Stack, int] = {}
         self._after: dict[tuple[int, int], int] = {}
         self._completed: dict[int, bool] = {}
-        shortest = _shortest(tables, widths)
+        shortest = shortest_of_symbols(tables, widths)
         self._ends = [
             [(item, min(sum(shortest[symbol] for symbol in item.left), FAR)) for item in items]
             for items in tables.items
@@ -118,7 +118,7 @@ class Parser:
         return FAR
 
 
-def _shortest(tables: Tables, widths: list[int]) -> list[int]:
+def shortest_of_symbols(tables: Tables, widths: list[int]) -> list[int]:
     """Return the bytes of the shortest text of each symbol."""
     shortest = [*widths, *[FAR] * (len(tables.symbols) - len(widths))]
     changed = True

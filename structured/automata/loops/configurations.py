@@ -1,0 +1,284 @@
+"""The configurations of a grammar's automaton: what a byte makes of them, and how far the end of a text is from them.
+
+`grammar/plain.py` is the same in plain Python.
+"""
+
+from structured.automata.loops.frames import mixed
+from structured.automata.loops.grammar_machine import (
+    ASKED,
+    ASKED_TOO,
+    CONFIGURATIONS_USED,
+    DONE,
+    HEAP_USED,
+    MAX_SEARCHED,
+    MORE_CONFIGURATIONS,
+    MORE_HEAP,
+    NEEDS_ROW,
+    NEEDS_START,
+    ROUND,
+    TOO_FAR,
+    GrammarMachine,
+)
+from structured.automata.loops.jit import compiled_loop
+from structured.automata.loops.stacks import STACK, advance, is_complete, least_after
+from structured.automata.opcodes import FAR
+from structured.automata.protocol import DEAD, UNKNOWN, WHOLE
+
+LEXER, PLACE, DISTANCE, LEAST, READ, BEFORE, MET, MARK = range(8)
+"""The columns of a configuration: the state of the lexer and the place of the parser; the bytes of the shortest text to
+the end and a number that these are not less than, both UNKNOWN until asked for; in the search that met it last, the
+bytes read and the configuration before, and the round of that search; the last round in which it was gathered."""
+
+
+@compiled_loop
+def configuration_slot(machine: GrammarMachine, lexer: int, place: int) -> int:
+    """Return where a configuration stands in the hash table, or where it would stand."""
+    mask = len(machine.configuration_slots) - 1
+    slot = mixed(mixed(0, lexer), place) & mask
+    while machine.configuration_slots[slot] >= 0:
+        known = machine.configuration_slots[slot]
+        if machine.configurations[known, LEXER] == lexer and machine.configurations[known, PLACE] == place:
+            break
+        slot = (slot + 1) & mask
+    return slot
+
+
+@compiled_loop
+def configuration(machine: GrammarMachine, lexer: int, place: int) -> int:
+    """Return the configuration of a state of the lexer and a place; what is full."""
+    slot = configuration_slot(machine, lexer, place)
+    if machine.configuration_slots[slot] >= 0:
+        return int(machine.configuration_slots[slot])
+    new = int(machine.sizes[CONFIGURATIONS_USED])
+    if new == len(machine.configurations):
+        return MORE_CONFIGURATIONS
+    machine.configurations[new, LEXER] = lexer
+    machine.configurations[new, PLACE] = place
+    machine.configurations[new, DISTANCE] = UNKNOWN
+    machine.configurations[new, LEAST] = UNKNOWN
+    machine.configurations[new, MET] = 0
+    machine.configurations[new, MARK] = 0
+    machine.configuration_slots[slot] = new
+    machine.sizes[CONFIGURATIONS_USED] = new + 1
+    return new
+
+
+@compiled_loop
+def fresh(machine: GrammarMachine, place: int, rest: int) -> int:
+    """Return the configuration before a token, after what another leaves behind; what is full or has to be told."""
+    context = int(machine.contexts[machine.stacks[machine.places[place, STACK], 0]])
+    lexer = UNKNOWN
+    if rest < machine.starts.shape[1]:
+        lexer = int(machine.starts[context, rest])
+    if lexer == UNKNOWN:
+        machine.sizes[ASKED] = context
+        machine.sizes[ASKED_TOO] = rest
+        return NEEDS_START
+    return configuration(machine, lexer, place)
+
+
+@compiled_loop
+def arrival_of(machine: GrammarMachine, current: int, byte: int) -> int:
+    """Return the arrival of the lexer on a byte; what it has to be told."""
+    lexer = int(machine.configurations[current, LEXER])
+    if lexer >= len(machine.rows) or machine.rows[lexer, WHOLE] == UNKNOWN:
+        machine.sizes[ASKED] = lexer
+        return NEEDS_ROW
+    return int(machine.rows[lexer, byte])
+
+
+@compiled_loop
+def landed(machine: GrammarMachine, current: int, arrival: int, way: int) -> int:
+    """Return where an arrival leads: in way 0 within the token, in others after it; DEAD if nowhere; what is full."""
+    place = int(machine.configurations[current, PLACE])
+    if way == 0:
+        lexer = int(machine.arrivals[arrival, 0])
+        return DEAD if lexer == DEAD else configuration(machine, lexer, place)
+    token = int(machine.arrivals[arrival, 1]) + way - 1
+    after = advance(machine, place, int(machine.tokens[token, 0]))
+    return after if after < 0 else fresh(machine, after, int(machine.tokens[token, 1]))
+
+
+@compiled_loop
+def is_end(machine: GrammarMachine, current: int) -> int:
+    """Return 1 if the text may end in a configuration, else 0; what is full."""
+    if not machine.lexed[machine.configurations[current, LEXER], 2]:
+        return 0
+    return is_complete(machine, int(machine.configurations[current, PLACE]))
+
+
+@compiled_loop
+def least(machine: GrammarMachine, current: int) -> int:
+    """Return a number of bytes that no text is shorter than that completes a configuration; what is full."""
+    found = int(machine.configurations[current, LEAST])
+    if found != UNKNOWN:
+        return found
+    ending = is_end(machine, current)
+    if ending < 0:
+        return ending
+    found = FAR
+    if ending:
+        found = 0
+    else:
+        lexer, place = machine.configurations[current, LEXER], int(machine.configurations[current, PLACE])
+        first = int(machine.lexed[lexer, 0])
+        for row in range(first, first + int(machine.lexed[lexer, 1])):
+            more = least_after(machine, place, int(machine.expected[row, 0]))
+            if more < 0:
+                return more
+            found = min(found, more + int(machine.expected[row, 1]))
+    machine.configurations[current, LEAST] = found
+    if ending:
+        machine.configurations[current, DISTANCE] = 0
+    elif found >= FAR:
+        machine.configurations[current, DISTANCE] = FAR
+    return found
+
+
+@compiled_loop
+def is_before(machine: GrammarMachine, left: int, right: int) -> bool:
+    """Tell whether one entry of the heap comes before another: the nearer total, then the one that has read more."""
+    if machine.heap[left, 0] != machine.heap[right, 0]:
+        return bool(machine.heap[left, 0] < machine.heap[right, 0])
+    return bool(machine.heap[left, 1] > machine.heap[right, 1])
+
+
+@compiled_loop
+def swap(machine: GrammarMachine, left: int, right: int) -> None:
+    """Swap two entries of the heap."""
+    for column in range(3):
+        kept = machine.heap[left, column]
+        machine.heap[left, column] = machine.heap[right, column]
+        machine.heap[right, column] = kept
+
+
+@compiled_loop
+def put(machine: GrammarMachine, total: int, read: int, current: int) -> int:
+    """Put a configuration on the heap; say if that is full."""
+    place = int(machine.sizes[HEAP_USED])
+    if place == len(machine.heap):
+        return MORE_HEAP
+    machine.heap[place, 0] = total
+    machine.heap[place, 1] = read
+    machine.heap[place, 2] = current
+    machine.sizes[HEAP_USED] = place + 1
+    while place > 0 and is_before(machine, place, (place - 1) // 2):
+        swap(machine, place, (place - 1) // 2)
+        place = (place - 1) // 2
+    return DONE
+
+
+@compiled_loop
+def take(machine: GrammarMachine) -> None:
+    """Move the first entry of the heap behind its end."""
+    last = int(machine.sizes[HEAP_USED]) - 1
+    machine.sizes[HEAP_USED] = last
+    swap(machine, 0, last)
+    place = 0
+    while 2 * place + 1 < last:
+        child = 2 * place + 1
+        if child + 1 < last and is_before(machine, child + 1, child):
+            child += 1
+        if not is_before(machine, child, place):
+            break
+        swap(machine, place, child)
+        place = child
+
+
+@compiled_loop
+def remember(machine: GrammarMachine, end: int, total: int) -> None:
+    """Note the distances of all configurations on the way to the end of a search."""
+    current = end
+    while current >= 0:
+        machine.configurations[current, DISTANCE] = total - machine.configurations[current, READ]
+        current = int(machine.configurations[current, BEFORE])
+
+
+@compiled_loop
+def spread(machine: GrammarMachine, current: int, now: int) -> int:
+    """Put all that one byte leads to from a configuration on the heap; what is full or has to be told."""
+    read = int(machine.configurations[current, READ]) + 1
+    last = -1
+    for byte in range(255):
+        arrival = arrival_of(machine, current, byte)
+        if arrival < 0:
+            return arrival
+        if arrival == last or machine.absent[byte]:
+            continue
+        last = arrival
+        for way in range(1 + int(machine.arrivals[arrival, 2])):
+            after = landed(machine, current, arrival, way)
+            if after == DEAD:
+                continue
+            if after < 0:
+                return after
+            if machine.configurations[after, MET] == now and machine.configurations[after, READ] <= read:
+                continue
+            distance = int(machine.configurations[after, DISTANCE])
+            if distance == UNKNOWN:
+                distance = least(machine, after)
+            if distance < 0:
+                return distance
+            if distance >= FAR:
+                continue
+            machine.configurations[after, MET] = now
+            machine.configurations[after, READ] = read
+            machine.configurations[after, BEFORE] = current
+            full = put(machine, read + distance, read, after)
+            if full < 0:
+                return full
+    return DONE
+
+
+@compiled_loop
+def distance_of(machine: GrammarMachine, start: int) -> int:
+    """Return the bytes of the shortest text that completes a configuration, FAR if there is none; what is full.
+
+    This is the search of `GrammarAutomaton._distance`. It begins anew where it has to ask for something.
+    """
+    if machine.configurations[start, DISTANCE] != UNKNOWN:
+        return int(machine.configurations[start, DISTANCE])
+    nearest = least(machine, start)
+    if nearest < 0 or machine.configurations[start, DISTANCE] != UNKNOWN:
+        return nearest
+    machine.sizes[ROUND] += 1
+    now = int(machine.sizes[ROUND])
+    machine.sizes[HEAP_USED] = 0
+    machine.configurations[start, MET] = now
+    machine.configurations[start, READ] = 0
+    machine.configurations[start, BEFORE] = -1
+    full = put(machine, nearest, 0, start)
+    if full < 0:
+        return full
+    searched = 0
+    while machine.sizes[HEAP_USED] > 0:
+        take(machine)
+        first = int(machine.sizes[HEAP_USED])
+        total, read, current = (
+            int(machine.heap[first, 0]),
+            int(machine.heap[first, 1]),
+            int(machine.heap[first, 2]),
+        )
+        if read > machine.configurations[current, READ]:
+            continue
+        if machine.configurations[current, DISTANCE] != UNKNOWN:
+            remember(machine, current, total)
+            return int(machine.configurations[start, DISTANCE])
+        searched += 1
+        if searched > machine.facts[MAX_SEARCHED]:
+            return TOO_FAR
+        full = spread(machine, current, now)
+        if full < 0:
+            return full
+    for known in range(machine.sizes[CONFIGURATIONS_USED]):  # what was met leads nowhere else
+        if machine.configurations[known, MET] == now:
+            machine.configurations[known, DISTANCE] = FAR
+    return FAR
+
+
+@compiled_loop
+def rehash_configurations(machine: GrammarMachine) -> None:
+    """Fill the empty hash table of configurations with those in use."""
+    for known in range(machine.sizes[CONFIGURATIONS_USED]):
+        lexer, place = int(machine.configurations[known, LEXER]), int(machine.configurations[known, PLACE])
+        machine.configuration_slots[configuration_slot(machine, lexer, place)] = known

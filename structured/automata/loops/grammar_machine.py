@@ -1,0 +1,208 @@
+"""The machine of a grammar's automaton: all its arrays as one named tuple, and how they begin and grow.
+
+The parser is laid out whole. What the lexer knows is filled in by Python when a loop asks for it, which it does less
+and less. As in `machine.py`, a loop that cannot go on says why, and is called again.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structured.automata.grammar.tables import Tables
+from structured.automata.loops.jit import Flags, Ints, Rows
+from structured.automata.protocol import UNKNOWN
+
+DONE = 0
+"""The answer of a loop that has nothing else to tell."""
+
+(
+    MORE_STACKS,
+    MORE_PLACES,
+    MORE_COLUMNS,
+    MORE_CONFIGURATIONS,
+    MORE_HEAP,
+    MORE_STATES,
+    MORE_MEMBERS,
+    NEEDS_ROW,
+    NEEDS_START,
+    TOO_FAR,
+) = range(-3, -13, -1)
+"""What every loop answers that cannot go on: which array is full, what it must be told of the lexer (for the state in
+`sizes[ASKED]`, or the context there and the rest in `sizes[ASKED_TOO]`), or that a search passed through too much."""
+
+GROWING = {
+    MORE_STACKS: ("stacks",),
+    MORE_PLACES: ("places",),
+    MORE_COLUMNS: ("columns",),
+    MORE_CONFIGURATIONS: ("configurations",),
+    MORE_HEAP: ("heap",),
+    MORE_STATES: ("states", "distances", "table"),
+    MORE_MEMBERS: ("members",),
+}
+"""The arrays that each of these answers asks for more of."""
+
+SLOTS = {
+    MORE_STACKS: "stack_slots",
+    MORE_PLACES: "place_slots",
+    MORE_COLUMNS: "column_slots",
+    MORE_CONFIGURATIONS: "configuration_slots",
+    MORE_STATES: "state_slots",
+}
+"""The hash tables of these arrays, which are filled again when they grow."""
+
+(
+    STACKS_USED,
+    PLACES_USED,
+    COLUMNS_USED,
+    CONFIGURATIONS_USED,
+    STATES_USED,
+    MEMBERS_USED,
+    ROUND,
+    HEAP_USED,
+    ASKED,
+    ASKED_TOO,
+) = range(10)
+"""What is counted in `sizes`."""
+
+END_SYMBOL, END_STATE, LINE_END, INDENT, DEDENT, LINE_ENDS, MAX_STATES, MAX_SEARCHED = range(8)
+"""The `facts` of a grammar: the symbol behind the text, the state there; the terminals of indentation, DEAD if there is
+none; the states that there may be, and the configurations that one search may pass through."""
+
+
+class GrammarMachine(NamedTuple):
+    """The tables of a grammar, and what has been walked so far.
+
+    `rows[lexer state]` are arrivals for each byte, UNKNOWN in all if they have not been asked for; `arrivals` are
+    `state, first token, tokens`, `tokens` are `terminal, rest`, `starts[context, rest]` lexer states. `lexed` are
+    `first expected, how many, 1 if the text may end`, `expected` are `terminal, width`.
+
+    `actions[parser state, symbol]` is one more than the state to shift to, or minus one more than the rule that ends,
+    or 0. `rules` are `origin, size`, `items` are `origin, read, bytes of the rest`, `kernels` are `first item, items`;
+    `brackets[terminal]` is 1 or -1 for those that open and close one.
+    """
+
+    rows: Rows
+    arrivals: Rows
+    tokens: Rows
+    starts: Rows
+    lexed: Rows
+    expected: Rows
+    actions: Rows
+    rules: Rows
+    items: Rows
+    kernels: Rows
+    contexts: Ints
+    brackets: Ints
+    absent: Flags
+    facts: Ints
+    stacks: Rows
+    stack_slots: Ints
+    places: Rows
+    place_slots: Ints
+    columns: Rows
+    column_slots: Ints
+    configurations: Rows
+    configuration_slots: Ints
+    heap: Rows
+    states: Rows
+    state_slots: Ints
+    members: Ints
+    distances: Ints
+    table: Rows
+    level: Rows
+    sizes: Ints
+
+
+def new_machine(tables: Tables, widths: list[int], absent: frozenset[int], facts: dict[int, int]) -> GrammarMachine:
+    """Return the machine of a grammar that has walked nothing, and knows nothing of its lexer."""
+    from structured.automata.grammar.parser import shortest_of_symbols
+    from structured.automata.opcodes import FAR
+
+    shortest = shortest_of_symbols(tables, widths)
+    actions = np.zeros((len(tables.shifts), len(tables.symbols)), dtype=np.int32)
+    rules: dict[Any, int] = {}
+    items: list[tuple[int, int, int]] = []
+    kernels: list[tuple[int, int]] = []
+    for state, (shifts, reductions) in enumerate(zip(tables.shifts, tables.reductions, strict=True)):
+        for symbol, target in shifts.items():
+            actions[state, symbol] = target + 1
+        for symbol, rule in reductions.items():
+            if not actions[state, symbol]:
+                actions[state, symbol] = -1 - rules.setdefault(rule, len(rules))
+        kernels.append((len(items), len(tables.items[state])))
+        items += [
+            (item.origin, item.read, min(sum(shortest[symbol] for symbol in item.left), FAR))
+            for item in tables.items[state]
+        ]
+    indentation = tables.indentation
+    opening, closing = (frozenset[int](),) * 2 if indentation is None else (indentation.opening, indentation.closing)
+    brackets = [int(symbol in opening) - int(symbol in closing) for symbol in range(len(tables.symbols))]
+    fact_list = [facts.get(fact, -1) for fact in range(8)]
+    return GrammarMachine(
+        rows=_unfilled(64, 256, value=UNKNOWN),
+        arrivals=_zeros(64, 3),
+        tokens=_zeros(64, 2),
+        starts=_unfilled(len(tables.contexts), 16, value=UNKNOWN),
+        lexed=_zeros(64, 3),
+        expected=_zeros(64, 2),
+        actions=actions,
+        rules=_array([(rule.origin, rule.size) for rule in rules], 2),
+        items=_array(items, 3),
+        kernels=_array(kernels, 2),
+        contexts=_array(list(tables.context_of)),
+        brackets=_array(brackets),
+        absent=np.isin(np.arange(256), sorted(absent)),
+        facts=_array(fact_list),
+        stacks=_zeros(256, 3),
+        stack_slots=_unfilled(512),
+        places=_zeros(256, 3),
+        place_slots=_unfilled(512),
+        columns=_zeros(16, 2),
+        column_slots=_unfilled(32),
+        configurations=_zeros(256, 8),
+        configuration_slots=_unfilled(512),
+        heap=_zeros(256, 3),
+        states=_zeros(64, 2),
+        state_slots=_unfilled(128),
+        members=_zeros(256),
+        distances=_zeros(64),
+        table=np.full((64, 256), UNKNOWN, dtype=np.int32),
+        level=_zeros(len(tables.shifts) + 1, 3),
+        sizes=_zeros(10),
+    )
+
+
+def grown(machine: GrammarMachine, lack: int) -> GrammarMachine:
+    """Return a machine in which what is full is twice as long; its hash table has to be filled again."""
+    larger: dict[str, Any] = {}
+    for name in GROWING[lack]:
+        array = getattr(machine, name)
+        larger[name] = np.full((2 * len(array), *array.shape[1:]), UNKNOWN, dtype=np.int32)
+        larger[name][: len(array)] = array
+    if lack in SLOTS:
+        larger[SLOTS[lack]] = _unfilled(2 * len(getattr(machine, SLOTS[lack])))
+    return machine._replace(**larger)
+
+
+def with_room(machine: GrammarMachine, name: str, count: int) -> GrammarMachine:
+    """Return a machine in which an array has so many rows or more; new ones are UNKNOWN."""
+    array: NDArray[np.int32] = getattr(machine, name)
+    if count <= len(array):
+        return machine
+    larger = np.full((max(count, 2 * len(array)), *array.shape[1:]), UNKNOWN, dtype=np.int32)
+    larger[: len(array)] = array
+    return machine._replace(**{name: larger})
+
+
+def _array(rows: Any, width: int = 0) -> NDArray[np.int32]:
+    found = np.array(rows, dtype=np.int32)
+    return np.ascontiguousarray(found.reshape(-1, width)) if width else found
+
+
+def _zeros(*shape: int) -> NDArray[np.int32]:
+    return np.zeros(shape, dtype=np.int32)
+
+
+def _unfilled(*shape: int, value: int = -1) -> NDArray[np.int32]:
+    return np.full(shape, value, dtype=np.int32)

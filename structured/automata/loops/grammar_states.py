@@ -1,0 +1,265 @@
+"""The states of a grammar's automaton: sets of configurations, interned, and their rows of the table filled."""
+
+import numpy as np
+
+from structured.automata.loops.configurations import (
+    MARK,
+    arrival_of,
+    distance_of,
+    fresh,
+    landed,
+    rehash_configurations,
+)
+from structured.automata.loops.frames import mixed
+from structured.automata.loops.grammar_machine import (
+    DONE,
+    MAX_STATES,
+    MEMBERS_USED,
+    MORE_COLUMNS,
+    MORE_CONFIGURATIONS,
+    MORE_MEMBERS,
+    MORE_PLACES,
+    MORE_STACKS,
+    MORE_STATES,
+    ROUND,
+    STATES_USED,
+    GrammarMachine,
+)
+from structured.automata.loops.jit import Ints, Rows, Words, compiled_entry, compiled_loop
+from structured.automata.loops.machine import TrieArrays
+from structured.automata.loops.stacks import (
+    column_of,
+    place_of,
+    push,
+    rehash_columns,
+    rehash_places,
+    rehash_stacks,
+)
+from structured.automata.loops.table import END, FARTHEST, LEVEL, NEXT, STATE
+from structured.automata.opcodes import FAR
+from structured.automata.protocol import DEAD, UNKNOWN, WHOLE
+
+MEMBERS, MEMBER_COUNT = range(2)
+"""The columns of a state: where its configurations lie in `members`, and how many there are."""
+
+
+@compiled_loop
+def members_code(machine: GrammarMachine, start: int, count: int) -> int:
+    """Return a hash code of a set of configurations, which does not depend on their order."""
+    code = count
+    for position in range(start, start + count):
+        code += mixed(0x2545F491, int(machine.members[position]))
+    return mixed(0, code & 0x7FFFFFFF)
+
+
+@compiled_loop
+def intern_state(machine: GrammarMachine, count: int, now: int) -> int:
+    """Return the state of the `count` configurations behind the used part of `members`, marked `now`; what is full."""
+    if count == 0:
+        return DEAD
+    start = int(machine.sizes[MEMBERS_USED])
+    mask = len(machine.state_slots) - 1
+    slot = members_code(machine, start, count) & mask
+    while machine.state_slots[slot] >= 0:
+        known = int(machine.state_slots[slot])
+        if machine.states[known, MEMBER_COUNT] == count:
+            other = int(machine.states[known, MEMBERS])
+            end = other + count
+            while other < end and machine.configurations[machine.members[other], MARK] == now:
+                other += 1
+            if other == end:
+                return known
+        slot = (slot + 1) & mask
+    new = int(machine.sizes[STATES_USED])
+    if new == len(machine.states) or new >= machine.facts[MAX_STATES]:
+        return MORE_STATES
+    distance = FAR
+    for position in range(start, start + count):
+        distance = min(distance, distance_of(machine, int(machine.members[position])))
+    machine.states[new, MEMBERS] = start
+    machine.states[new, MEMBER_COUNT] = count
+    machine.distances[new] = distance
+    machine.state_slots[slot] = new
+    machine.sizes[STATES_USED] = new + 1
+    machine.sizes[MEMBERS_USED] = start + count
+    return new
+
+
+@compiled_loop
+def gather(machine: GrammarMachine, count: int, current: int, now: int) -> int:
+    """Put a configuration behind the used part of `members`, unless it is there or has no end.
+
+    Returns how many are there; what is full or has to be told.
+    """
+    distance = distance_of(machine, current)
+    if distance < 0:
+        return distance
+    if distance >= FAR or machine.configurations[current, MARK] == now:
+        return count
+    place = int(machine.sizes[MEMBERS_USED]) + count
+    if place == len(machine.members):
+        return MORE_MEMBERS
+    machine.members[place] = current
+    machine.configurations[current, MARK] = now
+    return count + 1
+
+
+@compiled_loop
+def follow(machine: GrammarMachine, state: int, byte: int) -> int:
+    """Return the successor of a state, and note it in the table; what is full or has to be told."""
+    machine.sizes[ROUND] += 1
+    now = int(machine.sizes[ROUND])
+    count = 0
+    if not machine.absent[byte]:
+        first = int(machine.states[state, MEMBERS])
+        for position in range(first, first + int(machine.states[state, MEMBER_COUNT])):
+            current = int(machine.members[position])
+            arrival = arrival_of(machine, current, byte)
+            if arrival < 0:
+                return arrival
+            for way in range(1 + int(machine.arrivals[arrival, 2])):
+                after = landed(machine, current, arrival, way)
+                if after == DEAD:
+                    continue
+                count = after if after < 0 else gather(machine, count, after, now)
+                if count < 0:
+                    return count
+    target = intern_state(machine, count, now)
+    if target >= DEAD:
+        machine.table[state, byte] = target
+    return target
+
+
+@compiled_loop
+def is_alike(machine: GrammarMachine, state: int, byte: int, other: int) -> bool:
+    """Tell whether two bytes lead the lexer to the same from all configurations of a state, so far as is known."""
+    if machine.absent[byte] or machine.absent[other]:
+        return False
+    first = int(machine.states[state, MEMBERS])
+    for position in range(first, first + int(machine.states[state, MEMBER_COUNT])):
+        current = int(machine.members[position])
+        if arrival_of(machine, current, byte) != arrival_of(machine, current, other):
+            return False
+    return True
+
+
+@compiled_entry
+def begin(machine: GrammarMachine, state: int, rest: int) -> int:
+    """Return the state before the first byte, DEAD if there is no text; what is full or has to be told."""
+    columns = column_of(machine, 0, -1)
+    stack = push(machine, state, -1)
+    place = place_of(machine, stack, 0, columns)
+    if place < 0:
+        return place
+    first = fresh(machine, place, rest)
+    if first < 0:
+        return first
+    machine.sizes[ROUND] += 1
+    now = int(machine.sizes[ROUND])
+    count = gather(machine, 0, first, now)
+    if count < 0:
+        return count
+    return intern_state(machine, count, now)
+
+
+@compiled_entry
+def before(machine: GrammarMachine, state: int, byte: int) -> int:
+    """Return a new state that leads to another by one byte; what is full."""
+    new = int(machine.sizes[STATES_USED])
+    if new == len(machine.states):
+        return MORE_STATES
+    machine.states[new, MEMBERS] = 0
+    machine.states[new, MEMBER_COUNT] = 0
+    machine.distances[new] = machine.distances[state] + 1
+    for other in range(256):
+        machine.table[new, other] = DEAD
+    machine.table[new, byte] = state
+    machine.sizes[STATES_USED] = new + 1
+    return new
+
+
+@compiled_entry
+def step(machine: GrammarMachine, state: int, byte: int) -> int:
+    """Return the successor of a state, DEAD if there is none; what is full or has to be told."""
+    if machine.table[state, byte] != UNKNOWN:
+        return int(machine.table[state, byte])
+    return follow(machine, state, byte)
+
+
+@compiled_entry
+def expand(machine: GrammarMachine, state: int) -> int:
+    """Fill the row of a state; say what is full or has to be told."""
+    for byte in range(256):
+        if machine.table[state, byte] != UNKNOWN:
+            continue
+        if byte > 0 and byte < WHOLE and is_alike(machine, state, byte, byte - 1):
+            machine.table[state, byte] = machine.table[state, byte - 1]
+            continue
+        target = DEAD
+        if byte < WHOLE:
+            target = follow(machine, state, byte)
+        if target < DEAD:
+            return target
+        machine.table[state, byte] = target
+    return DONE
+
+
+@compiled_entry
+def walk(trie: TrieArrays, machine: GrammarMachine, path: Rows, mask: Words, progress: Ints) -> int:
+    """Walk a trie as `table.walk` does, making the states that are missing on the way; say what is full."""
+    farthest = int(progress[FARTHEST])
+    level = int(progress[LEVEL])
+    state, node, end = int(path[level, STATE]), int(path[level, NEXT]), int(path[level, END])
+    while level > 0 or node < end:
+        if node == end:
+            level -= 1
+            state, node, end = int(path[level, STATE]), int(path[level, NEXT]), int(path[level, END])
+            continue
+        target = int(machine.table[state, trie.byte[node]])
+        if target == UNKNOWN:
+            target = follow(machine, state, int(trie.byte[node]))
+            if target < DEAD:
+                path[level, NEXT] = node
+                progress[LEVEL] = level
+                progress[FARTHEST] = farthest
+                return target
+        child = node
+        node += 1
+        if target == DEAD:
+            continue
+        if trie.token_start[child] < trie.token_start[child + 1]:
+            farthest = max(farthest, int(machine.distances[target]))
+            for position in range(trie.token_start[child], trie.token_start[child + 1]):
+                token_id = trie.token_ids[position]
+                mask[token_id >> 5] |= np.uint32(1) << np.uint32(token_id & 31)
+        if trie.first[child] < trie.first[child + 1]:
+            path[level, NEXT] = node
+            level += 1
+            state, node, end = target, int(trie.first[child]), int(trie.first[child + 1])
+            path[level, STATE] = state
+            path[level, END] = end
+    progress[FARTHEST] = farthest
+    return DONE
+
+
+@compiled_entry
+def rehash(machine: GrammarMachine, lack: int) -> int:
+    """Fill the empty hash table of what was full."""
+    if lack == MORE_STACKS:
+        rehash_stacks(machine)
+    elif lack == MORE_PLACES:
+        rehash_places(machine)
+    elif lack == MORE_COLUMNS:
+        rehash_columns(machine)
+    elif lack == MORE_CONFIGURATIONS:
+        rehash_configurations(machine)
+    elif lack == MORE_STATES:
+        mask = len(machine.state_slots) - 1
+        for known in range(machine.sizes[STATES_USED]):
+            count = int(machine.states[known, MEMBER_COUNT])
+            if count:
+                slot = members_code(machine, int(machine.states[known, MEMBERS]), count) & mask
+                while machine.state_slots[slot] >= 0:
+                    slot = (slot + 1) & mask
+                machine.state_slots[slot] = known
+    return DONE

@@ -1,0 +1,317 @@
+"""The stacks of a parser as the loops have them: interned, and what a token makes of them; see `grammar/parser.py`.
+
+A place is a stack with the open brackets and the columns of the open blocks beside it, where a grammar counts those.
+"""
+
+from structured.automata.loops.frames import mixed
+from structured.automata.loops.grammar_machine import (
+    COLUMNS_USED,
+    DEDENT,
+    END_STATE,
+    END_SYMBOL,
+    INDENT,
+    LINE_END,
+    LINE_ENDS,
+    MORE_COLUMNS,
+    MORE_PLACES,
+    MORE_STACKS,
+    PLACES_USED,
+    STACKS_USED,
+    GrammarMachine,
+)
+from structured.automata.loops.jit import compiled_loop
+from structured.automata.opcodes import FAR
+from structured.automata.protocol import DEAD, UNKNOWN
+
+STATE, BELOW, LEAST = range(3)
+"""The columns of a stack: the state of the parser on top, the stack below; the least number of bytes to the end, which
+is UNKNOWN until it is asked for."""
+
+STACK, BRACKETS, COLUMNS = range(3)
+"""The columns of a place."""
+
+COLUMN, OUTER = range(2)
+"""The columns of the column of a block."""
+
+IGNORED = -1
+
+
+@compiled_loop
+def stack_slot(machine: GrammarMachine, state: int, below: int) -> int:
+    """Return where a stack stands in the hash table, or where it would stand."""
+    mask = len(machine.stack_slots) - 1
+    slot = mixed(mixed(0, state), below) & mask
+    while machine.stack_slots[slot] >= 0:
+        known = machine.stack_slots[slot]
+        if machine.stacks[known, STATE] == state and machine.stacks[known, BELOW] == below:
+            break
+        slot = (slot + 1) & mask
+    return slot
+
+
+@compiled_loop
+def push(machine: GrammarMachine, state: int, below: int) -> int:
+    """Return the stack of a state on another stack; what is full."""
+    slot = stack_slot(machine, state, below)
+    if machine.stack_slots[slot] >= 0:
+        return int(machine.stack_slots[slot])
+    new = int(machine.sizes[STACKS_USED])
+    if new == len(machine.stacks):
+        return MORE_STACKS
+    machine.stacks[new, STATE] = state
+    machine.stacks[new, BELOW] = below
+    machine.stacks[new, LEAST] = UNKNOWN
+    machine.stack_slots[slot] = new
+    machine.sizes[STACKS_USED] = new + 1
+    return new
+
+
+@compiled_loop
+def reduced(machine: GrammarMachine, stack: int, size: int, origin: int) -> int:
+    """Return the stack in which a symbol stands in place of some; what is full."""
+    for _ in range(size):
+        stack = int(machine.stacks[stack, BELOW])
+    return push(machine, int(machine.actions[machine.stacks[stack, STATE], origin]) - 1, stack)
+
+
+@compiled_loop
+def advance_stack(machine: GrammarMachine, stack: int, terminal: int) -> int:
+    """Return the stack after a terminal, DEAD if it cannot follow; what is full."""
+    if stack < 0:
+        return stack
+    is_end = terminal == machine.facts[END_SYMBOL]
+    while True:
+        action = int(machine.actions[machine.stacks[stack, STATE], terminal])
+        if action == 0:
+            return DEAD
+        if action > 0:
+            return push(machine, action - 1, stack)
+        stack = reduced(machine, stack, int(machine.rules[-action - 1, 1]), int(machine.rules[-action - 1, 0]))
+        if stack < 0 or (is_end and machine.stacks[stack, STATE] == machine.facts[END_STATE]):
+            return stack
+
+
+@compiled_loop
+def entered(machine: GrammarMachine, count: int, stack: int, cost: int) -> int:
+    """Note on the level that a stack can be had for a cost; return how many are noted."""
+    for place in range(count):
+        if machine.level[place, 0] == stack:
+            machine.level[place, 1] = min(int(machine.level[place, 1]), cost)
+            return count
+    machine.level[count, 0] = stack
+    machine.level[count, 1] = cost
+    machine.level[count, 2] = 0
+    return count + 1
+
+
+@compiled_loop
+def measure_stack(machine: GrammarMachine, start: int) -> int:
+    """Find the least number of bytes after a stack, or return another stack for which that must be found first.
+
+    See `Parser._find_least`. What is on the level are stacks of one height, each of a state of its own.
+    """
+    count = entered(machine, 0, start, 0)
+    best = FAR
+    while True:
+        nearest = -1
+        for place in range(count):
+            if not machine.level[place, 2] and (nearest < 0 or machine.level[place, 1] < machine.level[nearest, 1]):
+                nearest = place
+        if nearest < 0 or machine.level[nearest, 1] >= best:
+            machine.stacks[start, LEAST] = best
+            return DEAD
+        machine.level[nearest, 2] = 1
+        stack, cost = int(machine.level[nearest, 0]), int(machine.level[nearest, 1])
+        state = machine.stacks[stack, STATE]
+        first = int(machine.kernels[state, 0])
+        for item in range(first, first + int(machine.kernels[state, 1])):
+            total = min(cost + int(machine.items[item, 2]), FAR)
+            if total >= best:
+                continue
+            origin, read = int(machine.items[item, 0]), int(machine.items[item, 1])
+            if origin < 0:
+                best = total
+                continue
+            after = reduced(machine, stack, read, origin)
+            if after < 0:
+                return after
+            least = int(machine.stacks[after, LEAST])
+            if least != UNKNOWN:
+                best = min(best, total + least)
+            elif read == 1:
+                count = entered(machine, count, after, total)
+            else:
+                return after
+
+
+@compiled_loop
+def least_of(machine: GrammarMachine, stack: int) -> int:
+    """Return the least number of bytes after a stack; what is full."""
+    while machine.stacks[stack, LEAST] == UNKNOWN:
+        current = stack
+        while True:
+            lower = measure_stack(machine, current)
+            if lower < DEAD:
+                return lower
+            if lower == DEAD:
+                break
+            current = lower
+    return int(machine.stacks[stack, LEAST])
+
+
+@compiled_loop
+def place_slot(machine: GrammarMachine, stack: int, brackets: int, columns: int) -> int:
+    """Return where a place stands in the hash table, or where it would stand."""
+    mask = len(machine.place_slots) - 1
+    slot = mixed(mixed(mixed(0, stack), brackets), columns) & mask
+    while machine.place_slots[slot] >= 0:
+        known = machine.place_slots[slot]
+        if (
+            machine.places[known, STACK] == stack
+            and machine.places[known, BRACKETS] == brackets
+            and machine.places[known, COLUMNS] == columns
+        ):
+            break
+        slot = (slot + 1) & mask
+    return slot
+
+
+@compiled_loop
+def place_of(machine: GrammarMachine, stack: int, brackets: int, columns: int) -> int:
+    """Return the place of a stack; what is full, or DEAD, if that is given in place of it."""
+    if stack < 0:
+        return stack
+    if columns < 0:
+        return columns
+    slot = place_slot(machine, stack, brackets, columns)
+    if machine.place_slots[slot] >= 0:
+        return int(machine.place_slots[slot])
+    new = int(machine.sizes[PLACES_USED])
+    if new == len(machine.places):
+        return MORE_PLACES
+    machine.places[new, STACK] = stack
+    machine.places[new, BRACKETS] = brackets
+    machine.places[new, COLUMNS] = columns
+    machine.place_slots[slot] = new
+    machine.sizes[PLACES_USED] = new + 1
+    return new
+
+
+@compiled_loop
+def column_of(machine: GrammarMachine, column: int, outer: int) -> int:
+    """Return the number of the column of a block within another; what is full."""
+    mask = len(machine.column_slots) - 1
+    slot = mixed(mixed(0, column), outer) & mask
+    while machine.column_slots[slot] >= 0:
+        known = int(machine.column_slots[slot])
+        if machine.columns[known, COLUMN] == column and machine.columns[known, OUTER] == outer:
+            return known
+        slot = (slot + 1) & mask
+    new = int(machine.sizes[COLUMNS_USED])
+    if new == len(machine.columns):
+        return MORE_COLUMNS
+    machine.columns[new, COLUMN] = column
+    machine.columns[new, OUTER] = outer
+    machine.column_slots[slot] = new
+    machine.sizes[COLUMNS_USED] = new + 1
+    return new
+
+
+@compiled_loop
+def break_line(machine: GrammarMachine, place: int, column: int) -> int:
+    """Return the place after a line end before a line with a column; DEAD, or what is full."""
+    stack, brackets = int(machine.places[place, STACK]), int(machine.places[place, BRACKETS])
+    if brackets:
+        return place
+    columns = int(machine.places[place, COLUMNS])
+    stack = advance_stack(machine, stack, int(machine.facts[LINE_END]))
+    if column > machine.columns[columns, COLUMN]:
+        stack = advance_stack(machine, stack, int(machine.facts[INDENT]))
+        return place_of(machine, stack, 0, column_of(machine, column, columns))
+    while column < machine.columns[columns, COLUMN]:
+        stack = advance_stack(machine, stack, int(machine.facts[DEDENT]))
+        columns = int(machine.columns[columns, OUTER])
+        if columns < 0:
+            return DEAD
+    if column != machine.columns[columns, COLUMN]:
+        return DEAD
+    return place_of(machine, stack, 0, columns)
+
+
+@compiled_loop
+def advance(machine: GrammarMachine, place: int, terminal: int) -> int:
+    """Return the place after a token, DEAD if it cannot follow; what is full."""
+    if terminal == IGNORED:
+        return place
+    if machine.facts[LINE_END] != DEAD and terminal >= machine.facts[LINE_ENDS] - 1:
+        return break_line(machine, place, terminal - int(machine.facts[LINE_ENDS]))
+    brackets = int(machine.places[place, BRACKETS]) + int(machine.brackets[terminal])
+    if brackets < 0:
+        return DEAD
+    stack = advance_stack(machine, int(machine.places[place, STACK]), terminal)
+    return place_of(machine, stack, brackets, int(machine.places[place, COLUMNS]))
+
+
+@compiled_loop
+def least_after(machine: GrammarMachine, place: int, terminal: int) -> int:
+    """Return the least number of bytes after a token, FAR if it cannot follow; what is full."""
+    if machine.facts[LINE_END] == DEAD or terminal != machine.facts[LINE_END]:
+        after = advance(machine, place, terminal)
+        if after < 0:
+            return FAR if after == DEAD else after
+        return least_of(machine, int(machine.places[after, STACK]))
+    if machine.places[place, BRACKETS]:
+        return least_of(machine, int(machine.places[place, STACK]))
+    columns, found = int(machine.places[place, COLUMNS]), FAR
+    column = int(machine.columns[columns, COLUMN]) + 1
+    while True:
+        after = break_line(machine, place, column)
+        if after < DEAD:
+            return after
+        if after >= 0:
+            least = least_of(machine, int(machine.places[after, STACK]))
+            if least < 0:
+                return least
+            found = min(found, least)
+        if columns < 0:
+            return found
+        column = int(machine.columns[columns, COLUMN])
+        columns = int(machine.columns[columns, OUTER])
+
+
+@compiled_loop
+def is_complete(machine: GrammarMachine, place: int) -> int:
+    """Return 1 if the text may end in a place, else 0; what is full."""
+    stack, columns = int(machine.places[place, STACK]), int(machine.places[place, COLUMNS])
+    while machine.columns[columns, OUTER] >= 0:
+        stack = advance_stack(machine, stack, int(machine.facts[DEDENT]))
+        columns = int(machine.columns[columns, OUTER])
+    stack = advance_stack(machine, stack, int(machine.facts[END_SYMBOL]))
+    return stack if stack < DEAD else int(stack >= 0)
+
+
+@compiled_loop
+def rehash_stacks(machine: GrammarMachine) -> None:
+    """Fill the empty hash table of stacks with those in use."""
+    for known in range(machine.sizes[STACKS_USED]):
+        state, below = int(machine.stacks[known, STATE]), int(machine.stacks[known, BELOW])
+        machine.stack_slots[stack_slot(machine, state, below)] = known
+
+
+@compiled_loop
+def rehash_places(machine: GrammarMachine) -> None:
+    """Fill the empty hash table of places with those in use."""
+    for known in range(machine.sizes[PLACES_USED]):
+        stack, brackets = int(machine.places[known, STACK]), int(machine.places[known, BRACKETS])
+        machine.place_slots[place_slot(machine, stack, brackets, int(machine.places[known, COLUMNS]))] = known
+
+
+@compiled_loop
+def rehash_columns(machine: GrammarMachine) -> None:
+    """Fill the empty hash table of columns with those in use."""
+    mask = len(machine.column_slots) - 1
+    for known in range(machine.sizes[COLUMNS_USED]):
+        slot = mixed(mixed(0, int(machine.columns[known, COLUMN])), int(machine.columns[known, OUTER])) & mask
+        while machine.column_slots[slot] >= 0:
+            slot = (slot + 1) & mask
+        machine.column_slots[slot] = known
