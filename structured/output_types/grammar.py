@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from functools import cached_property
 from hashlib import sha256
+from importlib.resources import files
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, overload
 
@@ -16,6 +17,16 @@ if TYPE_CHECKING:
     from structured.automata.grammar.tables import Tables
 
 T = TypeVar("T")
+
+ShippedName = Literal["json", "arithmetic", "sql", "python"]
+
+SHIPPED: dict[str, str] = {
+    "json": "JSON",
+    "arithmetic": "Arithmetic",
+    "sql": "A SELECT statement of SQLite",
+    "python": "A Python module",
+}
+"""The grammars that ship, and what they are called."""
 
 
 class Grammar(OutputType[T]):
@@ -96,6 +107,27 @@ class Grammar(OutputType[T]):
         self._import_paths = tuple(import_paths)
         self._description = description
         self._lock = RLock()
+
+    @classmethod
+    def named(cls, name: "ShippedName") -> "Grammar[str]":
+        """Return a grammar that ships: each of its texts is read by a well-known reader.
+
+        Parameters:
+            name: `"json"` (read by `json.loads`), `"arithmetic"` (an expression of numbers, as Python has it), `"sql"`
+                (a SELECT statement, as SQLite reads it) or `"python"` (a module of most statements, read by
+                `ast.parse`).
+
+        Raises:
+            ValueError: There is no grammar of this name.
+        """
+        if name not in SHIPPED:
+            raise ValueError(f"name must be one of {', '.join(map(repr, SHIPPED))}, not {name!r}")
+        text = files("structured.output_types").joinpath("grammars", f"{name}.lark").read_text(encoding="utf-8")
+        if name != "python":
+            return Grammar(text, name=SHIPPED[name], description=SHIPPED[name])
+        from lark.indenter import PythonIndenter
+
+        return Grammar(text, indenter=PythonIndenter(), name=SHIPPED[name], description=SHIPPED[name])
 
     def __repr__(self) -> str:
         return f"Grammar({self.name!r}, start={self.start!r})"

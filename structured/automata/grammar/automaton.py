@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from structured.automata.grammar.layout import new_machine
 from structured.automata.grammar.lexer import Lexer
 from structured.automata.grammar.limits import LIMITS, MAX_SEARCHED, EmptyGrammarError, SearchedTooFarError
 from structured.automata.grammar.tables import Tables
@@ -60,8 +61,7 @@ class GrammarAutomaton:
         )
         self._lock = Lock()
         self._told = {"arrivals": 0, "tokens": 0, "states": 0, "expected": 0}
-        machine = _loops("grammar_machine")
-        self._machine: GrammarMachine = machine.new_machine(tables, self._widths(), absent, self._facts())
+        self._machine: GrammarMachine = new_machine(tables, self._widths(), absent, self._facts())
         loops, first = _loops("grammar_states"), tables.start
         self.start = self._until_done(lambda: loops.begin(self._machine, first, self.lexer.beginning))
         if self.start == DEAD:

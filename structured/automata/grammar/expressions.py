@@ -115,6 +115,13 @@ _NOT_LINE_FEED = complement(LINE_FEED)
 _ASCII_SPACE: tuple[Range, ...] = ((0x09, 0x0D), (0x20, 0x20))
 
 
+_REFUSED = {
+    "GROUPREF": "A reference to a group",
+    "GROUPREF_EXISTS": "A condition on a group",
+    "ATOMIC_GROUP": "An atomic group",
+}
+
+
 class _Reader:
     """Makes nodes of the tree of one expression."""
 
@@ -151,12 +158,7 @@ class _Reader:
                 return self._anchor(str(argument), flags)
             case "FAILURE":
                 return made.choice([])
-            case "GROUPREF" | "GROUPREF_EXISTS" | "GROUPREF_IGNORE":
-                raise self.refused("A reference to a group")
-            case "ATOMIC_GROUP":
-                raise self.refused("An atomic group")
-            case other:
-                raise self.refused(other)
+        raise self.refused(_REFUSED.get(str(operation), str(operation)))
 
     def _repetition(self, operation: str, argument: Any, flags: int) -> int:
         made = self.expressions

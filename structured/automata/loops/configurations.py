@@ -195,7 +195,7 @@ def remember(machine: GrammarMachine, end: int, total: int) -> None:
 
 
 @compiled_loop
-def spread(machine: GrammarMachine, current: int, now: int) -> int:
+def spread(machine: GrammarMachine, current: int, now: int) -> int:  # noqa: C901  one loop, and what each step may lack
     """Put all that one byte leads to from a configuration on the heap; what is full or has to be told."""
     read = int(machine.configurations[current, READ]) + 1
     last = -1
@@ -231,7 +231,7 @@ def spread(machine: GrammarMachine, current: int, now: int) -> int:
 
 
 @compiled_loop
-def distance_of(machine: GrammarMachine, start: int) -> int:
+def distance_of(machine: GrammarMachine, start: int) -> int:  # noqa: C901  one loop, and what each step may lack
     """Return the bytes of the shortest text that completes a configuration, FAR if there is none; what is full.
 
     This is the search of `GrammarAutomaton._distance`. It begins anew where it has to ask for something.

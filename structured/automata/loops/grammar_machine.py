@@ -1,4 +1,4 @@
-"""The machine of a grammar's automaton: all its arrays as one named tuple, and how they begin and grow.
+"""The machine of a grammar's automaton: all its arrays as one named tuple, and how they grow.
 
 The parser is laid out whole. What the lexer knows is filled in by Python when a loop asks for it, which it does less
 and less. As in `machine.py`, a loop that cannot go on says why, and is called again.
@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.automata.grammar.tables import Tables
 from structured.automata.loops.jit import Flags, Ints, Rows
 from structured.automata.protocol import UNKNOWN
 
@@ -114,65 +113,6 @@ class GrammarMachine(NamedTuple):
     sizes: Ints
 
 
-def new_machine(tables: Tables, widths: list[int], absent: frozenset[int], facts: dict[int, int]) -> GrammarMachine:
-    """Return the machine of a grammar that has walked nothing, and knows nothing of its lexer."""
-    from structured.automata.grammar.parser import shortest_of_symbols
-    from structured.automata.opcodes import FAR
-
-    shortest = shortest_of_symbols(tables, widths)
-    actions = np.zeros((len(tables.shifts), len(tables.symbols)), dtype=np.int32)
-    rules: dict[Any, int] = {}
-    items: list[tuple[int, int, int]] = []
-    kernels: list[tuple[int, int]] = []
-    for state, (shifts, reductions) in enumerate(zip(tables.shifts, tables.reductions, strict=True)):
-        for symbol, target in shifts.items():
-            actions[state, symbol] = target + 1
-        for symbol, rule in reductions.items():
-            if not actions[state, symbol]:
-                actions[state, symbol] = -1 - rules.setdefault(rule, len(rules))
-        kernels.append((len(items), len(tables.items[state])))
-        items += [
-            (item.origin, item.read, min(sum(shortest[symbol] for symbol in item.left), FAR))
-            for item in tables.items[state]
-        ]
-    indentation = tables.indentation
-    opening, closing = (frozenset[int](),) * 2 if indentation is None else (indentation.opening, indentation.closing)
-    brackets = [int(symbol in opening) - int(symbol in closing) for symbol in range(len(tables.symbols))]
-    fact_list = [facts.get(fact, -1) for fact in range(8)]
-    return GrammarMachine(
-        rows=_unfilled(64, 256, value=UNKNOWN),
-        arrivals=_zeros(64, 3),
-        tokens=_zeros(64, 2),
-        starts=_unfilled(len(tables.contexts), 16, value=UNKNOWN),
-        lexed=_zeros(64, 3),
-        expected=_zeros(64, 2),
-        actions=actions,
-        rules=_array([(rule.origin, rule.size) for rule in rules], 2),
-        items=_array(items, 3),
-        kernels=_array(kernels, 2),
-        contexts=_array(list(tables.context_of)),
-        brackets=_array(brackets),
-        absent=np.isin(np.arange(256), sorted(absent)),
-        facts=_array(fact_list),
-        stacks=_zeros(256, 3),
-        stack_slots=_unfilled(512),
-        places=_zeros(256, 3),
-        place_slots=_unfilled(512),
-        columns=_zeros(16, 2),
-        column_slots=_unfilled(32),
-        configurations=_zeros(256, 8),
-        configuration_slots=_unfilled(512),
-        heap=_zeros(256, 3),
-        states=_zeros(64, 2),
-        state_slots=_unfilled(128),
-        members=_zeros(256),
-        distances=_zeros(64),
-        table=np.full((64, 256), UNKNOWN, dtype=np.int32),
-        level=_zeros(len(tables.shifts) + 1, 3),
-        sizes=_zeros(10),
-    )
-
-
 def grown(machine: GrammarMachine, lack: int) -> GrammarMachine:
     """Return a machine in which what is full is twice as long; its hash table has to be filled again."""
     larger: dict[str, Any] = {}
@@ -195,14 +135,5 @@ def with_room(machine: GrammarMachine, name: str, count: int) -> GrammarMachine:
     return machine._replace(**{name: larger})
 
 
-def _array(rows: Any, width: int = 0) -> NDArray[np.int32]:
-    found = np.array(rows, dtype=np.int32)
-    return np.ascontiguousarray(found.reshape(-1, width)) if width else found
-
-
-def _zeros(*shape: int) -> NDArray[np.int32]:
-    return np.zeros(shape, dtype=np.int32)
-
-
-def _unfilled(*shape: int, value: int = -1) -> NDArray[np.int32]:
-    return np.full(shape, value, dtype=np.int32)
+def _unfilled(*shape: int) -> NDArray[np.int32]:
+    return np.full(shape, -1, dtype=np.int32)

@@ -105,7 +105,7 @@ def entered(machine: GrammarMachine, count: int, stack: int, cost: int) -> int:
 
 
 @compiled_loop
-def measure_stack(machine: GrammarMachine, start: int) -> int:
+def measure_stack(machine: GrammarMachine, start: int) -> int:  # noqa: C901  one loop, and what each step may lack
     """Find the least number of bytes after a stack, or return another stack for which that must be found first.
 
     See `Parser._find_least`. What is on the level are stacks of one height, each of a state of its own.

@@ -1,0 +1,206 @@
+"""Texts of grammars: what is sampled is parsed by Lark and by whoever else reads the language."""
+
+import ast
+import json
+import pickle
+import sqlite3
+import warnings
+
+import numpy as np
+import pytest
+
+pytest.importorskip("lark")
+
+from doubles import ByteTokenizer, random_logits
+from lark import Transformer, Tree
+
+from structured import BudgetWarning, Grammar, GrammarError, SchemaError, extract
+from structured.automata import DEAD
+from structured.automata.grammar.automaton import GrammarAutomaton
+from structured.automata.grammar.lark_grammar import read_grammar
+from structured.automata.grammar.plain import PlainGrammarAutomaton
+from structured.index.index import Index
+from structured.index.masks import unpack
+from structured.output_types.grammar import SHIPPED
+from structured.vocabulary import Vocabulary
+
+TOKENIZER = ByteTokenizer()
+SUMS = 'start: NUMBER ("+" NUMBER)*\n%import common.INT -> NUMBER\n%ignore " "'
+
+
+def sampled(output_type, seed, max_tokens=60):
+    """Return a text that a model without preferences writes."""
+    model = random_logits(len(TOKENIZER.tokens), scale=3.0, seed=seed), TOKENIZER
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BudgetWarning)
+        return extract(output_type, "x", model=model, temperature=1.0, max_tokens=max_tokens, seed=seed, cache=False)
+
+
+def read_sql(text):
+    """Parse a statement. That a table does not exist is no mistake of the grammar's."""
+    problem = ""
+    try:
+        sqlite3.connect(":memory:").execute(f"EXPLAIN {text}")
+    except sqlite3.Error as error:
+        problem = str(error)
+    assert not any(word in problem for word in ("syntax", "unrecognized", "incomplete")), (text, problem)
+
+
+READERS = {
+    "json": json.loads,
+    "arithmetic": lambda text: ast.parse(text.strip(), mode="eval"),
+    "sql": read_sql,
+    "python": ast.parse,
+}
+
+
+def test_every_shipped_grammar_has_a_reader():
+    assert READERS.keys() == SHIPPED.keys()
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_sampled_texts_of_shipped_grammars_are_read(name):
+    output_type = Grammar.named(name)
+    for seed in range(5):
+        READERS[name](sampled(output_type, seed, max_tokens=40))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", READERS)
+def test_many_sampled_texts_of_shipped_grammars_are_read(name):
+    output_type = Grammar.named(name)
+    for seed in range(5_000):
+        READERS[name](sampled(output_type, seed, max_tokens=30 + seed % 50))
+
+
+@pytest.mark.parametrize("max_tokens", [1, 2, 3, 5, 9])
+def test_no_text_is_cut_off(max_tokens):
+    """However small the budget, what is written is whole."""
+    output_type = Grammar('start: "(" start ")" | "[" start "]" start | "x"')
+    for seed in range(20):
+        output_type.parse(sampled(output_type, seed, max_tokens))
+
+
+class Sum(Transformer):
+    def start(self, numbers):
+        if len(numbers) > 30:
+            raise ValueError("too long")
+        return sum(map(int, numbers))
+
+
+def test_the_result_is_the_text_the_tree_or_what_a_transformer_makes_of_it():
+    assert Grammar(SUMS).parse("1 + 20") == "1 + 20"
+    tree = Grammar(SUMS, result="tree").parse("1 + 20")
+    assert isinstance(tree, Tree)
+    assert tree.children == ["1", "20"]
+    assert Grammar(SUMS, result=Sum()).parse("1 + 20") == 21
+    with pytest.raises(ValueError, match="too long"):
+        Grammar(SUMS, result=Sum()).parse("+".join("1" * 31))
+    with pytest.raises(ValueError, match="line 1, column 3"):
+        Grammar(SUMS).parse("1 - 20")
+
+
+def test_a_grammar_is_extracted_with_any_of_its_results():
+    for seed in range(5):
+        text = sampled(Grammar(SUMS), seed, 20)
+        assert sampled(Grammar(SUMS, result=Sum()), seed, 20) == Sum().transform(
+            Grammar(SUMS, result="tree").parse(text)
+        )
+
+
+def test_a_grammar_can_be_pickled():
+    again = pickle.loads(pickle.dumps(Grammar(SUMS, name="Sum")))  # noqa: S301  its own
+    assert (again.name, again.grammar, again.digest) == ("Sum", SUMS, Grammar(SUMS, name="Sum").digest)
+
+
+@pytest.mark.parametrize("name", ["json", "python"])
+def test_masks_equal_brute_force(name):
+    """A token is allowed if and only if stepping over its bytes leads somewhere, by the plain automaton as well."""
+    output_type = Grammar.named(name)
+    vocabulary = Vocabulary.from_tokenizer(TOKENIZER)
+    index = Index(output_type.automaton(), vocabulary)
+    plain = PlainGrammarAutomaton(output_type._read[1])
+    generator = np.random.default_rng(0)
+    state, other = index.automaton.start, plain.start
+    for _ in range(12):
+        allowed = unpack(index.mask(state), vocabulary.size)
+        assert index.automaton.distances[state] == plain.distances[other]
+        for token_id, token in enumerate(vocabulary.tokens):
+            after = other
+            for byte in token or b"":
+                after = plain.step(after, byte)
+            assert allowed[token_id] == (token_id in vocabulary.end_token_ids and plain.accepts(other)) or (
+                bool(token) and allowed[token_id] == (after != DEAD)
+            )
+        tokens = [token_id for token_id in np.flatnonzero(allowed) if vocabulary.tokens[token_id]]
+        if not tokens:
+            break
+        token_id = int(generator.choice(tokens))
+        state = index.step(state, token_id)
+        for byte in vocabulary.tokens[token_id]:
+            other = plain.step(other, byte)
+
+
+@pytest.mark.parametrize(
+    ("grammar", "message"),
+    [
+        ('start: "a', r"line 1, column 8:\n    start: \"a\n           \^"),
+        ("start: b", "b"),
+        ("start: a | b\na: X\nb: X\nX: /x/", "(?s)Reduce/Reduce.*<a : X>.*<b : X>"),
+        ("start: A\nA: /a*/", "zero-width"),
+        (r"start: A" + "\n" + r"A: /(a)\1/", r"(?s)A.*A reference to a group"),
+        ("start: A\nA: /(?>a|ab)c/", "An atomic group"),
+        ("start: A\nA: /a(/", "A"),
+        ("start: A\n%declare A", "A"),
+        ('start: "(" start ")"', "has no text"),
+        ("start: A B\nA: /a+/\nB: /a/", "has no text"),
+    ],
+)
+def test_what_cannot_be_enforced_is_refused(grammar, message):
+    """An error says what is wrong and, where there is a place, points at it."""
+    with pytest.raises(GrammarError, match=message) as refused:
+        Grammar(grammar).check()
+    assert isinstance(refused.value, SchemaError)
+
+
+HOSTILE = {
+    "ambiguous": 'start: start start | "a"',
+    "left and right recursion": 'start: start "a" | "b" start | "c"',
+    "nullable": 'start: a* b? c*\na: "a"?\nb: "b"?\nc: "c"?',
+    "a thousand rules": "start: "
+    + " | ".join(f"r{i}" for i in range(1000))
+    + "".join(f'\nr{i}: "k{i}"' for i in range(1000)),
+    "terminals that overlap": "start: (A|B|C|D)*\nA: /a*b/\nB: /a*c/\nC: /[ab]*d/\nD: /(a|aa|aaa)*e/",
+    "counters in each other": "start: A*\nA: /((a{0,200}b){0,200}c){0,200}d/",
+    "many ways": "start: A\nA: /(a?){5000}(a|b)*c/",
+    "no end in sight": 'start: "x" | "[" a "]"\na: "(" a ")" | B B\nB: /b+/',
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_grammars_compile_or_are_refused(name):
+    """Within the limits there is an automaton in which no state is stuck, or an error that says why not."""
+    try:
+        automaton = GrammarAutomaton(read_grammar(HOSTILE[name])[1])
+        state, generator = automaton.start, np.random.default_rng(0)
+        for _ in range(100):
+            automaton.expand(state)
+            targets = automaton.table[state][automaton.table[state] != DEAD]
+            assert len(targets) or automaton.accepts(state)
+            if not len(targets):
+                break
+            state = int(generator.choice(targets))
+    except GrammarError:
+        return
+
+
+def test_deep_nesting():
+    """A stack may be as high as the text makes it."""
+    automaton = GrammarAutomaton(read_grammar('start: "(" start ")" | "x"')[1])
+    state = automaton.start
+    for _ in range(10_000):
+        state = automaton.step(state, ord("("))
+    assert automaton.distances[state] == 10_001
+    for byte in b"x" + b")" * 10_000:
+        state = automaton.step(state, byte)
+    assert automaton.accepts(state)
