@@ -145,6 +145,11 @@ def later() -> None: ...
 def now() -> None: ...
 
 
+def named(value: object) -> str | None:
+    """Return what a test is called by an output type; other values, such as functions, have numbers."""
+    return repr(value) if isinstance(value, OutputType) else None
+
+
 @pytest.mark.parametrize(
     ("choice", "values"),
     [
@@ -157,7 +162,7 @@ def now() -> None: ...
         (Choice({"one": [1], "two": [2]}), {"one": [1], "two": [2]}),
         (Choice(["only"]), {"only": "only"}),
     ],
-    ids=repr,
+    ids=named,
 )
 def test_each_choice_goes_by_its_text(choice: Choice[Any], values: dict[str, Any]) -> None:
     assert dict(choice.options) == values
@@ -224,7 +229,7 @@ TYPES: list[tuple[OutputType[Any], str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("output_type", "text", "value"), TYPES, ids=repr)
+@pytest.mark.parametrize(("output_type", "text", "value"), TYPES, ids=named)
 def test_a_value_comes_back_from_a_file(output_type: OutputType[Any], text: str, value: Any, tmp_path: Path) -> None:
     """As it was, with evidence and without; and it goes into a table, a report and an evaluation."""
     model = ScriptedModel(text)
