@@ -76,13 +76,13 @@ def extract_documents(  # noqa: PLR0913  the options of the command
         typer.Argument(
             metavar="PATH",
             help="The documents: files, folders, patterns such as 'letters/*.txt', or - for standard input. Before "
-            "them stands the TYPE: module:Type, file.py:Type, or schema.json; with --fields, --regex or --choice, "
+            "them stands the TYPE: module:Type, file.py:Type, or schema.json; with --fields, --pattern or --choice, "
             "there is none.",
         ),
     ],
     *,
     fields: Annotated[str | None, typer.Option("--fields", "-f", metavar="FIELDS", help=FIELDS_HELP)] = None,
-    pattern: Annotated[str | None, typer.Option("--regex", "--pattern", metavar="REGEX", help=PATTERN_HELP)] = None,
+    pattern: Annotated[str | None, typer.Option("--pattern", metavar="REGEX", help=PATTERN_HELP)] = None,
     choice: Annotated[list[str] | None, typer.Option("--choice", metavar="TEXT", help=CHOICE_HELP)] = None,
     many: Annotated[bool, typer.Option("--many", help="Extract a list of them from each document.")] = False,
     model: Annotated[str | None, typer.Option("--model", "-m", help=MODEL_HELP)] = None,

@@ -69,6 +69,11 @@ class Choice(OutputType[T], Generic[T]):
     def __repr__(self) -> str:
         return self.name
 
+    @property
+    def value_schema(self) -> Mapping[str, Any] | None:
+        """That of a text, if all values are texts."""
+        return {"type": "string"} if all(type(value) is str for value in self.options.values()) else None
+
     def automaton(self, document: str | None = None) -> RegularAutomaton:  # noqa: ARG002  the same for each document
         """Return the automaton of the texts."""
         return RegularAutomaton(words(self.options))

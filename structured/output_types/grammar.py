@@ -1,6 +1,6 @@
 """Texts of a context-free grammar, written as Lark reads it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from hashlib import sha256
 from importlib.resources import files
@@ -8,6 +8,8 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, overload
 
 from structured.automata import Automaton
+from structured.errors import arguments
+from structured.errors.values import described
 from structured.output_types.output_type import Description, OutputType
 
 if TYPE_CHECKING:
@@ -98,7 +100,16 @@ class Grammar(OutputType[T]):
             import_paths: Folders in which `%import` finds other grammars.
             name: What the answer is called in messages.
             description: What the prompt shows in place of the grammar, which may be long.
+
+        Raises:
+            TypeError: An argument is of another kind.
         """
+        arguments.text("grammar", grammar)
+        arguments.text("start", start)
+        if result not in ("text", "tree") and (isinstance(result, type) or not hasattr(result, "transform")):
+            raise TypeError(f"result is {described(result)}. Pass 'text', 'tree' or an instance of a lark.Transformer.")
+        if indenter is not None and not hasattr(indenter, "process"):
+            raise TypeError(f"indenter is {described(indenter)}. Pass an instance of a lark.indenter.Indenter.")
         self.grammar = grammar
         self.start = start
         self.result = result
@@ -143,6 +154,11 @@ class Grammar(OutputType[T]):
         from structured.automata.grammar.automaton import GrammarAutomaton
 
         return GrammarAutomaton(self._read[1])
+
+    @property
+    def value_schema(self) -> Mapping[str, Any] | None:
+        """That of a text, if that is the result."""
+        return {"type": "string"} if self.result == "text" else None
 
     def automaton(self, document: str | None = None) -> Automaton:  # noqa: ARG002  it depends on none
         """Return the automaton of the texts. Raises GrammarError where Lark refuses the grammar, or it has no text."""

@@ -4,7 +4,7 @@ A mistake in it would show where its answer is first used, in the middle of a ca
 answer is looked at once, where the library takes it, and a SchemaError names the type and what it returned.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from typing_extensions import get_protocol_members
@@ -33,6 +33,9 @@ def check_interface(output_type: OutputType[Any]) -> None:
     parts = _called(output_type, "parts", lambda: output_type.parts)
     if not isinstance(parts, Annotation | None):
         raise _wrong(output_type, "parts", parts, "Return an Annotation, or None where an answer has no parts.")
+    schema = _called(output_type, "value_schema", lambda: output_type.value_schema)
+    if not isinstance(schema, Mapping | None):
+        raise _wrong(output_type, "value_schema", schema, "Return a JSON Schema as a dict, or None.")
     root = _called(output_type, "root", lambda: output_type.root)
     if not isinstance(root, Subschema | None):
         raise _wrong(output_type, "root", root, "Return None, or the root of a type that resolve_json returns.")

@@ -5,6 +5,7 @@ implementations; a class of one's own that follows it can be passed wherever a t
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
@@ -73,6 +74,14 @@ class OutputType(ABC, Generic[T]):
         """
         return None
 
+    @property
+    def value_schema(self) -> Mapping[str, Any] | None:
+        """The JSON Schema of what a value is in a file, where there is no `root`; None if it may be anything.
+
+        By it a table has a column for the values.
+        """
+        return None
+
     @abstractmethod
     def automaton(self, document: str | None = None) -> Automaton:
         """Return the automaton of the answers to a document, over UTF-8. Raises SchemaError where there is none."""
@@ -107,7 +116,8 @@ class OutputType(ABC, Generic[T]):
         """Refuse to be a part of a type: Pydantic knows nothing of it, and would accept any value in its place."""
         raise SchemaError(
             "An OutputType stands inside of a type",
-            remedy="Use it as the output type itself, as an instance, or write the part as a type.",
+            remedy="It can only be a whole answer. Write the part as a type: Annotated[str, Field(pattern=…)] for a "
+            "Regex, Literal[…] for a Choice.",
         )
 
     def write(self, value: Any) -> str:

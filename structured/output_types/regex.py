@@ -1,7 +1,7 @@
 r"""Texts that a regular expression matches as a whole, as output types: `Regex(r"\d{4}")`."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from hashlib import sha256
 from typing import Any, Generic, Literal, TypeVar, overload
@@ -90,8 +90,8 @@ class Regex(OutputType[T], Generic[T]):
 
         Parameters:
             pattern: The expression, or a compiled one with its flags.
-            convert: What makes a value of the text, such as `int`. Where it raises ValueError, the answer is rejected,
-                and asked for again. Without it, the value is the text.
+            convert: What makes a value of the text, such as `int`. Whatever it raises rejects the answer, which is
+                asked for again. Without it, the value is the text.
             groups: What makes a value of the named groups, which it gets by their names: `dict`, a named tuple, a
                 dataclass, a Pydantic model, a function. A group that is not in the match is None.
             flags: As for `re.compile`: `re.IGNORECASE | re.VERBOSE`, say.
@@ -111,6 +111,9 @@ class Regex(OutputType[T], Generic[T]):
             pattern = pattern.pattern
         if not isinstance(pattern, str):
             raise TypeError(f"pattern is {described(pattern)}. Give a regular expression for str.")
+        for name, function in (("convert", convert), ("groups", groups)):
+            if function is not None and not callable(function):
+                raise TypeError(f"{name} is {described(function)}. Give a function or a type, such as int.")
         if convert is not None and groups is not None:
             raise TypeError("convert takes the text and groups the groups in it. Give one of them.")
         if dialect != "python" and (flags or groups is not None):
@@ -147,6 +150,11 @@ class Regex(OutputType[T], Generic[T]):
         if self.dialect != "python":
             given.append(f"dialect={self.dialect!r}")
         return f"Regex({', '.join(given)})"
+
+    @property
+    def value_schema(self) -> Mapping[str, Any] | None:
+        """That of a text, unless it is converted."""
+        return {"type": "string"} if self.convert is None and self.groups is None else None
 
     @cached_property
     def pattern(self) -> Pattern:

@@ -23,7 +23,7 @@ def letter(tmp_path):
 @pytest.mark.filterwarnings("ignore::structured.errors.PackagedModelWarning")
 @pytest.mark.parametrize(
     ("options", "expected"),
-    [(["--regex", "19[0-9]{2}"], r"19[0-9]{2}"), (["--choice", "yes", "--choice", "no"], "yes|no")],
+    [(["--pattern", "19[0-9]{2}"], r"19[0-9]{2}"), (["--choice", "yes", "--choice", "no"], "yes|no")],
 )
 def test_a_text_is_extracted(options, expected, letter, tmp_path):
     """Each gives a line with the text, which a later call does not repeat."""
@@ -49,8 +49,8 @@ def test_a_text_is_inspected():
         (["inspect", "--choice", "a", "--choice", "a"], "stands there twice"),
         (["inspect", "shop.py:Order", "--pattern", "a"], "Leave one of them out"),
         (["inspect"], "There is no type"),
-        (["extract", "--regex", "a", "--choice", "b", "x.txt"], "Leave one of them out"),
-        (["extract", "--regex", "a", "--many", __file__], "--many is for Python types"),
+        (["extract", "--pattern", "a", "--choice", "b", "x.txt"], "Leave one of them out"),
+        (["extract", "--pattern", "a", "--many", __file__], "--many is for Python types"),
     ],
 )
 def test_what_is_no_type_is_refused(arguments, problem):

@@ -16,10 +16,13 @@ from pydantic import BaseModel, field_validator
 
 from structured import (
     BatchSummary,
+    Choice,
     Document,
     Extractor,
+    Grammar,
     OutputError,
     PromptError,
+    Regex,
     extract_batch,
     read_results,
     write_table,
@@ -405,3 +408,71 @@ def test_evidence_and_absent_fields_are_read_back_whole(tmp_path: Path) -> None:
     extract_batch(Number, texts(1), output=path, absent=["number"], model=model)
     (found,) = read_results(path, Number)
     assert (found.value.missing, found.value.value, found.value.document) == (("number",), None, "item 0")
+
+
+def test_a_fresh_start_that_was_interrupted_is_finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No record from before it counts, whichever part was dropped last."""
+    path = tmp_path / "out.parquet"
+    monkeypatch.setattr(parts, "PART_RECORDS", 5)
+    extractor().batch(texts(20), output=path)
+    unlink, dropped = Path.unlink, []
+
+    def interrupted(part: Path, **options: Any) -> None:
+        if part.name.startswith("part-"):
+            dropped.append(part)
+            if len(dropped) == 2:
+                raise KeyboardInterrupt
+        unlink(part, **options)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "unlink", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            extractor().batch(texts(20), output=path, resume="fresh")
+    assert 0 < len(parts.parts_of(path)) < 4
+    summary = extractor().batch(texts(20), output=path)
+    assert (summary.done, summary.before) == (20, 0)
+    assert len(rows(path)) == 20
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="There are no FIFOs here.")
+def test_what_would_keep_a_reader_waiting_is_refused(tmp_path: Path) -> None:
+    """A FIFO in place of results, or of a part of them."""
+    os.mkfifo(tmp_path / "out.jsonl")
+    folder = tmp_path / "out.parquet"
+    folder.mkdir()
+    os.mkfifo(folder / "part-00000.parquet")
+    for path in (tmp_path / "out.jsonl", folder):
+        with pytest.raises(OutputError, match="is no regular file"):
+            list(read_results(path, Number))
+    with pytest.raises(OutputError, match="is no regular file"):
+        extractor().batch(texts(2), output=folder)
+
+
+@pytest.mark.parametrize(
+    "described",
+    [b"[]", b"null", b"5", b'{"id": {"struct": {}, "omittable": 5}}', b'{"list": ' * 3000 + b"1" + b"}" * 3000],
+)
+def test_a_forged_part_is_refused(tmp_path: Path, described: bytes) -> None:
+    """By an error of the library, whatever it says of its columns."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "out.parquet"
+    extractor().batch(texts(2), output=path)
+    part = path / "part-00000.parquet"
+    table = parquet.read_table(part)
+    parquet.write_table(table.replace_schema_metadata({b"structured.columns": described}), part)
+    for run_it in (lambda: list(read_results(path, Number)), lambda: extractor().batch(texts(2), output=path)):
+        with pytest.raises(OutputError, match="is no part of results"):
+            run_it()
+
+
+@pytest.mark.parametrize(
+    ("output_type", "text"),
+    [(Regex("[0-9]{4}"), "1987"), (Choice(["yes", "no"]), "no"), (Grammar('start: "a" "b"'), "ab")],
+    ids=repr,
+)
+def test_texts_that_are_no_json_are_texts_in_the_table(tmp_path: Path, output_type: Any, text: str) -> None:
+    """Which a query finds as they are."""
+    path = tmp_path / "out.parquet"
+    extractor(output_type, model=ScriptedModel(text)).batch(["x"], output=path)
+    assert [row["value"] for row in rows(path)] == [text]
+    assert [one.value for one in read_results(path, output_type)] == [text]

@@ -31,9 +31,11 @@ from structured.extraction.output.columns import (
 )
 from structured.json_schema.document.location import Identity, Subschema
 from structured.json_schema.document.references import follow
+from structured.output_types.json_schema import JsonSchema
 from structured.output_types.optional_fields import types_of
 from structured.output_types.output_type import OutputType
 from structured.output_types.python_type import PartlyStated, PythonType
+from structured.output_types.resolve import resolve_json
 
 MAX_MEMBERS = 1_000
 """Members of structs in one column; what has more is JSON as text, since a reader opens each as a column."""
@@ -63,7 +65,10 @@ def column_of(output_type: OutputType[Any]) -> Column:
     if isinstance(output_type, PythonType):
         written = _schema_of_written(output_type)
         return JSON if written is None else schema_to_column(replace(output_type, schema=written).root)
-    return JSON if output_type.root is None else schema_to_column(output_type.root)
+    root, schema = output_type.root, output_type.value_schema
+    if root is None and schema is not None:
+        root = resolve_json(JsonSchema(dict(schema))).root
+    return JSON if root is None else schema_to_column(root)
 
 
 def schema_to_column(root: Subschema) -> Column:

@@ -56,13 +56,23 @@ class Journal:
         kept: How many records there are now.
     """
 
-    def __init__(self, path: Path, made_by: Mapping[str, Any], resume: Resume = "continue") -> None:
+    def __init__(
+        self,
+        path: Path,
+        made_by: Mapping[str, Any],
+        resume: Resume = "continue",
+        *,
+        once_locked: Callable[[], Resume] | None = None,
+    ) -> None:
+        """Open a file, or make one. What stands beside it may decide what becomes of it, once it is locked."""
         self.path = path
         self.done: dict[str, bytes] = {}
         self.failed = self.kept = 0
         self._made_by = made_by
         self._descriptor = _open_locked(path)
         try:
+            if once_locked is not None:
+                resume = once_locked()
             if resume == "fresh":
                 self._empty()
             else:
@@ -246,7 +256,12 @@ def to_path(given: str | PathLike[str]) -> Path:
 
 
 def each_line(path: Path) -> Iterator[bytes]:
-    """Yield the whole lines of a file: what stands behind the last line end is being written, or was torn off."""
+    """Yield the whole lines of a file: what stands behind the last line end is being written, or was torn off.
+
+    Raises OutputError for what is no file, such as a FIFO, which would keep its reader waiting.
+    """
+    if path.exists() and not path.is_file():
+        raise OutputError(f"{path} is no regular file. Pass the path of a file of results.", path=str(path))
     with path.open("rb") as file:
         for line in file:
             if line.endswith(b"\n"):

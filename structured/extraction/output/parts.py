@@ -32,6 +32,9 @@ from structured.extraction.output.sink import note_kept
 
 JOURNAL = ".journal.jsonl"
 
+DROPPING = ".dropping"
+"""A file that is there while all records are being dropped. A call that finds it finishes that."""
+
 PART_RECORDS = 10_000
 """Records of a part: enough for what a file costs its readers, and some seconds' work to write."""
 
@@ -63,14 +66,24 @@ class Parts:
         self.failed = 0
         self._rows = rows
         _check_folder(path)
-        self._journal = Journal(path / JOURNAL, made_by, resume)
+        dropping = path / DROPPING
+
+        def decided() -> Resume:
+            if resume == "fresh":
+                dropping.touch()
+                sync_folder(path)
+            return "fresh" if dropping.exists() else resume
+
+        self._journal = Journal(path / JOURNAL, made_by, resume, once_locked=decided)
         try:
             for part in parts_of(path):
-                if resume == "fresh":
+                if dropping.exists():
                     with self._told(part):
                         part.unlink()
                 elif self._note(part, made_by) and resume == "retry":
                     self._drop_errors(part)
+            with self._told(dropping):
+                dropping.unlink(missing_ok=True)
             self._join_journal()
         except BaseException:
             self._journal.close()
@@ -250,8 +263,8 @@ def _check_folder(path: Path) -> None:
                 )
     except OSError as error:
         raise OutputError(
-            f"{path} cannot be made or read as a folder: {error.strerror or message(error)}. Parquet is written as a "
-            "folder of parts; pass the path of one, in a folder that you can write to.",
+            f"{path} cannot be made or read as a folder: {error.strerror or message(error)}. Results in Parquet are a "
+            "folder of parts. Remove what is there, or pass another path.",
             path=str(path),
         ) from error
 
@@ -261,13 +274,20 @@ def _opened(part: Path) -> Iterator[tuple[Any, Rows]]:
     """Open a part, with its columns. Raises OutputError if it is none."""
     arrow, parquet = pyarrow(), pyarrow("pyarrow.parquet")
     try:
-        with parquet.ParquetFile(part, memory_map=False, pre_buffer=False) as file:
+        with parquet.ParquetFile(_regular(part), memory_map=False, pre_buffer=False) as file:
             yield file, Rows.read(file.schema_arrow)
     except (arrow.ArrowException, ValueError, OSError) as error:
         raise OutputError(
             f"{part} is no part of results: {message(error)}. Remove it, and its documents are done again.",
             path=str(part),
         ) from error
+
+
+def _regular(part: Path) -> Path:
+    """Return the path of a file. Raises ValueError for anything else, such as a FIFO, which would never be read."""
+    if not part.is_file():
+        raise ValueError("it is no regular file")
+    return part
 
 
 def _numbered(file: Any, columns: list[str] | None = None) -> Iterator[tuple[int, Row]]:
@@ -281,7 +301,7 @@ def _numbered(file: Any, columns: list[str] | None = None) -> Iterator[tuple[int
 def _head(part: Path, number: int, rows: Rows, row: Row) -> Record:
     """Return the record of a row of which only some columns were read, without what the others say."""
     whole = {**dict.fromkeys(rows.columns), **row}
-    if row["error"] is not None:
+    if row.get("error") is not None:
         whole["error"] = {"kind": "", "message": "", "fields": None, **row["error"]}
     return _record(part, number, rows, whole)
 
@@ -289,7 +309,7 @@ def _head(part: Path, number: int, rows: Rows, row: Row) -> Record:
 def _record(part: Path, number: int, rows: Rows, row: Row) -> Record:
     try:
         return checked(rows.to_record(row))
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise OutputError(
             f"Row {number} of {part} is no record of a document: {message(error)}. Remove that part, and its documents "
             "are done again.",

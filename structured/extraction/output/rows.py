@@ -75,9 +75,14 @@ class Rows:
         described = (schema.metadata or {}).get(_KEY)
         if described is None:
             raise ValueError("it has no results of a batch")
-        columns = {name: read_column(one) for name, one in json.loads(described).items()}
+        try:
+            columns = {name: read_column(one) for name, one in json.loads(described).items()}
+        except (AttributeError, TypeError, RecursionError) as error:
+            raise ValueError("what it says of its columns cannot be read") from error
         if [*columns] != [*schema.names] or columns.keys() != Rows.of_values(JSON).columns.keys():
             raise ValueError("its columns are not those of results")
+        if any(schema.field(name).type != column.arrow for name, column in columns.items()):
+            raise ValueError("its columns are not of the types that it says")
         return Rows(columns)
 
     @property
