@@ -16,6 +16,7 @@ from lark import Transformer, Tree
 
 from structured import BudgetWarning, Grammar, GrammarError, SchemaError, extract
 from structured.automata import DEAD
+from structured.automata.grammar import automaton as automaton_module
 from structured.automata.grammar.automaton import GrammarAutomaton
 from structured.automata.grammar.lark_grammar import read_grammar
 from structured.automata.grammar.plain import PlainGrammarAutomaton
@@ -113,9 +114,14 @@ def test_a_grammar_can_be_pickled():
     assert (again.name, again.grammar, again.digest) == ("Sum", SUMS, Grammar(SUMS, name="Sum").digest)
 
 
-@pytest.mark.parametrize("name", ["json", "python"])
-def test_masks_equal_brute_force(name):
-    """A token is allowed if and only if stepping over its bytes leads somewhere, by the plain automaton as well."""
+@pytest.mark.parametrize("few_walks", [0, 1_000])
+@pytest.mark.parametrize("name", ["json", "arithmetic", "python"])
+def test_masks_equal_brute_force(name, few_walks, monkeypatch):
+    """A token is allowed if and only if stepping over its bytes leads somewhere, by the plain automaton as well.
+
+    That holds whether tokens are sorted for a state of the lexer or not.
+    """
+    monkeypatch.setattr(automaton_module, "FEW_WALKS", few_walks)
     output_type = Grammar.named(name)
     vocabulary = Vocabulary.from_tokenizer(TOKENIZER)
     index = Index(output_type.automaton(), vocabulary)
@@ -132,6 +138,12 @@ def test_masks_equal_brute_force(name):
             assert allowed[token_id] == (token_id in vocabulary.end_token_ids and plain.accepts(other)) or (
                 bool(token) and allowed[token_id] == (after != DEAD)
             )
+        within = [
+            int(index.automaton.distances[index.step(state, int(one))])
+            for one in np.flatnonzero(allowed)
+            if vocabulary.tokens[one]
+        ]
+        assert index._farthest[state] == max(within, default=0)
         tokens = [token_id for token_id in np.flatnonzero(allowed) if vocabulary.tokens[token_id]]
         if not tokens:
             break

@@ -25,6 +25,8 @@ from structured.automata.grammar.layout import new_machine
 from structured.automata.grammar.lexer import Lexer
 from structured.automata.grammar.limits import LIMITS, MAX_SEARCHED, EmptyGrammarError, SearchedTooFarError
 from structured.automata.grammar.tables import Tables
+from structured.automata.grammar.token_walks import TokenWalk, beyond_each
+from structured.automata.opcodes import FAR
 from structured.automata.protocol import DEAD, UNKNOWN, WHOLE, StringRun
 from structured.automata.regular import LONG, Limits
 from structured.errors import GrammarError
@@ -32,6 +34,13 @@ from structured.vocabulary.trie import Trie
 
 if TYPE_CHECKING:
     from structured.automata.loops.grammar_machine import GrammarMachine
+
+
+FEW_WALKS = 2
+"""From a state of the lexer so many walks are made over all tokens, before they are sorted for all stacks at once."""
+
+MAX_TOKEN_WALKS = 2_000
+"""States of the lexer for which the tokens are sorted; 16 KB each with Llama 3's vocabulary, or some more."""
 
 
 class GrammarAutomaton:
@@ -60,6 +69,8 @@ class GrammarAutomaton:
             Lexer(tables.terminals, tables.contexts, indentation=tables.indentation) if lexer is None else lexer
         )
         self._lock = Lock()
+        self._walked: dict[tuple[int, int], int] = {}
+        self._token_walks: dict[tuple[int, int], tuple[Trie, TokenWalk]] = {}
         self._told = {"arrivals": 0, "tokens": 0, "states": 0, "expected": 0}
         self._machine: GrammarMachine = new_machine(tables, self._widths(), absent, self._facts())
         loops, first = _loops("grammar_states"), tables.start
@@ -132,6 +143,92 @@ class GrammarAutomaton:
 
     def walk(self, trie: Trie, state: int, mask: NDArray[np.uint32]) -> int:
         """Set the bits of the tokens of a trie that may follow; see the protocol."""
+        found, farthest = np.zeros_like(mask), 0
+        for lexer, place in self._configurations(state):
+            walk = self._token_walk(trie, lexer, len(mask))
+            reached = FAR if walk is None else self._walk_on(trie, walk, place, found)
+            if reached == FAR:
+                return self._walk_all(trie, state, mask)
+            farthest = max(farthest, reached)
+        if not len(self._configurations(state)):
+            return self._walk_all(trie, state, mask)
+        mask |= found
+        return farthest
+
+    def _configurations(self, state: int) -> list[list[int]]:
+        """Return the states of the lexer and the places of the parser in a state."""
+        machine = self._machine
+        first, count = machine.states[state].tolist()
+        found: list[list[int]] = machine.configurations[machine.members[first : first + count], :2].tolist()
+        return found
+
+    def _walk_on(self, trie: Trie, walk: TokenWalk, place: int, mask: NDArray[np.uint32]) -> int:
+        """Set the bits of the tokens that may follow at a place; return a distance that no state after one exceeds.
+
+        FAR if some of those that stay within a token of the grammar may not follow there.
+        """
+        loops = _loops("token_walks")
+        farthest = self._until_done(lambda: loops.farthest_within(self._machine, place, walk.targets))
+        if farthest >= FAR:
+            return FAR
+        mask |= walk.mask
+        for (terminal, rest), words, bits, nodes in walk.beyond:
+            after = self._until_done(lambda: loops.after_token(self._machine, place, terminal, rest))  # noqa: B023  now
+            if after == DEAD:
+                continue
+            if len(words):
+                mask[words] |= bits
+                farthest = max(farthest, int(self._machine.distances[after]))
+            if len(nodes):
+                farthest = max(farthest, self._walk_beyond(trie, after, nodes, mask))
+        return farthest
+
+    def _walk_beyond(self, trie: Trie, state: int, nodes: NDArray[np.int32], mask: NDArray[np.uint32]) -> int:
+        """Walk what is below some nodes of a trie, from a state."""
+        loops, table = _loops("token_walks"), _loops("table")
+        arrays, path, _ = table.walk_from(trie, state)
+        progress = np.zeros(4, dtype=np.int32)
+        self._until_done(lambda: loops.walk_below(arrays, self._machine, state, nodes, path, mask, progress))
+        return int(progress[table.FARTHEST])
+
+    def _token_walk(self, trie: Trie, lexer: int, words: int) -> TokenWalk | None:
+        """Return what tokens do in a state of the lexer, once that has been asked for often enough."""
+        key = id(trie), lexer
+        known = self._token_walks.get(key)
+        if known is not None:
+            return known[1]
+        self._walked[key] = self._walked.get(key, 0) + 1
+        if self._walked[key] <= FEW_WALKS or len(self._token_walks) >= MAX_TOKEN_WALKS:
+            return None
+        found = self._new_token_walk(trie, lexer, words)
+        self._token_walks[key] = trie, found  # which keeps its id from another trie
+        return found
+
+    def _new_token_walk(self, trie: Trie, lexer: int, words: int) -> TokenWalk:
+        loops, table, machine = _loops("token_walks"), _loops("table"), _loops("grammar_machine")
+        arrays, path, progress = table.walk_from(trie, lexer)
+        mask = np.zeros(words, dtype=np.uint32)
+        nodes = np.zeros((1024, 2), dtype=np.int32)
+        reached = np.zeros(0, dtype=np.bool_)
+
+        def walk() -> int:
+            nonlocal nodes, reached
+            while True:
+                reached = np.pad(reached, (0, len(self.lexer.states) - len(reached)))
+                rows, arrivals = self._machine.rows, self._machine.arrivals
+                answer: int = loops.walk_lexer(arrays, rows, arrivals, path, mask, reached, nodes, progress)
+                if answer != loops.MORE_FOUND:
+                    self._machine.sizes[machine.ASKED] = path[progress[table.LEVEL], table.STATE]
+                    return answer
+                nodes = np.concatenate([nodes, np.zeros_like(nodes)])
+
+        self._until_done(walk)
+        nodes = nodes[: progress[loops.FOUND]]
+        beyond = beyond_each(trie, self.lexer, nodes[:, 0], nodes[:, 1])
+        return TokenWalk(mask, np.flatnonzero(reached).astype(np.int32), tuple(beyond))
+
+    def _walk_all(self, trie: Trie, state: int, mask: NDArray[np.uint32]) -> int:
+        """Do the same by stepping over all tokens."""
         loops, table = _loops("grammar_states"), _loops("table")
         arrays, path, progress = table.walk_from(trie, state)
         self._until_done(lambda: loops.walk(arrays, self._machine, path, mask, progress))

@@ -117,6 +117,7 @@ MODULES = (
     "structured.automata.loops.table",
     "structured.automata.loops.string_runs",
     "structured.automata.loops.grammar_states",
+    "structured.automata.loops.token_walks",
     "structured.index.loops",
     "structured.decoding.softmax",
 )
