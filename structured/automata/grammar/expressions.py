@@ -219,6 +219,10 @@ def _ranges(operation: Any, argument: Any, flags: int, tree: Any) -> tuple[Range
     name = str(operation)
     if name == "ANY":
         return _ANY if flags & re.DOTALL.value else _NOT_LINE_FEED
+    if flags & re.IGNORECASE.value and flags & re.ASCII.value and name == "LITERAL":
+        character = chr(argument)
+        both = character.lower() + character.upper() if character.isascii() else character
+        return normalise((ord(one), ord(one)) for one in both)
     if flags & re.IGNORECASE.value:
         return _matched((operation, argument), flags, tree)
     if name == "LITERAL":

@@ -153,6 +153,7 @@ class Lexer:
         self.arrivals: list[Arrival] = []
         self._arrival_numbers: dict[Arrival, int] = {}
         self._rows: dict[int, tuple[int, ...]] = {}
+        self._beginnings: dict[tuple[int, frozenset[int]], Threads] = {}
         self._behind_rows: dict[frozenset[int], list[frozenset[int]]] = {}
         self._thread_rows: dict[tuple[Threads, frozenset[int]], list[_Step]] = {}
         self._obligation_rows: dict[tuple[Obligation, frozenset[int]], list[frozenset[Obligation] | None]] = {}
@@ -179,10 +180,7 @@ class Lexer:
         state = self._starts.get((context, rest))
         if state is None:
             here, behind = self.contexts[context], self.rests[rest].behind
-            threads = [
-                tuple(self.matcher.unfold([Thread(self._begun[terminal])], behind, is_ordered=True))
-                for terminal in here.terminals
-            ]
+            threads = [self._begin(terminal, behind) for terminal in here.terminals]
             keywords = [
                 Thread(self._keyword_frames[terminal, keyword])
                 for terminal, all_of_it in here.keywords.items()
@@ -191,6 +189,14 @@ class Lexer:
             new = _State(True, tuple(filter(None, threads)), self._unfolded(keywords, behind), self.rests[rest])
             state = self._starts[context, rest] = self._state(new)
         return state
+
+    def _begin(self, terminal: int, behind: frozenset[int]) -> Threads:
+        """Return the threads of a terminal before its first byte."""
+        threads = self._beginnings.get((terminal, behind))
+        if threads is None:
+            found = self.matcher.unfold([Thread(self._begun[terminal])], behind, is_ordered=True)
+            threads = self._beginnings[terminal, behind] = tuple(found)
+        return threads
 
     def may_end(self, state: int) -> bool:
         """Tell whether a text may end in a state, if the parser lets it."""
@@ -207,7 +213,8 @@ class Lexer:
     def _new_row(self, state: _State) -> tuple[int, ...]:
         behind = state.rest.behind
         rows: list[Sequence[object]] = [self._behind_row(behind)]
-        rows += [self._thread_row(threads, behind) for threads in state.threads]
+        thread_rows = [self._thread_row(threads, behind) for threads in state.threads]
+        rows += thread_rows
         rows += [self._obligation_row(obligation, behind) for obligation in state.rest.obligations]
         rows += [self._keyword_row(frame) for frame in state.keywords]
         if self._may_end_line(state.threads):
@@ -218,7 +225,8 @@ class Lexer:
             key = tuple(map(id, found))  # each row has equal ones as one
             arrival = known.get(key)
             if arrival is None:
-                arrival = known[key] = self._after(state, byte)
+                steps = [row_of_steps[byte] for row_of_steps in thread_rows]
+                arrival = known[key] = self._after(state, byte, steps)
             row.append(arrival)
         return tuple(row)
 
@@ -310,15 +318,14 @@ class Lexer:
             waiting += [thread for _, more in obligations for thread in more]
         return frames
 
-    def _after(self, state: _State, byte: int) -> int:
-        """Return the arrival of a byte."""
+    def _after(self, state: _State, byte: int, steps: Sequence[_Step]) -> int:
+        """Return the arrival of a byte, given what it makes of the threads of each terminal."""
         before = state.rest.behind
         behind = self._behind_row(before)[byte]
         obligations = self._all_after(state.rest.obligations, before, byte)
         if obligations is None:
             return self.nothing
-        steps = [(threads, self._thread_row(threads, before)[byte]) for threads in state.threads]
-        if all(step is _NO_STEP for _, step in steps):
+        if all(step is _NO_STEP for step in steps):
             return self.nothing
         after = [Thread(frame) for one in state.keywords for frame in [self._keyword_row(one)[byte]] if frame >= 0]
         keywords = self._unfolded(after, behind)
@@ -326,7 +333,7 @@ class Lexer:
         tokens: list[Token] = []
         going_on: list[Threads] = []
         denied = obligations
-        for threads, step in steps:
+        for threads, step in zip(state.threads, steps, strict=True):
             for preferred, open_ones in step.taken:
                 left = denied | open_ones | self._denied(preferred)
                 terminal = self._terminal(self._goal_of(threads), keywords, column)
