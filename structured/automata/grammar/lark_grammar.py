@@ -155,7 +155,9 @@ def _indentation(indenter: Any, number: Mapping[str, int]) -> Indentation:
 
 def _refusal(error: Exception, text: str) -> GrammarError:
     """Return Lark's refusal of a grammar as an error of this library."""
-    line, column = getattr(error, "line", None), getattr(error, "column", None)
-    place = (line, column) if isinstance(line, int) and isinstance(column, int) and line > 0 else None
     problem = str(error).strip() or type(error).__name__
-    return GrammarError(problem, text=text, place=place, remedy="Correct the grammar.")
+    found = re.match(r"(Unexpected input) at line (\d+) column (\d+)", problem)
+    if found is not None:
+        place = int(found[2]), int(found[3])
+        return GrammarError(found[1], text=text, place=place, remedy="Correct the grammar.")
+    return GrammarError(problem.rstrip("."), remedy="Correct the grammar.")

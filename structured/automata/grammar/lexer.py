@@ -17,6 +17,7 @@ from structured.automata.grammar.expressions import Expressions
 from structured.automata.grammar.threads import NO_OBLIGATIONS, Matcher, Obligation, Thread, Threads
 from structured.automata.opcodes import FAR
 from structured.automata.protocol import DEAD
+from structured.errors import GrammarError, PatternError
 
 IGNORED = -1
 """The terminal of a token that the parser never sees."""
@@ -136,7 +137,7 @@ class Lexer:
         self.contexts = contexts
         self.indentation = indentation
         expressions = Expressions()
-        nodes = [expressions.add(terminal.expression) for terminal in terminals]
+        nodes = [_node(expressions, terminal) for terminal in terminals]
         self.matcher = Matcher(expressions)
         self._begun = [self.matcher.enter(node, self.matcher.end(number)) for number, node in enumerate(nodes)]
         self.widths = [expressions.nodes[node].shortest for node in nodes]
@@ -434,3 +435,11 @@ class Lexer:
         if number == len(self.arrivals):
             self.arrivals.append(new)
         return number
+
+
+def _node(expressions: Expressions, terminal: Terminal) -> int:
+    """Return the node of a terminal. Raises GrammarError for what no automaton can read."""
+    try:
+        return expressions.add(terminal.expression)
+    except PatternError as error:
+        raise GrammarError(f"{error.problem}, in the terminal {terminal.name}", remedy=error.remedy) from error

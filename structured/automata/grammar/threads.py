@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from structured.automata.grammar.expressions import CHOICE, CONCAT, LOOK, LOOP, SET, UNBOUNDED, Expressions
 from structured.automata.opcodes import FAR
-from structured.errors import PatternError
+from structured.errors import GrammarError
 
 NO_OBLIGATIONS: "frozenset[Obligation]" = frozenset()
 
@@ -259,12 +259,11 @@ class Matcher:
         return node.shortest
 
 
-class TooManyThreadsError(PatternError):
+class TooManyThreadsError(GrammarError):
     """One state follows too many ways at once."""
 
     def __init__(self) -> None:
         super().__init__(
             f"A state of the lexer follows more than {MAX_THREADS:,} ways at once",
-            pattern="",
             remedy="Make alternatives of the terminals start differently, and repeat less.",
         )
