@@ -156,7 +156,7 @@ def test_masks_equal_brute_force(name, few_walks, monkeypatch):
     [
         ('start: "a', r"(?s)Unexpected input, at line 1, column 8:.*\^"),
         ("start: b", "b"),
-        ("start: a | b\na: X\nb: X\nX: /x/", "(?s)Reduce/Reduce.*<a : X>.*<b : X>"),
+        ("start: a | b\na: X\nb: X\nX: /x/", "(?s)Reduce/Reduce.*<[ab] : X>.*<[ab] : X>"),
         ("start: A\nA: /a*/", "zero-width"),
         ("start: A\nA: /(?P<x>a)(?P=x)/", "A reference to a group cannot be enforced, in the terminal A"),
         ("start: A\nA: /(?>a|ab)c/", "An atomic group"),
