@@ -90,6 +90,7 @@ GOOD: dict[str, st.SearchStrategy[Any]] = {
     "seed": st.none() | st.integers(0) | st.just(np.uint8(7)) | st.just(10**400),
     "beams": st.integers(1, 3),
     "samples": st.integers(1, 3),
+    "particles": st.integers(1, 3),
     "choose": st.sampled_from(get_args(Choose)),
     "max_tokens": st.integers(100, 2**31 - 1) | st.just(np.int32(200)),
     "retries": st.integers(0, 5),
