@@ -20,6 +20,7 @@ from structured import (
     BatchError,
     BudgetError,
     GenerationError,
+    GrammarError,
     IncompleteError,
     NotStatedError,
     OutputError,
@@ -96,6 +97,7 @@ ATTEMPTS = [Attempt(f"text {number}", error) for number, error in enumerate(VALI
 
 ARGUMENTS: dict[type[BaseException], Callable[..., Any]] = {
     SchemaError: lambda kind: kind("No", schema_path="/a", keyword="not", remedy="Do."),
+    GrammarError: lambda kind: kind("No", text="a:", place=(1, 3), remedy="Do.") if kind is GrammarError else kind(),
     PatternError: lambda kind: kind("No", pattern="[" * 300, remedy="Do."),
     BudgetError: lambda kind: kind(max_tokens=1, shortest=2),
     GenerationError: lambda kind: kind(ATTEMPTS, document=3),

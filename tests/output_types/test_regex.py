@@ -293,7 +293,7 @@ def test_several_answers_are_voted_on() -> None:
     assert found in {"a", "b"}
 
 
-SAMPLED = [written for written in PATTERNS[::7] if written != r"\B$"]  # which no text matches
+SAMPLED = [written for written in PATTERNS[::7] if written not in {r"\B$", r"foo\B"}]  # which no text matches
 
 
 @pytest.mark.thorough
