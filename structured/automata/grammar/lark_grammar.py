@@ -36,7 +36,7 @@ def read_grammar(
         )
         for lexer in {id(one): one for one in _lexers(lark).values()}.values():
             lexer.scanner  # noqa: B018  compiled here, so that what `re` refuses is refused now
-    except (LarkError, re.error, ImportError, OSError, AssertionError, ValueError) as error:
+    except (LarkError, re.error, ImportError, OSError, AssertionError, ValueError, RecursionError) as error:
         raise _refusal(error, text) from error
     return lark, _tables(lark, start, indenter)
 
