@@ -156,6 +156,7 @@ def test_masks_equal_brute_force(name, few_walks, monkeypatch):
     [
         ('start: "a', r"(?s)Unexpected input, at line 1, column 8:.*\^"),
         ("start: b", "b"),
+        ("start: " + "(" * 2000 + "X" + ")" * 2000 + "\nX: /x/", "nested too deeply"),
         ("start: a | b\na: X\nb: X\nX: /x/", "(?s)Reduce/Reduce.*<[ab] : X>.*<[ab] : X>"),
         ("start: A\nA: /a*/", "zero-width"),
         ("start: A\nA: /(?P<x>a)(?P=x)/", "A reference to a group cannot be enforced, in the terminal A"),

@@ -155,6 +155,8 @@ def _indentation(indenter: Any, number: Mapping[str, int]) -> Indentation:
 
 def _refusal(error: Exception, text: str) -> GrammarError:
     """Return Lark's refusal of a grammar as an error of this library."""
+    if isinstance(error, RecursionError):
+        return GrammarError("Groups are nested too deeply", remedy="Write rules in place of some of them.")
     problem = str(error).strip() or type(error).__name__
     found = re.match(r"(Unexpected input) at line (\d+) column (\d+)", problem)
     if found is not None:
