@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from structured.decoding.forking import write
 from structured.decoding.requests import Generation, Request
-from structured.decoding.sampling import Choice, log_softmax, share_of_all
+from structured.decoding.sampling import Choice, Sampler, log_softmax, share_of_all
 from structured.decoding.sequence import Sequence
 from structured.index.guide import Guide, WrongMaskError
 from structured.index.masks import unpack
@@ -87,7 +87,7 @@ class _Search:
 
     def __post_init__(self) -> None:
         self.request = dataclasses.replace(self.request, guide=self.request.guide.copy())
-        self._keep(Sequence(self.request, self.jump_forward))
+        self._keep(Sequence(self.request, Sampler(), self.jump_forward))
 
     def ranking(self) -> list[Generation]:
         """Return the finished texts, best first."""

@@ -96,20 +96,20 @@ class _Particle:
             self.log_allowed = self._log_allowed(places[-1], temperature)
             self.log_weight += self.log_allowed
 
-    def go_on(self, logits: NDArray[np.float32], sampler: Sampler) -> None:
+    def go_on(self, logits: NDArray[np.float32]) -> None:
         """Append a token that is sampled, and those that are known to follow it; `logits` has shape (width,)."""
         text, generator = self.text, self.text.request.generator
         before, sampled = len(text.token_ids), len(text.sampled)
         while True:
             ample, within = text.guide.ample_mask(), text.guide.mask()
             scores = np.asarray(text.penalised(logits))
-            text.take(sampler.choose(scores, ample, generator, within=within), scores, sampler)
+            text.take(text.sampler.choose(scores, ample, generator, within=within), scores)
             if text.error is not None:
                 raise text.error
             if len(text.sampled) > sampled:
                 break
             # The mask was learned, and wrong. From now on it is right.
-            expected, self.log_allowed = self.log_allowed, self._log_allowed(logits, sampler.temperature)
+            expected, self.log_allowed = self.log_allowed, self._log_allowed(logits, text.sampler.temperature)
             if expected > -math.inf:
                 self.log_weight += self.log_allowed - expected
         self.unweighed = text.token_ids[before + 1 :]
@@ -144,7 +144,7 @@ class _Population:
             thinking=None if thinking is None else thinking.copy(),
             generator=self.generator,
         )
-        text = Sequence(self.request, self.jump_forward)
+        text = Sequence(self.request, self.sampler, self.jump_forward)
         if text.error is not None:
             raise text.error
         self.particles = [_Particle(text, unweighed=text.token_ids.copy())]
@@ -178,7 +178,7 @@ class _Population:
             if row is None:
                 continue
             if not one.is_done:
-                one.go_on(places[row, -1], self.sampler)
+                one.go_on(places[row, -1])
             if one.is_done:
                 one.text.end()
                 self.ended.append((row, one.text))

@@ -27,6 +27,7 @@ class Sequence:
     """One text. With `jump_forward`, tokens that are known are appended, and probable ones proposed."""
 
     request: Request
+    sampler: Sampler
     jump_forward: bool
     guide: Guide = field(init=False)
     next_guide: Guide | None = field(init=False)
@@ -124,7 +125,7 @@ class Sequence:
         repeated = repeated_by(self.guide, self.text, token_id, self.answer_start)
         return repeated is not None and repeated not in self._prompt().text
 
-    def take(self, choice: Choice, scores: Logits, sampler: Sampler) -> None:
+    def take(self, choice: Choice, scores: Logits) -> None:
         """Append a token that was sampled or, where it repeats the text, one on the way out of the string or list.
 
         `scores` are what it was sampled from, shape (width,).
@@ -135,7 +136,7 @@ class Sequence:
             self.error = error
             return
         if within is not None:
-            self.leave(choice, sampler.confined(choice, to_host(scores), within, self.request.generator))
+            self.leave(choice, self.sampler.confined(choice, to_host(scores), within, self.request.generator))
         else:
             self.extend(choice)
 
@@ -257,7 +258,8 @@ class Sequence:
                 self._append(known)
                 self.forced += len(known)
         if self.guide.finished and self.next_guide is not None:
-            self.guide, self.next_guide, self.answer_start = self.next_guide, None, len(self.text)
+            self.answer_start = len(self.text)  # first, for whoever reads the answer in another thread
+            self.guide, self.next_guide = self.next_guide, None
             self.is_leaving = False
             self._append_forced()
 

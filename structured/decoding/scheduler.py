@@ -1,0 +1,206 @@
+"""The scheduler: which texts are in the running batch, and what each forward pass reads.
+
+Each turn samples a token of each text under its mask, appends the tokens that are known to follow, proposes those that
+probably follow, and runs one forward pass for all of them. A text that is finished makes room for the next that waits
+(continuous batching).
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from structured.decoding.device_masks import draw, stacked, to_host
+from structured.decoding.sampling import Sampler
+from structured.decoding.sequence import Sequence, timed_in_guide, timed_in_model
+from structured.decoding.speculation import Speculation, columns
+from structured.errors import OutOfMemoryError
+from structured.index.masks import Mask, allows
+from structured.models import DecodingBatch, LanguageModel, Logits, calls
+
+if TYPE_CHECKING:
+    import torch
+
+
+@dataclass(slots=True)
+class Scheduler:
+    """Which texts are in the batch, and which wait for room in it."""
+
+    model: LanguageModel
+    size: int
+    max_tokens: int | None = None
+    waiting: deque[Sequence] = field(default_factory=deque)
+    live: list[Sequence] = field(default_factory=list)
+    batch: DecodingBatch | None = None
+    """The live texts as the model has them, a row for each."""
+    logits: list[Logits] = field(default_factory=list)
+    """For each row, those of the last pass; shape (width,), or (window + 1, width)."""
+    speculation: Speculation = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.speculation = Speculation(self.model)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a text is unfinished."""
+        return bool(self.live or self.waiting)
+
+    def turns(self, sequences: list[Sequence]) -> Iterator[list[Sequence]]:
+        """Finish some texts, those with prompts of like lengths beside each other: that takes little padding.
+
+        After each turn, those are yielded that came to their end in it.
+        """
+        self.waiting.extend(sorted(sequences, key=lambda one: len(one.request.prompt)))
+        while self.is_busy:
+            yield self.turn()
+
+    def turn(self) -> list[Sequence]:
+        """Take one turn, and return the texts that came to their end in it. Raises ModelError."""
+        try:
+            self._turn()
+        except OutOfMemoryError as error:
+            return self._retreat(error)
+        return [one for one in self.live if one.finished]
+
+    def abandon(self) -> None:
+        """Forget all texts."""
+        self.waiting.clear()
+        self.live, self.batch, self.logits = [], None, []
+
+    def _retreat(self, error: OutOfMemoryError) -> list[Sequence]:
+        """Let all texts wait, to try half as many; return the one that has been tried alone, which has failed."""
+        alone = self.live if self.size <= 1 else []
+        for one in alone:
+            one.error = error
+        if not alone:
+            self.waiting.extendleft(reversed(self.live))
+        self.size = max(min(self.size, len(self.live)) // 2, 1)
+        self.live, self.batch, self.logits = [], None, []
+        return alone
+
+    def _turn(self) -> None:
+        """Let the model read what it has not, take in those that wait, and sample what can be sampled of each text."""
+        if self.batch is not None:
+            self._forward(self.batch)
+        room = self.size - len(self.live)
+        if self.waiting and (
+            not self.live or (room * 4 >= self.size and self.batch is not None and self.batch.can_join)
+        ):
+            self._admit(room)
+        if self.batch is not None:
+            timed_in_guide(self.live, self._sample)
+            wrong = self.speculation.settle(self.live)
+            if any(wrong):
+                self._call(partial(self.batch.rollback, wrong))
+        for row, one in enumerate(self.live):
+            if one.finished:
+                one.end()
+                if one.error is None and self.batch is not None:
+                    self._call(partial(self.batch.finish, row, one.pending))
+
+    def _forward(self, batch: DecodingBatch) -> None:
+        """Let the model read pending tokens, and proposals; texts that are finished leave."""
+        rows = [row for row, one in enumerate(self.live) if not one.finished]
+        has_left = len(rows) < len(self.live)
+        live = self.live = [self.live[row] for row in rows]
+        if not live:
+            self.batch, self.logits = None, []
+            return
+        counts = [len(one.pending) for one in live]
+        count = columns(counts, self.model.pass_cost) if batch.is_ragged else min(counts)
+        pending = [one.read(count) for one in live]
+        window = timed_in_guide(live, lambda: self.speculation.propose(live))
+        new = [read + one.window.proposed for read, one in zip(pending, live, strict=True)]
+
+        def forward() -> Logits:
+            if has_left:
+                self._call(partial(batch.select, rows))
+            return calls.forward(self.model, batch, new, window=window)
+
+        self.logits = list(timed_in_model(live, forward))
+
+    def _admit(self, room: int) -> None:
+        """Begin as many of the texts that wait as there is room for."""
+        new: list[Sequence] = []
+        tokens = sum(one.capacity for one in self.live)
+        while self.waiting and len(new) < room:
+            tokens += self.waiting[0].capacity
+            if self.max_tokens is not None and tokens > self.max_tokens and (new or self.live):
+                break
+            new.append(self.waiting.popleft())
+        if not new:
+            return
+        self.live += new  # should memory not suffice, they are tried again with the others
+        shared = min(one.request.shared for one in new)
+        prompts = [one.read_all() for one in new]
+        window = timed_in_guide(new, lambda: self.speculation.propose(new))
+        prompts = [prompt + one.window.proposed for prompt, one in zip(prompts, new, strict=True)]
+        if self.batch is not None:
+            self.logits = [self._kept(row) for row in range(len(self.logits))]
+        batch, logits = timed_in_model(new, lambda: calls.prefill(self.model, prompts, shared=shared, window=window))
+        if self.batch is None:
+            self.batch, self.logits = batch, list(logits)
+        else:
+            self._call(partial(self.batch.join, batch))
+            self.logits += list(logits)
+
+    def _call(self, run: Callable[[], None]) -> None:
+        """Call a batch. What it raises becomes a ModelError."""
+        calls.called(self.model.name, run)
+
+    def _sample(self) -> None:
+        """Sample a token for each text of which the model has read all, and more where it has read them already."""
+        ready = [row for row, one in enumerate(self.live) if one.is_ready]
+        while ready:
+            self._sample_one(ready)
+            ready = [row for row in ready if self.live[row].is_ready]
+
+    def _sample_one(self, rows: list[int]) -> None:
+        """Sample a token for some texts, in front of what is proposed of them."""
+        size = self.model.vocabulary.size  # models have more logits, to round their width up
+        sequences: list[Sequence] = []
+        masks: list[tuple[Mask, Mask]] = []
+        logits: list[Logits] = []
+        for row in rows:
+            one = self.live[row]
+            found = one.masks()
+            if found is not None:
+                sequences.append(one)
+                masks.append(found)
+                logits.append(one.penalised(self._next(row)[:size]))
+        if any(isinstance(one, np.ndarray) for one in logits):
+            for one, (mask, within), scores in zip(sequences, masks, map(to_host, logits), strict=True):
+                one.take(one.sampler.choose(scores, mask, one.request.generator, within=within), scores)
+            return
+        for sampler in dict.fromkeys(one.sampler for one in sequences):
+            rows = [row for row, one in enumerate(sequences) if one.sampler == sampler]
+            given = stacked([logits[row] for row in rows])
+            _sample_on_device([sequences[row] for row in rows], [masks[row] for row in rows], given, sampler)
+
+    def _next(self, row: int) -> Logits:
+        """Return the logits of the token that comes next, in front of what is proposed; shape (width,)."""
+        logits = self.logits[row]
+        return logits if logits.ndim == 1 else logits[-1 - len(self.live[row].window.proposed)]
+
+    def _kept(self, row: int) -> Logits:
+        """Return the logits of a row in memory of their own: a model may use the same for each pass."""
+        logits = self.logits[row]
+        if logits.ndim > 1:
+            logits = logits[-1 - len(self.live[row].window.proposed) :]
+        return logits.copy() if isinstance(logits, np.ndarray) else logits.clone()
+
+
+def _sample_on_device(
+    sequences: list[Sequence], masks: list[tuple[Mask, Mask]], scores: "torch.Tensor", sampler: Sampler
+) -> None:
+    """Sample a token for each text where the scores are, shape (texts, width)."""
+    generators, table = [one.request.generator for one in sequences], sequences[0].guide.index.table
+    choices = draw(scores, [mask for mask, _ in masks], table, generators, sampler)
+    for row, (one, (_, within), choice) in enumerate(zip(sequences, masks, choices, strict=True)):
+        drawn = choice
+        if not allows(within, choice.token_id):
+            drawn = sampler.confined(choice, to_host(scores[row]), within, generators[row])
+        one.take(drawn, scores[row])
