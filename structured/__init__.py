@@ -57,6 +57,9 @@ from structured.models import load_model
 from structured.output_types.choice import Choice
 from structured.output_types.evidence import Evidence
 from structured.output_types.extraction import Extraction
+from structured.output_types.functions.call import Call
+from structured.output_types.functions.call_types import functions
+from structured.output_types.functions.tool import Tool
 from structured.output_types.grounded.marks import Grounded, Grounding
 from structured.output_types.inspection import inspect_type
 from structured.output_types.json_schema import JsonSchema
@@ -110,6 +113,7 @@ __all__ = [
     "BudgetWarning",
     "CacheWarning",
     "Calibration",
+    "Call",
     "Choice",
     "Classification",
     "Description",
@@ -147,6 +151,7 @@ __all__ = [
     "StructuredWarning",
     "TextOrChat",
     "Thinking",
+    "Tool",
     "UnsatisfiableError",
     "VocabularyError",
     "aextract",
@@ -156,6 +161,7 @@ __all__ = [
     "events",
     "extract",
     "extract_batch",
+    "functions",
     "inspect_type",
     "load_model",
     "read_results",

@@ -13,6 +13,7 @@ from structured.extraction.options import Errors, Options
 from structured.extraction.output.batch import BatchSummary, Output
 from structured.extraction.output.journal import Resume
 from structured.output_types.extraction import Extraction
+from structured.output_types.functions.call import Call, Function
 from structured.output_types.json_schema import JsonSchema
 from structured.output_types.optional_fields import Absent
 from structured.output_types.output_type import OutputType
@@ -40,6 +41,23 @@ def extract(
 ) -> Extraction[T]: ...
 @overload
 def extract(
+    output_type: Function[T], text: TextOrChat, *, absent: None = ..., **options: Unpack[Options]
+) -> Call[T]: ...
+@overload
+def extract(
+    output_type: Function[T], text: TextOrChat, *, absent: Absent, **options: Unpack[Options]
+) -> Extraction[Call[T]]: ...
+@overload
+def extract(
+    output_type: Function[T],
+    text: TextOrChat,
+    *,
+    absent: Absent | None = ...,
+    evidence: Literal[True],
+    **options: Unpack[Options],
+) -> Extraction[Call[T]]: ...
+@overload
+def extract(
     output_type: object,
     text: TextOrChat,
     *,
@@ -60,8 +78,8 @@ def extract(
     `extract(Person, "Jason is 25 years old.")` → `Person(name='Jason', age=25)`
 
     Parameters:
-        output_type: A Pydantic model, dataclass, `TypedDict`, `Literal`, `int`, `list[Model]`, a union …, or a
-            `JsonSchema`.
+        output_type: A Pydantic model, dataclass, `TypedDict`, `Literal`, `int`, `list[Model]`, a union …, a
+            `JsonSchema`; or a function, whose arguments are extracted.
         text: The text; or the messages of a chat, `[{"role": "user", "content": "…"}]`, for a model with a chat
             template.
         absent: The fields that the text may not state. True: every field that is neither optional nor a list. Or a list
@@ -71,8 +89,8 @@ def extract(
         options: See `Options`.
 
     Returns:
-        The instance. With `absent` or `evidence`, an `Extraction`: the instance with its evidence, and the missing
-        fields. The type `Extraction[Person]` is the same as `evidence=True`.
+        The instance; of a function a `Call`, to be run. With `absent` or `evidence`, an `Extraction`: the instance
+        with its evidence, and the missing fields. The type `Extraction[Person]` is the same as `evidence=True`.
 
     Raises:
         TypeError: An option is unknown or of the wrong kind. Options are checked before a model is loaded.
@@ -151,6 +169,68 @@ def extract_batch(
     progress: bool | None = ...,
     **options: Unpack[Options],
 ) -> list[Extraction[T] | StructuredError]: ...
+@overload
+def extract_batch(
+    output_type: Function[T],
+    documents: Documents,
+    *,
+    absent: None = ...,
+    errors: Literal["raise", "skip"] = ...,
+    progress: bool | None = ...,
+    **options: Unpack[Options],
+) -> list[Call[T]]: ...
+@overload
+def extract_batch(
+    output_type: Function[T],
+    documents: Documents,
+    *,
+    absent: None = ...,
+    errors: Literal["return"],
+    progress: bool | None = ...,
+    **options: Unpack[Options],
+) -> list[Call[T] | StructuredError]: ...
+@overload
+def extract_batch(
+    output_type: Function[T],
+    documents: Documents,
+    *,
+    absent: Absent,
+    errors: Literal["raise", "skip"] = ...,
+    progress: bool | None = ...,
+    **options: Unpack[Options],
+) -> list[Extraction[Call[T]]]: ...
+@overload
+def extract_batch(
+    output_type: Function[T],
+    documents: Documents,
+    *,
+    absent: Absent,
+    errors: Literal["return"],
+    progress: bool | None = ...,
+    **options: Unpack[Options],
+) -> list[Extraction[Call[T]] | StructuredError]: ...
+@overload
+def extract_batch(
+    output_type: Function[T],
+    documents: Documents,
+    *,
+    absent: Absent | None = ...,
+    evidence: Literal[True],
+    errors: Literal["raise", "skip"] = ...,
+    progress: bool | None = ...,
+    **options: Unpack[Options],
+) -> list[Extraction[Call[T]]]: ...
+@overload
+def extract_batch(
+    output_type: Function[T],
+    documents: Documents,
+    *,
+    absent: Absent | None = ...,
+    evidence: Literal[True],
+    errors: Literal["return"],
+    progress: bool | None = ...,
+    **options: Unpack[Options],
+) -> list[Extraction[Call[T]] | StructuredError]: ...
 @overload
 def extract_batch(
     output_type: object,
@@ -248,6 +328,23 @@ async def aextract(
 ) -> Extraction[T]: ...
 @overload
 async def aextract(
+    output_type: Function[T], text: TextOrChat, *, absent: None = ..., **options: Unpack[Options]
+) -> Call[T]: ...
+@overload
+async def aextract(
+    output_type: Function[T], text: TextOrChat, *, absent: Absent, **options: Unpack[Options]
+) -> Extraction[Call[T]]: ...
+@overload
+async def aextract(
+    output_type: Function[T],
+    text: TextOrChat,
+    *,
+    absent: Absent | None = ...,
+    evidence: Literal[True],
+    **options: Unpack[Options],
+) -> Extraction[Call[T]]: ...
+@overload
+async def aextract(
     output_type: object,
     text: TextOrChat,
     *,
@@ -330,6 +427,68 @@ async def aextract_batch(
     progress: bool | None = ...,
     **options: Unpack[Options],
 ) -> list[Extraction[T] | StructuredError]: ...
+@overload
+async def aextract_batch(
+    output_type: Function[T],
+    documents: AsyncDocuments,
+    *,
+    absent: None = ...,
+    errors: Literal["raise", "skip"] = ...,
+    progress: bool | None = ...,
+    **options: Unpack[Options],
+) -> list[Call[T]]: ...
+@overload
+async def aextract_batch(
+    output_type: Function[T],
+    documents: AsyncDocuments,
+    *,
+    absent: None = ...,
+    errors: Literal["return"],
+    progress: bool | None = ...,
+    **options: Unpack[Options],
+) -> list[Call[T] | StructuredError]: ...
+@overload
+async def aextract_batch(
+    output_type: Function[T],
+    documents: AsyncDocuments,
+    *,
+    absent: Absent,
+    errors: Literal["raise", "skip"] = ...,
+    progress: bool | None = ...,
+    **options: Unpack[Options],
+) -> list[Extraction[Call[T]]]: ...
+@overload
+async def aextract_batch(
+    output_type: Function[T],
+    documents: AsyncDocuments,
+    *,
+    absent: Absent,
+    errors: Literal["return"],
+    progress: bool | None = ...,
+    **options: Unpack[Options],
+) -> list[Extraction[Call[T]] | StructuredError]: ...
+@overload
+async def aextract_batch(
+    output_type: Function[T],
+    documents: AsyncDocuments,
+    *,
+    absent: Absent | None = ...,
+    evidence: Literal[True],
+    errors: Literal["raise", "skip"] = ...,
+    progress: bool | None = ...,
+    **options: Unpack[Options],
+) -> list[Extraction[Call[T]]]: ...
+@overload
+async def aextract_batch(
+    output_type: Function[T],
+    documents: AsyncDocuments,
+    *,
+    absent: Absent | None = ...,
+    evidence: Literal[True],
+    errors: Literal["return"],
+    progress: bool | None = ...,
+    **options: Unpack[Options],
+) -> list[Extraction[Call[T]] | StructuredError]: ...
 @overload
 async def aextract_batch(
     output_type: object,

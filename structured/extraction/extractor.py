@@ -40,6 +40,7 @@ from structured.extraction.stream import Stream
 from structured.extraction.task import Task
 from structured.models import load_model
 from structured.output_types.extraction import Extraction
+from structured.output_types.functions.call import Call, Function
 from structured.output_types.html import card, table, verbatim
 from structured.output_types.interface import check_interface, description_of
 from structured.output_types.keys import check_merge_by
@@ -88,6 +89,27 @@ class Extractor(Generic[T]):
     def __init__(
         self: "Extractor[Extraction[U]]",
         output_type: type[U] | OutputType[U],
+        *,
+        absent: Absent | None = ...,
+        evidence: Literal[True],
+        **options: Unpack[Options],
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: "Extractor[Call[U]]", output_type: Function[U], *, absent: None = ..., **options: Unpack[Options]
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: "Extractor[Extraction[Call[U]]]",
+        output_type: Function[U],
+        *,
+        absent: Absent,
+        **options: Unpack[Options],
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: "Extractor[Extraction[Call[U]]]",
+        output_type: Function[U],
         *,
         absent: Absent | None = ...,
         evidence: Literal[True],

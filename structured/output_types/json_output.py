@@ -44,10 +44,10 @@ class JsonLayout(NamedTuple):
     optional: Optionals = "written"
 
 
-def type_description(text: str, layouts: Mapping[str, str] = MappingProxyType({})) -> Description:
+def type_description(text: str, layouts: Mapping[str, str] = MappingProxyType({}), *, task: str = TASK) -> Description:
     """Return how a prompt shows a type that is described so; `layouts` say how its dates and times are written."""
     written = ", ".join(f"{name}s as {layout}" for name, layout in layouts.items())
-    return Description("Type", text, answer="JSON", task=f"{TASK} Write {written}." if written else TASK)
+    return Description("Type", text, answer="JSON", task=f"{task} Write {written}." if written else task)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,5 @@
 """Python types as output types: Pydantic describes them, and validates the answers."""
 
-import functools
-import inspect
 import json
 import types
 from collections.abc import Iterator, Mapping
@@ -155,8 +153,6 @@ def _refuse_other_kinds(given: object) -> None:
         found, remedy = f"{given.__name__} is a class of output types", f"Pass an instance of it: {given.__name__}(…)."
     elif isinstance(given, types.ModuleType):
         found, remedy = f"{given.__name__} is a module", f"Pass a type that it holds: {given.__name__}.…"
-    elif inspect.isroutine(given) or isinstance(given, functools.partial):
-        found, remedy = f"{type_name(given)} is a function", "Pass what it returns, or put @structured above it."
     elif isinstance(given, BaseModel) or (is_dataclass(given) and not isinstance(given, type)):
         found, remedy = f"{shown(given)} is a value", f"Pass its type, {type(given).__name__}."
     else:

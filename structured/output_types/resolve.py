@@ -1,9 +1,12 @@
 """From whatever a caller passes as a type to an output type."""
 
-from functools import lru_cache
+import functools
+from dataclasses import replace
 from typing import Annotated, Any, get_args, get_origin
 
 from structured.errors import SchemaError
+from structured.output_types.functions.call_types import call_type
+from structured.output_types.functions.signature import is_function
 from structured.output_types.grounded.marks import Ground
 from structured.output_types.json_output import JsonLayout, JsonOutput
 from structured.output_types.json_schema import JsonSchema, JsonSchemaType
@@ -27,14 +30,16 @@ def resolve_type(
 ) -> OutputType[Any]:
     """Return the output type that a caller means; the same object every time, if what is passed has a hash.
 
-    An `OutputType` is returned as it is. With `absent`, fields may be missing; what is `grounded` has to be stated by
-    the document. `Extraction[Model]` means the model; see `asks_for_evidence`.
+    An `OutputType` is returned as it is, but for the options of JSON. A function means a call of it. With `absent`,
+    fields may be missing; what is `grounded` has to be stated by the document. `Extraction[Model]` means the model; see
+    `asks_for_evidence`.
     """
     if asks_for_evidence(output_type):
         output_type = get_args(_without_metadata(output_type))[0]
     output_type = _annotated(output_type)
-    if isinstance(output_type, OutputType):
-        if absent is not None or layout != _LAYOUT or grounded is not None:
+    has_options = absent is not None or layout != _LAYOUT or grounded is not None
+    if isinstance(output_type, OutputType) and not (has_options and isinstance(output_type, JsonOutput)):
+        if has_options:
             raise SchemaError(
                 f"{output_type.name} does not use JSON options: absent, grounded, whitespace and optional are for "
                 "types and JSON Schemas",
@@ -81,7 +86,7 @@ def _resolve(
     )
 
 
-_resolve_once = lru_cache(maxsize=KEPT)(_resolve)
+_resolve_once = functools.lru_cache(maxsize=KEPT)(_resolve)
 
 
 def resolve_json(output_type: object, layout: JsonLayout = _LAYOUT) -> JsonOutput[Any]:
@@ -96,11 +101,13 @@ def resolve_json(output_type: object, layout: JsonLayout = _LAYOUT) -> JsonOutpu
 
 
 def _read_type(output_type: Any, layout: JsonLayout = _LAYOUT) -> JsonOutput[Any]:
-    """Return the output type of a Python type or a `JsonSchema`, also as `Annotated[Any, JsonSchema(...)]`.
+    """Return the output type of a Python type, a function or a `JsonSchema`, also as `Annotated[Any, JsonSchema(...)]`.
 
     Raises SchemaError for what is neither.
     """
     output_type = _annotated(output_type)
+    if isinstance(output_type, JsonOutput):
+        return output_type if layout == _LAYOUT else replace(output_type, layout=layout)
     if isinstance(output_type, OutputType):
         raise SchemaError(
             f"{output_type.name} is an OutputType of its own, with no JSON Schema to look into",
@@ -109,6 +116,8 @@ def _read_type(output_type: Any, layout: JsonLayout = _LAYOUT) -> JsonOutput[Any
     if isinstance(output_type, JsonSchema):
         assert not isinstance(output_type.schema, str), "it is read when it is made"
         return JsonSchemaType(output_type.name, output_type.schema, layout, source=output_type)
+    if is_function(output_type):
+        return replace(call_type([output_type]), layout=layout)
     return python_type(output_type, layout)
 
 

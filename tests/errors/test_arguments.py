@@ -256,15 +256,10 @@ def test_options_that_have_no_effect_are_told(options: dict[str, Any], idle: str
         assert warning.filename == __file__
 
 
-def a_function(text: str) -> str:
-    return text
-
-
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (a_function, "a_function is a function, not a type. Pass what it returns, or put @structured above it."),
-        (len, "len is a function, not a type."),
+        (len, "The parameter obj of len has no annotation."),
         (math, "math is a module, not a type."),
         (ANA[1], "Person(name='Ana', age=31) is a value, not a type. Pass its type, Person."),
         ([Person], "is a value, not a type. For a list of them, pass list[Person]."),

@@ -2,6 +2,7 @@
 installed wheel, where every result would be Any if the package did not say that it is typed. Nothing runs it.
 """
 
+import functools
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -14,6 +15,7 @@ from structured import (
     BatchResult,
     BatchSummary,
     BudgetError,
+    Call,
     Choice,
     Classification,
     Evidence,
@@ -27,16 +29,19 @@ from structured import (
     JsonSchema,
     NotStatedError,
     Options,
+    OutputType,
     Regex,
     SchemaError,
     Stream,
     StructuredError,
     TextOrChat,
+    Tool,
     aextract,
     aextract_batch,
     classify,
     extract,
     extract_batch,
+    functions,
     inspect_type,
     read_results,
     report,
@@ -71,7 +76,7 @@ assert_type(extract_batch(Person, ["text"]), list[Person])
 assert_type(extract_batch(Person, ["text"], errors="raise", progress=True), list[Person])
 assert_type(extract_batch(Person, ["text"], errors="return"), list[Person | StructuredError])
 assert_type(extract_batch(Extraction[Person], ["text"], errors="return"), list[Extraction[Person] | StructuredError])
-assert_type(extract_batch(Literal["a"], ["text"], errors="return"), list[Any])
+assert_type(extract_batch(Literal["a", "b"], ["text"], errors="return"), list[Any])
 assert_type(extract_batch(JsonSchema(True), ["text"], errors="return", max_tokens=9), list[Any])
 assert_type(Extractor(Person).batch(["text"], errors="return"), list[Person | StructuredError])
 assert_type(Extractor(Person).batch(["text"], errors="raise"), list[Person])
@@ -280,3 +285,50 @@ def texts_that_are_no_json(text: str) -> None:
     assert_type(classify(Choice(["a", "b"]), text), Classification[str])
     assert_type(Extractor(Regex("a", int))(text), int)
     Regex("a", int, groups=Day)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
+
+
+def book(city: str, *, nights: int = 1) -> Decimal:
+    """Book a room."""
+    raise NotImplementedError
+
+
+async def cancel(code: str) -> bool:
+    """Cancel a booking."""
+    raise NotImplementedError
+
+
+class Desk:
+    """Something with methods."""
+
+    def price(self, city: str) -> Decimal:
+        """Tell a price."""
+        raise NotImplementedError
+
+
+def calls_of_functions(text: str) -> None:
+    """Ask for calls, which know what running them returns."""
+    assert_type(extract(book, text), Call[Decimal])
+    assert_type(extract(book, text).run(), Decimal)
+    assert_type(extract(Desk().price, text), Call[Decimal])
+    assert_type(extract(functools.partial(book, nights=2), text), Call[Decimal])
+    assert_type(extract(book, text, evidence=True), Extraction[Call[Decimal]])
+    assert_type(extract(book, text, absent=True), Extraction[Call[Decimal]])
+    assert_type(extract_batch(book, [text]), list[Call[Decimal]])
+    assert_type(extract_batch(book, [text], errors="return"), list[Call[Decimal] | StructuredError])
+    assert_type(extract_batch(book, [text], evidence=True), list[Extraction[Call[Decimal]]])
+    assert_type(Extractor(book)(text), Call[Decimal])
+    assert_type(Extractor(book, evidence=True)(text), Extraction[Call[Decimal]])
+    assert_type(extract(functions(book, Desk().price), text), Call[Decimal])
+    assert_type(extract(functions(book, Desk().price, parallel=True), text), list[Call[Decimal]])
+    assert_type(extract(functions(Desk), text).run(), Desk)
+    assert_type(functions({"type": "function", "function": {"name": "book"}}), OutputType[Call[Any]])
+    assert_type(functions(Tool("book"), parallel=True), OutputType[list[Call[Any]]])
+    assert_type(classify(functions(book), text), Classification[Call[Decimal]])
+    assert_type(extract(book, text).to_openai(), dict[str, Any])
+
+
+async def calls_of_async_functions(text: str) -> None:
+    """Await what running them returns."""
+    assert_type(await extract(cancel, text).run(), bool)
+    assert_type(await aextract(book, text), Call[Decimal])
+    assert_type(await aextract_batch(book, [text]), list[Call[Decimal]])

@@ -1,0 +1,1 @@
+"""Functions as output types: which of some functions to call, with which arguments."""

@@ -1,0 +1,181 @@
+"""Signatures of functions: the type of their arguments, by name, and how these are passed.
+
+The type is a `TypedDict` with a key for each parameter. Keys may have any name, and a key that is not there stays so:
+what has a default may be left out, and is then left out of the call. Rejected: a Pydantic model, whose fields may not
+be called `copy` or `_x`; Pydantic's own schema of arguments, which has them by position or by name, and no `*args`.
+"""
+
+import functools
+import inspect
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from inspect import Parameter
+from typing import Annotated, Any, Literal, NotRequired, Required
+
+from pydantic import Field, TypeAdapter
+from pydantic.fields import FieldInfo
+from typing_extensions import TypedDict
+
+from structured.errors import SchemaError
+from structured.errors.values import message, shown
+from structured.output_types.functions.docstrings import Docstring
+
+NAME, ARGUMENTS = "name", "arguments"
+"""The members of a call as JSON."""
+
+
+@dataclass(frozen=True, eq=False)
+class Signature:
+    """The name of a function, its parameters that an answer gives, and the type of a call."""
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    by_position: frozenset[str]
+    """Parameters that are passed by position, and so are never left out."""
+    arguments: Any
+    """The type of the arguments, a `TypedDict`."""
+    call: Any
+    """The type of a call as JSON: `{"name": …, "arguments": {…}}`."""
+
+    @classmethod
+    def of(cls, function: Callable[..., Any]) -> "Signature":
+        """Read the signature of a function. Raises SchemaError for what an answer cannot give exactly."""
+        plain = function.func if isinstance(function, functools.partial) else function
+        said = Docstring.of(plain)
+        named = str(getattr(plain, "__name__", None) or shown(plain))
+        parameters = _parameters(function, named)
+        hints = _hints(plain, named)
+        by_position = _by_position(parameters)
+        fields = {
+            one.name: _field(one, hints.get(one.name, one.annotation), said, named, is_required=one.name in by_position)
+            for one in parameters
+        }
+        name = _name(plain)
+        arguments = _typed_dict(name, fields)
+        call = _typed_dict(name, {NAME: Literal[name], ARGUMENTS: arguments})
+        call.__doc__ = said.summary
+        return cls(name, parameters, by_position, arguments, call)
+
+    @functools.cached_property
+    def _adapter(self) -> TypeAdapter[Any]:
+        return TypeAdapter(self.arguments)
+
+    def plain(self, arguments: Mapping[str, Any]) -> Any:
+        """Return arguments as plain JSON data."""
+        return self._adapter.dump_python(dict(arguments), mode="json", by_alias=True)
+
+    def bound(self, arguments: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+        """Return how arguments are passed: those by position, and those by name."""
+        positional: list[Any] = []
+        for one in self.parameters:
+            if one.kind is Parameter.VAR_POSITIONAL:
+                positional += arguments.get(one.name, ())
+            elif one.name in self.by_position:
+                positional.append(arguments[one.name])
+        starred = {one.name for one in self.parameters if one.kind is Parameter.VAR_POSITIONAL}
+        return positional, {
+            name: value for name, value in arguments.items() if name not in self.by_position and name not in starred
+        }
+
+
+def is_function(value: object) -> bool:
+    """Tell whether something is a function, a method or a `functools.partial`, and so no type."""
+    return inspect.isroutine(value) or isinstance(value, functools.partial)
+
+
+@functools.lru_cache(maxsize=256)
+def _known(function: Callable[..., Any]) -> Signature:
+    return Signature.of(function)
+
+
+def signature_of(function: Callable[..., Any]) -> Signature:
+    """Return the signature of a function, which is read once where it has a hash."""
+    try:
+        hash(function)
+    except Exception:  # noqa: BLE001  the object of a method has code of its own
+        return Signature.of(function)
+    return _known(function)
+
+
+def _typed_dict(name: str, fields: Mapping[str, Any]) -> Any:
+    make: Any = TypedDict
+    return make(name, fields)
+
+
+def _parameters(function: Callable[..., Any], named: str) -> tuple[Parameter, ...]:
+    """Return the parameters that are open: what `functools.partial` fixes is not asked for."""
+    try:
+        read = inspect.signature(function)
+    except (ValueError, TypeError) as error:
+        raise SchemaError(
+            f"{named} has no signature that Python knows: {message(error)}",
+            remedy="Write a function that calls it, with annotated parameters.",
+        ) from error
+    fixed = function.keywords if isinstance(function, functools.partial) else {}
+    for one in read.parameters.values():
+        if one.kind is Parameter.VAR_KEYWORD:
+            raise SchemaError(
+                f"{named} takes **{one.name}, whose names are not known and may be those of other parameters",
+                remedy="Write a function that calls it, with a parameter for each name; or with one dict.",
+            )
+    return tuple(one for one in read.parameters.values() if one.name not in fixed)
+
+
+def _by_position(parameters: tuple[Parameter, ...]) -> frozenset[str]:
+    """Return the parameters that are passed by position: without a name, or before further ones."""
+    has_further = any(one.kind is Parameter.VAR_POSITIONAL for one in parameters)
+    last = Parameter.POSITIONAL_OR_KEYWORD if has_further else Parameter.POSITIONAL_ONLY
+    return frozenset(one.name for one in parameters if one.kind <= last)
+
+
+def _hints(plain: Any, named: str) -> dict[str, Any]:
+    """Return the annotations of a function, or of what makes the instances of a class, with names looked up."""
+    annotated = inspect.getattr_static(plain, "__init__") if isinstance(plain, type) else plain
+    try:
+        return typing.get_type_hints(annotated, include_extras=True)
+    except (NameError, SyntaxError, AttributeError) as error:
+        raise SchemaError(
+            f"An annotation of {named} cannot be resolved: {message(error)}",
+            remedy="Define the type in the same module, outside of functions, before the function is used.",
+        ) from error
+    except TypeError:  # no function of Python: its parameters have no annotations
+        return {}
+
+
+def _field(parameter: Parameter, annotation: Any, said: Docstring, named: str, *, is_required: bool) -> Any:
+    """Return the type of an argument, with what the docstring says of it."""
+    if annotation is Parameter.empty:
+        raise SchemaError(
+            f"The parameter {parameter.name} of {named} has no annotation",
+            remedy=f"Annotate it: {parameter.name}: str. Of a method, pass that of an instance: thing.{named}.",
+        )
+    info = FieldInfo.from_annotation(annotation)
+    if isinstance(parameter.default, FieldInfo) or not info.is_required():
+        raise SchemaError(
+            f"The parameter {parameter.name} of {named} has its default in a Field",
+            remedy="Write the rules beside the type, and the default after it: x: Annotated[int, Field(gt=0)] = 1.",
+        )
+    if parameter.kind is Parameter.VAR_POSITIONAL:
+        annotation = list[annotation]
+    name, description = parameter.name, info.description or said.parameters.get(parameter.name)
+    known: Any = Annotated[
+        annotation, Field(alias=name, validation_alias=name, serialization_alias=name, description=description)
+    ]
+    may_be_left_out = parameter.default is not Parameter.empty or parameter.kind is Parameter.VAR_POSITIONAL
+    return NotRequired[known] if may_be_left_out and not is_required else Required[known]
+
+
+def _name(plain: Any) -> str:
+    """Return the name by which a function is called. Raises SchemaError if it has none that can be written."""
+    name = getattr(plain, "__name__", None)
+    if not isinstance(name, str) or name in {"", "<lambda>"}:
+        raise SchemaError(f"{shown(plain)} has no name to call it by", remedy="Define it with def, or pass a method.")
+    try:
+        name.encode()
+    except UnicodeEncodeError as error:
+        raise SchemaError(
+            f"The name {name!r} has a lone surrogate, which is no character",
+            remedy="Give the function another __name__.",
+        ) from error
+    return name
