@@ -22,6 +22,8 @@ from structured.extraction.extractor import make_extractor
 from structured.extraction.output.batch import BatchSummary, Output
 from structured.extraction.output.journal import Resume
 from structured.jobs.table import RowsOf
+from structured.output_types.functions.call_types import FunctionType, ToolType, functions
+from structured.output_types.functions.signature import is_function
 from structured.output_types.json_schema import JsonSchema
 from structured.output_types.output_type import OutputType
 
@@ -76,8 +78,8 @@ def extract_documents(  # noqa: PLR0913  the options of the command
         typer.Argument(
             metavar="PATH",
             help="The documents: files, folders, patterns such as 'letters/*.txt', or - for standard input. Before "
-            "them stands the TYPE: module:Type, file.py:Type, or schema.json; with --fields, --pattern or --choice, "
-            "there is none.",
+            "them stands the TYPE: module:Type, file.py:Type, file.py:function, or schema.json; with --fields, --pattern "
+            "or --choice, there is none.",
         ),
     ],
     *,
@@ -205,7 +207,11 @@ def _rows(rows: Rows | None, form: Format, *, evidence: bool) -> RowsOf | None:
 
 
 def _listed(output_type: Any) -> Any:
-    """Return the type of a list of something."""
+    """Return the type of a list of something; of a function, that of a list of calls."""
+    if is_function(output_type):
+        return functions(output_type, parallel=True)
+    if isinstance(output_type, FunctionType | ToolType):
+        raise typer.BadParameter("--many is for types and single functions. Write functions(…, parallel=True).")
     if isinstance(output_type, JsonSchema):
         raise typer.BadParameter("--many is for Python types. Write the array into the JSON Schema.")
     if isinstance(output_type, OutputType):
