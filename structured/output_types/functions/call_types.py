@@ -7,14 +7,16 @@ JSON. Then each is made a `Call`.
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeVar, Union, overload
+from typing import Any, Literal, TypeVar, Union, get_args, overload
+
+from typing_extensions import get_type_hints
 
 from structured.errors import SchemaError
 from structured.errors.values import described
 from structured.json_schema.document.location import Compilation, Schema
 from structured.output_types.description import describe, layouts
 from structured.output_types.functions.call import Call
-from structured.output_types.functions.signature import ARGUMENTS, NAME, signature_of
+from structured.output_types.functions.signature import ARGUMENTS, NAME, Signature, signature_of
 from structured.output_types.functions.tool import Tool
 from structured.output_types.json_output import JsonLayout, JsonOutput, type_description
 from structured.output_types.json_schema import JsonSchema, JsonSchemaType
@@ -52,6 +54,12 @@ class Choices:
             return [one.to_json() if isinstance(one, Call) else one for one in value]
         return value.to_json() if isinstance(value, Call) else value
 
+    def check(self) -> None:
+        """Raise SchemaError for a function of which no call can be written: a union leaves out what nothing matches."""
+        if len(self.by_name) > 1:
+            for one in self.by_name.values():
+                call_type([one]).check()
+
     def describe(self, output_type: JsonOutput[Any]) -> Description:
         """Return how a prompt shows the functions."""
         root = output_type.root
@@ -72,6 +80,11 @@ class FunctionType(PythonType[Any]):
     def compilation(self) -> Compilation:
         """Return what compiles the schema: what has a default may be left out."""
         return _omittable(super().compilation())
+
+    def check(self) -> None:
+        """Raise SchemaError where a rule is not supported."""
+        super().check()
+        self.choices.check()
 
     def parse(self, text: str) -> Any:
         """Return the call that an answer says, or the list of calls. Raises Pydantic's ValidationError."""
@@ -98,6 +111,11 @@ class ToolType(JsonSchemaType):
     def compilation(self) -> Compilation:
         """Return what compiles the schema: what is not required may be left out."""
         return _omittable(super().compilation())
+
+    def check(self) -> None:
+        """Raise SchemaError where a rule is not supported."""
+        super().check()
+        self.choices.check()
 
     def parse(self, text: str) -> Any:
         """Return the call that an answer says, or the list of calls. Raises ValueError if one is rejected."""
@@ -200,7 +218,12 @@ def _function_type(given: list[Any], parallel: bool) -> FunctionType:
     signatures = [signature_of(one) for one in given]
     by_name = _by_name([(known.name, one) for known, one in zip(signatures, given, strict=True)])
     called: Any = Union[tuple(known.call for known in signatures)]  # noqa: UP007  of as many as there are
-    known = python_type(list[called] if parallel else called)
+    try:
+        known = python_type(list[called] if parallel else called)
+    except SchemaError:
+        for one in signatures:
+            _check_parameters(one)
+        raise
     return FunctionType(
         _type_name(by_name, parallel),
         known.schema,
@@ -218,6 +241,20 @@ def _check_function(given: object) -> None:
             f"{given.__name__} is a type, which validates its values itself",
             remedy=f"Extract it as a type, or write a function that takes it: def f(value: {given.__name__}).",
         )
+
+
+def _check_parameters(signature: Signature) -> None:
+    """Raise SchemaError for the first parameter whose type Pydantic cannot describe."""
+    for name, annotation in get_type_hints(signature.arguments, include_extras=True).items():
+        try:
+            python_type(get_args(annotation)[0])  # which is in Required, or in NotRequired
+        except SchemaError as error:
+            raise SchemaError(
+                f"The parameter {name} of {signature.name}: {error.problem}",
+                schema_path=error.schema_path,
+                keyword=error.keyword,
+                remedy=error.remedy,
+            ) from error
 
 
 def _by_name(named: list[tuple[str, Callable[..., Any]]]) -> dict[str, Callable[..., Any]]:

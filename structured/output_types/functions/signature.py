@@ -148,7 +148,9 @@ def _field(parameter: Parameter, annotation: Any, said: Docstring, named: str, *
     if annotation is Parameter.empty:
         raise SchemaError(
             f"The parameter {parameter.name} of {named} has no annotation",
-            remedy=f"Annotate it: {parameter.name}: str. Of a method, pass that of an instance: thing.{named}.",
+            remedy=f"Pass the method of an instance: thing.{named}."
+            if parameter.name == "self"
+            else f"Annotate it, {parameter.name}: str; or write a function that calls {named}, with annotations.",
         )
     info = FieldInfo.from_annotation(annotation)
     if isinstance(parameter.default, FieldInfo) or not info.is_required():
@@ -156,12 +158,15 @@ def _field(parameter: Parameter, annotation: Any, said: Docstring, named: str, *
             f"The parameter {parameter.name} of {named} has its default in a Field",
             remedy="Write the rules beside the type, and the default after it: x: Annotated[int, Field(gt=0)] = 1.",
         )
+    if {info.alias, info.validation_alias, info.serialization_alias} != {None}:
+        raise SchemaError(
+            f"The parameter {parameter.name} of {named} has an alias, and arguments go by the names of parameters",
+            remedy="Leave the alias out.",
+        )
     if parameter.kind is Parameter.VAR_POSITIONAL:
         annotation = list[annotation]
-    name, description = parameter.name, info.description or said.parameters.get(parameter.name)
-    known: Any = Annotated[
-        annotation, Field(alias=name, validation_alias=name, serialization_alias=name, description=description)
-    ]
+    description = info.description or said.parameters.get(parameter.name)
+    known: Any = Annotated[annotation, Field(description=description)]
     may_be_left_out = parameter.default is not Parameter.empty or parameter.kind is Parameter.VAR_POSITIONAL
     return NotRequired[known] if may_be_left_out and not is_required else Required[known]
 

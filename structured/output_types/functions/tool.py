@@ -46,6 +46,8 @@ class Tool:
 
     def __post_init__(self) -> None:
         check_fields(self, _FIELDS)
+        if not self.name:
+            raise SchemaError("A tool has no name to call it by", remedy='Give it one: Tool("weather", …).')
         if self.implementation is not None and not callable(self.implementation):
             raise TypeError(f"implementation is {described(self.implementation)}; it must be a function.")
         schema = JsonSchema(self.parameters, name=self.name).schema
