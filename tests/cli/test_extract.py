@@ -318,3 +318,45 @@ def test_answers_are_compared_with_gold(tmp_path):
     refused = run("eval", "gold.jsonl")
     assert refused.exit_code == 2
     assert "There is no type." in refused.stderr
+
+
+FUNCTIONS = """
+from structured import functions
+
+
+def meet(name: str, age: int | None = None) -> None:
+    \"\"\"Meet somebody.\"\"\"
+
+
+def part() -> None:
+    \"\"\"Part.\"\"\"
+
+
+several = functions(meet, part, parallel=True)
+"""
+
+
+def test_a_function_is_a_type(tmp_path):
+    """Its call is an object; with --many, there is a list of calls, and `functions` says so itself."""
+    (tmp_path / "greet.py").write_text(FUNCTIONS, encoding="utf-8")
+    found = records(run("extract", "greet.py:meet", "letters"))
+    assert found["letters/a.txt"]["value"] == {"name": "meet", "arguments": {"name": "Jason", "age": 25}}
+    calls = records(run("extract", "greet.py:meet", "letters/a.txt", "--many"))["letters/a.txt"]["value"]
+    assert {"name": "meet", "arguments": {"name": "Jason", "age": 25}} in calls
+    assert isinstance(records(run("extract", "greet.py:several", "letters/a.txt"))["letters/a.txt"]["value"], list)
+    refused = run("extract", "greet.py:several", "letters/a.txt", "--many")
+    assert refused.exit_code == 2
+    assert "Write functions(…, parallel=True)." in refused.stderr
+
+
+def test_the_calls_of_a_function_are_a_table(tmp_path):
+    (tmp_path / "greet.py").write_text(FUNCTIONS, encoding="utf-8")
+    assert run("extract", "greet.py:meet", "letters/a.txt", "--output", "out.csv").exit_code == 0
+    with (tmp_path / "out.csv").open(encoding="utf-8", newline="") as file:
+        (row,) = csv.DictReader(file)
+    assert (row["value.name"], row["value.arguments.name"], row["value.arguments.age"]) == ("meet", "Jason", "25")
+
+
+def test_a_function_is_inspected(tmp_path):
+    (tmp_path / "greet.py").write_text(FUNCTIONS, encoding="utf-8")
+    assert "arguments.age" in run("inspect", "greet.py:meet").stdout
