@@ -67,16 +67,12 @@ class Signature:
 
     def bound(self, arguments: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
         """Return how arguments are passed: those by position, and those by name."""
-        positional: list[Any] = []
+        by_name = dict(arguments)
+        by_position = [by_name.pop(one.name) for one in self.parameters if one.name in self.by_position]
         for one in self.parameters:
             if one.kind is Parameter.VAR_POSITIONAL:
-                positional += arguments.get(one.name, ())
-            elif one.name in self.by_position:
-                positional.append(arguments[one.name])
-        starred = {one.name for one in self.parameters if one.kind is Parameter.VAR_POSITIONAL}
-        return positional, {
-            name: value for name, value in arguments.items() if name not in self.by_position and name not in starred
-        }
+                by_position += by_name.pop(one.name, ())
+        return by_position, by_name
 
 
 def is_function(value: object) -> bool:
