@@ -55,6 +55,7 @@ from structured.extraction.stream import Stream
 from structured.integrations.transformers import GuidedLogitsProcessor
 from structured.models import load_model
 from structured.output_types.choice import Choice
+from structured.output_types.combining import Json, Repeat, template
 from structured.output_types.evidence import Evidence
 from structured.output_types.extraction import Extraction
 from structured.output_types.functions.call import Call
@@ -130,6 +131,7 @@ __all__ = [
     "Grounding",
     "GuidedLogitsProcessor",
     "IncompleteError",
+    "Json",
     "JsonSchema",
     "Key",
     "ModelError",
@@ -144,6 +146,7 @@ __all__ = [
     "PatternError",
     "PromptError",
     "Regex",
+    "Repeat",
     "RepetitionWarning",
     "SchemaError",
     "Stream",
@@ -168,6 +171,7 @@ __all__ = [
     "read_rows",
     "report",
     "structured",
+    "template",
     "to_regex",
     "write_table",
 ]

@@ -69,6 +69,13 @@ class Choice(OutputType[T], Generic[T]):
     def __repr__(self) -> str:
         return self.name
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled and copied."""
+        return {**super().__getstate__(), "options": dict(self.options)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, options=MappingProxyType(state["options"]))
+
     @property
     def value_schema(self) -> Mapping[str, Any] | None:
         """That of a text, if all values are texts."""

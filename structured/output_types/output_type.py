@@ -5,9 +5,10 @@ implementations; a class of one's own that follows it can be passed wherever a t
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cached_property
 from hashlib import sha256
-from typing import Any, Generic, Literal, NamedTuple, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, TypeVar, TypeVarTuple, overload
 
 from pydantic_core import to_jsonable_python
 
@@ -18,6 +19,8 @@ from structured.output_types.annotations import Annotation
 from structured.output_types.paths import Steps
 
 T = TypeVar("T")
+U = TypeVar("U")
+Values = TypeVarTuple("Values")
 
 
 Basis = Literal["free", "quoted", "grounded", "concluded"]
@@ -111,6 +114,51 @@ class OutputType(ABC, Generic[T]):
         if not self.depends_on_document:
             self.automaton()
 
+    @overload
+    def __add__(self, other: str) -> "OutputType[T]": ...
+    @overload
+    def __add__(self, other: "OutputType[U] | type[U]") -> "Several[T, U]": ...
+    @overload
+    def __add__(self, other: object) -> "OutputType[Any]": ...
+    def __add__(self, other: object) -> "OutputType[Any]":
+        """Return the texts of this type, each with one of the other behind it; a str is a fixed text."""
+        return _OPERATORS["+"](self, other)
+
+    @overload
+    def __radd__(self, other: str) -> "OutputType[T]": ...
+    @overload
+    def __radd__(self, other: type[U]) -> "Several[U, T]": ...
+    @overload
+    def __radd__(self, other: object) -> "OutputType[Any]": ...
+    def __radd__(self, other: object) -> "OutputType[Any]":
+        """Return the texts of the other, each with one of this type behind it."""
+        return _OPERATORS["+"](other, self)
+
+    @overload
+    def __or__(self, other: str) -> "OutputType[T | str]": ...
+    @overload
+    def __or__(self, other: "OutputType[U] | type[U]") -> "OutputType[T | U]": ...
+    @overload
+    def __or__(self, other: object) -> "OutputType[Any]": ...
+    def __or__(self, other: object) -> "OutputType[Any]":
+        """Return the texts of both; the value is that of the first that accepts a text."""
+        return _OPERATORS["|"](self, other)
+
+    @overload
+    def __ror__(self, other: str) -> "OutputType[str | T]": ...
+    @overload
+    def __ror__(self, other: type[U]) -> "OutputType[U | T]": ...
+    @overload
+    def __ror__(self, other: object) -> "OutputType[Any]": ...
+    def __ror__(self, other: object) -> "OutputType[Any]":
+        """Return the texts of both; the value is that of the first that accepts a text."""
+        return _OPERATORS["|"](other, self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled and copied: automata and what else was found out on the way are found out again."""
+        is_kept = {name: isinstance(getattr(type(self), name, None), cached_property) for name in vars(self)}
+        return {name: value for name, value in vars(self).items() if not is_kept[name]}
+
     @staticmethod
     def __get_pydantic_core_schema__(*_: object) -> Any:
         """Refuse to be a part of a type: Pydantic knows nothing of it, and would accept any value in its place."""
@@ -138,3 +186,28 @@ class OutputType(ABC, Generic[T]):
     def from_data(self, data: Any) -> str:
         """Return the answer of plain data; the inverse of `to_data`."""
         return str(data)
+
+
+class Several(OutputType[tuple[*Values]]):
+    """An output type with several values in a row, of which a longer row is made by `+`."""
+
+    @overload  # type: ignore[override]  # what follows becomes one of the values
+    def __add__(self, other: str) -> "Several[*Values]": ...
+    @overload
+    def __add__(self, other: "OutputType[U] | type[U]") -> "Several[*Values, U]": ...
+    @overload
+    def __add__(self, other: object) -> "OutputType[Any]": ...
+    def __add__(self, other: object) -> "OutputType[Any]":
+        """Return the texts of this type, each with one of the other behind it."""
+        return super().__add__(other)
+
+
+Operator = Callable[[object, object], OutputType[Any]]
+"""What makes one output type of two operands, one of which is an output type."""
+
+_OPERATORS: dict[str, Operator] = {}
+
+
+def define_operators(operators: Mapping[str, Operator]) -> None:
+    """Say what the operators between output types make: combinations, which are output types and know of all others."""
+    _OPERATORS.update(operators)

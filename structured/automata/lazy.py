@@ -1,0 +1,146 @@
+"""The states of a lazy automaton that is made in Python from others: interned contents, rows, distances and limits.
+
+Combinations and products of automata have states that consist of states of their parts. Here these get numbers; the
+rest, what follows a state and how far it is from the end, is the business of each.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Sequence
+from threading import RLock
+from time import monotonic
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structured.automata.opcodes import FAR
+from structured.automata.protocol import DEAD, UNKNOWN, WHOLE, Automaton, StringRun
+from structured.automata.regular import LONG, Limits
+from structured.errors import PatternError
+from structured.vocabulary.trie import Trie
+
+Content = TypeVar("Content", bound=Hashable)
+
+LIMITS = Limits(seconds=60.0)
+"""Those of other automata, but for the time: the rows are made in Python."""
+
+_Row = NDArray[np.int32]
+
+
+class LazyAutomaton(ABC, Generic[Content]):
+    """A lazy automaton whose states stand for contents; follows the `Automaton` protocol but for its start."""
+
+    def __init__(self, limits: Limits = LIMITS) -> None:
+        self.limits = limits
+        self.seconds = 0.0
+        self._contents: list[Content] = []
+        self._numbers: dict[Content, int] = {}
+        self._table: _Row = np.full((16, 256), UNKNOWN, dtype=np.int32)
+        self._distances: _Row = np.zeros(16, dtype=np.int32)
+        self._lock = RLock()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(states={len(self._contents)})"
+
+    @abstractmethod
+    def successors(self, content: Content) -> tuple[Sequence[Content | None], NDArray[np.intp]]:
+        """Return what bytes lead to, None where they lead nowhere, and for each byte the place of it in that."""
+
+    @abstractmethod
+    def distance(self, content: Content) -> int:
+        """Return the number of bytes in the shortest completion."""
+
+    @property
+    def table(self) -> _Row:
+        """The successors that are known; shape (states, 256)."""
+        return self._table
+
+    @property
+    def distances(self) -> _Row:
+        """The number of bytes in the shortest completion of each state; shape (states,)."""
+        return self._distances
+
+    def accepts(self, state: int) -> bool:
+        """Tell whether the bytes read so far are a whole text."""
+        return bool(self._distances[state] == 0)
+
+    def step(self, state: int, byte: int) -> int:
+        """Return the successor of a state, or DEAD."""
+        if state == DEAD or byte == WHOLE:
+            return DEAD
+        self.expand(state)
+        return int(self._table[state, byte])
+
+    def expand(self, state: int) -> None:
+        """Fill the row of a state."""
+        if self._table[state, WHOLE] != UNKNOWN:
+            return
+        with self._lock:
+            began = monotonic()
+            contents, places = self.successors(self._contents[state])
+            numbers = np.array([DEAD if one is None else self.number(one) for one in contents], dtype=np.int32)
+            row = numbers[places]
+            row[WHOLE] = DEAD
+            self._table[state] = row
+            self._spend(monotonic() - began)
+
+    def number(self, content: Content) -> int:
+        """Return the state of a content. Raises PatternError if there are too many."""
+        known = self._numbers.get(content)
+        if known is None:
+            known = len(self._contents)
+            if known >= min(self.limits.states, self.limits.bytes // 1024):
+                raise _too_costly(f"more than {known:,} states")
+            if known == len(self._table):
+                self._table = np.concatenate([self._table, np.full_like(self._table, UNKNOWN)])
+                self._distances = np.concatenate([self._distances, np.zeros_like(self._distances)])
+            self._distances[known] = min(self.distance(content), FAR)
+            self._contents.append(content)
+            self._numbers[content] = known
+        return known
+
+    def walk(self, trie: Trie, state: int, mask: NDArray[np.uint32]) -> int:
+        """Set the bits of the tokens of a trie that may follow; see the protocol."""
+        from structured.automata.loops.table import LEVEL, STATE, walk, walk_from
+
+        arrays, path, progress = walk_from(trie, state)
+        wanted, reached = np.zeros(0, dtype=np.bool_), np.zeros(0, dtype=np.bool_)
+        while True:
+            table = self._table
+            if len(reached) < len(table):
+                wanted = np.ones(len(table), dtype=np.bool_)
+                reached = np.pad(reached, (0, len(table) - len(reached)))
+            if walk(arrays, table, wanted, reached, path, mask, progress):
+                return int(self._distances[: len(reached)][reached].max(initial=0))
+            self.expand(int(path[progress[LEVEL], STATE]))
+
+    def string_run(self, state: int, *, longest: int, special: int) -> StringRun | None:  # noqa: ARG002
+        """Return None: what may follow is not known to be a string."""
+        return None
+
+    def _spend(self, seconds: float) -> None:
+        self.seconds += seconds if seconds > LONG else 0.0
+        if self.seconds > self.limits.seconds:
+            raise _too_costly(f"more than {self.limits.seconds:g} seconds to make states in")
+
+
+def row_of(automaton: Automaton, state: int) -> _Row:
+    """Return the successors of a state of a part, all of them."""
+    if automaton.table[state, WHOLE] == UNKNOWN:
+        automaton.expand(state)
+    row: _Row = automaton.table[state]
+    return row
+
+
+def by_column(rows: Any) -> tuple[list[tuple[int, ...]], NDArray[np.intp]]:
+    """Return the different columns of some rows, and for each byte the place of its column among them."""
+    columns, places = np.unique(rows, axis=1, return_inverse=True)
+    return list(map(tuple, columns.T.tolist())), places.reshape(-1)
+
+
+def _too_costly(what: str) -> PatternError:
+    return PatternError(
+        f"A combination of automata needs {what}",
+        pattern="",
+        remedy="Combine fewer parts that may go on in several ways, or put a text between them.",
+    )

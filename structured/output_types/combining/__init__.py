@@ -1,0 +1,11 @@
+"""Output types made of others: texts of several in a row, of one of them, of one again and again, of two at once."""
+
+from structured.output_types.combining.alternatives import alternatives
+from structured.output_types.combining.in_sequence import concatenation, template
+from structured.output_types.combining.parts import Json
+from structured.output_types.combining.repetition import Repeat
+from structured.output_types.output_type import define_operators
+
+__all__ = ["Json", "Repeat", "template"]
+
+define_operators({"+": concatenation, "|": alternatives})

@@ -1,0 +1,107 @@
+"""Texts of one of several output types: what `a | b` makes."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+from structured.automata.combination import Expression, OneOf
+from structured.automata.protocol import accepts_text
+from structured.errors.values import described
+from structured.output_types.choice import Choice
+from structured.output_types.combining.parts import (
+    Combination,
+    described_parts,
+    joined_names,
+    part_automaton,
+    part_of,
+    shown_part,
+    value_schema_of,
+)
+from structured.output_types.output_type import Basis, Description, OutputType
+from structured.output_types.paths import Steps
+
+T = TypeVar("T")
+
+TASK = "Decide by the text which of these formats applies, and answer in that format and nothing else."
+
+
+class Alternatives(Combination[T]):
+    """Texts of any of its options; what `a | b` makes.
+
+    The value of a text is that of the first option that accepts it, with its validators.
+    """
+
+    def __init__(self, options: Sequence[OutputType[Any]]) -> None:
+        """Take the options, those of alternatives among them one by one."""
+        flat = [
+            one for option in options for one in (option.members if isinstance(option, Alternatives) else (option,))
+        ]
+        self._take(flat, joined_names(flat, "|"))
+
+    def _written_down(self) -> tuple[object, ...]:
+        return ()
+
+    def _expression(self, document: str | None) -> Expression:
+        return OneOf(tuple([part_automaton(option, document) for option in self.members]))
+
+    @property
+    def value_schema(self) -> Mapping[str, Any] | None:
+        """That of any of the options; None if one may be anything."""
+        found = [dict(value_schema_of(option)) for option in self.members]
+        if not all(found):
+            return None
+        return found[0] if all(one == found[0] for one in found) else {"anyOf": found}
+
+    def _accepting(self, text: str) -> list[OutputType[Any]]:
+        """Return the options of whose texts it is one."""
+        automata = self._positions.automata
+        return [one for one, automaton in zip(self.members, automata, strict=True) if accepts_text(automaton, text)]
+
+    def parse(self, text: str) -> T:
+        """Return the value of a text. Raises what the first option raises of which it is a text, if all reject it."""
+        rejection: Exception | None = None
+        for option in self._accepting(text):
+            try:
+                return option.parse(text)  # type: ignore[no-any-return]
+            except Exception as error:  # noqa: BLE001  validators are the user's own code
+                rejection = rejection or error
+        raise rejection or ValueError(f"{described(text)} is no text of {self.name}")
+
+    def write(self, value: Any) -> str:
+        """Return the text that means a value for the first option that has one. Raises ValueError if none has."""
+        for option in self.members:
+            try:
+                text = option.write(value)
+                found = self.parse(text)
+            except Exception:  # noqa: BLE001, S112  it is no value of this option
+                continue
+            if found == value:
+                return text
+        raise ValueError(f"{described(value)} is no value of {self.name}")
+
+    def plain(self, value: Any) -> Any:
+        """Return a value as plain JSON data, by the option that writes it."""
+        for option in self.members:
+            try:
+                if option.parse(option.write(value)) == value:
+                    return option.plain(value)
+            except Exception:  # noqa: BLE001, S112  it is no value of this option
+                continue
+        return super().plain(value)
+
+    def basis(self, steps: Steps, value: Any) -> Basis:
+        """Return how the option that accepts a text lets it come about."""
+        accepting = self._accepting(value) if isinstance(value, str) else []
+        return accepting[0].basis(steps, accepting[0].to_data(value)) if accepting else "free"
+
+    def describe(self) -> Description:
+        """Return what each option is."""
+        names = [f"option {number}" for number in range(1, len(self.members) + 1)]
+        return described_parts("One of these:", map(shown_part, names, self.members), TASK)
+
+
+def alternatives(left: object, right: object) -> "Alternatives[Any]":
+    """Return the texts of both; a str is a text that stands for itself."""
+    given = enumerate((left, right), start=1)
+    return Alternatives(
+        [Choice([one]) if isinstance(one, str) else part_of(one, f"option {place}") for place, one in given]
+    )

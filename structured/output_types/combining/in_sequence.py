@@ -1,0 +1,294 @@
+"""Texts of several output types in a row, with fixed texts between them: concatenations and templates."""
+
+import re
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar, cast, overload
+
+from structured.automata.combination import Expression, InSequence
+from structured.errors import PatternError
+from structured.errors.values import described, nearest
+from structured.output_types.combining.parts import (
+    Combination,
+    described_parts,
+    fixed_automaton,
+    joined_names,
+    part_automaton,
+    part_of,
+    shown_part,
+    value_schema_of,
+)
+from structured.output_types.output_type import Basis, Description, OutputType
+from structured.output_types.paths import Steps
+
+T = TypeVar("T")
+
+Part = str | OutputType[Any]
+"""A fixed text, or something with a value."""
+
+TASK = (
+    "Find what the text states, and answer in exactly this format and nothing else, with what the text states in place "
+    "of each name in braces."
+)
+
+
+class Row(Combination[T]):
+    """Parts in a row, of which those that are no fixed texts have values, by names."""
+
+    def __init__(self, parts: Sequence[tuple[str, Part]], name: str) -> None:
+        """Take the parts with their names; those of fixed texts are empty."""
+        for _, part in parts:
+            if isinstance(part, str):
+                fixed_automaton(part)  # raises PatternError for what is no text
+        self._row = tuple(parts)
+        self._take((part for _, part in parts if isinstance(part, OutputType)), name)
+
+    @property
+    def _names(self) -> list[str]:
+        return [name for name, part in self._row if isinstance(part, OutputType)]
+
+    def _written_down(self) -> tuple[object, ...]:
+        return tuple([part if isinstance(part, str) else (name,) for name, part in self._row])
+
+    def _expression(self, document: str | None) -> Expression:
+        return InSequence(
+            tuple(
+                [
+                    fixed_automaton(part) if isinstance(part, str) else part_automaton(part, document)
+                    for _, part in self._row
+                ]
+            )
+        )
+
+    def _texts(self, text: str) -> list[str]:
+        """Return the texts of the parts that have values."""
+        pieces = dict(self._pieces(text))
+        return [pieces[place] for place, (_, part) in enumerate(self._row) if isinstance(part, OutputType)]
+
+    def parse(self, text: str) -> T:
+        """Return what the parts of a text say. Raises ValueError if a part is rejected, or it is no such text."""
+        return self._whole([part.parse(piece) for part, piece in zip(self.members, self._texts(text), strict=True)])
+
+    @abstractmethod
+    def _whole(self, values: list[Any]) -> T:
+        """Return the value of some values."""
+
+    @abstractmethod
+    def _values(self, whole: Any) -> Sequence[Any]:
+        """Return the values of the parts. Raises ValueError if these are not all known."""
+
+    def _joined(self, texts: Iterable[str]) -> str:
+        """Return the whole text of those of the parts with values."""
+        left = iter(texts)
+        return "".join(part if isinstance(part, str) else next(left) for _, part in self._row)
+
+    def write(self, value: Any) -> str:
+        """Return the text that means a value. Raises ValueError if there is none."""
+        values = self._values(value)
+        text = self._joined(part.write(one) for part, one in zip(self.members, values, strict=True))
+        if self.parse(text) != value:
+            raise ValueError(f"{described(value)} is not what {text!r} is read as")
+        return text
+
+    def to_data(self, text: str) -> Any:
+        """Return what the parts say as plain data, by their names: they are voted on one by one."""
+        return {
+            name: part.to_data(piece)
+            for name, part, piece in zip(self._names, self.members, self._texts(text), strict=True)
+        }
+
+    def from_data(self, data: Any) -> str:
+        """Return the text of plain data."""
+        return self._joined(part.from_data(data[name]) for name, part in zip(self._names, self.members, strict=True))
+
+    def basis(self, steps: Steps, value: Any) -> Basis:  # noqa: ARG002  the answer is a whole
+        """Return how the values of an answer come about, if that is the same for all parts."""
+        try:
+            texts = self._texts(value)
+        except (ValueError, AttributeError):
+            return "free"
+        found = {part.basis((), part.to_data(piece)) for part, piece in zip(self.members, texts, strict=True)}
+        return found.pop() if len(found) == 1 else "free"
+
+    def describe(self) -> Description:
+        """Return the texts with a name in braces for each part, and what each part is."""
+        shown = "".join(
+            part.replace("{", "{{").replace("}", "}}") if isinstance(part, str) else f"{{{name}}}"
+            for name, part in self._row
+        )
+        return described_parts(shown, map(shown_part, self._names, self.members), TASK)
+
+
+class Concatenation(Row[T]):
+    """Texts of its parts, one behind the other; what `a + b` makes of output types and fixed texts.
+
+    Its value is the tuple of those of the parts that are no fixed texts; of a single one, that value itself.
+    """
+
+    def __init__(self, parts: Iterable[Part]) -> None:
+        """Take the parts, those of concatenations among them one by one."""
+        flat = [one for part in parts for one in (part.pieces if isinstance(part, Concatenation) else (part,))]
+        self.pieces: tuple[Part, ...] = tuple(flat)
+        """The parts, fixed texts among them."""
+        numbers = iter(range(1, len(flat) + 1))
+        named = [("" if isinstance(part, str) else f"part_{next(numbers)}", part) for part in flat]
+        super().__init__(named, joined_names(flat, "+"))
+
+    @property
+    def value_schema(self) -> Mapping[str, Any] | None:
+        """That of the one value; several have a list of fixed length."""
+        found = [dict(value_schema_of(part)) for part in self.members]
+        if len(found) == 1:
+            return found[0] or None
+        return {"type": "array", "prefixItems": found, "minItems": len(found), "maxItems": len(found)}
+
+    def _whole(self, values: list[Any]) -> T:
+        return cast("T", values[0] if len(values) == 1 else tuple(values))
+
+    def _values(self, whole: Any) -> Sequence[Any]:
+        if len(self.members) == 1:
+            return [whole]
+        if not isinstance(whole, list | tuple) or len(whole) != len(self.members):
+            raise ValueError(f"{described(whole)} is no tuple of {len(self.members)} values")
+        return whole
+
+    def plain(self, value: Any) -> Any:
+        """Return the values as plain JSON data."""
+        found = [part.plain(one) for part, one in zip(self.members, self._values(value), strict=True)]
+        return found[0] if len(found) == 1 else found
+
+
+class Template(Row[T]):
+    """A text with places for output types; what `template` makes."""
+
+    def __init__(self, text: str, parts: Mapping[str, OutputType[Any]], result: Callable[..., T]) -> None:
+        """Take a text with a place for each part. Raises PatternError where it is none."""
+        self.text = text
+        self.result = result
+        places = _places(text, parts)
+        row = [(place.name, parts[place.name] if place.name else place.text) for place in places]
+        super().__init__(row, f"template({text!r})")
+        if result is not dict:
+            self.validators = (*self.validators, str(getattr(result, "__name__", repr(result))))
+
+    @property
+    def value_schema(self) -> Mapping[str, Any] | None:
+        """An object of the values, if that is the result."""
+        if self.result is not dict:
+            return None
+        properties = {name: dict(value_schema_of(part)) for name, part in zip(self._names, self.members, strict=True)}
+        return {
+            "type": "object",
+            "properties": properties,
+            "required": list(properties),
+            "additionalProperties": False,
+        }
+
+    def _whole(self, values: list[Any]) -> T:
+        return self.result(**dict(zip(self._names, values, strict=True)))
+
+    def _values(self, whole: Any) -> Sequence[Any]:
+        try:
+            return [whole[name] if isinstance(whole, Mapping) else getattr(whole, name) for name in self._names]
+        except (KeyError, AttributeError) as error:
+            raise ValueError(f"{described(whole)} has no value for each place of {self.name}") from error
+
+    def plain(self, value: Any) -> Any:
+        """Return the values as plain JSON data; of another result than a dictionary, what Pydantic writes."""
+        if self.result is not dict:
+            return super().plain(value)
+        values = zip(self._names, self.members, self._values(value), strict=True)
+        return {name: part.plain(one) for name, part, one in values}
+
+
+@overload
+def template(text: str, /, *, result: type[dict[str, Any]] = ..., **parts: object) -> OutputType[dict[str, Any]]: ...
+@overload
+def template(text: str, /, *, result: Callable[..., T], **parts: object) -> OutputType[T]: ...
+def template(text: str, /, *, result: Callable[..., Any] = dict, **parts: object) -> OutputType[Any]:
+    r"""Return the output type of a text with places for others, whose values are read back by their names.
+
+    >>> from structured import Regex, template
+    >>> template("Name: {name}, age {age}", name=Regex(r"[A-Z]\w+"), age=int).parse("Name: Ana, age 31")
+    {'name': 'Ana', 'age': 31}
+
+    Where a text can be split in several ways, earlier places take as much as they can, as groups of `re` do.
+
+    Parameters:
+        text: The text. `{name}` is a place, `{{` a brace.
+        result: What makes a value of the values, which it gets by their names: `dict`, a named tuple, a dataclass, a
+            Pydantic model, a function. Whatever it raises rejects the answer, which is asked for again.
+        parts: The output type in each place, or a Python type, whose values are written as JSON. `str` is refused:
+            `Text` and `Regex` say where free text ends, and `Json(str)` is a string in quotation marks.
+
+    Raises:
+        PatternError: A place has no type, a type has no place, or a brace stands alone. The place is marked.
+        SchemaError: A part is no output type, or is not supported.
+        TypeError: `text` is no str, or `result` cannot be called.
+    """
+    if not isinstance(text, str):
+        raise TypeError(f"text is {described(text)}. Give the text of the template.")
+    if not callable(result):
+        raise TypeError(f"result is {described(result)}. Give a function or a type, such as dict.")
+    return Template(text, {name: part_of(part, f"{{{name}}}") for name, part in parts.items()}, result)
+
+
+def concatenation(left: object, right: object) -> "Concatenation[Any]":
+    """Return the texts of one part, each with one of the other behind it; a str is a fixed text."""
+    given = enumerate((left, right), start=1)
+    return Concatenation([one if isinstance(one, str) else part_of(one, f"part {place}") for place, one in given])
+
+
+class _Place(NamedTuple):
+    """A place of a template, or a text between places, whose name is empty."""
+
+    name: str
+    text: str
+
+
+_TOKEN = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
+
+
+def _places(text: str, names: Mapping[str, object]) -> list[_Place]:
+    """Return the texts and places of a template. Raises PatternError where it is none."""
+    found: list[_Place] = []
+    used: dict[str, int] = {}
+    end = 0
+    literal_text = ""
+    for token in _TOKEN.finditer(text):
+        literal_text += text[end : token.start()]
+        end = token.end()
+        if token[0] in ("{{", "}}"):
+            literal_text += token[0][0]
+            continue
+        _check_place(token, text, names, used)
+        used[token[1]] = token.start()
+        found += [_Place("", literal_text)] if literal_text else []
+        found.append(_Place(token[1], ""))
+        literal_text = ""
+    literal_text += text[end:]
+    missing = [name for name in names if name not in used]
+    if missing or not used:
+        raise PatternError(
+            f"The template has no place for {missing[0]}" if missing else "The template has no places",
+            pattern=text,
+            remedy=f"Write {{{missing[0] if missing else 'name'}}} where it belongs, or use Choice for fixed texts.",
+        )
+    return [*found, _Place("", literal_text)] if literal_text else found
+
+
+def _check_place(token: re.Match[str], text: str, names: Mapping[str, object], used: Mapping[str, int]) -> None:
+    """Raise PatternError unless a token of a template is a place for one of some parts, the first for it."""
+    name: str | None = token[1]
+    if name is None:
+        problem, remedy = f"A {token[0]!r} stands alone", f"Write {token[0] * 2} for the character."
+    elif not name.isidentifier():
+        problem, remedy = f"{{{name}}} is no name", "Write {name} and pass its type as name=…; or {{ for a brace."
+    elif name in used:
+        problem, remedy = f"{{{name}}} stands there twice", "Give each place a name of its own."
+    elif name not in names:
+        problem = f"{{{name}}} has no type"
+        remedy = f"Pass it: template(…, {name}=…); or write {{{{{name}}}}} for the text.{nearest(name, names)}"
+    else:
+        return
+    raise PatternError(problem, pattern=text, position=token.start(), remedy=remedy)

@@ -1,0 +1,185 @@
+"""What a combination is made of: fixed texts, output types, and Python types, whose values are written as JSON."""
+
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from hashlib import sha256
+from typing import Annotated, Any, TypeVar, get_args, get_origin, overload
+
+from structured.automata import Automaton, RegularAutomaton
+from structured.automata.combination import Expression, Positions, combined
+from structured.errors import SchemaError
+from structured.json_schema.document.location import Optionals
+from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName
+from structured.output_types.combining.splitting import Piece, split
+from structured.output_types.grounded.marks import Ground
+from structured.output_types.interface import automaton_of
+from structured.output_types.json_output import JsonLayout, JsonOutput
+from structured.output_types.output_type import Description, OutputType
+from structured.output_types.resolve import asks_for_evidence, resolve_type
+from structured.regex import literal
+
+T = TypeVar("T")
+
+MAX_NAME = 120
+"""Characters of the name of a combination."""
+
+
+@overload
+def Json(
+    output_type: type[T],
+    *,
+    whitespace: WhitespaceName = ...,
+    optional: Optionals = ...,
+    grounded: Ground | None = ...,
+) -> OutputType[T]: ...
+@overload
+def Json(
+    output_type: object,
+    *,
+    whitespace: WhitespaceName = ...,
+    optional: Optionals = ...,
+    grounded: Ground | None = ...,
+) -> OutputType[Any]: ...
+def Json(  # noqa: N802  an output type, as Regex and Choice are
+    output_type: object,
+    *,
+    whitespace: WhitespaceName = DEFAULT_WHITESPACE,
+    optional: Optionals = "written",
+    grounded: Ground | None = None,
+) -> OutputType[Any]:
+    """Return the output type of a Python type or a `JsonSchema`, to combine it with others.
+
+    >>> from structured import Json
+    >>> ("Ages: " + Json(list[int])).parse("Ages: [3, 31]")
+    [3, 31]
+
+    Parameters:
+        output_type: As for `extract`.
+        whitespace: The layout of the JSON text; see `Options`.
+        optional: What happens to fields that are not required; see `Options`.
+        grounded: The values that the text has to state; see `Options`.
+
+    Raises:
+        SchemaError: It is not a type, or an `OutputType` of its own, which can be combined as it is.
+    """
+    found = resolve_type(output_type, layout=JsonLayout(whitespace, optional), grounded=grounded)
+    if not isinstance(found, JsonOutput):
+        raise SchemaError(f"{found.name} is no JSON", remedy="Combine it as it is, without Json(…).")
+    return found
+
+
+def part_of(given: object, named: str) -> OutputType[Any]:
+    """Return a part of a combination, which messages call by a name. Raises SchemaError if it is none."""
+    annotated = get_args(given)[0] if get_origin(given) is Annotated else given
+    if given is str:
+        raise SchemaError(
+            f"{named} is str, which is free text, or a JSON string in quotation marks",
+            remedy='Write Text(…) or Regex(r"…") for free text, and say where it ends; or Json(str) for the string.',
+        )
+    if asks_for_evidence(annotated):
+        raise SchemaError(
+            f"{named} is an Extraction, which is a result", remedy="Ask for evidence on the whole: evidence=True."
+        )
+    return resolve_type(given)
+
+
+class Combination(OutputType[T]):
+    """An output type that is made of others."""
+
+    members: Sequence[OutputType[Any]]
+    """The output types that it is made of."""
+
+    def _take(self, parts: Iterable[OutputType[Any]], name: str) -> None:
+        """Take over what is known of the parts."""
+        self.members = tuple(parts)
+        self.name = name if len(name) <= MAX_NAME else f"{name[:MAX_NAME]}…"
+        self.depends_on_document = any(part.depends_on_document for part in self.members)
+        self.validators = tuple(dict.fromkeys(validator for part in self.members for validator in part.validators))
+
+    def __repr__(self) -> str:
+        return self.name
+
+    @abstractmethod
+    def _expression(self, document: str | None) -> Expression:
+        """Return what is combined for a document."""
+
+    @abstractmethod
+    def _written_down(self) -> tuple[object, ...]:
+        """Return what tells it from other combinations, but for its parts."""
+
+    def automaton(self, document: str | None = None) -> Automaton:
+        """Return the automaton of the texts."""
+        return combined(self._expression(document))
+
+    def check(self) -> None:
+        """Raise SchemaError if a part is not supported."""
+        for part in self.members:
+            part.check()
+        super().check()
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of what is combined, and how."""
+        written = (type(self).__name__, *self._written_down(), *(part.digest for part in self.members))
+        return sha256(repr(written).encode(errors="surrogatepass")).hexdigest()
+
+    @cached_property
+    def _positions(self) -> Positions:
+        """The positions of the parts, by which a text is split. Those of any document: none is known any more."""
+        return Positions.of(self._expression(None))
+
+    def _pieces(self, text: str) -> list[Piece]:
+        """Return the pieces of a text. Raises ValueError if it is none of the texts."""
+        found = split(self._positions, text)
+        if found is None:
+            raise ValueError(f"{_shortened(text)!r} is no text of {self.name}")
+        if self.depends_on_document and found != split(self._positions, text, longest=False):
+            raise ValueError(f"{_shortened(text)!r} can be split in several ways, and the document is not known")
+        return found
+
+
+def part_automaton(part: OutputType[Any], document: str | None) -> Automaton:
+    """Return the automaton of a part for a document, or for any if there is none."""
+    return automaton_of(part, document if part.depends_on_document else None)
+
+
+def fixed_automaton(text: str) -> RegularAutomaton:
+    """Return the automaton of one text."""
+    return RegularAutomaton(literal(text))
+
+
+def value_schema_of(part: OutputType[Any]) -> Mapping[str, Any]:
+    """Return the JSON Schema of the values of a part, as far as it is simple; nothing if they may be anything."""
+    if isinstance(part, JsonOutput):
+        kind = part.schema.get("type") if isinstance(part.schema, Mapping) else None
+        return {"type": kind} if kind in ("integer", "number", "boolean", "string") else {}
+    return part.value_schema or {}
+
+
+def shown_part(name: str, part: OutputType[Any]) -> str:
+    """Return what a prompt says of a part."""
+    label, text = part.describe()[:2]
+    return f"{name} is of this {_lowered(label)}:\n{_indented(text)}"
+
+
+def described_parts(shown: str, legend: Iterable[str], task: str) -> Description:
+    """Return how a combination is shown to the model."""
+    return Description("Format", "\n\n".join([shown, *legend]), answer="Answer", task=task)
+
+
+def joined_names(parts: Iterable[object], sign: str) -> str:
+    """Return the name of a combination."""
+    return f" {sign} ".join(part.name if isinstance(part, OutputType) else repr(part) for part in parts)
+
+
+def _lowered(label: str) -> str:
+    return label[:1].lower() + label[1:]
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"    {line}" for line in text.splitlines())
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= MAX_NAME else f"{text[:MAX_NAME]}…"

@@ -1,0 +1,141 @@
+"""Texts of one output type again and again: `Repeat(item, separator=", ")`."""
+
+from collections.abc import Mapping
+from typing import Any, TypeVar, cast, overload
+
+from structured.automata.combination import MAX_POSITIONS, Expression, Repeated
+from structured.errors import SchemaError
+from structured.errors.arguments import text as checked_text
+from structured.errors.values import described
+from structured.output_types.combining.parts import (
+    Combination,
+    described_parts,
+    fixed_automaton,
+    part_automaton,
+    part_of,
+    shown_part,
+    value_schema_of,
+)
+from structured.output_types.output_type import Description, OutputType
+
+T = TypeVar("T")
+
+MAX_COUNT = MAX_POSITIONS // 2
+"""The most items that a list may be said to have."""
+
+TASK = "Find all that the text states of this kind, and answer with such a list and nothing else."
+
+
+class Repeat(Combination[list[T]]):
+    r"""A list: texts of an output type with a separator between each two. Its value is the list of theirs.
+
+    >>> from structured import Regex, Repeat
+    >>> Repeat(Regex(r"\d+", int), maximum=3).parse("1, 20, 300")
+    [1, 20, 300]
+    """
+
+    @overload
+    def __init__(
+        self,
+        item: OutputType[T] | type[T],
+        *,
+        minimum: int = ...,
+        maximum: int | None = ...,
+        separator: str = ...,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: "Repeat[Any]", item: object, *, minimum: int = ..., maximum: int | None = ..., separator: str = ...
+    ) -> None: ...
+    def __init__(self, item: object, *, minimum: int = 0, maximum: int | None = None, separator: str = ", ") -> None:
+        """Take the item, and how often it is written.
+
+        Where a text can be split in several ways, earlier items take as much as they can. An empty text is no item, if
+        `minimum` is 0.
+
+        Parameters:
+            item: An output type, or a Python type, whose values are written as JSON.
+            minimum: The fewest items.
+            maximum: The most items, up to 5,000; None for no limit.
+            separator: The text between each two.
+
+        Raises:
+            SchemaError: No count lies between minimum and maximum; or the item and the separator may both be empty, so
+                that nobody could tell how many items there are.
+        """
+        self.item = part_of(item, "The item")
+        self.separator = checked_text("separator", separator)
+        _check_counts(minimum, maximum)
+        self.minimum = minimum
+        self.maximum = maximum
+        counts = f"minimum={minimum}, maximum={maximum}, separator={separator!r}"
+        self._take([self.item], f"Repeat({self.item.name}, {counts})")
+
+    def check(self) -> None:
+        """Raise SchemaError if the item is not supported, or may be empty without a separator."""
+        super().check()
+        if not self.depends_on_document:
+            _ = self._expression(None)
+
+    def _written_down(self) -> tuple[object, ...]:
+        return self.minimum, self.maximum, self.separator
+
+    def _expression(self, document: str | None) -> Expression:
+        item = part_automaton(self.item, document)
+        if not self.separator and item.accepts(item.start):
+            raise SchemaError(
+                f"An item of {self.name} may be empty, and so is the separator",
+                remedy="Give a separator, or an item of one character at least.",
+            )
+        return Repeated(item, fixed_automaton(self.separator), self.minimum, self.maximum)
+
+    @property
+    def value_schema(self) -> Mapping[str, Any] | None:
+        """A list of the values of the item."""
+        return {"type": "array", "items": dict(value_schema_of(self.item))}
+
+    def _texts(self, text: str) -> list[str]:
+        """Return the texts of the items."""
+        pieces, automata = self._pieces(text), self._positions.automata
+        return [piece for position, piece in pieces if automata[position] is automata[0]]
+
+    def parse(self, text: str) -> list[T]:
+        """Return what the items say. Raises ValueError if an item is rejected, or it is no such list."""
+        return [self.item.parse(piece) for piece in self._texts(text)]
+
+    def write(self, value: Any) -> str:
+        """Return the text that means a list of values. Raises ValueError if there is none."""
+        if not isinstance(value, list | tuple):
+            raise ValueError(f"{described(value)} is no list")  # noqa: TRY004  a value of another type
+        text = self.separator.join(map(self.item.write, value))
+        if self.parse(text) != list(value):
+            raise ValueError(f"{described(value)} is not what {text!r} is read as")
+        return text
+
+    def plain(self, value: Any) -> Any:
+        """Return the values as plain JSON data."""
+        return [self.item.plain(one) for one in value]
+
+    def to_data(self, text: str) -> Any:
+        """Return what the items say as plain data."""
+        return [self.item.to_data(piece) for piece in self._texts(text)]
+
+    def from_data(self, data: Any) -> str:
+        """Return the text of plain data."""
+        return self.separator.join(map(self.item.from_data, data))
+
+    def describe(self) -> Description:
+        """Return how many items there are, what stands between them, and what an item is."""
+        most = "or more" if self.maximum is None else f"to {self.maximum:,}"
+        shown = f"{self.minimum:,} {most} items with {self.separator!r} between each two"
+        return described_parts(shown, [shown_part("each item", self.item)], TASK)
+
+
+def _check_counts(minimum: object, maximum: object) -> None:
+    for name, count in (("minimum", minimum), ("maximum", maximum)):
+        if not (type(count) is int and 0 <= count <= MAX_COUNT) and not (count is None and name == "maximum"):
+            raise SchemaError(
+                f"{name} is {described(count)}", remedy=f"Give a number of items from 0 to {MAX_COUNT:,}."
+            )
+    if maximum is not None and cast("int", maximum) < cast("int", minimum):
+        raise SchemaError(f"No count lies between {minimum} and {maximum}", remedy="Let the maximum be no smaller.")
