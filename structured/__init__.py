@@ -55,7 +55,7 @@ from structured.extraction.stream import Stream
 from structured.integrations.transformers import GuidedLogitsProcessor
 from structured.models import load_model
 from structured.output_types.choice import Choice
-from structured.output_types.combining import Json, Repeat, template
+from structured.output_types.combining import Json, Repeat, Text, template
 from structured.output_types.evidence import Evidence
 from structured.output_types.extraction import Extraction
 from structured.output_types.functions.call import Call
@@ -152,6 +152,7 @@ __all__ = [
     "Stream",
     "StructuredError",
     "StructuredWarning",
+    "Text",
     "TextOrChat",
     "Thinking",
     "Tool",

@@ -154,6 +154,14 @@ class OutputType(ABC, Generic[T]):
         """Return the texts of both; the value is that of the first that accepts a text."""
         return _OPERATORS["|"](other, self)
 
+    def __and__(self, other: object) -> "OutputType[T]":
+        """Return the texts of this type that are of the other as well, which is a regular language."""
+        return _OPERATORS["&"](self, other)
+
+    def __sub__(self, other: object) -> "OutputType[T]":
+        """Return the texts of this type that are not of the other, which is a regular language."""
+        return _OPERATORS["-"](self, other)
+
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled and copied: automata and what else was found out on the way are found out again."""
         is_kept = {name: isinstance(getattr(type(self), name, None), cached_property) for name in vars(self)}

@@ -26,14 +26,17 @@ from structured import (
     Grounded,
     Grounding,
     GuidedLogitsProcessor,
+    Json,
     JsonSchema,
     NotStatedError,
     Options,
     OutputType,
     Regex,
+    Repeat,
     SchemaError,
     Stream,
     StructuredError,
+    Text,
     TextOrChat,
     Tool,
     aextract,
@@ -46,6 +49,7 @@ from structured import (
     read_results,
     report,
     structured,
+    template,
     to_regex,
 )
 
@@ -280,6 +284,13 @@ def texts_that_are_no_json(text: str) -> None:
     assert_type(Choice(["a", "b"]), Choice[str])
     assert_type(Choice({"a": 1}), Choice[int])
     assert_type(extract(Regex("a", int), text), int)
+    assert_type(extract("a" + Regex("a", int) + "b", text), int)
+    assert_type(extract("a" + Regex("a") + ", " + Choice({"a": 1}) + Json(float), text), tuple[str, int, float])
+    assert_type(extract(Regex("a") | Json(int), text), str | int)
+    assert_type(extract(Repeat(Regex("a", int)), text), list[int])
+    assert_type(template("{a}", a=int), OutputType[dict[str, Any]])
+    assert_type(template("{day}", result=Day, day=Regex("a")), OutputType[Day])
+    assert_type(extract(Text(stop=".") - "no." & Regex("a.*"), text), str)
     assert_type(extract(Choice({"a": 1}), text, evidence=True), Extraction[int])
     assert_type(extract_batch(Regex("a"), [text]), list[str])
     assert_type(classify(Choice(["a", "b"]), text), Classification[str])

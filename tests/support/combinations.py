@@ -59,6 +59,11 @@ def combinations() -> st.SearchStrategy[Combined]:
     return st.recursive(leaves(), _larger, max_leaves=5)
 
 
+def plain_leaves() -> st.SearchStrategy[Combined]:
+    """Return small regular expressions and choices that show that they are patterns."""
+    return leaves().filter(lambda one: not isinstance(one.type, Opaque))
+
+
 def _larger(inner: st.SearchStrategy[Combined]) -> st.SearchStrategy[Combined]:
     counts = st.tuples(st.integers(0, 2), st.none() | st.integers(0, 2))
     return st.one_of(

@@ -27,6 +27,7 @@ from structured.regex.syntax import (
     Lookahead,
     Lookbehind,
     Pattern,
+    Reference,
     Repeat,
     Scan,
     Words,
@@ -218,6 +219,8 @@ class PatternLanguage:
                 return [(None, self.push(option, rest), none) for option in options]
             case Repeat():
                 return self._repeated(node, rest)
+            case Reference():  # which ends where it stands last; others lead to more and more states
+                return [(None, self.push(node.target, rest), none)]
             case Scan():
                 return self._scanned(node, 0, node.most, rest)
             case _Scanning(scan, state, left):

@@ -5,11 +5,10 @@ Compiled loops follow patterns whose nodes each read something. Of a whole text 
 becomes a right-linear grammar.
 """
 
-from structured.automata.dfa.alphabet import ranges_by_state
 from structured.automata.dfa.alternating import PatternLanguage
 from structured.automata.dfa.exploration import explore
+from structured.automata.dfa.patterns import automaton_to_pattern
 from structured.errors.recursion import deep
-from structured.regex.right_linear import right_linear
 from structured.regex.syntax import (
     EMPTY,
     Alternation,
@@ -38,10 +37,7 @@ def without_assertions(pattern: Pattern) -> Pattern | None:
     if not any(isinstance(node, Assertion) for node in nodes_of(trimmed)):
         return trimmed
     automaton = explore(PatternLanguage(trimmed))
-    if automaton is None:
-        return None
-    arcs = [[(CharSet(ranges), target) for target, ranges in ranges_by_state(row).items()] for row in automaton.arcs]
-    return right_linear(0, arcs.__getitem__, automaton.accepting.__contains__)
+    return None if automaton is None else automaton_to_pattern(automaton)
 
 
 @deep

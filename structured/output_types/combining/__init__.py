@@ -4,8 +4,10 @@ from structured.output_types.combining.alternatives import alternatives
 from structured.output_types.combining.in_sequence import concatenation, template
 from structured.output_types.combining.parts import Json
 from structured.output_types.combining.repetition import Repeat
+from structured.output_types.combining.restricted import both, difference
+from structured.output_types.combining.text import Text
 from structured.output_types.output_type import define_operators
 
-__all__ = ["Json", "Repeat", "template"]
+__all__ = ["Json", "Repeat", "Text", "template"]
 
-define_operators({"+": concatenation, "|": alternatives})
+define_operators({"+": concatenation, "|": alternatives, "&": both, "-": difference})

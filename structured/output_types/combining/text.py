@@ -1,0 +1,188 @@
+"""Free text with rules: what it contains, what it lacks, how long it is, and where it stops."""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from hashlib import sha256
+from typing import Any
+
+from structured.automata import Automaton, RegularAutomaton
+from structured.automata.combination import InSequence, combined
+from structured.automata.product import complement, product
+from structured.automata.protocol import accepts_text
+from structured.errors import SchemaError
+from structured.errors.values import described, shown
+from structured.output_types.output_type import Description, OutputType
+from structured.regex import Pattern, concat, repeat, words
+from structured.regex.dialects import PYTHON
+from structured.regex.parser import whole_regex_to_pattern
+from structured.regex.syntax import ANY_CHARACTER, ANY_TEXT
+
+Phrases = str | Sequence[str]
+"""One text, or several."""
+
+Range = tuple[int, int | None]
+"""The fewest and the most; None for no limit."""
+
+
+class Text(OutputType[str]):
+    r"""Free text, with rules if any are given.
+
+    >>> from structured import Text
+    >>> Text(stop="\n").parse("Dear Ana,\n")
+    'Dear Ana,'
+    >>> Text(contains="Ana", words=(2, 4)).parse("Dear old Ana")
+    'Dear old Ana'
+
+    Lengths are in characters or words, since a text tells how many it has: how many tokens it is depends on the model,
+    and on how that chooses to spell it. `max_tokens` limits the tokens of a whole answer.
+    """
+
+    def __init__(  # noqa: PLR0913  the rules
+        self,
+        *,
+        contains: Phrases = (),
+        lacks: Phrases = (),
+        characters: Range = (0, None),
+        words: Range = (0, None),
+        stop: Phrases = (),
+        keep_stop: bool = False,
+    ) -> None:
+        r"""Take the rules, which hold for the value, without the stop phrase.
+
+        Parameters:
+            contains: What it contains: a text or several, all of them, in any order; they may overlap.
+            lacks: What it does not contain: a text or several.
+            characters: The fewest and the most characters (code points); None for no limit.
+            words: The fewest and the most words, as `str.split` counts them.
+            stop: Stop phrases: the answer ends with the first of them that is written, and has one. Without any, the
+                answer ends where the model ends it.
+            keep_stop: Whether the value ends with the stop phrase.
+
+        Raises:
+            SchemaError: A rule is none, or a stop phrase has another within it, so that it is never the first.
+        """
+        self.contains = _phrases("contains", contains)
+        self.lacks = _phrases("lacks", lacks)
+        self.characters = _range("characters", characters)
+        self.words = _range("words", words)
+        self.stop = _phrases("stop", stop)
+        self.keep_stop = keep_stop
+        for phrase in self.stop:
+            within = [one for one in self.stop if one != phrase and one in phrase]
+            if within:
+                raise SchemaError(
+                    f"The stop phrase {phrase!r} is never the first: {within[0]!r} is within it",
+                    remedy="Leave out the longer one.",
+                )
+        given = {name: value for name, value in self._rules().items() if value not in ((), (0, None), False)}
+        self.name = f"Text({', '.join(f'{name}={_plainly(value)!r}' for name, value in given.items())})"
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def _rules(self) -> dict[str, Any]:
+        names = ("contains", "lacks", "characters", "words", "stop", "keep_stop")
+        return {name: getattr(self, name) for name in names}
+
+    @property
+    def value_schema(self) -> Mapping[str, Any]:
+        """That of a text."""
+        return {"type": "string"}
+
+    def automaton(self, document: str | None = None) -> Automaton:  # noqa: ARG002  the same for each document
+        """Return the automaton of the texts. Raises UnsatisfiableError if there are none."""
+        rules = [self._length(), *self._word_count(), *(_containing([phrase]) for phrase in self.contains)]
+        rules += [complement(_containing(self.lacks))] if self.lacks else []
+        needed = [rule for rule in rules if rule is not ANY_TEXT] or [ANY_TEXT]
+        value = product(list(map(RegularAutomaton, needed)))
+        if not self.stop:
+            return value
+        ended = combined(InSequence((value, RegularAutomaton(words(self.stop)))))
+        too_late = concat(ANY_TEXT, words(self.stop), repeat(ANY_CHARACTER, 1, None))
+        return product([ended, RegularAutomaton(complement(too_late))])
+
+    def _length(self) -> Pattern:
+        return ANY_TEXT if self.characters == (0, None) else repeat(ANY_CHARACTER, *self.characters)
+
+    def _word_count(self) -> list[Pattern]:
+        fewest, most = self.words
+        if self.words == (0, None):
+            return []
+        more = f"{{{max(fewest - 1, 0)},{'' if most is None else max(most - 1, 0)}}}"
+        some = rf"\S+(?:\s+\S+){more}\s*"
+        expression = r"\s*" if most == 0 else rf"\s*{some}" if fewest else rf"\s*(?:{some})?"
+        return [whole_regex_to_pattern(expression, PYTHON)]
+
+    @cached_property
+    def _own_automaton(self) -> Automaton:
+        return self.automaton()
+
+    def parse(self, text: str) -> str:
+        """Return the text, without the stop phrase unless that is kept. Raises ValueError if it breaks a rule."""
+        if not accepts_text(self._own_automaton, text):
+            raise ValueError(f"{shown(text)} is no text of {self.name}")
+        return text if self.keep_stop else self._without_stop(text)
+
+    def _without_stop(self, text: str) -> str:
+        """Return a text without the one stop phrase that it ends with: none has another within it."""
+        return next((text.removesuffix(phrase) for phrase in self.stop if text.endswith(phrase)), text)
+
+    def write(self, value: Any) -> str:
+        """Return the text that means a value. Raises ValueError if there is none."""
+        if not isinstance(value, str):
+            raise ValueError(f"{described(value)} is not a str")  # noqa: TRY004  a value of another type
+        text = value if self.keep_stop or not self.stop else value + self.stop[0]
+        self.parse(text)
+        return text
+
+    def describe(self) -> Description:
+        """Return the rules in words."""
+        return Description(
+            "Text",
+            "\n".join(self._told()) or "any text",
+            answer="Text",
+            task="Write what is asked for, and nothing else.",
+        )
+
+    def _told(self) -> list[str]:
+        """Return what the text has to be."""
+        told = [f"contains {phrase!r}" for phrase in self.contains]
+        told += [f"does not contain {phrase!r}" for phrase in self.lacks]
+        for noun, (fewest, most) in (("characters", self.characters), ("words", self.words)):
+            if (fewest, most) != (0, None):
+                told.append(f"{fewest:,} {noun} or more" if most is None else f"{fewest:,} to {most:,} {noun}")
+        return told + ([f"ends with {' or '.join(map(repr, self.stop))}"] if self.stop else [])
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of the rules."""
+        return sha256(repr(("text", self._rules())).encode()).hexdigest()
+
+
+def _containing(phrases: Sequence[str]) -> Pattern:
+    return concat(ANY_TEXT, words(phrases), ANY_TEXT)
+
+
+def _phrases(name: str, given: object) -> tuple[str, ...]:
+    """Return phrases. Raises SchemaError if they are no texts, or empty."""
+    found = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, Sequence) else (given,)
+    for phrase in found:
+        if not isinstance(phrase, str) or not phrase:
+            raise SchemaError(f"{name} has {described(phrase)}", remedy="Give a text, or a list of them.")
+    if found:
+        words(found)  # raises PatternError for what is no character
+    return found
+
+
+def _range(name: str, given: object) -> Range:
+    """Return a range of counts. Raises SchemaError if it is none."""
+    match given:
+        case (int() as fewest, int() | None as most) if fewest >= 0 and (most is None or most >= fewest):
+            return fewest, most
+    raise SchemaError(
+        f"{name} is {described(given)}", remedy="Give the fewest and the most, such as (0, 280); None for no limit."
+    )
+
+
+def _plainly(value: object) -> object:
+    return value[0] if isinstance(value, tuple) and len(value) == 1 else value

@@ -1,0 +1,225 @@
+"""Products of output types, and free text with rules: exactly the texts that are meant, whatever the automaton."""
+
+import itertools
+import random
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from brute_force import brute_mask, brute_successors
+from combinations import Combined, combinations, plain_leaves
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import BaseModel
+from walks import states_on_walks, write
+
+from structured import (
+    Choice,
+    Extraction,
+    Grammar,
+    Json,
+    PatternError,
+    Regex,
+    SchemaError,
+    Text,
+    UnsatisfiableError,
+    extract,
+)
+from structured.automata import DEAD, Automaton, RegularAutomaton
+from structured.automata.product import Product
+from structured.automata.protocol import accepts_text
+from structured.index.guide import Guide
+from structured.index.index import Index
+from structured.index.masks import unpack
+from structured.models import ScriptedModel
+from structured.output_types.output_type import OutputType
+from structured.vocabulary import Vocabulary
+
+SHORT_TEXTS = ["".join(text) for size in range(6) for text in itertools.product("abé,", repeat=size)]
+
+TOKENS = (None, *(text.encode() for text in SHORT_TEXTS if 0 < len(text) < 4), b"b ", b"\xc3", b"\xa9", b" ", b"x")
+VOCABULARY = Vocabulary(TOKENS, frozenset([0]))
+
+BYTES = {byte for token in TOKENS for byte in token or b""}
+
+NESTED = Grammar('start: e\ne: "(" e ")" | "a" e | "b"\n')
+
+
+def automaton_or_none(output_type: OutputType[Any]) -> Automaton | None:
+    try:
+        return output_type.automaton()
+    except UnsatisfiableError:
+        return None
+
+
+@settings(max_examples=60, deadline=None)
+@given(combinations(), plain_leaves(), st.booleans())
+def test_products_are_intersection_and_difference(one: Combined, other: Combined, is_included: bool) -> None:
+    """Each short text is of the product if and only if `re` says so of both sides; it is read as the first reads it."""
+    product = one.type & other.type if is_included else one.type - other.type
+    automaton = automaton_or_none(product)
+    for text in SHORT_TEXTS:
+        expected = bool(re.fullmatch(one.expression, text))
+        expected = expected and bool(re.fullmatch(other.expression, text)) == is_included
+        assert (automaton is not None and accepts_text(automaton, text)) == expected, text
+        if expected:
+            assert product.parse(text) == one.type.parse(text)
+
+
+@settings(max_examples=40, deadline=None)
+@given(combinations(), combinations(), st.integers(0, 1000), st.integers(0, 3))
+def test_lazy_products_are_never_stuck(one: Combined, other: Combined, seed: int, spare: int) -> None:
+    """Masks are those of brute force, distances those to the nearest end, and a guide ends in time."""
+    try:
+        product = Product(one.type.automaton(), other.type.automaton())
+    except UnsatisfiableError:
+        assert not any(
+            re.fullmatch(one.expression, text) and re.fullmatch(other.expression, text) for text in SHORT_TEXTS
+        )
+        return
+    index, rng = Index(product, VOCABULARY), random.Random(seed)
+    automaton = index.automaton  # without the bytes that the vocabulary lacks
+    for state in states_on_walks(index, rng):
+        expected = brute_mask(index, state, brute_successors(index, state) != DEAD)
+        assert np.array_equal(unpack(index.mask(state), VOCABULARY.size), expected)
+        assert automaton.distances[state] == nearest_end(automaton, state)
+    tokens = index.shortest_completion(automaton.start) + spare
+    text = write(Guide(index, max_tokens=tokens), rng).decode()
+    assert re.fullmatch(one.expression, text)
+    assert re.fullmatch(other.expression, text)
+
+
+def nearest_end(automaton: Automaton, state: int) -> int:
+    """Return the bytes of the shortest completion, by breadth-first search."""
+    border, seen, count = {state}, {state}, 0
+    while not any(automaton.accepts(one) for one in border):
+        border = {automaton.step(one, byte) for one in border for byte in BYTES} - {DEAD} - seen
+        seen |= border
+        count += 1
+        assert border, "it is alive"
+    return count
+
+
+@settings(max_examples=30, deadline=None)
+@given(combinations(), plain_leaves(), st.sampled_from([frozenset(b"a"), frozenset(b"b,"), frozenset([0xC3])]))
+def test_without_bytes_the_other_texts_are_left(one: Combined, other: Combined, absent: frozenset[int]) -> None:
+    """A search for the shortest text goes round the bytes, too."""
+    try:
+        left = Product(one.type.automaton(), other.type.automaton()).without_bytes(absent)
+    except UnsatisfiableError:
+        return
+    for text in SHORT_TEXTS:
+        if absent.isdisjoint(text.encode()):
+            expected = bool(re.fullmatch(one.expression, text) and re.fullmatch(other.expression, text))
+            assert (left is not None and accepts_text(left, text)) == expected
+
+
+phrases = st.lists(st.text("abé", min_size=1, max_size=2), max_size=2, unique=True)
+ranges = st.sampled_from([(0, None), (0, None), (2, 4), (1, 1), (3, None), (0, 2)])
+
+
+rules_of_values = st.fixed_dictionaries({"contains": phrases, "lacks": phrases, "characters": ranges, "words": ranges})
+
+
+@settings(max_examples=150, deadline=None)
+@given(rules_of_values, phrases, st.booleans())
+def test_rules_of_texts_are_those_of_python(rules: dict[str, Any], stop: list[str], keep_stop: bool) -> None:
+    """`in`, `len` and `split` of the value; with stop phrases, the answer ends with the first that is written."""
+    if any(one != other and one in other for one in stop for other in stop):
+        with pytest.raises(SchemaError, match="is never the first"):
+            Text(**rules, stop=stop)
+        return
+    wanted = Text(**rules, stop=stop, keep_stop=keep_stop)
+    automaton = automaton_or_none(wanted)
+    for text in (one.replace(",", " ") for one in SHORT_TEXTS):
+        value = text if not stop else _before_stop(text, stop)
+        expected = (
+            value is not None
+            and all(phrase in value for phrase in rules["contains"])
+            and not any(phrase in value for phrase in rules["lacks"])
+            and _within(len(value), rules["characters"])
+            and _within(len(value.split()), rules["words"])
+        )
+        assert (automaton is not None and accepts_text(automaton, text)) == expected, text
+        if expected:
+            assert wanted.parse(text) == (text if keep_stop else value)
+            assert wanted.parse(wanted.write(wanted.parse(text))) == wanted.parse(text)
+
+
+def _within(count: int, bounds: tuple[int, int | None]) -> bool:
+    return bounds[0] <= count and (bounds[1] is None or count <= bounds[1])
+
+
+def _before_stop(text: str, stop: list[str]) -> str | None:
+    """Return what stands before the stop phrase at the end of a text; None if there is none, or one before."""
+    if any(phrase in text[:-1] for phrase in stop):
+        return None
+    return next((text.removesuffix(phrase) for phrase in stop if text.endswith(phrase)), None)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "yes", "no"),
+    [
+        (NESTED & Regex(".{3,5}"), ["(b)", "aab", "((b))"], ["b", "((ab))"]),
+        (NESTED - Text(contains="aa"), ["b", "a(ab)"], ["aab", "(aab)"]),
+        (Json(dict[str, int]) - Regex(r".*1.*"), ['{"a": 2}'], ['{"a": 1}', '{"1": 2}']),
+        (Json(list[int]) & Regex(r".{4,}"), ["[12]", "[1, 2]"], ["[]", "[1]"]),
+        (Regex(r"\w+") - Choice(["no"]) - "never", ["yes", "not"], ["no", "never"]),
+        (Text(contains="x", characters=(3_000, 4_000)), ["x" * 3_000], ["x" * 2_999, "a" * 3_000]),
+        ("Dear " + Text(stop=",") + Text(stop="\n"), ["Dear Ana, hello\n"], ["Dear Ana\n", "Dear Ana,\n\n"]),
+    ],
+)
+def test_products_of_every_kind(wanted: OutputType[Any], yes: list[str], no: list[str]) -> None:
+    """Grammars, JSON, and counts that are too large to be explored."""
+    automaton = wanted.automaton()
+    assert [accepts_text(automaton, text) for text in yes] == [True] * len(yes)
+    assert [accepts_text(automaton, text) for text in no] == [False] * len(no)
+
+
+def test_patterns_stay_patterns() -> None:
+    wanted = Regex("a+") - "aa" & Text(stop="a")
+    assert isinstance(wanted.automaton(), RegularAutomaton)
+    assert isinstance((Json(int) | wanted + "b").automaton(), RegularAutomaton)
+
+
+class Person(BaseModel):
+    name: str
+    age: int
+
+
+def test_restricted_json_is_extracted_with_evidence() -> None:
+    """Its leaves are those of the JSON."""
+    wanted = Json(Person) - Regex(r".*secret.*")
+    answer = extract(wanted, "Ana is 31.", model=ScriptedModel('{"name": "Ana", "age": 31}'), evidence=True)
+    assert isinstance(answer, Extraction)
+    assert answer.value == Person(name="Ana", age=31)
+    assert answer.evidence["name"].span == (0, 3)
+
+
+@pytest.mark.parametrize(
+    ("make", "problem"),
+    [
+        ((Regex("a") & "b").automaton, "No text is of all that is asked for at once"),
+        ((Regex("a+") - Text()).automaton, "No text is of all that is asked for at once"),
+        (lambda: Text(contains="abc", characters=(0, 2)).automaton(), "No text is of all"),
+        ((Regex("a") & NESTED).automaton, "Grammar is no regular language, and stands behind &"),
+        ((Regex("a") - NESTED).automaton, "Grammar is no regular language, and stands behind -"),
+        ((Regex("a") - Json(dict[str, int])).automaton, "is JSON, and stands behind -"),
+        (lambda: Text(stop=["ab", "b"]), "The stop phrase 'ab' is never the first: 'b' is within it"),
+        (lambda: Text(contains=""), "contains has str ''"),
+        (lambda: Text(lacks=[3]), "lacks has int 3"),  # type: ignore[list-item]
+        (lambda: Text(words=(3, 2)), "words is tuple (3, 2)"),
+        (lambda: Text(characters=3), "characters is int 3"),  # type: ignore[arg-type]
+    ],
+)
+def test_what_cannot_be_enforced_is_refused(make: Any, problem: str) -> None:
+    with pytest.raises(SchemaError, match=re.escape(problem)):
+        make()
+
+
+def test_a_search_that_may_not_end_is_given_up() -> None:
+    """A grammar of odd lengths and an expression of even ones meet nowhere, and nobody can tell by trying."""
+    odd = Grammar('start: e\ne: "(" e ")" | "b"\n')
+    with pytest.raises(PatternError, match="in 500 steps no end was found"):
+        Product(odd.automaton(), Regex("(?:..)*").automaton(), max_searched=500)
