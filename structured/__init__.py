@@ -45,6 +45,7 @@ from structured.extraction.classification import Classification, classify
 from structured.extraction.conversation import TextOrChat
 from structured.extraction.documents.document import Document
 from structured.extraction.documents.tables import read_rows
+from structured.extraction.draft import Draft
 from structured.extraction.extractor import Extractor
 from structured.extraction.options import Options
 from structured.extraction.outcomes import BatchResult
@@ -119,6 +120,7 @@ __all__ = [
     "Classification",
     "Description",
     "Document",
+    "Draft",
     "Evaluation",
     "Evidence",
     "Extraction",

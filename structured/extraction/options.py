@@ -239,6 +239,7 @@ _ELSEWHERE = {
 
 _SCORED = "classify samples nothing: it scores each value as a whole. Leave it out, or use extract."
 _ALONE = "classify takes one text. Leave it out."
+_WHOLE = "An answer in a draft is taken or rejected as a whole. Leave it out, or use extract."
 
 _CALLS: Mapping[str, tuple[tuple[str, ...], Mapping[str, str]]] = {
     "extract": (("absent", "evidence"), {}),
@@ -256,6 +257,19 @@ _CALLS: Mapping[str, tuple[tuple[str, ...], Mapping[str, str]]] = {
             "thinking": "classify scores what follows the prompt. Use extract, which lets the model think first.",
         },
     ),
+    "draft": (
+        (),
+        {
+            **dict.fromkeys(("instructions", "system", "examples"), "A draft is the prompt itself: write it there."),
+            **dict.fromkeys(("grounded", "optional", "whitespace", "absent"), "Pass it with the type: Json(…)."),
+            **dict.fromkeys(("beams", "samples", "particles", "choose"), "A draft is one text. Leave it out."),
+            **dict.fromkeys(("batch_size", "batch_tokens", "errors", "progress"), "A draft is one text. Leave it out."),
+            **dict.fromkeys(("chunk_tokens", "passes", "merge_by", "prefer"), "A draft is one text. Leave it out."),
+            **dict.fromkeys(("repair", "repair_below", "calibration", "evidence"), _WHOLE),
+            "thinking": "Let the model think in the draft: draft.ask(Text(stop='</think>')).",
+            "observe": "Look at draft.text after each answer.",
+        },
+    ),
 }
 """For each kind of call the arguments that it takes beside options, and what to do in place of those it does not take.
 """
@@ -270,7 +284,9 @@ def check_batch(errors: Errors, progress: bool | None) -> None:
     or_none(flag)("progress", progress)
 
 
-def checked_options(options: Options, call: Literal["extract", "structured", "classify"] = "extract") -> Options:
+def checked_options(
+    options: Options, call: Literal["extract", "structured", "classify", "draft"] = "extract"
+) -> Options:
     """Return options as they are kept.
 
     Raises TypeError for names that the kind of call does not take and for wrong kinds, and ValueError.

@@ -1,0 +1,218 @@
+"""A draft: one text that a program and a model write in turns.
+
+What the model has read and written stays in its cache, so that loops and conditions between two questions are plain
+Python, and cost nothing. The prompt of each question is the text so far, as it stands.
+"""
+
+from types import MappingProxyType
+from typing import Any, Self, TypeVar, Unpack, overload
+
+from structured.decoding.generate import generate
+from structured.decoding.requests import Generation, Request
+from structured.decoding.token_healing import Healed, begun_index, heal
+from structured.errors import Attempt, BudgetWarning, GenerationError, PromptError
+from structured.errors.arguments import count
+from structured.errors.calling_line import warn
+from structured.errors.values import described
+from structured.extraction.options import (
+    MAX_TOKENS,
+    RETRIES,
+    Options,
+    checked_options,
+    repetition_of,
+    search_of,
+)
+from structured.extraction.prompts import check_characters
+from structured.index.compile import compile_type, save_learned
+from structured.index.guide import Guide
+from structured.index.index import Index
+from structured.models import calls, load_model
+from structured.models.growing import GrowingText
+from structured.models.protocol import Messages
+from structured.output_types.combining.parts import part_of
+from structured.output_types.interface import check_interface
+from structured.output_types.output_type import OutputType
+from structured.results.answers import read_answer
+
+T = TypeVar("T")
+
+
+class Draft:
+    r"""A text that a program and a model write in turns: the program by `+=`, the model where it is asked.
+
+        draft = Draft("Colours of the rainbow:\n", model="…")
+        draft += "1. "
+        colour = draft.ask(Choice(["red", "blue"]))
+        if colour == "red":
+            draft += ", as in "
+            draft.ask(Text(stop="\n"), name="example")
+        draft["example"], draft.text
+
+    What is asked for is written at the end of the text, and goes on from exactly what stands there; where the last
+    token of it may have been cut short, the model may choose another (token healing). The model does not read again
+    what it has read, unless a validator rejects an answer. An answer ends where its type does: a model that is in the
+    middle of a text seldom ends it, so give free text a stop phrase, `Text(stop="\n")`.
+    """
+
+    def __init__(self, text: str | Messages = "", **options: Unpack[Options]) -> None:
+        """Begin a draft.
+
+        Parameters:
+            text: How it begins. Or the messages of a chat, for a model with a chat template: the draft is then the
+                answer to them, which is still empty.
+            options: Those of `Options` that say how one text is written: `model`, `temperature`, `top_k`, `top_p`,
+                `min_p`, `seed`, `stop_repetition`, `repetition_penalty`, `no_repeat_ngram_size`, `jump_forward`,
+                `max_tokens` (of each answer), `retries`, `cache`. The others are refused.
+
+        Raises:
+            TypeError: An option is unknown or of the wrong kind, or belongs to documents.
+            ValueError: An option has a value that is not allowed.
+            ModelError: The model cannot be loaded, or has no chat template for messages.
+            PromptError: The text is none.
+        """
+        self._options = checked_options(options, "draft")
+        self._search = search_of(self._options)
+        self._model = GrowingText(load_model(self._options.get("model")))
+        self._messages = None if isinstance(text, str) else text
+        self._text = ""
+        self._tokens: list[int] = []
+        self._settled = 0
+        """How many of the tokens stay: those up to the last answer, which the model has mostly read."""
+        self._untold = ""
+        """The end of the text, of which there are no tokens yet."""
+        self._asked = 0
+        self._values: dict[str, Any] = {}
+        if isinstance(text, str):
+            self.append(text)
+        else:
+            self._tokens = calls.encode(self._model, text)
+            self._settled = len(self._tokens)
+
+    @property
+    def text(self) -> str:
+        """The text so far; of a chat, the answer so far."""
+        return self._text
+
+    @property
+    def values(self) -> MappingProxyType[str, Any]:
+        """The values of the answers that have names."""
+        return MappingProxyType(self._values)
+
+    def __str__(self) -> str:
+        return self._text
+
+    def __repr__(self) -> str:
+        return f"Draft({self._text!r}, model={self._model.name!r})"
+
+    def __getitem__(self, name: str) -> Any:
+        """Return the value of the answer of a name. Raises KeyError if there is none."""
+        return self._values[name]
+
+    def __iadd__(self, text: str) -> Self:
+        """Write some text at the end."""
+        self.append(text)
+        return self
+
+    def append(self, text: str) -> None:
+        """Write some text at the end. Raises PromptError if it is none."""
+        if not isinstance(text, str):
+            raise PromptError(f"A draft gets text, not {described(text)}. Write it as text: str(…).")
+        check_characters(text, "The text of the draft")
+        self._text += text
+        self._untold += text
+
+    @overload
+    def ask(self, output_type: type[T] | OutputType[T], *, name: str | None = ..., max_tokens: int = ...) -> T: ...
+    @overload
+    def ask(self, output_type: object, *, name: str | None = ..., max_tokens: int = ...) -> Any: ...
+    def ask(self, output_type: object, *, name: str | None = None, max_tokens: int | None = None) -> Any:
+        """Let the model write an answer at the end of the text, and return its value.
+
+        Parameters:
+            output_type: An output type, or a Python type, whose values are written as JSON. The document of a type that
+                depends on one is the text so far.
+            name: The name under which `draft[name]` has the value from now on.
+            max_tokens: The most tokens of this answer; if not given, that of the draft.
+
+        Raises:
+            SchemaError: A part of the type cannot be enforced exactly.
+            PromptError: The text is empty, or longer than the context of the model.
+            BudgetError: No answer is short enough.
+            GenerationError: Validators rejected every answer; the text is as it was.
+            ValueError: The name has been used.
+        """
+        if name in self._values:
+            raise ValueError(f"The draft has a value {name!r} already. Give each answer a name of its own.")
+        wanted = part_of(output_type, "The type")
+        check_interface(wanted)
+        if max_tokens is None:
+            max_tokens = self._options.get("max_tokens", MAX_TOKENS)
+        document = self._text if wanted.depends_on_document else None
+        cache = self._options.get("cache", True)
+        index = compile_type(wanted, self._model.vocabulary, document=document, cache=cache)
+        self._tell(index)
+        healed = self._healed(index)
+        guide = self._guide(index, healed, count(1)("max_tokens", max_tokens))
+        value, generation = self._answer(wanted, healed, guide)
+        if cache:
+            save_learned(index)
+        self._tokens = [*healed.prompt, *generation.token_ids]
+        self._settled = len(self._tokens)
+        self._text += generation.text
+        if name is not None:
+            self._values[name] = value
+        return value
+
+    def _tell(self, index: Index) -> None:
+        """Find the tokens of the end of the text."""
+        if not self._tokens:
+            if not self._untold:
+                raise PromptError("The draft is empty, so that the model has nothing to go on from. Write some text.")
+            self._tokens = calls.encode(self._model, self._untold)
+        elif self._untold:
+            self._tokens += index.spelled_tokens(self._untold.encode())
+        self._untold = ""
+
+    def _healed(self, index: Index) -> Healed:
+        """Return the tokens of the text, healed behind the last answer."""
+        before = max(self._settled - 1, 0)  # the first token of what is healed stays
+        found = heal(self._tokens[before:], index)
+        return found._replace(prompt=[*self._tokens[:before], *found.prompt])
+
+    def _guide(self, index: Index, healed: Healed, max_tokens: int) -> Guide:
+        """Return the start of an answer. Raises PromptError or BudgetError if there can be none."""
+        context = self._model.context_length
+        if context is not None:
+            max_tokens = min(max_tokens, context - len(healed.prompt) - healed.taken_back)
+            if max_tokens <= 0:
+                raise PromptError(
+                    f"The draft takes {len(healed.prompt):,} tokens, and the context of {self._model.name} has "
+                    f"{context:,}. Use a model with a longer context."
+                )
+        _ = Guide(index, max_tokens=max_tokens)  # which says by itself if no answer fits
+        return Guide(begun_index(index, healed.begun), max_tokens=max_tokens + healed.taken_back)
+
+    def _answer(self, wanted: OutputType[Any], healed: Healed, guide: Guide) -> tuple[Any, Generation]:
+        """Return an answer that validators accept, and its value. Raises GenerationError if there is none."""
+        rejected: list[Attempt] = []
+        position, self._asked = self._asked, self._asked + 1
+        jump_forward = self._options.get("jump_forward", True)
+        for attempt in range(self._options.get("retries", RETRIES) + 1):
+            sampler = (self._search.for_retries if attempt else self._search).sampler
+            generator, repetition = sampler.generator(position, attempt), repetition_of(self._options)
+            request = Request(healed.prompt, guide.copy(), generator, begun=len(healed.begun), repetition=repetition)
+            (generation,) = generate(self._model, [request], sampler, batch_size=1, jump_forward=jump_forward)
+            value = read_answer(wanted, generation.text)
+            if not isinstance(value, Attempt):
+                _warn_if_shortened(generation)
+                return value, generation
+            rejected.append(value)
+        error = GenerationError(rejected)
+        error.__cause__ = rejected[-1].error
+        raise error
+
+
+def _warn_if_shortened(generation: Generation) -> None:
+    if generation.shortened:
+        problem = "max_tokens or the context of the model shortened an answer; it is valid but may be incomplete"
+        warn(BudgetWarning(f"{problem}. Raise max_tokens, or limit the type.", documents=[0]))
