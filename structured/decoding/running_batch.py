@@ -79,7 +79,7 @@ class RunningBatch(LanguageModel):
     def caller(self) -> "RunningBatch":
         """Return the same batch as one caller has it, who may `leave` before the answers are there."""
         caller = copy.copy(self)
-        caller._callers = set()
+        caller._callers = set()  # noqa: SLF001  its own class
         return caller
 
     def leave(self) -> None:
