@@ -9,6 +9,8 @@ import os
 from collections import deque
 from collections.abc import Iterator
 from collections.abc import Sequence as Sequence_
+from contextlib import contextmanager
+from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
 from queue import SimpleQueue
 from threading import Condition, Thread
@@ -56,10 +58,8 @@ class RunningBatch(LanguageModel):
         for name in _FACTS:
             setattr(self, name, getattr(model, name))
         self._desk = _Desk(Scheduler(model, size, max_tokens), size)
-        self._callers: set[_Caller] = set()
         Thread(target=self._desk.run, name=f"running batch of {model.name}", daemon=True).start()
-        self._door = _Door()  # all callers have it, and the thread has not: when it is gone, they are
-        finalize(self._door, self._desk.close)
+        finalize(self, self._desk.close)
 
     def __repr__(self) -> str:
         return f"RunningBatch({self.model!r}, size={self.size})"
@@ -75,17 +75,6 @@ class RunningBatch(LanguageModel):
     def close(self) -> None:
         """Finish what is being written, and take no more: whoever asks for more gets a ModelError."""
         self._desk.close()
-
-    def caller(self) -> "RunningBatch":
-        """Return the same batch as one caller has it, who may `leave` before the answers are there."""
-        caller = copy.copy(self)
-        caller._callers = set()  # noqa: SLF001  its own class
-        return caller
-
-    def leave(self) -> None:
-        """Let the texts that are asked for here leave the batch; whoever waits for them gets a ModelError."""
-        for caller in tuple(self._callers):
-            caller.news.put(_left())
 
     @property
     def live(self) -> int:
@@ -116,37 +105,75 @@ class RunningBatch(LanguageModel):
         """
         if not sequences:
             return
-        caller = _Caller(deque(sequences), watched)
-        self._callers.add(caller)
+        order = _Order(deque(sequences), watched)
         unfinished = set(sequences)
-        try:
-            self._desk.submit(caller)
-            while unfinished:
-                ended = caller.news.get()
-                if isinstance(ended, Exception):
-                    raise ended
-                unfinished.difference_update(ended)
-                yield ended
-        finally:
-            self._callers.discard(caller)
-            self._desk.cancel(caller, unfinished)
+        with (_caller.get() or Caller()).waits_for(order.news):
+            try:
+                self._desk.submit(order)
+                while unfinished:
+                    ended = order.news.get()
+                    if isinstance(ended, Exception):
+                        raise ended
+                    unfinished.difference_update(ended)
+                    yield ended
+            finally:
+                self._desk.cancel(order, unfinished)
 
 
 _FACTS = ("name", "vocabulary", "context_length", "has_chat_template", "can_roll_back", "pass_cost", "logits_cost")
 
 
-class _Door:
-    """What whoever may ask for texts holds on to."""
+_News = SimpleQueue[list[Sequence] | Exception]
+"""Texts that have ended, or why none will."""
+
+
+class Caller:
+    """Somebody for whom texts are written in running batches, and who may leave before they are finished.
+
+    What is asked for in a `with` of it, in one thread, ends when another thread calls `leave`.
+    """
+
+    def __init__(self) -> None:
+        self.has_left = False
+        self._waits: set[_News] = set()
+        self._token: Token[Caller] | None = None
+
+    def __enter__(self) -> Self:
+        self._token = _caller.set(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        assert self._token is not None, "it was entered"
+        _caller.reset(self._token)
+
+    def leave(self) -> None:
+        """Let whoever waits for a text in a `with` of this caller get a ModelError, also who comes later."""
+        self.has_left = True
+        for news in tuple(self._waits):
+            news.put(_left())
+
+    @contextmanager
+    def waits_for(self, news: _News) -> Iterator[None]:
+        """Tell this caller's leaving to those who read the news, in a `with`."""
+        self._waits.add(news)
+        if self.has_left:
+            news.put(_left())
+        try:
+            yield
+        finally:
+            self._waits.discard(news)
+
+
+_caller: ContextVar[Caller | None] = ContextVar("caller", default=None)
 
 
 @dataclass(slots=True, eq=False)
-class _Caller:
-    """Somebody who waits for texts."""
+class _Order:
+    """Texts that somebody waits for."""
 
     waiting: deque[Sequence]
-    is_watching: bool
-    news: "SimpleQueue[list[Sequence] | Exception]" = field(default_factory=SimpleQueue)
-    """Texts that have ended, or why none will."""
+    is_watched: bool
+    news: _News = field(default_factory=SimpleQueue)
 
 
 @dataclass(slots=True, eq=False)
@@ -155,9 +182,9 @@ class _Desk:
 
     scheduler: Scheduler
     size: int
-    callers: deque[_Caller] = field(default_factory=deque)
+    orders: deque[_Order] = field(default_factory=deque)
     """Those of whom texts wait, in the order in which they are next."""
-    owners: dict[Sequence, _Caller] = field(default_factory=dict)
+    owners: dict[Sequence, _Order] = field(default_factory=dict)
     """Whose the texts are that the scheduler has."""
     is_closed: bool = False
     calm: int = 0
@@ -169,21 +196,21 @@ class _Desk:
     def waiting(self) -> int:
         """How many texts are not in the batch yet."""
         with self.changed:
-            return sum(len(one.waiting) for one in self.callers) + len(self.scheduler.waiting)
+            return sum(len(one.waiting) for one in self.orders) + len(self.scheduler.waiting)
 
-    def submit(self, caller: _Caller) -> None:
-        """Take in a caller. Raises ModelError if the batch is closed."""
+    def submit(self, order: _Order) -> None:
+        """Take in an order. Raises ModelError if the batch is closed."""
         with self.changed:
             if self.is_closed or self.process != os.getpid():
                 where = "closed" if self.is_closed else "in another process"
                 raise ModelError(f"The running batch of {self.scheduler.model.name} is {where}. Make one here.")
-            self.callers.append(caller)
+            self.orders.append(order)
             self.changed.notify_all()
 
-    def cancel(self, caller: _Caller, unfinished: set[Sequence]) -> None:
-        """Let the texts of a caller leave that are left."""
+    def cancel(self, order: _Order, unfinished: set[Sequence]) -> None:
+        """Let the texts of an order leave that are unfinished."""
         with self.changed:
-            caller.waiting.clear()
+            order.waiting.clear()
             for one in unfinished:
                 one.error = _left()
 
@@ -217,40 +244,40 @@ class _Desk:
         Returns whether there is anything to do.
         """
         with self.changed:
-            while not self.callers and not self.scheduler.is_busy:
+            while not self.orders and not self.scheduler.is_busy:
                 if self.is_closed:
                     return False
                 self.changed.wait()
             room = self.scheduler.size - len(self.scheduler.live) - len(self.scheduler.waiting)
-            while self.callers and room > 0:
-                caller = self.callers.popleft()
-                if caller.waiting:  # it is still there
-                    one = caller.waiting.popleft()
-                    self.owners[one] = caller
+            while self.orders and room > 0:
+                order = self.orders.popleft()
+                if order.waiting:  # it is still there
+                    one = order.waiting.popleft()
+                    self.owners[one] = order
                     self.scheduler.waiting.append(one)
-                    self.callers.append(caller)
+                    self.orders.append(order)
                     room -= 1
             return True
 
     def _tell(self, ended: list[Sequence]) -> None:
         """Tell callers which of their texts have ended."""
-        news: dict[_Caller, list[Sequence]] = {
-            self.owners[one]: [] for one in self.scheduler.live if self.owners[one].is_watching
+        news: dict[_Order, list[Sequence]] = {
+            self.owners[one]: [] for one in self.scheduler.live if self.owners[one].is_watched
         }
         for one in ended:
             news.setdefault(self.owners.pop(one), []).append(one)
-        for caller, texts in news.items():
-            caller.news.put(texts)
+        for order, texts in news.items():
+            order.news.put(texts)
 
     def _fail(self, error: Exception) -> None:
         """Tell the callers of all texts in the batch that there will be none, and begin an empty one."""
         with self.changed:
-            callers = {*self.owners.values()}
+            orders = {*self.owners.values()}
             self.owners.clear()
             self.scheduler.abandon()
-            for caller in callers:
-                caller.waiting.clear()
-                caller.news.put(_copied(error))
+            for order in orders:
+                order.waiting.clear()
+                order.news.put(_copied(error))
 
 
 def _left() -> ModelError:

@@ -20,7 +20,7 @@ from structured import Extractor, GenerationError, ModelError, Regex
 from structured.automata import RegularAutomaton
 from structured.decoding.generate import as_completed, generate, stream
 from structured.decoding.requests import Generation, Request
-from structured.decoding.running_batch import RunningBatch
+from structured.decoding.running_batch import Caller, RunningBatch
 from structured.decoding.sampling import Sampler
 from structured.errors import OutOfMemoryError, PatternError, StructuredError
 from structured.index.guide import Guide
@@ -128,21 +128,24 @@ def test_a_caller_that_leaves_frees_its_rows() -> None:
 def test_one_caller_leaves_from_another_thread_and_the_others_stay() -> None:
     """As a server does when a client hangs up: whoever waits for the text is told, and its row is free at once."""
     model = FunctionModel(random_logits(len(TOKENIZER.tokens)), TOKENIZER)
-    endless = repeat(chars("ab"), 100_000, 100_000)
     sampler = Sampler()
+
+    def write(caller: Caller, number: int, letters: int) -> Generation:
+        with caller:
+            asked = request(batch, repeat(chars("ab"), letters, letters), number, sampler, tokens=2 * letters)
+            return generate(batch, [asked], sampler)[0]
+
+    one, other = Caller(), Caller()
     with running(Slow(model), 2) as batch, ThreadPoolExecutor(2) as pool:
-        one, other = batch.caller(), batch.caller()
-        hung_up = pool.submit(generate, one, [request(batch, endless, 0, sampler, tokens=200_000)], sampler)
-        stays = pool.submit(
-            generate, other, [request(batch, repeat(chars("ab"), 99, 99), 1, sampler, tokens=200)], sampler
-        )
+        hung_up, stays = pool.submit(write, one, 0, 100_000), pool.submit(write, other, 1, 99)
         wait_until(lambda: batch.live == 2)
         one.leave()
         with pytest.raises(ModelError, match="has left"):
             hung_up.result()
-        assert len(stays.result()[0].text) == 99
-        (again,) = generate(one, [request(batch, LETTERS, 2, sampler)], sampler)
-        assert len(again.text) == 10
+        assert len(stays.result().text) == 99
+        with pytest.raises(ModelError, match="has left"):
+            write(one, 2, 10)
+        assert len(write(Caller(), 2, 10).text) == 10
 
 
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
@@ -239,11 +242,8 @@ def test_a_fork_is_told_that_the_thread_stayed_behind() -> None:
 
 def test_dropped_it_ends_its_thread() -> None:
     batch = RunningBatch(FunctionModel(random_logits(len(TOKENIZER.tokens)), TOKENIZER))
-    caller = batch.caller()
+    assert len(generate(batch, [request(batch, LETTERS, 2, Sampler())], Sampler())[0].text) == 10
     del batch
-    gc.collect()
-    assert len(generate(caller, [request(caller, LETTERS, 2, Sampler())], Sampler())[0].text) == 10
-    del caller
     gc.collect()
     wait_until(lambda: not any(thread.name.startswith("running batch") for thread in threading.enumerate()))
 
