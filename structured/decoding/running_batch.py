@@ -136,7 +136,7 @@ class Caller:
     def __init__(self) -> None:
         self.has_left = False
         self._waits: set[_News] = set()
-        self._token: Token[Caller] | None = None
+        self._token: Token[Caller | None] | None = None
 
     def __enter__(self) -> Self:
         self._token = _caller.set(self)
