@@ -6,6 +6,7 @@ import numpy as np
 from doubles import spell
 
 from structured.automata import DEAD, Automaton
+from structured.automata.protocol import WHOLE
 from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.index.masks import unpack
@@ -65,3 +66,22 @@ def write(guide: Guide, rng: random.Random, *, eager: bool = False, limit: int =
         guide.advance(token_ids[-1])
         assert len(token_ids) <= limit
     return spell(guide.index.vocabulary.tokens, token_ids)
+
+
+def random_text(automaton: Automaton, rng: random.Random, *, length: int = 60) -> str:
+    """Return a text of an automaton: random bytes, and past some length those of a shortest completion."""
+    state, written = automaton.start, bytearray()
+    while True:
+        is_long = len(written) >= length
+        automaton.expand(state)
+        row = automaton.table[state, :WHOLE]
+        choices = np.flatnonzero(row > DEAD).tolist()
+        if automaton.accepts(state) and (is_long or not choices or rng.random() < 0.1):
+            return written.decode()
+        if is_long:
+            least = min(int(automaton.distances[row[byte]]) for byte in choices)
+            choices = [byte for byte in choices if automaton.distances[row[byte]] == least]
+        elif rng.random() < 0.7:  # else nearly all characters are beyond ASCII
+            choices = [byte for byte in choices if byte < 0x80] or choices
+        written.append(rng.choice(choices))
+        state = automaton.step(state, written[-1])
