@@ -7,7 +7,8 @@ from importlib.resources import files
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, overload
 
-from structured.automata import Automaton
+from structured.automata import Automaton, RegularAutomaton
+from structured.automata.protocol import accepts_text
 from structured.errors import arguments
 from structured.errors.values import described
 from structured.output_types.output_type import Description, OutputType
@@ -140,6 +141,31 @@ class Grammar(OutputType[T]):
 
         return Grammar(text, indenter=PythonIndenter(), name=SHIPPED[name], description=SHIPPED[name])
 
+    @classmethod
+    def from_gbnf(
+        cls, grammar: str, root: str = "root", *, name: str = "Grammar", description: str | None = None
+    ) -> "Grammar[str]":
+        r"""Return the texts of a grammar in GBNF, the language of llama.cpp.
+
+        https://github.com/ggml-org/llama.cpp/blob/master/grammars/README.md describes it. There is no lexer: rules are
+        over characters, and a text may be read in several ways. A rule may contain itself, but not begin with itself.
+
+        >>> from structured import Grammar
+        >>> Grammar.from_gbnf('''root ::= "(" root ")" | [a-z]+''').parse("((x))")
+        '((x))'
+
+        Parameters:
+            grammar: The grammar.
+            root: The rule that a whole text is.
+            name: What the answer is called in messages.
+            description: What the prompt shows in place of the grammar, which may be long.
+
+        Raises:
+            GrammarError: The grammar cannot be read, has no text, or has something unsupported: a rule that begins with
+                itself, tokens of a vocabulary. The place is marked.
+        """
+        return _OfGbnf(grammar, root, name=name, description=description)
+
     def __repr__(self) -> str:
         return f"Grammar({self.name!r}, start={self.start!r})"
 
@@ -210,6 +236,39 @@ class Grammar(OutputType[T]):
             "description": self._description,
         }
         return _remade, (self.grammar, self.start, options)
+
+
+class _OfGbnf(Grammar[str]):
+    """The texts of a grammar in GBNF."""
+
+    def __init__(self, grammar: str, start: str, *, name: str, description: str | None) -> None:
+        super().__init__(grammar, start, name=name, description=description)
+        from structured.automata.grammar.gbnf import read_gbnf
+
+        self._pattern = read_gbnf(grammar, start)
+
+    @cached_property
+    def _automaton(self) -> Automaton:
+        return RegularAutomaton(self._pattern)
+
+    def parse(self, text: str) -> str:
+        """Return a text. Raises ValueError if the grammar has none such."""
+        if not accepts_text(self.automaton(), text):
+            raise ValueError("the grammar has no such text")
+        return text
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of the grammar."""
+        return sha256(f"gbnf {super().digest}".encode()).hexdigest()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _remade_of_gbnf, (self.grammar, self.start, self.name, self._description)
+
+
+def _remade_of_gbnf(grammar: str, start: str, name: str, description: str | None) -> Grammar[str]:
+    """Return an unpickled grammar in GBNF."""
+    return _OfGbnf(grammar, start, name=name, description=description)
 
 
 def _remade(grammar: str, start: str, options: dict[str, Any]) -> "Grammar[Any]":

@@ -1,0 +1,355 @@
+"""GBNF, the grammar language of llama.cpp, read as a pattern whose rules refer to each other.
+
+https://github.com/ggml-org/llama.cpp/blob/master/grammars/README.md describes it. Its rules are over characters,
+without a lexer: what Lark would need a token for is several ways of reading on. So the tables of an LALR(1) parser do
+not fit, and the automaton of a pattern does, which follows all ways at once and keeps what is open on a stack.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NoReturn
+
+from structured.errors import GrammarError
+from structured.errors.recursion import deep
+from structured.regex import (
+    EMPTY,
+    Alternation,
+    Concat,
+    Literal,
+    Pattern,
+    Reference,
+    Repeat,
+    alternation,
+    char_set,
+    concat,
+    literal,
+    productive_nodes,
+    repeat,
+)
+from structured.regex.character_sets import MAX_CODE_POINT, Range
+from structured.regex.syntax import ANY_CHARACTER
+
+_NAME = re.compile(r"[A-Za-z0-9-]+")
+
+_BLANK = re.compile(r"(?:[ \t]|#[^\r\n]*)*")
+"""What means nothing, comments included; `_SPACE` has line breaks as well."""
+
+_SPACE = re.compile(r"(?:[ \t\r\n]|#[^\r\n]*)*")
+
+_COUNTS = re.compile(r"\{[ \t]*([0-9]+)[ \t]*(?:(,)[ \t]*([0-9]*)[ \t]*)?\}")
+
+_ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "\\": "\\", '"': '"', "[": "[", "]": "]"}
+
+_DIGITS = {"x": 2, "u": 4, "U": 8}
+"""How many digits of base 16 follow an escape."""
+
+MAX_REPEATED = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class _Use:
+    """Where a rule is named."""
+
+    name: str
+    position: int
+
+
+def read_gbnf(text: str, root: str = "root") -> Pattern:
+    """Return the texts of a grammar.
+
+    `root ::= "(" root ")" | "x"` → a pattern that refers to itself
+
+    Raises GrammarError, with the place, where the grammar cannot be read, names a rule that it does not have, or has a
+    rule that begins with itself; and where it has no text.
+    """
+    reader = _Reader(text)
+    rules = reader.rules()
+    if root not in rules:
+        raise GrammarError(f"There is no rule {root!r}", text=text, remedy="Name the rule that a whole text is.")
+    reader.check_names()
+    reader.check_left_recursion()
+    return _with_texts(rules, reader, root)
+
+
+def _with_texts(rules: dict[str, Pattern], reader: "_Reader", root: str) -> Pattern:
+    """Return the rule of a whole text, after leaving out of all rules what no text matches."""
+    productive = productive_nodes(rules[root])
+    if id(rules[root]) not in productive:
+        raise reader.error("The grammar has no text", reader.places[root], "Let some text end.")
+    kept = {name: _pruned(rule, productive) for name, rule in rules.items() if id(rule) in productive}
+    rules.clear()
+    rules.update(kept)  # in place, since references look here
+    return rules[root]
+
+
+@deep
+def _pruned(node: Pattern, productive: set[int]) -> Pattern:
+    """Return a productive node without options that no text matches."""
+    match node:
+        case Alternation(options):
+            return alternation(*(_pruned(option, productive) for option in options if id(option) in productive))
+        case Concat(parts):
+            return concat(*(_pruned(part, productive) for part in parts))
+        case Repeat(item, minimum, maximum):
+            return repeat(_pruned(item, productive), minimum, maximum) if id(item) in productive else EMPTY
+        case _:
+            return node
+
+
+class _Reader:
+    """Reads a grammar by recursive descent."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.position = 0
+        self.definitions: dict[str, Pattern] = {}
+        self.places: dict[str, int] = {}
+        """Where each rule is defined."""
+        self.uses: list[_Use] = []
+
+    def error(self, problem: str, position: int, remedy: str) -> GrammarError:
+        """Return the error that says what is wrong, and where."""
+        before = self.text[:position].split("\n")
+        return GrammarError(problem, text=self.text, place=(len(before), len(before[-1]) + 1), remedy=remedy)
+
+    def fail(self, problem: str, remedy: str = "Correct the grammar.") -> NoReturn:
+        raise self.error(problem, self.position, remedy)
+
+    def take(self, sign: str) -> bool:
+        """Read a sign, if it comes next."""
+        found = self.text.startswith(sign, self.position)
+        self.position += len(sign) * found
+        return found
+
+    def skip(self, *, lines: bool) -> None:
+        """Read blanks and comments, and line breaks if these mean nothing here."""
+        found = (_SPACE if lines else _BLANK).match(self.text, self.position)
+        assert found is not None, "it matches the empty text"
+        self.position = found.end()
+
+    def rules(self) -> dict[str, Pattern]:
+        """Read all rules."""
+        self.skip(lines=True)
+        while self.position < len(self.text):
+            start = self.position
+            name = self.name()
+            if name is None:
+                self.fail("A rule begins with a name of letters, digits and dashes")
+            if name in self.places:
+                raise self.error(f"The rule {name!r} is defined twice", start, "Leave one out, or name it differently.")
+            self.places[name] = start
+            self.skip(lines=False)
+            if not self.take("::="):
+                self.fail(f"'::=' is missing behind the name {name!r}")
+            self.skip(lines=True)
+            self.definitions[name] = self.alternatives(nested=False)
+            if self.position < len(self.text) and self.text[self.position] not in "\r\n":
+                self.fail(f"{self.text[self.position]!r} continues no rule")
+            self.skip(lines=True)
+        return self.definitions
+
+    def name(self) -> str | None:
+        """Read the name of a rule, if one comes next."""
+        found = _NAME.match(self.text, self.position)
+        self.position = self.position if found is None else found.end()
+        return None if found is None else found[0]
+
+    @deep
+    def alternatives(self, *, nested: bool) -> Pattern:
+        """Read sequences with bars between them; in parentheses, lines may break anywhere."""
+        options = [self.sequence(nested=nested)]
+        while self.take("|"):
+            self.skip(lines=True)
+            options.append(self.sequence(nested=nested))
+        return alternation(*options)
+
+    def sequence(self, *, nested: bool) -> Pattern:
+        """Read items, one after the other, perhaps none."""
+        parts: list[Pattern] = []
+        while (item := self.item()) is not None:
+            parts.append(self.repeated(item))
+            self.skip(lines=nested)
+        if self.position < len(self.text) and self.text[self.position] in "*+?{":
+            self.fail("There is nothing to repeat")
+        return concat(*parts)
+
+    def item(self) -> Pattern | None:
+        """Read a text, a set of characters, the name of a rule or a group, if one comes next."""
+        start = self.position
+        if self.take('"'):
+            return literal("".join(self.characters('"')))
+        if self.take("["):
+            return self.character_class()
+        if self.take("("):
+            self.skip(lines=True)
+            inside = self.alternatives(nested=True)
+            if not self.take(")"):
+                self.fail("A parenthesis is not closed")
+            return inside
+        if self.take("."):
+            return ANY_CHARACTER
+        if self.text.startswith(("<", "!<"), start):
+            self.fail("Tokens of a vocabulary are unsupported", "Write the text of the token.")
+        name = self.name()
+        if name is None:
+            return None
+        self.uses.append(_Use(name, start))
+        return Reference(name, self.definitions)
+
+    def repeated(self, item: Pattern) -> Pattern:
+        """Read the signs that repeat an item, and return it with them."""
+        while True:
+            self.skip(lines=False)
+            start = self.position
+            if self.take("*"):
+                item = repeat(item, 0, None)
+            elif self.take("+"):
+                item = repeat(item, 1, None)
+            elif self.take("?"):
+                item = repeat(item, 0, 1)
+            elif found := _COUNTS.match(self.text, start):
+                self.position = found.end()
+                item = self.counted(item, found, start)
+            elif self.take("{"):
+                raise self.error("A repetition is malformed", start, "Write {2}, {2,} or {2,5}.")
+            else:
+                return item
+
+    def counted(self, item: Pattern, found: re.Match[str], start: int) -> Pattern:
+        """Return an item as often as braces say."""
+        least = int(found[1])
+        most = least if found[2] is None else int(found[3]) if found[3] else None
+        if max(least, most or 0) > MAX_REPEATED or (most is not None and most < least):
+            raise self.error(
+                "A repetition has its numbers in the wrong order, or is too large",
+                start,
+                f"Give the smaller first, and none above {MAX_REPEATED:,}.",
+            )
+        return repeat(item, least, most)
+
+    def characters(self, end: str) -> list[str]:
+        """Read characters up to a sign, and the sign."""
+        found: list[str] = []
+        while not self.take(end):
+            found.append(self.character())
+        return found
+
+    def character(self) -> str:
+        """Read a character or an escape."""
+        start = self.position
+        if start >= len(self.text) or self.text[start] in "\r\n":
+            self.fail("A text or a set of characters is not closed")
+        self.position += 1
+        if self.text[start] != "\\":
+            return self.text[start]
+        sign = self.text[self.position : self.position + 1]
+        self.position += 1
+        if sign in _ESCAPES:
+            return _ESCAPES[sign]
+        digits = self.text[self.position : self.position + _DIGITS.get(sign, 0)]
+        if sign not in _DIGITS or not re.fullmatch(f"[0-9A-Fa-f]{{{_DIGITS[sign]}}}", digits):
+            raise self.error("An escape is unknown or malformed", start, 'Write \\n, \\\\, \\", \\x0a, \\u00e9, …')
+        self.position += len(digits)
+        code_point = int(digits, 16)
+        if code_point > MAX_CODE_POINT or 0xD800 <= code_point <= 0xDFFF:
+            raise self.error("An escape is no character", start, "Write one of Unicode that is no surrogate.")
+        return chr(code_point)
+
+    def character_class(self) -> Pattern:
+        """Read a set of characters behind its bracket."""
+        start = self.position - 1
+        negated = self.take("^")
+        ranges: list[Range] = []
+        while not self.take("]"):
+            low = high = ord(self.character())
+            if self.text.startswith("-", self.position) and not self.text.startswith("-]", self.position):
+                self.position += 1
+                high = ord(self.character())
+            if high < low:
+                raise self.error("A range of characters is in the wrong order", start, "Give the smaller first.")
+            ranges.append((low, high))
+        if not ranges and not negated:
+            raise self.error("A set has no character", start, "Name one.")
+        return char_set(*ranges, negated=negated)
+
+    def check_names(self) -> None:
+        """Raise GrammarError for a name that no rule has."""
+        for use in self.uses:
+            if use.name not in self.definitions:
+                raise self.error(f"There is no rule {use.name!r}", use.position, "Define it, or correct the name.")
+
+    def check_left_recursion(self) -> None:
+        """Raise GrammarError for a rule that may begin with itself."""
+        empty = _rules_that_may_be_empty(self.definitions)
+        firsts = {name: _first_rules(rule, empty) for name, rule in self.definitions.items()}
+        for name in self.definitions:
+            reached = _reached(name, firsts)
+            if name in reached:
+                raise self.error(
+                    f"The rule {name!r} may begin with itself",
+                    self.places[name],
+                    'Write a repetition: sum ::= term ("+" term)* in place of sum ::= term | sum "+" term.',
+                )
+
+
+def _rules_that_may_be_empty(rules: Mapping[str, Pattern]) -> set[str]:
+    """Return the rules that match the empty text."""
+    found: set[str] = set()
+    before = -1
+    while before < len(found):
+        before = len(found)
+        found |= {name for name, rule in rules.items() if _may_be_empty(rule, found)}
+    return found
+
+
+@deep
+def _may_be_empty(node: Pattern, empty: set[str]) -> bool:
+    match node:
+        case Literal(text):
+            return not text
+        case Reference(name):
+            return name in empty
+        case Repeat(item, minimum):
+            return minimum == 0 or _may_be_empty(item, empty)
+        case Concat(parts):
+            return all(_may_be_empty(part, empty) for part in parts)
+        case Alternation(options):
+            return any(_may_be_empty(option, empty) for option in options)
+        case _:
+            return "" in getattr(node, "texts", ())
+
+
+@deep
+def _first_rules(node: Pattern, empty: set[str]) -> set[str]:
+    """Return the rules with which a text of a node may begin, before any character of it."""
+    match node:
+        case Reference(name):
+            return {name}
+        case Repeat(item):
+            return _first_rules(item, empty)
+        case Alternation(options):
+            return set[str]().union(*(_first_rules(option, empty) for option in options))
+        case Concat(parts):
+            return _first_of(parts, empty)
+        case _:
+            return set()
+
+
+def _first_of(parts: Sequence[Pattern], empty: set[str]) -> set[str]:
+    found: set[str] = set()
+    for part in parts:
+        found |= _first_rules(part, empty)
+        if not _may_be_empty(part, empty):
+            break
+    return found
+
+
+def _reached(name: str, firsts: Mapping[str, set[str]]) -> set[str]:
+    """Return the rules with which a text of a rule may begin, directly or through others."""
+    found: set[str] = set()
+    border = set(firsts[name])
+    while border:
+        found |= border
+        border = set[str]().union(*(firsts[one] for one in border)) - found
+    return found
