@@ -238,7 +238,7 @@ class _Reader:
     def character(self) -> str:
         """Read a character or an escape."""
         start = self.position
-        if start >= len(self.text) or self.text[start] in "\r\n":
+        if start >= len(self.text):
             self.fail("A text or a set of characters is not closed")
         self.position += 1
         if self.text[start] != "\\":
