@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, overload
 
 from structured.automata import Automaton, RegularAutomaton
 from structured.automata.protocol import accepts_text
-from structured.errors import arguments
+from structured.errors import GrammarError, arguments
 from structured.errors.values import described
 from structured.output_types.output_type import Description, OutputType
 
@@ -172,8 +172,13 @@ class Grammar(OutputType[T]):
     @cached_property
     def _read(self) -> "tuple[Lark, Tables]":
         from structured.automata.grammar.lark_grammar import read_grammar
+        from structured.automata.grammar.llguidance_variant import refuse_additions
 
-        return read_grammar(self.grammar, self.start, indenter=self._indenter, import_paths=self._import_paths)
+        try:
+            return read_grammar(self.grammar, self.start, indenter=self._indenter, import_paths=self._import_paths)
+        except GrammarError:
+            refuse_additions(self.grammar)
+            raise
 
     @cached_property
     def _automaton(self) -> Automaton:

@@ -1,4 +1,4 @@
-"""Grammars in GBNF: the texts of random ones are those that a set of texts grown rule by rule has."""
+"""Grammars of others. Those in GBNF: the texts of random ones are those that a set of texts grown rule by rule has."""
 
 import itertools
 import json
@@ -230,3 +230,32 @@ def test_a_grammar_is_asked_for_and_pickled():
     assert again.parse("[]") == "[]"
     assert (again.name, again.digest, again.describe()) == ("List", output_type.digest, output_type.describe())
     assert output_type.digest != Grammar(JSON, "array", name="List", description="a list").digest
+
+
+@pytest.mark.parametrize(
+    ("grammar", "addition", "place"),
+    [
+        ('start: "a" %json {"type": "null"}', "%json", (1, 12)),
+        ('start: x // %json\nx: %regex {"substring_chars": "abc"}', "%regex", (2, 4)),
+        ('start: text\ntext[stop="."]: /.*/', '[stop="."]', (2, 5)),
+        ("start: TEXT\nTEXT[lazy]: /.*/", "[lazy]", (2, 5)),
+        ("start: text\ntext[max_tokens=5]: /.*/", "[max_tokens=5]", (2, 5)),
+        ('start: <[12,13-20]> "a"', "<[12,13-20]>", (1, 8)),
+        ('start: <|end|> "a"', "<|end|>", (1, 8)),
+        ("start: <think>", "<think>", (1, 8)),
+    ],
+)
+def test_what_llguidance_has_added_to_lark_is_refused_by_its_name(grammar, addition, place):
+    with pytest.raises(GrammarError, match="of llguidance's variant") as caught:
+        Grammar(grammar).check()
+    assert repr(addition) in str(caught.value)
+    assert caught.value.place == place
+
+
+def test_texts_that_look_like_additions_are_none():
+    """Lark's own optional parts, too; and another mistake is told as before."""
+    grammar = r'start: "%json" /<think>/ "[lazy]" [stop]\nstop: "<|end|>"'.replace("\\n", "\n")
+    assert Grammar(grammar).parse("%json<think>[lazy]") == "%json<think>[lazy]"
+    with pytest.raises(GrammarError) as caught:
+        Grammar(grammar + "\nother: (").check()
+    assert "llguidance" not in str(caught.value)
