@@ -5,6 +5,7 @@ import copy
 import enum
 import random
 import re
+import runpy
 import shlex
 import subprocess
 import sys
@@ -20,7 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from walks import random_text
 
-from structured import CommandLine, Description, SchemaError, extract
+from structured import CommandLine, Description, SchemaError, extract, load_model
 from structured.automata.protocol import accepts_text
 from structured.models import ScriptedModel
 from structured.output_types.command_line import click_command
@@ -543,3 +544,29 @@ def test_a_line_is_extracted():
         CommandLine(image_parser()), "Halve the picture in.png.", model=ScriptedModel("convert in.png --scale 0.5")
     )
     assert found.scale == 0.5
+
+
+# The literature
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "literature" / "image_converter.py"
+
+
+def shown_by_example() -> list[str]:
+    docstring = runpy.run_path(str(EXAMPLE))["__doc__"]
+    return [line.removeprefix("    ") for line in docstring.splitlines() if line.startswith("    ")][1:]
+
+
+def test_the_image_converter_prints_what_it_shows(capsys):
+    """Given the lines that the model of its docstring wrote."""
+    shown = shown_by_example()
+    written = dict(zip(shown[::3], shown[1::3], strict=True))
+    model = ScriptedModel(lambda prompt: next(line.strip() for wish, line in written.items() if wish in prompt))
+    runpy.run_path(str(EXAMPLE))["main"](model, beams=1)
+    assert capsys.readouterr().out.splitlines() == shown
+
+
+@pytest.mark.slow
+@pytest.mark.real_model
+def test_the_image_converter_prints_what_smollm2_makes_of_it(capsys, real_model):
+    runpy.run_path(str(EXAMPLE))["main"](load_model(str(real_model)))
+    assert capsys.readouterr().out.splitlines() == shown_by_example()
