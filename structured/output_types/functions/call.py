@@ -68,7 +68,7 @@ class Call(Generic[R]):
         by_position, by_name = signature_of(self.function).bound(self.arguments)
         return self.function(*by_position, **by_name)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_data(self) -> dict[str, Any]:
         """Return the call as plain JSON data: `{"name": …, "arguments": {…}}`."""
         arguments = self.arguments
         if not isinstance(self.function, Tool):
@@ -80,7 +80,7 @@ class Call(Generic[R]):
 
         `{"id": "call_1", "type": "function", "function": {"name": "weather", "arguments": '{"city": "Porto"}'}}`
         """
-        written = self.to_json()
+        written = self.to_data()
         arguments = json.dumps(written[ARGUMENTS], ensure_ascii=False)
         return {
             "id": f"call_{uuid4().hex[:24]}" if id is None else id,
@@ -90,7 +90,7 @@ class Call(Generic[R]):
 
     __pydantic_serializer__ = SchemaSerializer(
         core_schema.any_schema(
-            serialization=core_schema.plain_serializer_function_ser_schema(lambda call: call.to_json())
+            serialization=core_schema.plain_serializer_function_ser_schema(lambda call: call.to_data())
         )
     )
     """How Pydantic writes it, inside of an extraction or a record."""

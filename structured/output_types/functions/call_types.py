@@ -51,8 +51,8 @@ class Choices:
     def plain(self, value: Any) -> Any:
         """Return calls as plain data; what is no call is left as it is."""
         if self.parallel and isinstance(value, list | tuple):
-            return [one.to_json() if isinstance(one, Call) else one for one in value]
-        return value.to_json() if isinstance(value, Call) else value
+            return [one.to_data() if isinstance(one, Call) else one for one in value]
+        return value.to_data() if isinstance(value, Call) else value
 
     def check(self) -> None:
         """Raise SchemaError for a function of which no call can be written: a union leaves out what nothing matches."""
