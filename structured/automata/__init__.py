@@ -1,7 +1,17 @@
 """Lazy deterministic automata over bytes."""
 
 from structured.automata.program import Foundation
-from structured.automata.protocol import DEAD, UNKNOWN, WHOLE, Automaton, StringRun
+from structured.automata.protocol import AUTOMATON_ERRORS, DEAD, UNKNOWN, WHOLE, Automaton, StringRun
 from structured.automata.regular import Limits, RegularAutomaton
 
-__all__ = ["DEAD", "UNKNOWN", "WHOLE", "Automaton", "Foundation", "Limits", "RegularAutomaton", "StringRun"]
+__all__ = [
+    "AUTOMATON_ERRORS",
+    "DEAD",
+    "UNKNOWN",
+    "WHOLE",
+    "Automaton",
+    "Foundation",
+    "Limits",
+    "RegularAutomaton",
+    "StringRun",
+]

@@ -5,6 +5,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from structured.errors import GrammarError, PatternError
 from structured.vocabulary.trie import Trie
 
 DEAD = -1
@@ -12,6 +13,9 @@ DEAD = -1
 
 UNKNOWN = -2
 """A successor that has not been asked for yet."""
+
+AUTOMATON_ERRORS = PatternError, GrammarError
+"""What an automaton raises where it would take more than its limits, also in the middle of a text."""
 
 WHOLE = 0xFF
 """A byte that UTF-8 does not have: where its entry of a row is not UNKNOWN, no entry of the row is."""
@@ -38,6 +42,9 @@ class Automaton(Protocol):
 
     States are small integers, numbered in the order in which they are first reached. Every state is alive: some
     accepted text goes through it.
+
+    One that also has `is_worn` is replaced when that is true: texts that are begun go on with it, and for others its
+    output type is asked for another.
     """
 
     @property

@@ -43,8 +43,8 @@ def beam_search(
     to the last that is not, the ranking is that of a budget without end.
 
     Raises ValueError if `beams` is less than 1 or a request has thinking before its answer, OutOfMemoryError if the
-    batch is too much for the model's device, ModelError for what else the model raises, or returns, and PatternError if
-    an automaton is too much.
+    batch is too much for the model's device, ModelError for what else the model raises, or returns, and PatternError or
+    GrammarError if an automaton is too much.
     """
     if beams < 1:
         raise ValueError(f"beams is {beams}; it must be 1 or greater.")

@@ -29,8 +29,8 @@ def generate(  # noqa: PLR0913  three are options by name
 ) -> list[Generation]:
     """Write one text for each request, as `as_completed` does, and return them in the order of the requests.
 
-    Raises OutOfMemoryError if one text alone is too much for the model's device, and PatternError if its automaton is
-    too much.
+    Raises OutOfMemoryError if one text alone is too much for the model's device, and PatternError or
+    GrammarError if its automaton is too much.
     """
     texts: dict[int, Generation] = {}
     completed = as_completed(
@@ -59,7 +59,8 @@ def as_completed(  # noqa: PLR0913  three are options by name
     `jump_forward`, tokens that are known are not asked for.
 
     Where the texts are too much for the model's device, half of them are tried again. In place of a text that is too
-    much alone, or whose automaton raises PatternError, the error is yielded; the others are written all the same.
+    much alone, or whose automaton raises one of `AUTOMATON_ERRORS`, the error is yielded; the others are written all
+    the same.
 
     Raises ModelError for what the model raises, and where what it returns cannot be read.
     """

@@ -57,7 +57,7 @@ def sample_particles(
 
     The requests are not used up, nor their random numbers. Raises ValueError unless there is a temperature and at least
     one particle, OutOfMemoryError if the batch is too much for the model's device, ModelError for what else the model
-    raises, or returns, and PatternError if an automaton is too much.
+    raises, or returns, and PatternError or GrammarError if an automaton is too much.
     """
     if particles < 1:
         raise ValueError(f"particles is {particles}; it must be 1 or greater.")

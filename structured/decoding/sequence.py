@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TypeVar
 
+from structured.automata import AUTOMATON_ERRORS
 from structured.decoding.device_masks import to_host
 from structured.decoding.prompt_lookup import MAX_WORDS, Source, Window, propose
 from structured.decoding.repetition import BREAK, repeated_by
 from structured.decoding.requests import Diagnostics, Generation, Request, SampledToken
 from structured.decoding.sampling import Choice, Sampler
-from structured.errors import PatternError, StructuredError
+from structured.errors import StructuredError
 from structured.index.guide import Guide, WrongMaskError
 from structured.index.masks import Mask
 from structured.models import Logits
@@ -58,14 +59,14 @@ class Sequence:
     seconds_in_model: float = 0.0
     seconds_in_guide: float = 0.0
     error: StructuredError | None = None
-    """Why it cannot be finished: it is too much for the model's device, alone, or its automaton has a PatternError."""
+    """Why it cannot be finished: it is too much for the model's device, alone, or for its automaton."""
 
     def __post_init__(self) -> None:
         thinking, answer = self.request.thinking, self.request.guide
         self.guide, self.next_guide = (answer, None) if thinking is None else (thinking, answer)
         try:
             self._append_forced()
-        except PatternError as error:
+        except AUTOMATON_ERRORS as error:
             self.error = error
 
     def __copy__(self) -> "Sequence":
@@ -108,7 +109,7 @@ class Sequence:
         """
         try:
             return self.guide.ample_mask(), self.guide.mask()
-        except PatternError as error:
+        except AUTOMATON_ERRORS as error:
             self.error = error
             return None
 
@@ -132,7 +133,7 @@ class Sequence:
         """
         try:
             within = self.guide.way_out() if self.repeats(choice.token_id) else None
-        except PatternError as error:
+        except AUTOMATON_ERRORS as error:
             self.error = error
             return
         if within is not None:
@@ -165,7 +166,7 @@ class Sequence:
             self._extend(choice)
         except WrongMaskError:
             return
-        except PatternError as error:
+        except AUTOMATON_ERRORS as error:
             self.error = error
 
     def _extend(self, choice: Choice) -> None:
@@ -198,7 +199,7 @@ class Sequence:
             most, written = min(most, self.window.size), bytes(self.text[-MAX_WORDS:])
             try:
                 proposed = propose(self.guide, written, self._prompt(), most)
-            except PatternError as error:
+            except AUTOMATON_ERRORS as error:
                 self.error = error
         self.window.open(proposed)
         return len(proposed)

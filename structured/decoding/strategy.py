@@ -10,12 +10,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from structured.automata import AUTOMATON_ERRORS
 from structured.decoding.beam_search import beam_search
 from structured.decoding.generate import as_completed
 from structured.decoding.particles import sample_particles
 from structured.decoding.requests import Generation, Request
 from structured.decoding.sampling import Sampler
-from structured.errors import OutOfMemoryError, PatternError, StructuredError
+from structured.errors import OutOfMemoryError, StructuredError
 from structured.errors.arguments import check_fields, count, one_of
 from structured.models import LanguageModel
 
@@ -125,7 +126,7 @@ class Search:
         `batch_size` texts go through the model at a time, and of these at most as many as may have `batch_tokens`
         tokens together, prompts and whole budgets counted. Beams or particles of one request go together, however many.
         For a request one text of which, or one search, is alone too much for the model's device, or the automaton of
-        which raises PatternError, its error is yielded.
+        which raises an error of `AUTOMATON_ERRORS`, that error is yielded.
 
         Candidates do not depend on the batch, and with more samples there are the same as with fewer, and others.
         """
@@ -171,7 +172,7 @@ class Search:
             places = [place for place, _ in batch]
             try:
                 found = self._found(model, [request for _, request in batch], jump_forward)
-            except (OutOfMemoryError, PatternError) as error:
+            except (OutOfMemoryError, *AUTOMATON_ERRORS) as error:
                 if len(batch) == 1:
                     yield places[0], error
                 else:

@@ -49,7 +49,7 @@ def begun_index(index: Index, begun: bytes) -> Index:
     if not begun:
         return index
     made = _BEGUN.setdefault(index, {})
-    if begun not in made:
+    if begun not in made or made[begun].is_worn:
         made[begun] = related_index(index, index.automaton.with_prefix(begun.decode()))
     return made[begun]
 

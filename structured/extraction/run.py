@@ -5,6 +5,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Self
 
+from structured.automata import AUTOMATON_ERRORS
 from structured.decoding.generate import DEFAULT_BATCH_SIZE
 from structured.decoding.requests import Generation
 from structured.decoding.strategy import Search
@@ -105,9 +106,20 @@ class Run:
                 yield from (works[position] for position in self._answer_long(long, outcome))
 
     def _answer(self, items: list[Item], outcome: Outcome) -> Iterator[Item]:
+        """Generate answers, and yield each item that is done.
+
+        Where an automaton fails that others may have worn out, the item is tried again alone.
+        """
+        crowded: list[Item] = []
+        yield from self._attempts(items, outcome, crowded)
+        for item in crowded:
+            item.renew()
+            yield from self._attempts([item], outcome, [])
+
+    def _attempts(self, items: list[Item], outcome: Outcome, crowded: list[Item]) -> Iterator[Item]:
         """Generate answers until there is one for each item, or no attempt is left, or the model fails.
 
-        Yields each item that is done.
+        Yields each item that is done. One that others may have left no room goes to `crowded`.
         """
         pending = dict.fromkeys(items)
         for attempt in range(self.acceptance.retries + 1):
@@ -116,20 +128,28 @@ class Run:
                     item.repair = None  # the last attempt is at the whole answer
             for item, candidates in self._candidates(list(pending), attempt, outcome):
                 if isinstance(candidates, StructuredError):
-                    _fail(item, candidates, outcome)
-                elif not self.accept(item, candidates, outcome, attempt):
-                    continue
-                del pending[item]
-                yield item
-        for item in list(pending):
+                    del pending[item]
+                    if _is_crowded(item, candidates):
+                        crowded.append(item)
+                    else:
+                        _fail(item, candidates, outcome)
+                        yield item
+                elif self.accept(item, candidates, outcome, attempt):
+                    del pending[item]
+                    yield item
+        yield from self._conclude(list(pending), outcome)
+        self.save(items)
+
+    def _conclude(self, items: list[Item], outcome: Outcome) -> Iterator[Item]:
+        """Take the uncertain answers of items that have no better one; the others fail, unless the model did."""
+        for item in items:
             if item.uncertain is not None:
                 self._finish(item, item.uncertain, outcome)
-                del pending[item]
                 yield item
-        for item in pending if outcome.stopped is None else ():
-            _fail(item, item.rejection(), outcome)
-            yield item
-        self.save(items)
+        for item in items if outcome.stopped is None else ():
+            if item.uncertain is None:
+                _fail(item, item.rejection(), outcome)
+                yield item
 
     def _answer_long(self, documents: list[LongDocument], outcome: Outcome) -> Iterator[int]:
         """Answer the chunks of long documents, as many at a time as a window has, and merge what they say.
@@ -234,6 +254,11 @@ def _next_part(document: LongDocument, outcome: Outcome) -> Item | None:
         document.is_over = True
         outcome.fail(position, windows.error_of_document(error, document.task, position, is_single=is_single))
         return None
+
+
+def _is_crowded(item: Item, error: StructuredError) -> bool:
+    """Tell whether an item failed in an automaton that texts before it may have worn out."""
+    return isinstance(error, AUTOMATON_ERRORS) and item.guide.index.is_worn and not item.is_renewed
 
 
 def _fail(item: Item, error: StructuredError, outcome: Outcome) -> None:

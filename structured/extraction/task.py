@@ -21,7 +21,7 @@ from structured.extraction.documents.chunks import Chunk
 from structured.extraction.documents.document import DocumentLike, read_document
 from structured.extraction.options import Options
 from structured.extraction.prompts import chat_messages, check_characters, completion_prompt
-from structured.index.compile import compile_type
+from structured.index.compile import CompiledType, compiled_type
 from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.models import LanguageModel, calls
@@ -180,15 +180,15 @@ class Task:
 
     def index(self, document: str) -> Index:
         """Return the index of the answers to a document."""
-        return self._compiled(document) if self.output_type.depends_on_document else self._index
+        return (self._compiled(document) if self.output_type.depends_on_document else self._for_all).index()
 
     @functools.cached_property
-    def _index(self) -> Index:
-        """The index of the answers to all documents, held here: `compile_type` keeps a limited number."""
+    def _for_all(self) -> CompiledType:
+        """What has the index of the answers to all documents, held here: `compiled_type` keeps a limited number."""
         return self._compiled(None)
 
-    def _compiled(self, document: str | None) -> Index:
-        return compile_type(self.output_type, self.model.vocabulary, document=document, cache=self.cache)
+    def _compiled(self, document: str | None) -> CompiledType:
+        return compiled_type(self.output_type, self.model.vocabulary, document=document, cache=self.cache)
 
     def read_vote(self, valid: Sequence[tuple[Generation, Any]]) -> tuple[str, Any]:
         """Return what most answers say, as text and as a value, given with what is read of each."""
@@ -312,6 +312,8 @@ class Item:
     """An answer that is taken if the next attempt gives none that the model is surer of."""
     part: Part | None = None
     """The part of a long document that it is."""
+    is_renewed: bool = False
+    """Whether its answer was begun again, in an index for itself."""
 
     def count(self, candidates: Sequence[Generation]) -> None:
         """Count what an attempt took."""
@@ -323,6 +325,13 @@ class Item:
             self.usage.passes + sum(one.passes for one in figures),
         )
         self.seconds += max(one.seconds for one in figures)
+
+    def renew(self) -> None:
+        """Begin its answer again, in an index whose automaton is not worn."""
+        self.index = self.task.index(self.document)
+        self.guide = self.task.guide(self.index, self.healed, self.max_tokens)
+        self.repair = None
+        self.is_renewed = True
 
     def rejection(self) -> GenerationError:
         """Return its error where every answer was rejected."""

@@ -1,8 +1,10 @@
 """The index of an output type over a vocabulary, kept in memory and on disk."""
 
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from threading import Lock
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -31,7 +33,30 @@ def compile_type(
     `document` is for types that depend on it; nothing of them is kept on disk. With `cache`, the index of any other
     type also starts with what other processes have learned.
     """
+    return compiled_type(output_type, vocabulary, document=document, cache=cache).index()
+
+
+def compiled_type(
+    output_type: OutputType[Any], vocabulary: Vocabulary, *, document: str | None = None, cache: bool = False
+) -> "CompiledType":
+    """Return what has the index of a type, also when that becomes another one; see `compile_type`."""
     return _compiled(_Same(output_type), vocabulary, document, cache)
+
+
+class CompiledType:
+    """The index of a type over a vocabulary: a new one for the next text, once the automaton of the last is worn."""
+
+    def __init__(self, make: Callable[[], Index]) -> None:
+        self._make = make
+        self._index = make()
+        self._lock = Lock()
+
+    def index(self) -> Index:
+        """Return the index for another text."""
+        with self._lock:
+            if self._index.is_worn:
+                self._index = self._make()
+            return self._index
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,8 +73,12 @@ class _Same:
 
 
 @lru_cache(maxsize=KEPT_INDEXES)
-def _compiled(same: _Same, vocabulary: Vocabulary, document: str | None, cache: bool) -> Index:
-    wanted, table = same.output_type, _mask_table(vocabulary)
+def _compiled(same: _Same, vocabulary: Vocabulary, document: str | None, cache: bool) -> CompiledType:
+    return CompiledType(lambda: _new_index(same.output_type, vocabulary, document, cache))
+
+
+def _new_index(wanted: OutputType[Any], vocabulary: Vocabulary, document: str | None, cache: bool) -> Index:
+    table = _mask_table(vocabulary)
     index = Index(automaton_of(wanted, document), vocabulary, table=table, name=wanted.name)
     disk = default_cache() if cache else None
     if disk is not None:

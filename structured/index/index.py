@@ -255,6 +255,11 @@ class Index:
         return enough <= max_tokens or self._completions.fits(state, max_tokens)
 
     @property
+    def is_worn(self) -> bool:
+        """Whether its automaton has used up so much of its limits that new texts are better written with another."""
+        return bool(getattr(self.automaton, "is_worn", False))
+
+    @property
     def states_known(self) -> int:
         """The number of states whose masks are kept."""
         return len(self._masks)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from lark import Lark, Token, Transformer, Tree
     from lark.indenter import Indenter
 
+    from structured.automata.grammar.automaton import GrammarAutomaton
     from structured.automata.grammar.tables import Tables
 
 T = TypeVar("T")
@@ -181,7 +182,7 @@ class Grammar(OutputType[T]):
             raise
 
     @cached_property
-    def _automaton(self) -> Automaton:
+    def _automaton(self) -> "GrammarAutomaton":
         from structured.automata.grammar.automaton import GrammarAutomaton
 
         return GrammarAutomaton(self._read[1])
@@ -194,6 +195,8 @@ class Grammar(OutputType[T]):
     def automaton(self, document: str | None = None) -> Automaton:  # noqa: ARG002  it depends on none
         """Return the automaton of the texts. Raises GrammarError where Lark refuses the grammar, or it has no text."""
         with self._lock:
+            if self._automaton.is_worn:
+                self._automaton = self._automaton.renewed()
             return self._automaton
 
     def parse(self, text: str) -> T:

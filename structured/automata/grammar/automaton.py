@@ -28,7 +28,7 @@ from structured.automata.grammar.tables import Tables
 from structured.automata.grammar.token_walks import TokenWalk, beyond_each
 from structured.automata.opcodes import FAR
 from structured.automata.protocol import DEAD, UNKNOWN, WHOLE, StringRun
-from structured.automata.regular import LONG, Limits
+from structured.automata.regular import Limits
 from structured.errors import GrammarError
 from structured.vocabulary.trie import Trie
 
@@ -64,22 +64,22 @@ class GrammarAutomaton:
         self.absent = absent
         self.limits = limits
         self.max_searched = max_searched
-        self.seconds = 0.0
         self.lexer = (
             Lexer(tables.terminals, tables.contexts, indentation=tables.indentation) if lexer is None else lexer
         )
         self._lock = Lock()
+        self._began = 0.0
         self._walked: dict[tuple[int, int], int] = {}
         self._token_walks: dict[tuple[int, int], tuple[Trie, TokenWalk]] = {}
         self._told = {"arrivals": 0, "tokens": 0, "states": 0, "expected": 0}
         self._machine: GrammarMachine = new_machine(tables, self._widths(), absent, self._facts())
         loops, first = _loops("grammar_states"), tables.start
-        self.start = self._until_done(lambda: loops.begin(self._machine, first, self.lexer.beginning))
+        self.start = self._alone(lambda: loops.begin(self._machine, first, self.lexer.beginning))
         if self.start == DEAD:
             raise EmptyGrammarError
         for byte in reversed(prefix):
             after = self.start
-            self.start = self._until_done(lambda: loops.before(self._machine, after, byte))  # noqa: B023  called now
+            self.start = self._alone(lambda: loops.before(self._machine, after, byte))  # noqa: B023  called now
 
     def __repr__(self) -> str:
         return f"GrammarAutomaton({len(self.tables.terminals)} terminals, states={self._states_used})"
@@ -104,8 +104,17 @@ class GrammarAutomaton:
 
     def _changed(self, prefix: bytes, absent: frozenset[int]) -> "GrammarAutomaton":
         return GrammarAutomaton(
-            self.tables, prefix=prefix, absent=absent, limits=self.limits, max_searched=self.max_searched
+            self.tables,
+            prefix=prefix,
+            absent=absent,
+            limits=self.limits,
+            max_searched=self.max_searched,
+            lexer=self.lexer if self.lexer.has_room else None,
         )
+
+    def renewed(self) -> "GrammarAutomaton":
+        """Return the automaton of the same texts that has walked nothing, but for its lexer."""
+        return self._changed(self.prefix, self.absent)
 
     @property
     def table(self) -> NDArray[np.int32]:
@@ -122,6 +131,12 @@ class GrammarAutomaton:
         """The memory that the tables and what has been walked so far take."""
         return sum(int(array.nbytes) for array in self._machine)
 
+    @property
+    def is_worn(self) -> bool:
+        """Whether half of the limits is used up. Texts go on here, and new ones are better begun with another."""
+        is_large = 2 * self._states_used > self.limits.states or 2 * self.nbytes > self.limits.bytes
+        return is_large or not self.lexer.has_room
+
     def accepts(self, state: int) -> bool:
         """Tell whether the bytes read so far are a whole text of the grammar."""
         return bool(self._machine.distances[state] == 0)
@@ -134,15 +149,18 @@ class GrammarAutomaton:
         if known != UNKNOWN:
             return known
         loops = _loops("grammar_states")
-        return self._until_done(lambda: loops.step(self._machine, state, byte))
+        return self._alone(lambda: loops.step(self._machine, state, byte))
 
     def expand(self, state: int) -> None:
         """Fill the row of a state."""
         loops = _loops("grammar_states")
-        self._until_done(lambda: loops.expand(self._machine, state))
+        self._alone(lambda: loops.expand(self._machine, state))
 
     def walk(self, trie: Trie, state: int, mask: NDArray[np.uint32]) -> int:
         """Set the bits of the tokens of a trie that may follow; see the protocol."""
+        return self._alone(lambda: self._walk(trie, state, mask))
+
+    def _walk(self, trie: Trie, state: int, mask: NDArray[np.uint32]) -> int:
         found, farthest = np.zeros_like(mask), 0
         for lexer, place in self._configurations(state):
             walk = self._token_walk(trie, lexer, len(mask))
@@ -264,44 +282,48 @@ class GrammarAutomaton:
     def _states_used(self) -> int:
         return int(self._machine.sizes[_loops("grammar_machine").STATES_USED])
 
-    def _until_done(self, loop: Callable[[], int]) -> int:
-        """Return what a loop answers, after telling it what it asks for; one thread at a time."""
-        clock, machine = _loops("jit").clock, _loops("grammar_machine")
+    def _alone(self, call: Callable[[], int]) -> int:
+        """Return what a call answers, one thread at a time. It may take the seconds of the limits, and then ends."""
         with self._lock:
-            began = clock()
-            while (answer := loop()) < UNKNOWN:
-                if answer == machine.NEEDS_ROW:
-                    self._tell_row(int(self._machine.sizes[machine.ASKED]))
-                elif answer == machine.NEEDS_START:
-                    sizes = self._machine.sizes
-                    self._tell_start(int(sizes[machine.ASKED]), int(sizes[machine.ASKED_TOO]))
-                elif answer == machine.TOO_FAR:
-                    raise SearchedTooFarError
-                else:
-                    self._grow(answer)
-            seconds = clock() - began
-            self.seconds += seconds if seconds > LONG else 0.0
-            if self.seconds > self.limits.seconds:
-                raise self._too_costly(f"more than {self.limits.seconds:g} seconds to make states in")
+            self._began = _loops("jit").clock()
+            return self._until_done(call)
+
+    def _until_done(self, loop: Callable[[], int]) -> int:
+        """Return what a loop answers, after telling it what it asks for."""
+        clock, machine = _loops("jit").clock, _loops("grammar_machine")
+        while (answer := loop()) < UNKNOWN:
+            if answer == machine.NEEDS_ROW:
+                self._tell_row(int(self._machine.sizes[machine.ASKED]))
+            elif answer == machine.NEEDS_START:
+                sizes = self._machine.sizes
+                self._tell_start(int(sizes[machine.ASKED]), int(sizes[machine.ASKED_TOO]))
+            elif answer == machine.TOO_FAR:
+                raise SearchedTooFarError
+            else:
+                self._grow(answer)
+            if clock() - self._began > self.limits.seconds:
+                raise self._too_costly(f"more than {self.limits.seconds:g} seconds for one byte or mask")
         return answer
 
     def _tell_row(self, state: int) -> None:
         """Let the machine know where bytes lead the lexer from a state."""
-        row = self.lexer.row(state)
-        self._room("rows", state + 1)
-        self._tell_states()
+        with self.lexer.lock:
+            row = self.lexer.row(state)
+            self._room("rows", state + 1)
+            self._tell_states()
         self._machine.rows[state] = row
 
     def _tell_start(self, context: int, rest: int) -> None:
         """Let the machine know the state of the lexer before a token."""
-        state = self.lexer.start(context, rest)
+        with self.lexer.lock:
+            state = self.lexer.start(context, rest)
+            self._tell_states()
         starts = self._machine.starts
         if rest >= starts.shape[1]:
             wider = np.full((len(starts), 2 * rest), UNKNOWN, dtype=np.int32)
             wider[:, : starts.shape[1]] = starts
             self._machine = self._machine._replace(starts=wider)
         self._machine.starts[context, rest] = state
-        self._tell_states()
 
     def _tell_states(self) -> None:
         """Let the machine know what is new of the lexer besides."""
@@ -342,7 +364,7 @@ class GrammarAutomaton:
         loops = _loops("grammar_machine")
         if lack == loops.MORE_STATES and self._states_used >= self.limits.states:
             raise self._too_costly(f"more than {self.limits.states:,} states")
-        if 2 * self.nbytes > self.limits.bytes:
+        if self.nbytes + sum(getattr(self._machine, name).nbytes for name in loops.GROWING[lack]) > self.limits.bytes:
             raise self._too_costly(f"more than {self.limits.bytes:,} bytes")
         machine = loops.grown(self._machine, lack)
         _loops("grammar_states").rehash(machine, lack)
@@ -350,7 +372,8 @@ class GrammarAutomaton:
 
     def _too_costly(self, what: str) -> GrammarError:
         return GrammarError(
-            f"The automaton needs {what}", remedy="Repeat less in the terminals, and let them begin differently."
+            f"The automaton of the grammar needs {what}",
+            remedy="Repeat less in the terminals, and let them begin differently.",
         )
 
 

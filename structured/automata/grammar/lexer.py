@@ -11,6 +11,7 @@ next byte. A state knows nothing of the parser: the tokens that it ends with are
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from threading import Lock
 from typing import NamedTuple, TypeVar
 
 from structured.automata.grammar.expressions import Expressions
@@ -27,6 +28,9 @@ _NO_LINE = -1
 
 _PAST = -2
 """Less a terminal: what a thread has read that ended a token of it before, if the obligations it has left are met."""
+
+MAX_STATES = 20_000
+"""States of which the bytes are followed. Each takes some 20 KB, since Python makes it."""
 
 T = TypeVar("T")
 
@@ -128,6 +132,7 @@ class Lexer:
 
     With an `indentation`, each line end is a terminal of its own for each column: `line_ends + column`.
     `expected[state]` says which terminals the token may become, each with the least number of bytes that it takes.
+    Automata may share one; who calls it holds its `lock`.
     """
 
     def __init__(
@@ -161,6 +166,7 @@ class Lexer:
         self._keyword_rows: dict[int, list[int]] = {}
         self._steps: dict[_Step, _Step] = {_NO_STEP: _NO_STEP}
         self._left: dict[frozenset[Obligation], frozenset[Obligation]] = {}
+        self.lock = Lock()
         self.nothing = self._arrival(Arrival(DEAD, ()))
         self.beginning = self._rest(Rest(NO_OBLIGATIONS, self.matcher.beginning()))
 
@@ -208,8 +214,15 @@ class Lexer:
         """Return for each byte the number of the arrival that it leads to; `nothing` if it leads nowhere."""
         row = self._rows.get(state)
         if row is None:
+            if len(self._rows) >= MAX_STATES:
+                raise TooManyStatesError
             row = self._rows[state] = self._new_row(self.states[state])
         return row
+
+    @property
+    def has_room(self) -> bool:
+        """Whether no more than half of the states that there may be are followed."""
+        return 2 * len(self._rows) <= MAX_STATES
 
     def _new_row(self, state: _State) -> tuple[int, ...]:
         behind = state.rest.behind
@@ -443,3 +456,13 @@ def _node(expressions: Expressions, terminal: Terminal) -> int:
         return expressions.add(terminal.expression)
     except PatternError as error:
         raise GrammarError(f"{error.problem}, in the terminal {terminal.name}", remedy=error.remedy) from error
+
+
+class TooManyStatesError(GrammarError):
+    """The lexer has too many states."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            f"The lexer of the grammar needs more than {MAX_STATES:,} states",
+            remedy="Repeat less in the terminals, and let them begin differently.",
+        )

@@ -3,8 +3,8 @@
 from structured.automata.regular import Limits
 from structured.errors import GrammarError
 
-LIMITS = Limits(seconds=120.0)
-"""Those of other automata, but for the time: the lexer is made in Python, once for all texts."""
+LIMITS = Limits(seconds=15.0)
+"""Those of other automata, but for the time: it is that of one call, such as for a mask."""
 
 MAX_SEARCHED = 20_000
 """Configurations that one search for the shortest text passes through."""

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.automata import DEAD, Automaton
-from structured.errors import PatternError
+from structured.automata import AUTOMATON_ERRORS, DEAD, Automaton
 from structured.index.cache.arrays import Arrays, key_of
 from structured.index.cache.disk import DiskCache
 from structured.index.index import Index
@@ -140,7 +139,7 @@ def _walk_tree(automaton: Automaton, parents: NDArray[np.int32], read: NDArray[n
     """Return the state at each place of a tree, the start first; DEAD where there is none, or the time was up."""
     end = perf_counter() + WALKING_SECONDS
     states = [automaton.start]
-    with suppress(PatternError):  # the text that comes to such a state will say what is wrong
+    with suppress(*AUTOMATON_ERRORS):  # the text that comes to such a state will say what is wrong
         for parent, byte in zip(parents.tolist(), read.tolist(), strict=True):
             if perf_counter() > end:
                 break
