@@ -100,19 +100,19 @@ class GrammarError(SchemaError):
     """
 
     def __init__(self, problem: str, *, text: str = "", place: tuple[int, int] | None = None, remedy: str) -> None:
-        super().__init__(f"{problem}{_pointed_at(text, place)}", remedy=remedy)
+        where = "" if place is None else f", at line {place[0]}, column {place[1]}"
+        lines = "" if place is None else f"\n{_under_caret(*_line_of(text, place))}"
+        super().__init__(f"{problem}{where}", remedy=f"{remedy}{lines}")
         self.problem = problem
         self.place = place
+        self.remedy = remedy
 
 
-def _pointed_at(text: str, place: tuple[int, int] | None) -> str:
-    """Return the line of a place with a caret under it."""
-    if place is None:
-        return ""
-    line, column = place
+def _line_of(text: str, place: tuple[int, int]) -> tuple[str, int]:
+    """Return the line of a place, and which of its characters that is."""
     lines = text.split("\n")
-    shown = lines[line - 1] if line <= len(lines) else ""
-    return f", at line {line}, column {column}:\n    {shown}\n    {' ' * (column - 1)}^\n"
+    line, column = place
+    return lines[line - 1] if line <= len(lines) else "", column - 1
 
 
 class PatternError(StructuredError):

@@ -6,12 +6,12 @@ reduction, a keyword before a name) is decided alike here.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from structured.automata.grammar.lexer import Context, Indentation, Terminal
+from structured.automata.grammar.refusals import check_declared, check_terminals, conflict, refusal
 from structured.automata.grammar.tables import Item, Rule, Tables
-from structured.errors import GrammarError
 
 if TYPE_CHECKING:
     from lark import Lark
@@ -32,30 +32,87 @@ def read_grammar(
             **options,
             postlex=indenter,
             import_paths=list(import_paths),
-            _plugins={"LALR_Parser": _parser_class()},
+            _plugins={"LALR_Parser": _parser_class(), "ContextualLexer": _lexer_class(text)},
         )
         for lexer in {id(one): one for one in _lexers(lark).values()}.values():
             lexer.scanner  # noqa: B018  compiled here, so that what `re` refuses is refused now
+    except _ConflictError as error:
+        raise conflict(error.terminal, error.rules, *_compiled(text, start, import_paths), text) from error
     except (LarkError, re.error, ImportError, OSError, AssertionError, ValueError, RecursionError) as error:
-        raise _refusal(error, text) from error
-    return lark, _tables(lark, start, indenter)
+        raise refusal(error, text) from error
+    tables = _tables(lark, start, indenter)
+    made = set() if tables.indentation is None else {tables.indentation.indent, tables.indentation.dedent}
+    declared = range(len(tables.terminals), tables.end_symbol)
+    check_declared([tables.symbols[symbol] for symbol in declared if symbol not in made], text)
+    return lark, tables
+
+
+class _ConflictError(Exception):
+    """Two rules of Lark's may end before the same terminal."""
+
+    def __init__(self, terminal: Any, rules: Iterable[Any]) -> None:
+        super().__init__(terminal)
+        self.terminal = terminal
+        self.rules = rules
+
+
+def _compiled(text: str, start: str, import_paths: Iterable[str]) -> tuple[list[Any], list[Any]]:
+    """Return the terminals and the rules that Lark makes of a grammar."""
+    from lark.load_grammar import load_grammar
+
+    load: Any = load_grammar
+    grammar, _ = load(text, "<string>", list(import_paths), False)
+    terminals, rules, _ = grammar.compile([start], set())
+    return terminals, rules
 
 
 def _parser_class() -> type:
     """Return Lark's parser, which keeps the items of its states."""
+    from lark.exceptions import GrammarError as LarkGrammarError
     from lark.parsers.lalr_analysis import IntParseTable, LALR_Analyzer
     from lark.parsers.lalr_parser import LALR_Parser, _Parser
 
     class Parser(LALR_Parser):
         def __init__(self, parser_conf: Any, debug: bool = False, strict: bool = False) -> None:
-            analysis = LALR_Analyzer(parser_conf, debug=True, strict=strict)  # which names states by their items
-            analysis.compute_lalr()  # type: ignore[no-untyped-call]
+            analysis: Any = LALR_Analyzer(parser_conf, debug=True, strict=strict)  # which names states by their items
+            try:
+                analysis.compute_lalr()
+            except LarkGrammarError:
+                first = min(_conflicts(analysis), key=str)
+                raise _ConflictError(*first) from None
             self._parse_table = IntParseTable.from_ParseTable(analysis.parse_table)
             self.kernels = _kernels(analysis)
             self.parser_conf = parser_conf
             self.parser = _Parser(self._parse_table, parser_conf.callbacks, debug)
 
     return Parser
+
+
+def _conflicts(analysis: Any) -> Iterator[tuple[Any, list[Any]]]:
+    """Yield the terminals before which several rules of the highest priority may end, with those."""
+    for itemset in analysis.lr0_itemsets:
+        for terminal, rules in itemset.lookaheads.items():
+            highest = max(rule.options.priority or 0 for rule in rules)
+            found = [rule for rule in rules if (rule.options.priority or 0) == highest]
+            if len(found) > 1:
+                yield terminal, sorted(found, key=str)
+
+
+def _lexer_class(text: str) -> type:
+    """Return Lark's lexer, whose terminals are looked at once.
+
+    Lark looks at them anew in each state of the parser, and where `interegular` is installed, whether some text is of
+    two of them, which takes minutes where there are many keywords and says nothing that changes a table.
+    """
+    from lark.lexer import ContextualLexer
+
+    class Lexer(ContextualLexer):
+        def __init__(self, conf: Any, states: Any, always_accept: Any = ()) -> None:
+            check_terminals(conf.terminals, text)
+            conf.skip_validation = True
+            super().__init__(conf, states, always_accept)
+
+    return Lexer
 
 
 def _kernels(analysis: Any) -> list[Any]:
@@ -151,15 +208,3 @@ def _indentation(indenter: Any, number: Mapping[str, int]) -> Indentation:
         tab_width=indenter.tab_len,
         line_ends=len(number) + 1,  # one less is that of a line end without a line feed
     )
-
-
-def _refusal(error: Exception, text: str) -> GrammarError:
-    """Return Lark's refusal of a grammar as an error of this library."""
-    if isinstance(error, RecursionError):
-        return GrammarError("Groups are nested too deeply", remedy="Write rules in place of some of them.")
-    problem = str(error).strip() or type(error).__name__
-    found = re.match(r"(Unexpected input) at line (\d+) column (\d+)", problem)
-    if found is not None:
-        place = int(found[2]), int(found[3])
-        return GrammarError(found[1], text=text, place=place, remedy="Correct the grammar.")
-    return GrammarError(problem.rstrip("."), remedy="Correct the grammar.")
