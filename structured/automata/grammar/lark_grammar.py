@@ -10,7 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from structured.automata.grammar.lexer import Context, Indentation, Terminal
-from structured.automata.grammar.refusals import check_declared, check_terminals, conflict, refusal
+from structured.automata.grammar.refusals import (
+    check_declared,
+    check_size,
+    check_terminals,
+    check_text,
+    conflict,
+    refusal,
+)
 from structured.automata.grammar.tables import Item, Rule, Tables
 
 if TYPE_CHECKING:
@@ -25,6 +32,7 @@ def read_grammar(
     from lark import Lark
     from lark.exceptions import LarkError
 
+    check_text(text)
     options: dict[str, Any] = {"parser": "lalr", "lexer": "contextual", "start": start}
     try:
         lark = Lark(
@@ -32,7 +40,7 @@ def read_grammar(
             **options,
             postlex=indenter,
             import_paths=list(import_paths),
-            _plugins={"LALR_Parser": _parser_class(), "ContextualLexer": _lexer_class(text)},
+            _plugins={"LALR_Parser": _parser_class(text), "ContextualLexer": _lexer_class(text)},
         )
         for lexer in {id(one): one for one in _lexers(lark).values()}.values():
             lexer.scanner  # noqa: B018  compiled here, so that what `re` refuses is refused now
@@ -66,7 +74,7 @@ def _compiled(text: str, start: str, import_paths: Iterable[str]) -> tuple[list[
     return terminals, rules
 
 
-def _parser_class() -> type:
+def _parser_class(text: str) -> type:
     """Return Lark's parser, which keeps the items of its states."""
     from lark.exceptions import GrammarError as LarkGrammarError
     from lark.parsers.lalr_analysis import IntParseTable, LALR_Analyzer
@@ -74,6 +82,7 @@ def _parser_class() -> type:
 
     class Parser(LALR_Parser):
         def __init__(self, parser_conf: Any, debug: bool = False, strict: bool = False) -> None:
+            check_size(parser_conf.rules, text)
             analysis: Any = LALR_Analyzer(parser_conf, debug=True, strict=strict)  # which names states by their items
             try:
                 analysis.compute_lalr()

@@ -175,6 +175,45 @@ def _literal(error: Exception, text: str) -> GrammarError | None:
     return GrammarError(problem, text=text, place=place, remedy="Correct it.")
 
 
+MAX_TERMINALS = 1_000
+"""The tables of a parser have an entry for each terminal in each of its states; with so many, Lark takes ten seconds."""
+
+MAX_CUBES = 10_000_000
+"""The lengths of all alternatives, cubed and added: what Lark's analysis takes. One may have 215 symbols."""
+
+MAX_PIECES = 10_000
+"""Names that are defined and different literals, which Lark takes as long to read."""
+
+
+def check_text(text: str) -> None:
+    """Raise GrammarError for a grammar that takes too long to read."""
+    count = len({piece.text for piece in Places(text).pieces if piece.kind in ("definition", "literal")})
+    if count > MAX_PIECES:
+        raise GrammarError(
+            f"The grammar defines more than {MAX_PIECES:,} names and literals: {count:,}",
+            remedy="Join terminals that stand in the same places into one, as a regular expression.",
+        )
+
+
+def check_size(rules: Iterable[Any], text: str) -> None:
+    """Raise GrammarError for rules of Lark's that take too long to make a parser of."""
+    expansions = [(len(rule.expansion), rule.origin.name) for rule in rules]
+    terminals = len({symbol for rule in rules for symbol in rule.expansion if symbol.is_term})
+    if terminals > MAX_TERMINALS:
+        raise GrammarError(
+            f"The grammar has more than {MAX_TERMINALS:,} terminals: {terminals:,}",
+            remedy="Join those that stand in the same places into one, as a regular expression.",
+        )
+    if sum(length**3 for length, _ in expansions) > MAX_CUBES:
+        length, name = max(expansions)
+        raise GrammarError(
+            f"The alternatives of the grammar are too long; one of {name} has {length:,} symbols",
+            text=text,
+            place=Places(text).definition(name),
+            remedy="Make rules of some parts of it.",
+        )
+
+
 def check_terminals(terminals: Iterable[Any], text: str) -> None:
     """Raise GrammarError for a terminal of Lark's that may be empty, or whose expression no automaton reads."""
     expressions = Expressions()
