@@ -256,12 +256,16 @@ class _OfGbnf(Grammar[str]):
         self._pattern = read_gbnf(grammar, start)
 
     @cached_property
-    def _automaton(self) -> Automaton:
+    def _regular(self) -> RegularAutomaton:
         return RegularAutomaton(self._pattern)
+
+    def automaton(self, document: str | None = None) -> Automaton:  # noqa: ARG002  it depends on none
+        """Return the automaton of the texts."""
+        return self._regular
 
     def parse(self, text: str) -> str:
         """Return a text. Raises ValueError if the grammar has none such."""
-        if not accepts_text(self.automaton(), text):
+        if not accepts_text(self._regular, text):
             raise ValueError("the grammar has no such text")
         return text
 
