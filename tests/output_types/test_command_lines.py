@@ -3,6 +3,7 @@
 import argparse
 import copy
 import enum
+import json
 import random
 import re
 import runpy
@@ -21,7 +22,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from walks import random_text
 
-from structured import CommandLine, Description, SchemaError, extract, load_model
+from structured import (
+    CommandLine,
+    Description,
+    SchemaError,
+    extract,
+    extract_batch,
+    inspect_type,
+    load_model,
+    read_results,
+)
 from structured.automata.protocol import accepts_text
 from structured.models import ScriptedModel
 from structured.output_types.command_line import click_command
@@ -481,20 +491,39 @@ def test_click_reads_whatever_is_written(program):
     arguments=st.lists(st.sampled_from([{"required": False}, {}, {"nargs": 2}, {"type": int}]), max_size=3),
     variadic=st.integers(-2, 3),
     is_strict=st.booleans(),
+    needs_words=st.booleans(),
+    subcommands=st.none() | st.booleans(),
     seed=st.integers(0, 1000),
 )
-def test_click_reads_whatever_is_written_for_random_commands(kinds, arguments, variadic, is_strict, seed):
+def test_click_reads_whatever_is_written_for_random_commands(  # noqa: PLR0917  one for each thing that is random
+    kinds, arguments, variadic, is_strict, needs_words, subcommands, seed
+):
     params = [click.Option([f"--o{number}"], **kind) for number, kind in enumerate(kinds)]
     given = list(arguments)
     if 0 <= variadic <= len(given):
         given.insert(variadic, {"nargs": -1, "required": bool(seed % 2)})
     params += [click.Argument([f"a{number}"], **kind) for number, kind in enumerate(given)]
-    command = click.Command("tool", params=params, context_settings={"allow_interspersed_args": not is_strict})
-    lines = CommandLine(command)
+    settings = {"allow_interspersed_args": not is_strict}
+    if subcommands is None:
+        command = click.Command("tool", params=params, no_args_is_help=needs_words, context_settings=settings)
+    else:
+        params = [one for one in params if one.param_type_name == "option" or one.required]
+        inner = [
+            click.Command("sub", params=[click.Option(["--in"], type=int)]),
+            click.Group("other", [click.Command("last")]),
+        ]
+        command = click.Group(
+            "tool", inner, params=params, invoke_without_command=subcommands, no_args_is_help=needs_words
+        )
+    try:
+        lines = CommandLine(command)
+    except SchemaError as error:
+        assert re.search("nothing can be|may be left out or repeated", error.problem)  # noqa: PT017
+        return
     automaton, rng = lines.automaton(), random.Random(seed)
     for _ in range(5):
         text = random_text(automaton, rng)
-        command.make_context("tool", shlex.split(text)[1:])
+        read_by_click(command, "tool", shlex.split(text)[1:])
         assert lines.parse(text) == shlex.split(text)[1:]
 
 
@@ -544,6 +573,17 @@ def test_a_line_is_extracted():
         CommandLine(image_parser()), "Halve the picture in.png.", model=ScriptedModel("convert in.png --scale 0.5")
     )
     assert found.scale == 0.5
+
+
+def test_lines_are_stored_and_looked_at(tmp_path):
+    lines = CommandLine(image_parser())
+    path = tmp_path / "lines.jsonl"
+    model = ScriptedModel("convert in.png --scale 0.5 --tag a")
+    extract_batch(lines, ["Halve it.", "Again."], model=model, output=path)
+    assert [vars(one.value)["tag"] for one in read_results(path, lines)] == [["a"], ["a"]]
+    for line in path.read_text().splitlines():
+        assert json.loads(line)["text"] == "convert in.png --scale 0.5 --tag a"
+    assert inspect_type(lines).answers.shortest == "convert % --scale 0"
 
 
 # The literature

@@ -54,16 +54,22 @@ def read_command(command: Any, place: str) -> Command:
     params = list(_written(command))
     marks = "".join(dict.fromkeys("-" + "".join(name[0] for one in params for name in _names(one))))
     options = [_option(one, marks, place) for one in params if one.param_type_name == "option"]
-    arguments = [one for one in params if one.param_type_name == "argument"]
+    given = [one for one in params if one.param_type_name == "argument"]
+    arguments = _arguments(given, marks, place)
     if getattr(command, "chain", False):
         raise _unsupported("A group that chains its commands", place, "Call one command at a time.")
-    interspersed = command.context_settings.get("allow_interspersed_args", command.allow_interspersed_args)
     subcommands = {} if not _is_group(command) else dict(_subcommands(command, place))
+    needs_subcommand = _is_group(command) and not command.invoke_without_command
+    if needs_subcommand and not subcommands:
+        raise _unsupported("A group has no command", place, "Add one.")
+    if subcommands and any(one.minimum != one.maximum for one in arguments):
+        raise _unsupported("An argument before a subcommand may be left out or repeated", place)
+    interspersed = command.context_settings.get("allow_interspersed_args", command.allow_interspersed_args)
     return Command(
         options,
-        _arguments(arguments, marks, place),
+        arguments,
         subcommands,
-        needs_subcommand=not getattr(command, "invoke_without_command", False),
+        needs_subcommand=needs_subcommand,
         options_first=bool(subcommands) or not interspersed,
         needs_words=bool(command.no_args_is_help),
     )
@@ -264,7 +270,8 @@ def check(command: Any, name: str, words: Sequence[str], parent: Any = None) -> 
         context = quiet.make_context(name, list(words), parent=parent)
     except Exception as error:
         raise ValueError(getattr(error, "message", "") or str(error) or type(error).__name__) from error
-    rest = [*getattr(context, "_protected_args", ()), *context.args]
+    kept_aside = "_protected_args" if hasattr(context, "_protected_args") else "protected_args"  # before Click 8.2
+    rest = [*getattr(context, kept_aside, ()), *context.args]
     if _is_group(command) and rest:
         check(command.get_command(context, rest[0]), rest[0], rest[1:], context)
 

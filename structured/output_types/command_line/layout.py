@@ -8,6 +8,7 @@ stand together, before, between or behind the options. `program -v in.png --qual
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from structured.errors import SchemaError
 from structured.output_types.command_line.words import SPACE, name_word
 from structured.regex import EMPTY, Members, Pattern, alternation, concat, optional, repeat
 
@@ -60,36 +61,51 @@ class Command:
 
 def following_words(command: Command) -> Pattern:
     """Return what follows the name of a command: each word with a space before it."""
-    arguments = []
-    if command.arguments:
-        arguments = [Option(_arguments(command.arguments), any(one.minimum for one in command.arguments))]
+    options = _any_order(command.options)
+    arguments = _any_order(_all_arguments(command))
     if command.options_first:
-        parts = [_any_order(command.options), _any_order(arguments)]
+        parts = [*options, *arguments]
     elif any(option.is_open for option in command.options):
-        parts = [_any_order(arguments), _any_order(command.options)]
+        parts = [*arguments, *options]
     else:
-        parts = [_any_order([*arguments, *command.options])]
+        parts = _any_order([*_all_arguments(command), *command.options])
     if command.subcommands:
         chosen = alternation(*map(_subcommand, command.subcommands, command.subcommands.values()))
-        parts.append(chosen if command.needs_subcommand else optional(chosen))
-    elif command.needs_words and len(parts) == 1:
-        return _any_order([*arguments, *command.options], fewest=1)
-    return concat(*parts)
+        parts.append(Option(chosen, command.needs_subcommand))
+    return _in_order(parts, needs_words=command.needs_words)
 
 
 def _subcommand(name: str, command: Command) -> Pattern:
     return concat(SPACE, name_word(name), following_words(command))
 
 
-def _any_order(options: Sequence[Option], fewest: int = 0) -> Pattern:
-    """Return some options in any order, each with a space before it."""
+def _all_arguments(command: Command) -> list[Option]:
+    """Return the arguments of a command together as one part of the line, if it has any."""
+    if not command.arguments:
+        return []
+    return [Option(_arguments(command.arguments), any(argument.minimum for argument in command.arguments))]
+
+
+def _any_order(options: Sequence[Option]) -> list[Option]:
+    """Return some options in any order as one part of the line, each with a space before it; none if there are none."""
     if not options:
-        return EMPTY
+        return []
     written = options[0].pattern
     if len(options) > 1:
         written = Members(tuple([(one.pattern, one.required) for one in options]), SPACE, in_order=False)
-    spaced = concat(SPACE, written)
-    return spaced if fewest or any(one.required for one in options) else optional(spaced)
+    return [Option(concat(SPACE, written), any(one.required for one in options))]
+
+
+def _in_order(parts: Sequence[Option], *, needs_words: bool) -> Pattern:
+    """Return parts of a line in their order; if words are needed, one of them at least is written."""
+    written = [part.pattern if part.required else optional(part.pattern) for part in parts]
+    if not needs_words or any(part.required for part in parts):
+        return concat(*written)
+    if not parts:
+        raise SchemaError(
+            "A command shows its help where nothing is written, and nothing can be", remedy="Let it take something."
+        )
+    return alternation(*(concat(part.pattern, *written[place + 1 :]) for place, part in enumerate(parts)))
 
 
 def _arguments(arguments: Sequence[Argument]) -> Pattern:
