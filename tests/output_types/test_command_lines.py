@@ -31,6 +31,7 @@ from structured import (
     inspect_type,
     load_model,
     read_results,
+    write_table,
 )
 from structured.automata.protocol import accepts_text
 from structured.models import ScriptedModel
@@ -99,7 +100,9 @@ def fill(draw, parser, depth) -> None:
         try:
             target.add_argument(*own, **given)
         except argparse.ArgumentError:  # --x is there, and so --no-x
-            continue
+            if group is not None and not group._group_actions:
+                parser._mutually_exclusive_groups.remove(group)  # argparse prints no help with an empty one
+                group = None
     for number in range(draw(st.integers(0, 3))):
         parser.add_argument(f"place{number}", nargs=draw(COUNTS), **draw(VALUES))
     if depth and draw(st.booleans()):
@@ -582,7 +585,8 @@ def test_lines_are_stored_and_looked_at(tmp_path):
     extract_batch(lines, ["Halve it.", "Again."], model=model, output=path)
     assert [vars(one.value)["tag"] for one in read_results(path, lines)] == [["a"], ["a"]]
     for line in path.read_text().splitlines():
-        assert json.loads(line)["text"] == "convert in.png --scale 0.5 --tag a"
+        assert json.loads(line)["value"] == "convert in.png --scale 0.5 --tag a"
+    assert "convert in.png --scale 0.5" in write_table(path, tmp_path / "table.csv").read_text()
     assert inspect_type(lines).answers.shortest == "convert % --scale 0"
 
 
