@@ -224,22 +224,22 @@ class _Layout:
             self.following[position] += right.first
 
     def _repeated(self, expression: Repeated) -> _Fragment:
-        """Lay out as many items as are counted; without a maximum, the last one again and again."""
+        """Lay out as many items as are counted; without a maximum, one more, again and again."""
         item, separator, minimum, maximum = expression
         if maximum == 0:
             return _Fragment((), (), is_empty=True)
-        whole = last = self.add(item)
+        whole = self.add(item)
         ends = [whole] if minimum <= 1 else []
         for count in range(2, (max(minimum, 1) if maximum is None else maximum) + 1):
-            whole = self._then(whole, self.add(separator))
-            last = self.add(item)
-            whole = self._then(whole, last)
+            whole = self._then(self._then(whole, self.add(separator)), self.add(item))
             if count >= minimum:
                 ends.append(whole)
         if maximum is None:
-            self._link(self._then(whole, self.add(separator)), last)
+            again = self._then(self.add(separator), self.add(item))
+            self._link(again, again)
+            ends = [self._then(whole, again._replace(is_empty=True))]
         is_empty = minimum == 0 or any(end.is_empty for end in ends)
-        return _Fragment(whole.first, tuple([position for end in ends for position in end.last]), is_empty)
+        return _Fragment(ends[-1].first, tuple([position for end in ends for position in end.last]), is_empty)
 
 
 class CombinedAutomaton(LazyAutomaton[tuple[bool, frozenset[Member]]]):

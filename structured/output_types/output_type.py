@@ -5,7 +5,7 @@ implementations; a class of one's own that follows it can be passed wherever a t
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from hashlib import sha256
 from typing import Any, Generic, Literal, NamedTuple, TypeVar, TypeVarTuple, overload
@@ -42,6 +42,17 @@ class Description(NamedTuple):
     """What stands above the answer: `JSON`."""
     task: str
     """What a chat model is to do; the instructions of the caller stand above it."""
+
+
+class Piece(NamedTuple):
+    """A part of an answer that is of an output type of its own."""
+
+    steps: Steps
+    """Where it stands in the plain data of the answer."""
+    output_type: "OutputType[Any]"
+    start: int
+    """Its first character in the answer."""
+    end: int
 
 
 class OutputType(ABC, Generic[T]):
@@ -101,6 +112,10 @@ class OutputType(ABC, Generic[T]):
     def digest(self) -> str:
         """The SHA-256 of what tells this type from others; by default, of its name and description."""
         return sha256(repr((self.name, self.describe())).encode(errors="surrogatepass")).hexdigest()
+
+    def pieces(self, text: str) -> Sequence[Piece] | None:  # noqa: ARG002  an answer has no pieces by itself
+        """Return the parts of an answer that are of other types, by which evidence is found for each; None for none."""
+        return None
 
     def basis(self, steps: Steps, value: Any) -> Basis:  # noqa: ARG002  an answer without a schema is free
         """Return how the type lets a value of an answer come about; see `Basis`."""

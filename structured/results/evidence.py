@@ -1,7 +1,7 @@
 """The evidence for an answer: for each of its leaves where it stands, and how sure the model was."""
 
 import json
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from importlib.metadata import version
@@ -71,8 +71,9 @@ def evidence(
     from structured.results.alignment import Value, align  # with a library that only evidence needs
 
     heard = [_voices(output_type, one) for one in sorted(generations, key=lambda one: -one.log_probability)]
-    found = answer_leaves(output_type, text)
-    bases = [output_type.basis(leaf.steps, leaf.value) for leaf in found]
+    typed = list(_typed_leaves(output_type, text))
+    found = [leaf for leaf, _, _ in typed]
+    bases = [part.basis(steps, leaf.value) for leaf, part, steps in typed]
     values = [
         Value(leaf.steps, _exact(leaf, text), basis == "concluded", basis == "quoted")
         for leaf, basis in zip(found, bases, strict=True)
@@ -110,8 +111,21 @@ def _agreed(leaf: Leaf, heard: Sequence[_Voices]) -> Sureness:
 
 
 def answer_leaves(output_type: OutputType[Any], text: str) -> list[Leaf]:
-    """Return the leaves of an answer; one that is not JSON is a leaf itself."""
-    return [Leaf((), text, 0, len(text))] if output_type.parts is None else list(leaves(text))
+    """Return the leaves of an answer; one that is not JSON, and has no pieces, is a leaf itself."""
+    return [leaf for leaf, _, _ in _typed_leaves(output_type, text)]
+
+
+def _typed_leaves(output_type: OutputType[Any], text: str) -> Iterator[tuple[Leaf, OutputType[Any], Steps]]:
+    """Yield the leaves of an answer, each with the type of the piece that it is of, and its place in that."""
+    pieces = output_type.pieces(text)
+    if pieces is None:
+        found = [Leaf((), text, 0, len(text))] if output_type.parts is None else leaves(text)
+        yield from ((leaf, output_type, leaf.steps) for leaf in found)
+        return
+    for steps, part, start, end in pieces:
+        for leaf, inner, own in _typed_leaves(part, text[start:end]):
+            placed = Leaf((*steps, *leaf.steps), leaf.value, leaf.start + start, leaf.end + start)
+            yield placed, inner, own
 
 
 def provenance(output_type: OutputType[Any], model: str, options: Mapping[str, Any]) -> Provenance:

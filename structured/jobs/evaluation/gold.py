@@ -95,14 +95,26 @@ def to_data(value: Any, output_type: OutputType[Any] | None, name: str) -> Any:
         has_schema = output_type.root is not None
         if isinstance(value, Stated) or not (_is_plain(value) if has_schema else isinstance(value, str)):
             return answer_data(value, output_type)
-        text = output_type.from_data(value) if has_schema else value
-        return answer_data(output_type.parse(text), output_type)
+        return answer_data(
+            output_type.parse(output_type.from_data(value)) if has_schema else _read(output_type, value), output_type
+        )
     except ValidationError as error:
         first = error.errors()[0]
         place = steps_to_path(tuple(first["loc"]))
         raise ValueError(f"{name}: the value is no {output_type.name}: {place or 'it'}: {first['msg']}.") from error
     except Exception as error:  # what a validator of the type's author raises
         raise ValueError(f"{name}: the value is no {output_type.name}: {message(error)}") from error
+
+
+def _read(output_type: OutputType[Any], given: str) -> Any:
+    """Return the value that is meant: that of a text of the type or, if it is none of its texts, the value itself."""
+    try:
+        return output_type.parse(given)
+    except Exception as error:  # noqa: BLE001  validators are the user's own code
+        try:
+            return output_type.parse(output_type.write(given))
+        except Exception:  # noqa: BLE001  it is no value either
+            raise error from None
 
 
 def answer_data(value: Any, output_type: OutputType[Any] | None) -> Any:

@@ -16,8 +16,7 @@ from structured.output_types.combining.parts import (
     shown_part,
     value_schema_of,
 )
-from structured.output_types.output_type import Basis, Description, OutputType
-from structured.output_types.paths import Steps
+from structured.output_types.output_type import Description, OutputType, Piece
 
 T = TypeVar("T")
 
@@ -58,13 +57,7 @@ class Alternatives(Combination[T]):
 
     def parse(self, text: str) -> T:
         """Return the value of a text. Raises what the first option raises of which it is a text, if all reject it."""
-        rejection: Exception | None = None
-        for option in self._accepting(text):
-            try:
-                return option.parse(text)  # type: ignore[no-any-return]
-            except Exception as error:  # noqa: BLE001  validators are the user's own code
-                rejection = rejection or error
-        raise rejection or ValueError(f"{described(text)} is no text of {self.name}")
+        return self._reading(text).parse(text)  # type: ignore[no-any-return]
 
     def write(self, value: Any) -> str:
         """Return the text that means a value for the first option that has one. Raises ValueError if none has."""
@@ -88,10 +81,38 @@ class Alternatives(Combination[T]):
                 continue
         return super().plain(value)
 
-    def basis(self, steps: Steps, value: Any) -> Basis:
-        """Return how the option that accepts a text lets it come about."""
-        accepting = self._accepting(value) if isinstance(value, str) else []
-        return accepting[0].basis(steps, accepting[0].to_data(value)) if accepting else "free"
+    def _reading(self, text: str) -> OutputType[Any]:
+        """Return the option that a text is read by; if all reject it, the first of whose texts it is one."""
+        accepting = self._accepting(text)
+        for option in accepting:
+            try:
+                option.parse(text)
+            except Exception:  # noqa: BLE001, S112  validators are the user's own code
+                continue
+            return option
+        if not accepting:
+            raise ValueError(f"{described(text)} is no text of {self.name}")
+        return accepting[0]
+
+    def pieces(self, text: str) -> list[Piece]:
+        """Return the option that a text is read by."""
+        return [Piece((), self._reading(text), 0, len(text))]
+
+    def to_data(self, text: str) -> Any:
+        """Return what a text says as the option that it is read by."""
+        return self._reading(text).to_data(text)
+
+    def from_data(self, data: Any) -> str:
+        """Return the text of plain data, by the first option that reads it as that."""
+        for option in self.members:
+            try:
+                text = option.from_data(data)
+                found = self.to_data(text)
+            except Exception:  # noqa: BLE001, S112  it is no data of this option
+                continue
+            if found == data:
+                return text
+        raise ValueError(f"{described(data)} is no data of {self.name}")
 
     def describe(self) -> Description:
         """Return what each option is."""

@@ -18,7 +18,7 @@ from structured.output_types.combining.parts import (
     shown_part,
     value_schema_of,
 )
-from structured.output_types.output_type import Basis, Description, OutputType
+from structured.output_types.output_type import Description, OutputType, Piece
 from structured.output_types.paths import Steps
 
 T = TypeVar("T")
@@ -60,10 +60,23 @@ class Row(Combination[T]):
             )
         )
 
+    def pieces(self, text: str) -> list[Piece]:
+        """Return where the parts that have values stand in a text. Raises ValueError if it is none of the texts."""
+        names = iter(self._steps)
+        return [
+            Piece(next(names), part, start, end)
+            for (_, part), (_, start, end) in zip(self._row, self._split(text), strict=True)
+            if isinstance(part, OutputType)
+        ]
+
     def _texts(self, text: str) -> list[str]:
         """Return the texts of the parts that have values."""
-        pieces = dict(self._pieces(text))
-        return [pieces[place] for place, (_, part) in enumerate(self._row) if isinstance(part, OutputType)]
+        return [text[piece.start : piece.end] for piece in self.pieces(text)]
+
+    @property
+    def _steps(self) -> list[Steps]:
+        """Where the values stand in the plain data."""
+        return [(name,) for name in self._names]
 
     def parse(self, text: str) -> T:
         """Return what the parts of a text say. Raises ValueError if a part is rejected, or it is no such text."""
@@ -90,26 +103,6 @@ class Row(Combination[T]):
             raise ValueError(f"{described(value)} is not what {text!r} is read as")
         return text
 
-    def to_data(self, text: str) -> Any:
-        """Return what the parts say as plain data, by their names: they are voted on one by one."""
-        return {
-            name: part.to_data(piece)
-            for name, part, piece in zip(self._names, self.members, self._texts(text), strict=True)
-        }
-
-    def from_data(self, data: Any) -> str:
-        """Return the text of plain data."""
-        return self._joined(part.from_data(data[name]) for name, part in zip(self._names, self.members, strict=True))
-
-    def basis(self, steps: Steps, value: Any) -> Basis:  # noqa: ARG002  the answer is a whole
-        """Return how the values of an answer come about, if that is the same for all parts."""
-        try:
-            texts = self._texts(value)
-        except (ValueError, AttributeError):
-            return "free"
-        found = {part.basis((), part.to_data(piece)) for part, piece in zip(self.members, texts, strict=True)}
-        return found.pop() if len(found) == 1 else "free"
-
     def describe(self) -> Description:
         """Return the texts with a name in braces for each part, and what each part is."""
         shown = "".join(
@@ -127,8 +120,8 @@ class Concatenation(Row[T]):
 
     def __init__(self, parts: Iterable[Part]) -> None:
         """Take the parts, those of concatenations among them one by one."""
-        flat = [one for part in parts for one in (part.pieces if isinstance(part, Concatenation) else (part,))]
-        self.pieces: tuple[Part, ...] = tuple(flat)
+        flat = [one for part in parts for one in (part.row if isinstance(part, Concatenation) else (part,))]
+        self.row: tuple[Part, ...] = tuple(flat)
         """The parts, fixed texts among them."""
         numbers = iter(range(1, len(flat) + 1))
         named = [("" if isinstance(part, str) else f"part_{next(numbers)}", part) for part in flat]
@@ -156,6 +149,20 @@ class Concatenation(Row[T]):
         """Return the values as plain JSON data."""
         found = [part.plain(one) for part, one in zip(self.members, self._values(value), strict=True)]
         return found[0] if len(found) == 1 else found
+
+    @property
+    def _steps(self) -> list[Steps]:
+        return [()] if len(self.members) == 1 else [(place,) for place in range(len(self.members))]
+
+    def to_data(self, text: str) -> Any:
+        """Return what the parts say as plain data, several as a list."""
+        found = [part.to_data(piece) for part, piece in zip(self.members, self._texts(text), strict=True)]
+        return found[0] if len(found) == 1 else found
+
+    def from_data(self, data: Any) -> str:
+        """Return the text of plain data."""
+        values = self._values(data)
+        return self._joined(part.from_data(one) for part, one in zip(self.members, values, strict=True))
 
 
 class Template(Row[T]):
@@ -199,6 +206,16 @@ class Template(Row[T]):
             return super().plain(value)
         values = zip(self._names, self.members, self._values(value), strict=True)
         return {name: part.plain(one) for name, part, one in values}
+
+    def to_data(self, text: str) -> Any:
+        """Return what the parts say as plain data, by their names: they are voted on one by one."""
+        pieces = zip(self._names, self.members, self._texts(text), strict=True)
+        return {name: part.to_data(piece) for name, part, piece in pieces}
+
+    def from_data(self, data: Any) -> str:
+        """Return the text of plain data."""
+        values = zip(self.members, self._values(data), strict=True)
+        return self._joined(part.from_data(one) for part, one in values)
 
 
 @overload

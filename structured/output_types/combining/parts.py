@@ -11,7 +11,7 @@ from structured.automata.combination import Expression, Positions, combined
 from structured.errors import SchemaError
 from structured.json_schema.document.location import Optionals
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName
-from structured.output_types.combining.splitting import Piece, split
+from structured.output_types.combining.splitting import Span, split
 from structured.output_types.grounded.marks import Ground
 from structured.output_types.interface import automaton_of
 from structured.output_types.json_output import JsonLayout, JsonOutput
@@ -129,8 +129,8 @@ class Combination(OutputType[T]):
         """The positions of the parts, by which a text is split. Those of any document: none is known any more."""
         return Positions.of(self._expression(None))
 
-    def _pieces(self, text: str) -> list[Piece]:
-        """Return the pieces of a text. Raises ValueError if it is none of the texts."""
+    def _split(self, text: str) -> list[Span]:
+        """Return the positions that a text goes through, with their spans. Raises ValueError if it is no such text."""
         found = split(self._positions, text)
         if found is None:
             raise ValueError(f"{_shortened(text)!r} is no text of {self.name}")

@@ -16,7 +16,7 @@ from structured.output_types.combining.parts import (
     shown_part,
     value_schema_of,
 )
-from structured.output_types.output_type import Description, OutputType
+from structured.output_types.output_type import Description, OutputType, Piece
 
 T = TypeVar("T")
 
@@ -94,10 +94,15 @@ class Repeat(Combination[list[T]]):
         """A list of the values of the item."""
         return {"type": "array", "items": dict(value_schema_of(self.item))}
 
+    def pieces(self, text: str) -> list[Piece]:
+        """Return where the items stand in a text. Raises ValueError if it is no such list."""
+        automata = self._positions.automata
+        spans = [(start, end) for position, start, end in self._split(text) if automata[position] is automata[0]]
+        return [Piece((place,), self.item, start, end) for place, (start, end) in enumerate(spans)]
+
     def _texts(self, text: str) -> list[str]:
         """Return the texts of the items."""
-        pieces, automata = self._pieces(text), self._positions.automata
-        return [piece for position, piece in pieces if automata[position] is automata[0]]
+        return [text[piece.start : piece.end] for piece in self.pieces(text)]
 
     def parse(self, text: str) -> list[T]:
         """Return what the items say. Raises ValueError if an item is rejected, or it is no such list."""

@@ -12,8 +12,7 @@ from structured.errors.values import shown
 from structured.output_types.annotations import Annotation
 from structured.output_types.choice import Choice
 from structured.output_types.combining.parts import Combination, part_automaton, part_of, value_schema_of
-from structured.output_types.output_type import Basis, Description, OutputType
-from structured.output_types.paths import Steps
+from structured.output_types.output_type import Description, OutputType, Piece
 
 T = TypeVar("T")
 
@@ -86,9 +85,9 @@ class Restricted(Combination[T]):
         """Return the text of plain data."""
         return self.base.from_data(data)
 
-    def basis(self, steps: Steps, value: Any) -> Basis:
-        """Return how the type lets a value come about."""
-        return self.base.basis(steps, value)
+    def pieces(self, text: str) -> list[Piece]:
+        """Return the whole, as one of the type."""
+        return [Piece((), self.base, 0, len(text))]
 
     def describe(self) -> Description:
         """Return the type, and what restricts it."""

@@ -11,17 +11,17 @@ from collections.abc import Callable, Iterator
 from structured.automata.combination import Member, Positions
 from structured.automata.protocol import DEAD
 
-Piece = tuple[int, str]
-"""A position, and the text of its automaton."""
+Span = tuple[int, int, int]
+"""A position, and where the text of its automaton starts and ends, in characters."""
 
 _After = dict[Member, Member | None]
 """For each member at one byte that leads to the end what it is after that byte; None if it reads no more."""
 
 
-def split(positions: Positions, text: str, *, longest: bool = True) -> list[Piece] | None:
-    """Return the positions that a text goes through, each with its piece; None if the text is none of theirs.
+def split(positions: Positions, text: str, *, longest: bool = True) -> list[Span] | None:
+    """Return the positions that a text goes through, each with its span; None if the text is none of theirs.
 
-    Earlier pieces are as long as they can be, or as short, if not `longest`.
+    Earlier spans are as long as they can be, or as short, if not `longest`.
     """
     data = text.encode()
     if not data and positions.is_empty:
@@ -40,14 +40,15 @@ def split(positions: Positions, text: str, *, longest: bool = True) -> list[Piec
         else:
             found.append((here[0], place))
             here = None if is_end else follower
-    return list(_pieces(found, data))
+    return list(_spans(found, data))
 
 
-def _pieces(ends: list[tuple[int, int]], data: bytes) -> Iterator[Piece]:
-    start = 0
+def _spans(ends: list[tuple[int, int]], data: bytes) -> Iterator[Span]:
+    start = read = 0
     for position, end in ends:
-        yield position, data[start:end].decode()
-        start = end
+        count = len(data[read:end].decode())
+        yield position, start, start + count
+        start, read = start + count, end
 
 
 def _leading_to_the_end(positions: Positions, data: bytes) -> list[_After]:

@@ -131,9 +131,13 @@ class Text(OutputType[str]):
         """Return the text that means a value. Raises ValueError if there is none."""
         if not isinstance(value, str):
             raise ValueError(f"{described(value)} is not a str")  # noqa: TRY004  a value of another type
-        text = value if self.keep_stop or not self.stop else value + self.stop[0]
-        self.parse(text)
-        return text
+        if not self.stop or self.keep_stop:
+            self.parse(value)
+            return value
+        for text in (value + phrase for phrase in self.stop):
+            if accepts_text(self._own_automaton, text):
+                return text
+        raise ValueError(f"{shown(value)} is no value of {self.name}")
 
     def describe(self) -> Description:
         """Return the rules in words."""

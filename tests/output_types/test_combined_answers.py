@@ -1,0 +1,145 @@
+"""Combined output types downstream: streams, files, votes, evidence, reports, caches and functions."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import pytest
+from pydantic import BaseModel
+
+from structured import (
+    Choice,
+    Extractor,
+    Grammar,
+    Json,
+    Regex,
+    Repeat,
+    Text,
+    classify,
+    evaluate,
+    extract,
+    extract_batch,
+    inspect_type,
+    read_results,
+    report,
+    structured,
+    template,
+    write_table,
+)
+from structured.models import ScriptedModel
+from structured.output_types.output_type import OutputType
+
+
+class Person(BaseModel):
+    name: str
+    age: int
+
+
+SUMS = Grammar('start: NUMBER ("+" NUMBER)*\n%import common.INT -> NUMBER\n')
+
+CASES: list[tuple[OutputType[Any], str, Any]] = [
+    ("Answer: " + Choice(["yes", "no"]), "Answer: yes", "yes"),
+    (Regex("[a-z]+") + ", " + Regex("[0-9]+"), "ab, 12", ("ab", "12")),
+    (Repeat(Regex("[0-9]+")), "1, 2", ["1", "2"]),
+    (Choice(["none"]) | Json(Person), '{"name": "Ana", "age": 3}', Person(name="Ana", age=3)),
+    (template("{name}: {age}", name=Regex("[A-Z]+"), age=int), "ANA: 3", {"name": "ANA", "age": 3}),
+    (template("{name}: {age}", name=Text(stop=";"), age=int, result=Person), "Ana;: 3", Person(name="Ana", age=3)),
+    (Repeat("= " + SUMS, separator="; "), "= 1+2; = 3", ["1+2", "3"]),
+    (Json(Person) - Text(contains="admin"), '{"name": "Ana", "age": 3}', Person(name="Ana", age=3)),
+    (Text(stop="\n", words=(1, 3)), "two words\n", "two words"),
+]
+
+
+@pytest.mark.parametrize(("output_type", "text", "value"), CASES)
+def test_a_value_comes_back_from_a_file(output_type: OutputType[Any], text: str, value: Any, tmp_path: Path) -> None:
+    """As it was, with evidence and without, also from columns; and it goes into a table, a report, an evaluation."""
+    model = ScriptedModel(text)
+    for name, evidence in (("a.jsonl", False), ("b.jsonl", True), ("c.parquet", False)):
+        path = tmp_path / name
+        for before in (0, 2):
+            summary = extract_batch(output_type, ["Ana is 3", "b"], model=model, output=path, evidence=evidence)
+            assert (summary.done, summary.before) == (2 - before, before)
+        found = [one.value.value if evidence else one.value for one in read_results(path, output_type)]
+        assert found == [value, value]
+        assert write_table(path, tmp_path / "table.csv").read_text().count("\n") >= 3
+    assert "0x" not in str([json.loads(line)["value"] for line in (tmp_path / "a.jsonl").read_text().splitlines()])
+    report(read_results(tmp_path / "b.jsonl", output_type), tmp_path / "page.html")
+    assert evaluate(Extractor(output_type, model=model), [("Ana is 3", value)]).figures["f1"].value == 1.0
+
+
+@pytest.mark.parametrize(("output_type", "text", "value"), CASES)
+def test_an_answer_is_streamed_voted_on_and_inspected(output_type: OutputType[Any], text: str, value: Any) -> None:
+    stream = Extractor(output_type, model=ScriptedModel(text)).stream("Ana is 3")
+    for _ in stream:
+        pass
+    assert stream.result() == value
+    assert stream.generation.text == text
+    options: Any = {"samples": 3, "temperature": 1.0, "choose": "vote"}
+    assert extract(output_type, "Ana is 3", model=ScriptedModel(text), **options) == value
+    assert inspect_type(output_type).refusals == ()
+
+
+def test_places_are_voted_on_one_by_one() -> None:
+    """The values of most samples may stand together in none of them."""
+    answers = iter(["ab, 1", "ab, 2", "cd, 2"])
+    wanted = template("{word}, {digit}", word=Regex("[a-z]+"), digit=Regex("[0-9]"))
+    options: Any = {"samples": 3, "temperature": 1.0, "choose": "vote"}
+    found = extract(wanted, "…", model=ScriptedModel(lambda _: next(answers)), **options)
+    assert found == {"word": "ab", "digit": "2"}
+
+
+def test_each_value_has_evidence_of_its_own() -> None:
+    """Where it stands in the document, and how sure the model was of it."""
+    wanted = template(
+        "{kind}: {people}",
+        kind=Choice(["guests", "hosts"]),
+        people=Repeat(Json(Person) | Regex("[A-Z][a-z]+") + "!", separator=" & "),
+    )
+    text = 'guests: {"name": "Ana", "age": 31} & Bo!'
+    answer = extract(wanted, "Ana, 31, and Bo came.", model=ScriptedModel(text), evidence=True)
+    places = {path: (one.match, one.span) for path, one in answer.evidence.items()}
+    assert places == {
+        "kind": ("concluded", None),
+        "people[0].name": ("exact", (0, 3)),
+        "people[0].age": ("exact", (5, 7)),
+        "people[1]": ("exact", (13, 15)),
+    }
+    assert answer.data == {"kind": "guests", "people": [{"name": "Ana", "age": 31}, "Bo"]}
+    single = extract("It is " + Regex("[a-z]+"), "It was red.", model=ScriptedModel("It is red"), evidence=True)
+    assert single.evidence[""].span == (7, 10)
+
+
+def test_values_are_classified() -> None:
+    answers = Choice(["yes", "no"]) + Choice([".", "!"])
+    found = classify(answers, "Is the sky blue?", model=flat())
+    assert set(found.probabilities) == {("yes", "."), ("yes", "!"), ("no", "."), ("no", "!")}
+
+
+def flat() -> Any:
+    from structured.models import ByteTokenizer
+
+    tokenizer = ByteTokenizer()
+    scores = [0.0] * len(tokenizer.tokens)
+    return (lambda _: scores), tokenizer
+
+
+def test_a_function_returns_what_its_annotation_is_read_as() -> None:
+    wanted = template("{name}: {age}", name=Regex("[A-Z]+"), age=int)
+
+    @structured(model=ScriptedModel("ANA: 3"))
+    def person(text: str) -> Annotated[dict[str, Any], wanted]:
+        """Who is it? {text}"""
+
+    assert person("Ana is 3") == {"name": "ANA", "age": 3}
+
+
+@pytest.mark.parametrize("read", [lambda text: text, len])
+def test_examples_are_written_as_they_are_read(read: Callable[[str], Any]) -> None:
+    """Where a value tells its text."""
+    wanted = Regex("a+", read) + Regex("b")
+    if read("aa") == "aa":
+        assert '"' not in wanted.write(("aa", "b"))
+    else:
+        with pytest.raises(ValueError, match="not matched"):
+            wanted.write((2, "b"))
