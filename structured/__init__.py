@@ -73,6 +73,7 @@ from structured.results.calibration import Calibration
 from structured.results.partial import PartialReader
 
 if TYPE_CHECKING:
+    from structured.index.state_diagram import inspect_automaton
     from structured.jobs.evaluation.evaluate import evaluate
     from structured.jobs.evaluation.evaluation import Evaluation
     from structured.jobs.report.report import report
@@ -88,6 +89,7 @@ _LATER = {
     "Evaluation": "structured.jobs.evaluation.evaluation",
     "Grammar": "structured.output_types.grammar",
     "evaluate": "structured.jobs.evaluation.evaluate",
+    "inspect_automaton": "structured.index.state_diagram",
     "report": "structured.jobs.report.report",
     "write_table": "structured.jobs.table",
 }
@@ -171,6 +173,7 @@ __all__ = [
     "extract",
     "extract_batch",
     "functions",
+    "inspect_automaton",
     "inspect_type",
     "load_model",
     "read_results",

@@ -1,6 +1,7 @@
 """The type that a command is asked for: by its name, or written on the command line."""
 
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
 import typer
 
@@ -8,17 +9,24 @@ from structured.cli.fields import FieldListError, read_fields
 from structured.cli.targets import load_target
 from structured.errors import PatternError, SchemaError
 from structured.output_types.choice import Choice
+from structured.output_types.grammar import SHIPPED, Grammar, ShippedName
 from structured.output_types.regex import Regex
 
 FIELDS_HELP = 'The type, written here in place of TYPE: "name: str, age: int | None".'
 PATTERN_HELP = "A regular expression of Python in place of TYPE: the answer is a text that it matches as a whole."
+GRAMMAR_HELP = f"A grammar in Lark's language in place of TYPE: a file, or one that ships: {', '.join(SHIPPED)}."
 CHOICE_HELP = "One of the texts to choose from, in place of TYPE; once for each."
 
 
 def read_type(
-    target: str | None, fields: str | None = None, *, pattern: str | None = None, choices: list[str] | None = None
+    target: str | None,
+    fields: str | None = None,
+    *,
+    pattern: str | None = None,
+    choices: list[str] | None = None,
+    grammar: str | None = None,
 ) -> Any:
-    """Return the type that is named, or written as a list of fields, a regular expression or some choices.
+    """Return the type that is named, or written as a list of fields, a regular expression, some choices or a grammar.
 
     Raises `typer.BadParameter` where there is none, or more than one.
     """
@@ -27,6 +35,7 @@ def read_type(
         "written as --fields": fields is not None,
         "written as --pattern": pattern is not None,
         "written as --choice": bool(choices),
+        "written as --grammar": grammar is not None,
     }
     found = [how for how, is_given in given.items() if is_given]
     if len(found) > 1:
@@ -38,8 +47,21 @@ def read_type(
             return Regex(pattern)
         if choices:
             return Choice(choices)
+        if grammar is not None:
+            return _read_grammar(grammar)
     except (FieldListError, PatternError, SchemaError) as error:
         raise typer.BadParameter(str(error), param_hint=found[0].rpartition(" ")[2]) from error
     if target is None:
         raise typer.BadParameter("There is no type. Write module:Type, file.py:Type or schema.json.")
     return load_target(target)
+
+
+def _read_grammar(name: str) -> Grammar[str]:
+    """Return a grammar that ships, or that of a file, which may import others beside it."""
+    if name in SHIPPED:
+        return Grammar.named(cast("ShippedName", name))
+    path = Path(name)
+    if not path.is_file():
+        raise typer.BadParameter(f"There is no file {name!r}. Grammars that ship: {', '.join(SHIPPED)}.")
+    text = path.read_text(encoding="utf-8")
+    return Grammar(text, name=path.stem, import_paths=[str(path.parent)])

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Annotated, cast
 
 import typer
@@ -10,9 +11,11 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from structured.cli.asked import CHOICE_HELP, PATTERN_HELP, read_type
+from structured.cli.asked import CHOICE_HELP, GRAMMAR_HELP, PATTERN_HELP, read_type
+from structured.cli.automaton import Asked, show_automaton
 from structured.cli.console import show
 from structured.errors.values import counted
+from structured.index.state_diagram import MAX_STATES
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName, check_whitespace
 from structured.output_types.inspection import FieldReport, Report, inspect_type, report_to_dict, shown_cost
 from structured.output_types.regular_expression import to_regex
@@ -31,20 +34,47 @@ def inspect_target(  # noqa: PLR0913  the options of the command
         typer.Argument(
             metavar="MODULE:TYPE",
             help="For example shop.types:Invoice or shop.py:Invoice, which runs the module or file to find the type; "
-            "or a JSON Schema, invoice.json. With --pattern or --choice, there is none.",
+            "or a JSON Schema, invoice.json. With --pattern, --choice or --grammar, there is none.",
         ),
     ] = None,
     *,
     pattern: Annotated[str | None, typer.Option("--pattern", metavar="REGEX", help=PATTERN_HELP)] = None,
     choice: Annotated[list[str] | None, typer.Option("--choice", metavar="TEXT", help=CHOICE_HELP)] = None,
+    grammar: Annotated[str | None, typer.Option("--grammar", metavar="FILE|NAME", help=GRAMMAR_HELP)] = None,
     whitespace: Annotated[
         str, typer.Option(help="What stands between JSON tokens.", callback=_known_whitespace)
     ] = DEFAULT_WHITESPACE,
     regex: Annotated[bool, typer.Option("--regex", help="Print the regular expression of the type instead.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON instead.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON instead.")] = False,
+    automaton: Annotated[
+        bool, typer.Option("--automaton", help="Print the automaton of the type instead, as a table.")
+    ] = False,
+    svg: Annotated[Path | None, typer.Option(help="Draw the automaton into this file; - is standard output.")] = None,
+    dot: Annotated[Path | None, typer.Option(help="Write the automaton for Graphviz into this file.")] = None,
+    states: Annotated[
+        int | None, typer.Option(min=1, help=f"Show so many states at most.  [default: {MAX_STATES}]")
+    ] = None,
+    tokens: Annotated[
+        bool, typer.Option("--tokens", help="Print the tokens that may follow at the start, --state or --text.")
+    ] = False,
+    model: Annotated[
+        str | None, typer.Option("--model", "-m", help="For --tokens; a folder with its tokenizer is enough.")
+    ] = None,
+    state: Annotated[int | None, typer.Option(min=0, help="The number of a state, for --tokens.")] = None,
+    text: Annotated[
+        str | None, typer.Option(help="An answer or its beginning, for --tokens: its way through the states.")
+    ] = None,
 ) -> None:
-    """Report what is enforced, checked and refused of a type. Loads no model; exits with 1 if a field is refused."""
-    output_type = read_type(target, pattern=pattern, choices=choice)
+    """Report what is enforced, checked and refused of a type. Loads no model; exits with 1 if a field is refused.
+
+    With --automaton, show the states that an answer goes through, and with --tokens what a model may write in them.
+    """
+    output_type = read_type(target, pattern=pattern, choices=choice, grammar=grammar)
+    asked = Asked(automaton, svg, dot, states, tokens, model, state, text)
+    asked.check()
+    if asked.is_any:
+        show_automaton(output_type, asked, whitespace=cast("WhitespaceName", whitespace), as_json=as_json)
+        return
     if regex:
         typer.echo(to_regex(output_type, whitespace=cast("WhitespaceName", whitespace)))
         return

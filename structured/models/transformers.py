@@ -4,7 +4,7 @@ torch and transformers are imported when a text is begun, never before.
 """
 
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
 
@@ -208,11 +208,19 @@ class HuggingFaceBatch(DecodingBatch):
 
 def _vocabulary(model: "PreTrainedModel", tokenizer: "PreTrainedTokenizerBase", *, width: int) -> Vocabulary:
     """Return the tokens that the model has logits for; it ends at any token that model or tokenizer ends at."""
-    declared: list[int | list[int] | None] = [tokenizer.eos_token_id, model.config.get_text_config().eos_token_id]
-    if model.generation_config is not None:
-        declared.append(model.generation_config.eos_token_id)
+    generation = model.generation_config
+    declared = [] if generation is None else [generation.eos_token_id]
+    return vocabulary_of(tokenizer, [model.config.get_text_config().eos_token_id, *declared], width=width)
+
+
+def vocabulary_of(
+    tokenizer: "PreTrainedTokenizerBase", end_token_ids: Iterable[int | list[int] | None], *, width: int | None = None
+) -> Vocabulary:
+    """Return the tokens of a tokenizer, at most `width`; it ends at its own end token and at others that are given."""
     ends: set[int] = set()
-    for ids in declared:
+    for ids in (tokenizer.eos_token_id, *end_token_ids):
         ends.update([ids] if isinstance(ids, int) else ids or [])
+    if width is None:
+        return Vocabulary.from_transformers(tokenizer, end_token_ids=ends)
     whole = Vocabulary.from_transformers(tokenizer, end_token_ids={token_id for token_id in ends if token_id < width})
     return whole if whole.size <= width else Vocabulary(whole.tokens[:width], whole.end_token_ids, whole.encode)

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from structured import to_regex
 from structured.cli.app import app
+from structured.models import PACKAGED_MODEL
 
 ROOT = Path(__file__).parents[2]
 TYPES = """
@@ -250,3 +251,89 @@ def test_it_runs_in_a_process_of_its_own(shop):
     done = subprocess.run(command, capture_output=True, encoding="utf-8", env=environment, check=True, cwd=ROOT)
     assert done.stdout.startswith("list[Bill]  6 fields: 5 enforced, 1 checked")
     assert not any(line.endswith(("| torch", "| numba", "| transformers")) for line in done.stderr.splitlines())
+
+
+FLOAT = r"([0-9]+)?\.[0-9]+"
+TABLE = r"""Regex('([0-9]+)?\\.[0-9]+')
+3 states, all shown.
+
+state  reads  →  shortest completion
+→ 0    \.     1  .0
+       [0-9]  0
+  1    [0-9]  2  0
+((2))  [0-9]  2
+"""
+
+
+def test_the_automaton_is_a_table():
+    assert run("--pattern", FLOAT, "--automaton").stdout == TABLE
+
+
+@pytest.mark.parametrize("asked", [["--choice", "yes", "--choice", "no"], ["--grammar", "json"], ["shop_types:Bill"]])
+def test_automata_of_all_kinds_of_types_are_shown(asked):
+    """In 80 columns, and without blanks at the ends of lines."""
+    result = run(*asked, "--automaton", "--states", "9", columns=80)
+    assert result.exit_code == 0
+    assert "→ 0 " in result.stdout
+    assert all(len(line) <= 80 and line == line.rstrip() for line in result.stdout.splitlines())
+
+
+def test_the_automaton_of_a_schema_or_a_grammar_in_a_file(shop):
+    (shop / "flag.json").write_text('{"type": "boolean"}', encoding="utf-8")
+    assert [arrow["reads"] for arrow in states_of("flag.json")[0]["arrows"]] == ["fals", "tru"]
+    (shop / "ones.lark").write_text('start: "1"+', encoding="utf-8")
+    assert states_of("--grammar", "ones.lark")[0]["arrows"] == [{"reads": "1", "target": 1}]
+    assert "ones" in run("--grammar", "ones.lark").stdout
+
+
+def states_of(*asked):
+    return json.loads(run(*asked, "--automaton", "--json").stdout)["states"]
+
+
+def test_the_automaton_is_drawn(shop):
+    """Into files that are named then; `-` is standard output."""
+    result = run("--pattern", FLOAT, "--svg", "float.svg", "--dot", "float.dot")
+    assert (result.exit_code, result.stdout) == (0, "float.svg\nfloat.dot\n")
+    assert (shop / "float.svg").read_text(encoding="utf-8").startswith("<svg ")
+    assert run("--pattern", FLOAT, "--dot", "-").stdout == (shop / "float.dot").read_text(encoding="utf-8")
+    assert run("--pattern", FLOAT, "--automaton", "--svg", "float.svg").stdout == f"float.svg\n{TABLE}"
+
+
+def test_the_tokens_of_a_state_are_shown():
+    """Of the start, of another state, and after a text with its way."""
+    model = ["--tokens", "--model", str(PACKAGED_MODEL)]
+    assert run("--pattern", "[01]{2}", *model).stdout.splitlines()[0] == "State 0: 2 tokens may follow."
+    assert run("--pattern", "[01]", *model, "--state", "1").stdout == "State 1: 0 tokens may follow, or the end.\n"
+    assert run("--choice", "a", *model).stdout.endswith("Forced text: a\n")
+    walk = json.loads(run("--pattern", "[01]{2}", *model, "--text", "1", "--json").stdout)
+    assert [(step["token"], step["before"], step["after"], step["place"]) for step in walk["steps"]] == [
+        ("`1`", "0", "1", 2)
+    ]
+    assert (walk["end"]["state"], len(walk["end"]["tokens"]), walk["end"]["may_end"]) == ("1", 2, False)
+
+
+@pytest.mark.parametrize(
+    ("asked", "code", "message"),
+    [
+        (["--choice", "a", "--text", "a"], 2, "--model, --state and --text are about tokens: add --tokens."),
+        (["--choice", "a", "--states", "3"], 2, "--states is about the automaton: add --automaton."),
+        (["--choice", "a", "--tokens", "--state", "0", "--text", "a"], 2, "Leave one of them out."),
+        (["--choice", "a", "--tokens", "--text", "b", "-m", str(PACKAGED_MODEL)], 2, "`b` cannot follow"),
+        (["--choice", "a", "--tokens", "--state", "9", "-m", str(PACKAGED_MODEL)], 2, "There is no state 9 here."),
+        (["--choice", "a", "--tokens", "-m", "./nowhere"], 3, "There is no folder"),
+        (["--pattern", "a{300}", "--states", "999", "--svg", "x.svg"], 2, "Ask for 120 at most"),
+        (["--choice", "a", "--svg", "nowhere/x.svg"], 3, "No such file or directory"),
+        (["--grammar", "jsn"], 2, "There is no file 'jsn'. Grammars that ship: json,"),
+        (["--grammar", "json", "--choice", "a"], 2, "written as --grammar as well"),
+        (["shop_types:Raw", "--automaton"], 3, "SchemaError"),
+    ],
+)
+def test_what_cannot_be_shown_is_refused(asked, code, message):
+    result = run(*asked)
+    assert (result.exit_code, result.stdout) == (code, "")
+    assert message in " ".join(result.stderr.replace("│", " ").split())
+
+
+def test_characters_that_no_terminal_shows_are_escaped():
+    table = run("--pattern", "\\x1b\\[31m[\\x00-\\x02]\u202e?", "--automaton").stdout
+    assert all(line.isprintable() for line in table.splitlines())

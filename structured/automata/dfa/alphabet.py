@@ -115,11 +115,11 @@ class Refinement:
 
 def alphabet_of(pattern: Pattern) -> Alphabet:
     """Return the alphabet of the characters that a pattern tells apart; the same each time."""
-    return _alphabet(frozenset(ranges for node in nodes_of(pattern) for ranges in _sets_of(node)))
+    return common_alphabet(frozenset(ranges for node in nodes_of(pattern) for ranges in _sets_of(node)))
 
 
 @lru_cache(maxsize=256)
-def _alphabet(sets: frozenset[tuple[Range, ...]]) -> Alphabet:
+def common_alphabet(sets: frozenset[tuple[Range, ...]]) -> Alphabet:
     """Return the alphabet of the characters that some sets, and that of all, tell apart."""
     changes: dict[int, int] = {0: 0}
     for index, ranges in enumerate([*sets, ANY_CHARACTER.ranges]):
