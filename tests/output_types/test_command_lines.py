@@ -232,11 +232,11 @@ def with_subcommand(name: str, **option: Any) -> argparse.ArgumentParser:
     return parser
 
 
-def abbreviating() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser("tool")
-    parser.add_argument("--foot")
-    parser.add_argument("--food")
-    parser.add_subparsers().add_parser("run").add_argument("--foo")
+def abbreviating(outer: str, inner: str, *, allow_abbrev: bool = True) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser("tool", allow_abbrev=allow_abbrev)
+    for name in outer.split():
+        parser.add_argument(name)
+    parser.add_subparsers().add_parser("run").add_argument(inner)
     return parser
 
 
@@ -260,7 +260,9 @@ def twice_exclusive(parser: argparse.ArgumentParser) -> None:
         (refused(lambda p: p.add_mutually_exclusive_group(required=True)), "no option that can be written"),
         (with_subcommand("--x", nargs="*"), "would take its name"),
         (with_subcommand("x", nargs="?"), "may be left out"),
-        (abbreviating(), r"abbreviates several options of 'tool' .*tool run, --foo"),
+        (abbreviating("--foot --food", "--foo"), r"abbreviates several options of 'tool' .*tool run, --foo"),
+        (abbreviating("-gate -gain", "-g", allow_abbrev=False), "abbreviates several options"),
+        (abbreviating("-g -gate", "-ga", allow_abbrev=False), "abbreviates several options"),
         (argparse.ArgumentParser("tool", prefix_chars="x"), "A letter"),
     ],
 )
@@ -296,6 +298,12 @@ def test_hidden_options_and_those_that_end_the_program_are_not_written():
     parser.add_argument("--secret", help=argparse.SUPPRESS)
     automaton = CommandLine(parser).automaton()
     assert {random_text(automaton, random.Random(seed)) for seed in range(50)} == {"tool"}
+
+
+def test_names_that_abbreviate_one_option_of_the_outer_parser_or_none_are_written():
+    for outer, inner, allow in (("--foot", "--foo", True), ("--foot --food", "--foo", False), ("-g -ga", "-ga", True)):
+        parser = abbreviating(outer, inner, allow_abbrev=allow)
+        assert CommandLine(parser).parse(f"tool run {inner} x") == parser.parse_args(["run", inner, "x"])
 
 
 def test_subcommands_of_subcommands():

@@ -185,13 +185,13 @@ class _Reader:
 
     def check_abbreviation(self, name: str) -> None:
         """Raise SchemaError if an outer parser, which sees the whole line first, takes a name for one of several."""
+        is_short = name[1:2] != name[0]  # of such names, allow_abbrev says nothing
         for parser in self.outer:
             known = parser._option_string_actions  # noqa: SLF001
-            if name not in known and parser.allow_abbrev and sum(one.startswith(name) for one in known) > 1:
+            taken = [one for one in known if one.startswith(name) or (is_short and one == name[:2])]
+            if name not in known and (parser.allow_abbrev or is_short) and len(taken) > 1:
                 raise self.unsupported(
-                    f"The name abbreviates several options of {parser.prog!r}",
-                    name,
-                    "Give that parser allow_abbrev=False.",
+                    f"The name abbreviates several options of {parser.prog!r}", name, "Name it differently."
                 )
 
     def option_with_values(self, action: argparse.Action, name: str) -> Pattern:
