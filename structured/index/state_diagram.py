@@ -137,7 +137,7 @@ def inspect_automaton(
     3 states, all shown.
     <BLANKLINE>
     state  reads  →  shortest completion
-    → 0    \.     1  .0
+    > 0    \.     1  .0
            [0-9]  0
       1    [0-9]  2  0
     ((2))  [0-9]  2

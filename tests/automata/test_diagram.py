@@ -192,7 +192,7 @@ def test_runs_of_characters_are_one_arrow() -> None:
 def test_the_table_is_as_in_the_paper() -> None:
     assert table(states_of(FLOAT)).splitlines() == [
         "state  reads  →  shortest completion",
-        r"→ 0    \.     1  .0",
+        r"> 0    \.     1  .0",
         "       [0-9]  0",
         "  1    [0-9]  2  0",
         "((2))  [0-9]  2",

@@ -258,7 +258,7 @@ TABLE = r"""Regex('([0-9]+)?\\.[0-9]+')
 3 states, all shown.
 
 state  reads  →  shortest completion
-→ 0    \.     1  .0
+> 0    \.     1  .0
        [0-9]  0
   1    [0-9]  2  0
 ((2))  [0-9]  2
@@ -274,7 +274,7 @@ def test_automata_of_all_kinds_of_types_are_shown(asked):
     """In 80 columns, and without blanks at the ends of lines."""
     result = run(*asked, "--automaton", "--states", "9", columns=80)
     assert result.exit_code == 0
-    assert "→ 0 " in result.stdout
+    assert "> 0 " in result.stdout
     assert all(len(line) <= 80 and line == line.rstrip() for line in result.stdout.splitlines())
 
 

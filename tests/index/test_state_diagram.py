@@ -219,6 +219,11 @@ def test_values_that_a_document_has_to_state_are_shown_for_all_documents() -> No
     assert str(inspect_automaton(Quote)).startswith("Quote\n")
 
 
+def test_the_picture_of_the_guide_is_the_one_that_is_drawn() -> None:
+    picture = Path(__file__).parents[2] / "docs" / "automaton.svg"
+    assert picture.read_text(encoding="utf-8") == inspect_automaton(FLOAT).to_svg()
+
+
 def test_the_public_name_is_loaded_when_it_is_used() -> None:
     assert structured.inspect_automaton is inspect_automaton
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from math import floor
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +22,7 @@ DISTANCES = (3.0, 9.0)
 SPACE = 3.0
 """Around a label."""
 
-CELL = 5.0
+CELL = 3.0
 """The side of the squares in which points of arrows are counted."""
 
 _Cell = tuple[int, int]
@@ -80,9 +81,8 @@ def _candidates(route: Route) -> list[tuple[float, Point]]:
 
 def _cost(box: Box, taken: NDArray[np.float64], inked: Mapping[_Cell, int]) -> float:
     """Return what a place costs for what is there already."""
-    left, top = _cell(box.left, box.top)
-    right, bottom = _cell(box.right, box.bottom)
-    ink = sum(inked.get((x, y), 0) for x in range(left, right + 1) for y in range(top, bottom + 1))
+    (left, top), (right, bottom) = _cell(box.left, box.top), _cell(box.right, box.bottom)
+    ink = sum(inked.get((x, y), 0) for x in range(left + 1, right) for y in range(top + 1, bottom))
     widths = np.minimum(taken[:, 2], box.right + SPACE) - np.maximum(taken[:, 0], box.left - SPACE)
     heights = np.minimum(taken[:, 3], box.bottom + SPACE) - np.maximum(taken[:, 1], box.top - SPACE)
     covered = float((widths.clip(0) * heights.clip(0)).sum())
@@ -91,4 +91,4 @@ def _cost(box: Box, taken: NDArray[np.float64], inked: Mapping[_Cell, int]) -> f
 
 def _cell(x: float, y: float) -> _Cell:
     """Return the square of the page in which a point is."""
-    return round(x / CELL), round(y / CELL)
+    return floor(x / CELL), floor(y / CELL)

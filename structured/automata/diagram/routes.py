@@ -158,7 +158,7 @@ class _Lanes:
         if not self._is_blocked(node, side):
             first = x + out * radius * sin(LEAN), y + side * radius * cos(LEAN)
             return first, [first]
-        first = x + out * radius * cos(LEAN), y + side * radius * sin(LEAN)
+        first = x + out * radius * cos(2 * LEAN), y + side * radius * sin(2 * LEAN)
         gutter = x + out * (RADIUS + GUTTER)
         return first, [(gutter, first[1] + side * 4), (gutter, first[1] + side * RADIUS)]
 

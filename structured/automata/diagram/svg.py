@@ -21,7 +21,7 @@ ENTRY = 34.0
 """The length of the arrow that leads to the start."""
 
 _STYLE = (
-    "svg:root{color:#1f2328}@media(prefers-color-scheme:dark){svg:root{color:#e6edf3}}"
+    "svg:root{color:#1f2328;color-scheme:light dark}@media(prefers-color-scheme:dark){svg:root{color:#e6edf3}}"
     ".automaton text{font:13px ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace;"
     "fill:currentColor;text-anchor:middle;white-space:pre}"
     ".automaton .state text{font-size:14px}"

@@ -27,7 +27,7 @@ def _rows(state: State) -> Iterator[tuple[str, str, str, str]]:
     ending = "" if state.is_accepting else shortened(printable(state.completion), MAX_COMPLETION)
     for arrow in state.arrows or [None]:
         label, target = ("", "") if arrow is None else (shortened(arrow.label, MAX_READ), target_name(arrow))
-        yield (f"→ {name.strip()}" if name and not state.number else name), label, target, ending
+        yield (f"> {name.strip()}" if name and not state.number else name), label, target, ending
         name = ending = ""
 
 
