@@ -26,6 +26,7 @@ from structured import (
     Regex,
     Repeat,
     SchemaError,
+    Text,
     extract,
     extract_batch,
     inspect_type,
@@ -130,6 +131,35 @@ def test_masks_are_those_of_brute_force(combined: Combined, seed: int) -> None:
     for state in states_on_walks(index, random.Random(seed)):
         expected = brute_mask(index, state, brute_successors(index, state) != DEAD)
         assert np.array_equal(unpack(index.mask(state), VOCABULARY.size), expected)
+
+
+BYTES = tuple(bytes([byte]) for byte in range(256))
+
+QUOTING = Vocabulary(
+    (None, *BYTES, *filter(None, TOKENS[20:]), b'", "', b'["', b'"]', b'{"a": ', b'"}', b'a"'), frozenset([0])
+)
+"""With all bytes, so that every text can be spelled."""
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        Json(list[str]) + '"' + Json(str),
+        Repeat(Json(dict[str, str]), separator='"'),
+        Regex('[a"]*') + Json(str) | Json(str) + Regex('[ab"]*'),
+        '"' + Opaque(Json(str)) + Json(int),
+        Json(JsonSchema(True)) - Text(contains="aa"),
+        Json(JsonSchema(True)) & Text(contains='a"'),
+    ],
+    ids=str,
+)
+def test_strings_of_json_keep_their_masks(wanted: OutputType[Any]) -> None:
+    """What is known of strings, that only their length counts, holds beside other parts as well."""
+    index = Index(wanted.automaton(), QUOTING)
+    for seed in range(6):
+        for state in states_on_walks(index, random.Random(seed)):
+            expected = brute_mask(index, state, brute_successors(index, state) != DEAD)
+            assert np.array_equal(unpack(index.mask(state), QUOTING.size), expected)
 
 
 @settings(max_examples=60, deadline=None)
