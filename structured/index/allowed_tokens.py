@@ -123,15 +123,18 @@ def allowed_after(index: Index, state: int, name: str) -> AllowedTokens:
 def walk_text(index: Index, text: str, places: Iterator[str]) -> TokenWalk:
     """Return the way of a text; `places` are the names of the states before and after each of its bytes.
 
-    Raises ValueError if no text of the type begins so.
+    Raises ValueError if no text of the type begins so, or no tokens spell it.
     """
     data = text.encode()
     _check(index, data)
+    token_ids = index.spelled_tokens(data)
+    if b"".join(index.vocabulary.tokens[token_id] or b"" for token_id in token_ids) != data:
+        raise ValueError(f"The tokenizer cannot spell {_quoted(_shortened(text))}: some of its bytes are in no token.")
     names = list(places)
     guide = Guide(index, max_tokens=MAX_TOKENS)
     steps: list[TokenStep] = []
     done = 0
-    for token_id in index.spelled_tokens(data):
+    for token_id in token_ids:
         token = index.vocabulary.tokens[token_id]
         assert token is not None, "tokens that spell something have bytes"
         allowed = unpack(guide.mask(), index.vocabulary.size)

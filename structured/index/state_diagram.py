@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from structured.automata.diagram import Place, State, dot, explore, follow, printable, svg, table
+from structured.automata import DEAD
+from structured.automata.diagram import Place, State, dot, explore, follow, printable, svg, table, text_to
 from structured.errors import SchemaError
 from structured.errors.arguments import count
 from structured.errors.values import counted
@@ -85,14 +86,18 @@ class StateDiagram:
             model: As for `extract`; or a folder with a tokenizer alone, or a `structured.vocabulary.Vocabulary`.
 
         Raises:
-            ValueError: There is no such state here.
+            ValueError: There is no such state here, or no answer that the tokenizer can spell goes through it.
             ModelError: There is no such model.
             VocabularyError: The tokenizer cannot be used, or spells no text of the type.
         """
         if state not in range(len(self.states)):
             raise ValueError(f"There is no state {state!r} here. States are 0 to {len(self.states) - 1}.")
         index = self._index(model)
-        return allowed_after(index, state_after(index, self.states[state].reached_by.encode()), str(state))
+        text = text_to(self.states, state, index.vocabulary.absent_bytes)
+        reached = DEAD if text is None else state_after(index, text.encode())
+        if reached == DEAD:
+            raise ValueError(f"No answer that the tokenizer can spell goes through state {state}.")
+        return allowed_after(index, reached, str(state))
 
     def walk(self, text: str, model: "VocabularySource | None" = None) -> TokenWalk:
         """Return the way of a text through the states, token by token, as the tokenizer spells it.
@@ -102,7 +107,7 @@ class StateDiagram:
             model: As for `tokens`.
 
         Raises:
-            ValueError: No answer of the type begins so.
+            ValueError: No answer of the type begins so, or the tokenizer cannot spell it.
             ModelError: There is no such model.
             VocabularyError: The tokenizer cannot be used, or spells no text of the type.
         """

@@ -165,6 +165,19 @@ def test_a_text_that_is_no_answer_is_refused(text: str, message: str) -> None:
         inspect_automaton(FLOAT).walk(text, BYTES)
 
 
+def test_what_the_tokenizer_cannot_spell_is_refused() -> None:
+    """The tokens of a state are those after a text that it can spell, if there is one."""
+    few = Vocabulary((b"1", b".", b"2.", None), frozenset({3}))
+    diagram = inspect_automaton(Regex(r"[0-9]+\.|x.y"))
+    assert [*diagram.tokens(1, few).tokens.values()] == [b"1", b".", b"2."]
+    with pytest.raises(ValueError, match=re.escape("No answer that the tokenizer can spell goes through state 2.")):
+        diagram.tokens(2, few)
+    with pytest.raises(ValueError, match=re.escape("The tokenizer cannot spell `30.`: some of its bytes are in no")):
+        diagram.walk("30.", few)
+    with pytest.raises(ValueError, match=re.escape("The tokenizer cannot spell `2`")):
+        diagram.walk("2", few)
+
+
 def test_a_state_that_is_not_shown_has_no_tokens() -> None:
     with pytest.raises(ValueError, match=re.escape("There is no state 3 here. States are 0 to 2.")):
         inspect_automaton(FLOAT).tokens(3, BYTES)

@@ -48,7 +48,7 @@ ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 DOCS = ROOT / "docs"
 PAGES = (README, *sorted(DOCS.rglob("*.md")))
-EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+EXAMPLES = sorted((ROOT / "examples").rglob("*.py"))
 
 _FENCE = re.compile(r"^```(?P<language>\w*)$")
 _NOT_RUN = re.compile(r"<!-- not run: .+ -->")
@@ -427,9 +427,9 @@ def _shown_output(example: Path) -> list[str]:
     """Return what the docstring of an example says it prints: the indented lines under its command."""
     docstring = ast.get_docstring(ast.parse(example.read_text(encoding="utf-8"))) or ""
     lines = docstring.splitlines()
-    start = lines.index(f"    $ python examples/{example.name}") + 1
-    shown = itertools.takewhile(lambda line: line.startswith("    "), lines[start:])
-    return [line.removeprefix("    ") for line in shown]
+    start = lines.index(f"    $ python {_page_name(example)}") + 1
+    shown = itertools.takewhile(lambda line: line.startswith("    ") or not line, lines[start:])
+    return "\n".join(line.removeprefix("    ") for line in shown).rstrip().split("\n")
 
 
 def _run_example(name: str, *arguments: str) -> str:
@@ -447,14 +447,16 @@ def test_every_example_is_documented() -> None:
     """Each shows what it prints, which the test below compares, and has a place on the page of examples."""
     for example in EXAMPLES:
         assert _shown_output(example)
-        assert f'--8<-- "examples/{example.name}"' in (DOCS / "guides" / "examples.md").read_text(encoding="utf-8")
+        assert f'--8<-- "{_page_name(example)}"' in (DOCS / "guides" / "examples.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("example", EXAMPLES, ids=_page_name)
 def test_examples_print_what_they_show(example: Path) -> None:
     """The docstring has the real output, whole."""
-    assert _run_example(example.name).splitlines() == _shown_output(example)
+    assert [
+        line.rstrip() for line in _run_example(example.relative_to(ROOT / "examples").as_posix()).splitlines()
+    ] == _shown_output(example)
 
 
 def test_invoices_that_fail_do_not_cost_the_others(tmp_path: Path) -> None:

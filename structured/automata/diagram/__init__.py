@@ -2,8 +2,8 @@
 
 from structured.automata.diagram.dot import dot
 from structured.automata.diagram.exploration import explore
-from structured.automata.diagram.states import Arrow, Place, State, follow
+from structured.automata.diagram.states import Arrow, Place, State, follow, text_to
 from structured.automata.diagram.svg import svg
 from structured.automata.diagram.table import printable, table
 
-__all__ = ["Arrow", "Place", "State", "dot", "explore", "follow", "printable", "svg", "table"]
+__all__ = ["Arrow", "Place", "State", "dot", "explore", "follow", "printable", "svg", "table", "text_to"]

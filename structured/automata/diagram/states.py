@@ -75,3 +75,23 @@ def follow(states: Sequence[State], place: Place, character: str) -> Place | Non
             is_read = place.count + 1 == len(arrow.read)
             return Place(arrow.target) if is_read else Place(place.state, arrow, place.count + 1)
     return None
+
+
+def text_to(states: Sequence[State], number: int, absent: frozenset[int]) -> str | None:
+    """Return a text without some bytes that leads to a state, by a breadth-first search; None if there is none."""
+    texts = {0: ""}
+    order = [0]
+    for here in order:  # which grows on the way
+        for arrow in states[here].arrows:
+            if arrow.target is not None and arrow.target not in texts:
+                read = [_without(absent, ranges) for ranges in arrow.read]
+                if None not in read:
+                    texts[arrow.target] = texts[here] + "".join(filter(None, read))
+                    order.append(arrow.target)
+    return texts.get(number)
+
+
+def _without(absent: frozenset[int], ranges: tuple[Range, ...]) -> str | None:
+    """Return the first character of some ranges that has none of some bytes; None if there is none."""
+    characters = (chr(code) for low, high in ranges for code in range(low, high + 1))
+    return next((one for one in characters if absent.isdisjoint(one.encode())), None)
