@@ -1,9 +1,9 @@
 """Example 1 of Willard and Louf, "Efficient Guided Generation for Large Language Models" (arXiv 2307.09702).
 
-A floating-point number, `([0-9]*)?\\.?[0-9]*`, over a vocabulary of five tokens: "A", ".", "42", ".2" and "1". The tokens
-that may follow the start, ".2" and "1" are those of section 3 of the paper. There, ".2" leads to state 3 and "1" to
-state 1. Here the automaton is the smallest: the start and the paper's state 1 are one, since the same texts lead on
-from both, and what follows the dot is the other.
+A floating-point number, `([0-9]*)?\\.?[0-9]*`, over a vocabulary of five tokens: "A", ".", "42", ".2" and "1". What may
+follow the start, ".2" and "1" is as in section 3 of the paper. There, ".2" leads to state 3 and "1" to state 1. Here
+the automaton is the smallest: the start and the paper's state 1 are one, since the same texts lead on from both, and
+what follows the dot is the other.
 
     $ python examples/literature/toy_vocabulary.py
     Regex('([0-9]*)?\\\\.?[0-9]*')

@@ -66,6 +66,7 @@ def accepts(states: Sequence[State], text: str) -> bool:
     return False
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(100))
 @given(patterns_with_texts(), st.booleans())
 def test_a_diagram_accepts_what_its_pattern_matches(given_texts: Texts, fold: bool) -> None:
@@ -88,6 +89,7 @@ def test_a_diagram_accepts_all_short_texts_that_re_matches(pattern: str) -> None
         assert accepts(states, text) == bool(re.fullmatch(pattern, text)), text
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(100))
 @given(patterns_with_texts())
 def test_a_diagram_has_as_few_states_as_can_be(given_texts: Texts) -> None:
@@ -100,6 +102,7 @@ def test_a_diagram_has_as_few_states_as_can_be(given_texts: Texts) -> None:
         assert len(states) == len(found.arcs)
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(60))
 @given(patterns_with_texts(), st.booleans())
 def test_states_say_how_they_are_reached_and_how_they_end(given_texts: Texts, fold: bool) -> None:
@@ -122,6 +125,7 @@ def test_states_say_how_they_are_reached_and_how_they_end(given_texts: Texts, fo
         assert [len(state.reached_by) for state in states] == sorted(len(state.reached_by) for state in states)
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(60))
 @given(patterns_with_texts(), st.integers(1, 6))
 def test_fewer_states_are_the_first_ones(given_texts: Texts, most: int) -> None:
@@ -136,6 +140,7 @@ def test_fewer_states_are_the_first_ones(given_texts: Texts, most: int) -> None:
         assert (some.completion, some.is_accepting) == (whole.completion, whole.is_accepting)
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(150))
 @given(char_sets(), st.lists(code_points(), max_size=20))
 @example(CharSet(((0x09, 0x0A), (0x0D, 0x0D), (0x20, 0x20))), [])
@@ -148,6 +153,7 @@ def test_the_label_of_a_set_matches_its_characters(given_set: CharSet, others: l
         assert bool(re.fullmatch(set_label(ranges), chr(point))) == any(low <= point <= high for low, high in ranges)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("pattern", [r"\d", r"\w", r"\s", r"\D", r"\W", r"\S", r"[^\s,]", r"[\w.]", r"[^\d\s]"])
 def test_classes_have_the_names_that_people_write(pattern: str) -> None:
     [arrow] = states_of(pattern)[0].arrows
@@ -207,6 +213,7 @@ def test_tables_fit_in_80_columns() -> None:
             assert line.isprintable(), name
 
 
+@pytest.mark.thorough
 def test_pictures_have_a_circle_for_each_state() -> None:
     """Two for one that accepts; a label for each arrow that is not cut; nothing outside of the picture."""
     for name, states in drawn(40):
@@ -229,6 +236,7 @@ def test_names_of_pictures_are_escaped() -> None:
     assert root.findtext(f"{SVG}title") == r"<&\x00\ud800>"
 
 
+@pytest.mark.thorough
 def test_circles_stand_apart() -> None:
     for name, states in drawn(40):
         places = lay_out(states).places.values()
@@ -255,6 +263,7 @@ _STATEMENT = re.compile(
 )
 
 
+@pytest.mark.thorough
 def test_dot_has_the_states_and_the_arrows() -> None:
     """Each line is a statement of DOT, and the labels are read back."""
     for name, states in drawn(30):

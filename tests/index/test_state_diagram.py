@@ -86,6 +86,7 @@ def index_mask(index: Index, state: int) -> list[int]:
     return [i for i, is_in in enumerate(unpack(index.canonical_mask(state), index.vocabulary.size)) if is_in]
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(60))
 @given(patterns_with_texts(), randoms())
 def test_the_walk_of_a_text_is_that_of_decoding(drawn: tuple[Pattern, list[str]], rng: random.Random) -> None:
@@ -111,6 +112,7 @@ def test_walks_on_a_real_vocabulary(kind: Any, text: str) -> None:
     check_walk(diagram.walk(text, vocabulary), index, text)
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(40))
 @given(patterns_with_texts())
 def test_the_tokens_of_a_state_are_those_of_its_mask(drawn: tuple[Pattern, list[str]]) -> None:
