@@ -17,6 +17,7 @@ from structured.automata.grammar.lark_grammar import read_grammar
 from structured.automata.grammar.limits import SearchedTooFarError
 from structured.automata.loops import jit
 from structured.index.compile import compile_type
+from structured.index.masks import empty_mask, unpack
 from structured.models import ScriptedModel
 from structured.vocabulary import Vocabulary
 
@@ -118,6 +119,27 @@ def read_at_random(automaton, steps):
         automaton.expand(state)
         targets = automaton.table[state]
         state = int(generator.choice(targets[(targets != DEAD) & (automaton.distances[targets] > 0)]))
+
+
+def test_what_no_state_consists_of_is_forgotten():
+    """The states stay, with their distances, and what follows them is as without."""
+    tables = read_grammar(NESTED.replace('"x"', "/x+/"))[1]
+    vocabulary = Vocabulary.from_tokenizer(ByteTokenizer())
+    automaton, other = GrammarAutomaton(tables), GrammarAutomaton(tables)
+    generator, states = np.random.default_rng(1), (automaton.start, other.start)
+    for _ in range(200):
+        automaton._collect()
+        masks = [empty_mask(vocabulary.size) for _ in states]
+        for one, state, mask in zip((automaton, other), states, masks, strict=True):
+            one.walk(vocabulary.trie, state, mask)
+        assert (masks[0] == masks[1]).all()
+        assert automaton.distances[states[0]] == other.distances[states[1]]
+        allowed = np.flatnonzero(unpack(masks[0].view(np.int32), vocabulary.size))
+        if not len(allowed):
+            break
+        for byte in vocabulary.tokens[int(generator.choice(allowed))]:
+            states = automaton.step(states[0], byte), other.step(states[1], byte)
+    assert automaton._machine.sizes[0] <= other._machine.sizes[0]
 
 
 def test_a_lexer_with_too_many_states_is_refused(monkeypatch):

@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.automata.grammar.layout import new_machine
+from structured.automata.grammar.collection import collected
+from structured.automata.grammar.layout import new_machine, rests_at
 from structured.automata.grammar.lexer import Lexer
 from structured.automata.grammar.limits import LIMITS, MAX_SEARCHED, EmptyGrammarError, SearchedTooFarError
 from structured.automata.grammar.tables import Tables
@@ -35,9 +36,6 @@ from structured.vocabulary.trie import Trie
 if TYPE_CHECKING:
     from structured.automata.loops.grammar_machine import GrammarMachine
 
-
-FEW_WALKS = 2
-"""From a state of the lexer so many walks are made over all tokens, before they are sorted for all stacks at once."""
 
 MAX_TOKEN_WALKS = 2_000
 """States of the lexer for which the tokens are sorted; 16 KB each with Llama 3's vocabulary, or some more."""
@@ -69,10 +67,11 @@ class GrammarAutomaton:
         )
         self._lock = Lock()
         self._began = 0.0
-        self._walked: dict[tuple[int, int], int] = {}
+        self._kept = 0
+        self._enough = limits.bytes // 4
         self._token_walks: dict[tuple[int, int], tuple[Trie, TokenWalk]] = {}
         self._told = {"arrivals": 0, "tokens": 0, "states": 0, "expected": 0}
-        self._machine: GrammarMachine = new_machine(tables, self._widths(), absent, self._facts())
+        self._machine: GrammarMachine = new_machine(tables, absent, self._facts())
         loops, first = _loops("grammar_states"), tables.start
         self.start = self._alone(lambda: loops.begin(self._machine, first, self.lexer.beginning))
         if self.start == DEAD:
@@ -134,7 +133,7 @@ class GrammarAutomaton:
     @property
     def is_worn(self) -> bool:
         """Whether half of the limits is used up. Texts go on here, and new ones are better begun with another."""
-        is_large = 2 * self._states_used > self.limits.states or 2 * self.nbytes > self.limits.bytes
+        is_large = 2 * self._states_used > self.limits.states or 2 * self._kept > self.limits.bytes
         return is_large or not self.lexer.has_room
 
     def accepts(self, state: int) -> bool:
@@ -161,24 +160,42 @@ class GrammarAutomaton:
         return self._alone(lambda: self._walk(trie, state, mask))
 
     def _walk(self, trie: Trie, state: int, mask: NDArray[np.uint32]) -> int:
-        found, farthest = np.zeros_like(mask), 0
-        for lexer, place in self._configurations(state):
-            walk = self._token_walk(trie, lexer, len(mask))
-            reached = FAR if walk is None else self._walk_on(trie, walk, place, found)
-            if reached == FAR:
-                return self._walk_all(trie, state, mask)
-            farthest = max(farthest, reached)
-        if not len(self._configurations(state)):
-            return self._walk_all(trie, state, mask)
-        mask |= found
+        farthest, node = 0, np.zeros(1, dtype=np.int32)
+        while not self._members(state):  # in the prefix, where one byte may follow
+            byte = int(np.flatnonzero(self._machine.table[state] != DEAD)[0])
+            state = int(self._machine.table[state, byte])
+            below = range(trie.first[node[0]], trie.first[node[0] + 1])
+            node[0] = next((child for child in below if trie.byte[child] == byte), 0)
+            if not node[0]:
+                return farthest
+            farthest = max(farthest, self._mark(trie, node[0], state, mask))
+        for current in self._members(state):
+            if node[0]:
+                farthest = max(farthest, self._walk_below(trie, current, node, mask))
+            else:
+                farthest = max(farthest, self._walk_from(trie, current, mask))
         return farthest
 
-    def _configurations(self, state: int) -> list[list[int]]:
-        """Return the states of the lexer and the places of the parser in a state."""
-        machine = self._machine
-        first, count = machine.states[state].tolist()
-        found: list[list[int]] = machine.configurations[machine.members[first : first + count], :2].tolist()
+    def _members(self, state: int) -> list[int]:
+        """Return the configurations of a state; none for one within the prefix."""
+        first, count = self._machine.states[state].tolist()
+        found: list[int] = self._machine.members[first : first + count].tolist()
         return found
+
+    def _mark(self, trie: Trie, node: int, state: int, mask: NDArray[np.uint32]) -> int:
+        """Set the bits of the tokens at a node, which lead to a state; return its distance if there are some."""
+        token_ids = trie.token_ids[trie.token_start[node] : trie.token_start[node + 1]]
+        np.bitwise_or.at(mask, token_ids >> 5, np.uint32(1) << (token_ids & 31).astype(np.uint32))
+        return int(self._machine.distances[state]) if len(token_ids) else 0
+
+    def _walk_from(self, trie: Trie, current: int, mask: NDArray[np.uint32]) -> int:
+        """Set the bits of the tokens that may follow a configuration."""
+        lexer, place = self._machine.configurations[current, :2].tolist()
+        walk = self._token_walk(trie, lexer, len(mask))
+        farthest = FAR if walk is None else self._walk_on(trie, walk, place, mask)
+        if farthest == FAR:
+            return self._walk_below(trie, current, np.zeros(1, dtype=np.int32), mask)
+        return farthest
 
     def _walk_on(self, trie: Trie, walk: TokenWalk, place: int, mask: NDArray[np.uint32]) -> int:
         """Set the bits of the tokens that may follow at a place; return a distance that no state after one exceeds.
@@ -196,27 +213,35 @@ class GrammarAutomaton:
                 continue
             if len(words):
                 mask[words] |= bits
-                farthest = max(farthest, int(self._machine.distances[after]))
+                farthest = max(farthest, int(self._machine.configurations[after, 2]))
             if len(nodes):
-                farthest = max(farthest, self._walk_beyond(trie, after, nodes, mask))
+                farthest = max(farthest, self._walk_below(trie, after, nodes, mask))
         return farthest
 
-    def _walk_beyond(self, trie: Trie, state: int, nodes: NDArray[np.int32], mask: NDArray[np.uint32]) -> int:
-        """Walk what is below some nodes of a trie, from a state."""
+    def _walk_below(self, trie: Trie, current: int, nodes: NDArray[np.int32], mask: NDArray[np.uint32]) -> int:
+        """Set the bits of the tokens below some nodes of a trie that may follow a configuration."""
         loops, table = _loops("token_walks"), _loops("table")
-        arrays, path, _ = table.walk_from(trie, state)
+        arrays, path, _ = table.walk_from(trie, current)
         progress = np.zeros(4, dtype=np.int32)
-        self._until_done(lambda: loops.walk_below(arrays, self._machine, state, nodes, path, mask, progress))
+
+        def walk() -> int:
+            nonlocal path
+            while True:
+                answer: int = loops.walk_below(arrays, self._machine, current, nodes, path, mask, progress)
+                if answer != loops.MORE_FOUND:
+                    return answer
+                path = np.concatenate([path, np.zeros_like(path)])
+
+        self._until_done(walk)
         return int(progress[table.FARTHEST])
 
     def _token_walk(self, trie: Trie, lexer: int, words: int) -> TokenWalk | None:
-        """Return what tokens do in a state of the lexer, once that has been asked for often enough."""
+        """Return what tokens do in a state of the lexer, None if there is no room for more of that."""
         key = id(trie), lexer
         known = self._token_walks.get(key)
         if known is not None:
             return known[1]
-        self._walked[key] = self._walked.get(key, 0) + 1
-        if self._walked[key] <= FEW_WALKS or len(self._token_walks) >= MAX_TOKEN_WALKS:
+        if len(self._token_walks) >= MAX_TOKEN_WALKS:
             return None
         found = self._new_token_walk(trie, lexer, words)
         self._token_walks[key] = trie, found  # which keeps its id from another trie
@@ -245,13 +270,6 @@ class GrammarAutomaton:
         beyond = beyond_each(trie, self.lexer, nodes[:, 0], nodes[:, 1])
         return TokenWalk(mask, np.flatnonzero(reached).astype(np.int32), tuple(beyond))
 
-    def _walk_all(self, trie: Trie, state: int, mask: NDArray[np.uint32]) -> int:
-        """Do the same by stepping over all tokens."""
-        loops, table = _loops("grammar_states"), _loops("table")
-        arrays, path, progress = table.walk_from(trie, state)
-        self._until_done(lambda: loops.walk(arrays, self._machine, path, mask, progress))
-        return int(progress[table.FARTHEST])
-
     def string_run(self, state: int, *, longest: int, special: int) -> StringRun | None:  # noqa: ARG002
         """Return None: what may follow is not known to be a string."""
         return None
@@ -268,6 +286,7 @@ class GrammarAutomaton:
             machine.END_STATE: self.tables.end,
             machine.MAX_STATES: self.limits.states,
             machine.MAX_SEARCHED: self.max_searched,
+            machine.BLANK_WIDTH: self.lexer.blank_width,
         }
         if indentation is not None:
             facts |= {
@@ -286,7 +305,19 @@ class GrammarAutomaton:
         """Return what a call answers, one thread at a time. It may take the seconds of the limits, and then ends."""
         with self._lock:
             self._began = _loops("jit").clock()
+            if self.nbytes > self._enough:
+                self._collect()
             return self._until_done(call)
+
+    def _collect(self) -> None:
+        """Forget what no state consists of; the next time, when there is as much again, or a quarter of the limit."""
+        lacks = _loops("grammar_machine")
+        machine = collected(self._machine)
+        for lack in (lacks.MORE_STACKS, lacks.MORE_PLACES, lacks.MORE_CONFIGURATIONS):
+            _loops("grammar_states").rehash(machine, lack)
+        self._machine = machine
+        self._kept = self.nbytes
+        self._enough = self._kept + max(self._kept, self.limits.bytes // 4)
 
     def _until_done(self, loop: Callable[[], int]) -> int:
         """Return what a loop answers, after telling it what it asks for."""
@@ -297,6 +328,8 @@ class GrammarAutomaton:
             elif answer == machine.NEEDS_START:
                 sizes = self._machine.sizes
                 self._tell_start(int(sizes[machine.ASKED]), int(sizes[machine.ASKED_TOO]))
+            elif answer == machine.NEEDS_COLUMN:
+                self._tell_column(int(self._machine.sizes[machine.ASKED]))
             elif answer == machine.TOO_FAR:
                 raise SearchedTooFarError
             else:
@@ -312,6 +345,11 @@ class GrammarAutomaton:
             self._room("rows", state + 1)
             self._tell_states()
         self._machine.rows[state] = row
+
+    def _tell_column(self, column: int) -> None:
+        """Let the machine know what is left of rules in a block whose lines begin at a column."""
+        self._room("rests", column + 1)
+        self._machine.rests[column] = rests_at(self.tables, self._widths(), column, self.lexer.blank_width)
 
     def _tell_start(self, context: int, rest: int) -> None:
         """Let the machine know the state of the lexer before a token."""
@@ -342,7 +380,7 @@ class GrammarAutomaton:
         lexed: list[tuple[int, ...]] = []
         for state in range(told["states"], len(lexer.states)):
             here = lexer.expected[state]
-            lexed.append((first, len(here), int(lexer.may_end(state))))
+            lexed.append((first, len(here), int(lexer.may_end(state)), lexer.states[state].column))
             first += len(here)
             expected += here
         self._append("expected", expected)

@@ -71,6 +71,13 @@ class Expressions:
             self.nodes.append(new)
         return number
 
+    def reads(self, number: int, byte: int) -> bool:
+        """Tell whether some part of a node may read a byte."""
+        node = self.nodes[number]
+        if node.kind == SET:
+            return any(low <= byte <= high or (rest >= 0 and self.reads(rest, byte)) for low, high, rest in node.arcs)
+        return node.kind != LOOK and any(self.reads(part, byte) for part in node.parts)
+
     def character(self, ranges: tuple[Range, ...]) -> int:
         """Return the node of one character of some ranges; of none, where there are no ranges."""
         return self._bytes(byte_sequences(ranges)) if ranges else self.choice([])

@@ -1,5 +1,6 @@
 """The tables of a grammar as the arrays that compiled loops read."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,11 +15,10 @@ if TYPE_CHECKING:
     from structured.automata.loops.grammar_machine import GrammarMachine
 
 
-def new_machine(tables: Tables, widths: list[int], absent: frozenset[int], facts: dict[int, int]) -> "GrammarMachine":
+def new_machine(tables: Tables, absent: frozenset[int], facts: dict[int, int]) -> "GrammarMachine":
     """Return the machine of a grammar that has walked nothing, and knows nothing of its lexer."""
     from structured.automata.loops.grammar_machine import GrammarMachine
 
-    shortest = shortest_of_symbols(tables, widths)
     actions = np.zeros((len(tables.shifts), len(tables.symbols)), dtype=np.int32)
     rules: dict[Any, int] = {}
     items: list[tuple[int, int, int]] = []
@@ -30,32 +30,30 @@ def new_machine(tables: Tables, widths: list[int], absent: frozenset[int], facts
             if not actions[state, symbol]:
                 actions[state, symbol] = -1 - rules.setdefault(rule, len(rules))
         kernels.append((len(items), len(tables.items[state])))
-        items += [
-            (item.origin, item.read, min(sum(shortest[symbol] for symbol in item.left), FAR))
-            for item in tables.items[state]
-        ]
+        items += [(item.origin, item.read, _closed(tables, item.left)) for item in tables.items[state]]
     indentation = tables.indentation
     opening, closing = (frozenset[int](),) * 2 if indentation is None else (indentation.opening, indentation.closing)
     brackets = [int(symbol in opening) - int(symbol in closing) for symbol in range(len(tables.symbols))]
-    fact_list = [facts.get(fact, -1) for fact in range(8)]
+    fact_list = [facts.get(fact, -1) for fact in range(9)]
     return GrammarMachine(
         rows=_unfilled(64, 256, value=UNKNOWN),
         arrivals=_zeros(64, 3),
         tokens=_zeros(64, 2),
         starts=_unfilled(len(tables.contexts), 16, value=UNKNOWN),
-        lexed=_zeros(64, 3),
+        lexed=_zeros(64, 4),
         expected=_zeros(64, 2),
         actions=actions,
         rules=_array([(rule.origin, rule.size) for rule in rules], 2),
         items=_array(items, 3),
+        rests=_unfilled(1, len(items), value=UNKNOWN),
         kernels=_array(kernels, 2),
         contexts=_array(list(tables.context_of)),
         brackets=_array(brackets),
         absent=np.isin(np.arange(256), sorted(absent)),
         facts=_array(fact_list),
-        stacks=_zeros(256, 3),
+        stacks=_zeros(256, 2),
         stack_slots=_unfilled(512),
-        places=_zeros(256, 3),
+        places=_zeros(256, 4),
         place_slots=_unfilled(512),
         columns=_zeros(16, 2),
         column_slots=_unfilled(32),
@@ -70,6 +68,43 @@ def new_machine(tables: Tables, widths: list[int], absent: frozenset[int], facts
         level=_zeros(len(tables.shifts) + 1, 3),
         sizes=_zeros(10),
     )
+
+
+def rests_at(tables: Tables, widths: list[int], column: int, blank_width: int) -> NDArray[np.int32]:
+    """Return the bytes of the rest of each item in a block whose lines begin at a column."""
+    here, anywhere = (_shortest_at(tables, widths, one, blank_width) for one in (column, 0))
+    rests = []
+    for item in (item for items in tables.items for item in items):
+        inside = len(item.left) if not _closed(tables, item.left) else _end_of_block(tables, item.left)
+        costs = [*(here[symbol] for symbol in item.left[:inside]), *(anywhere[one] for one in item.left[inside:])]
+        rests.append(min(sum(costs), FAR))
+    return _array(rests)
+
+
+def _shortest_at(tables: Tables, widths: list[int], column: int, blank_width: int) -> list[int]:
+    """Return the bytes of the shortest text of each symbol, where each line end is followed by a line at a column."""
+    if tables.indentation is None:
+        return shortest_of_symbols(tables, widths)
+    widths = list(widths)
+    widths[tables.indentation.line_end] += column // blank_width
+    widths[tables.indentation.indent] += int(blank_width == 1)
+    return shortest_of_symbols(tables, widths)
+
+
+def _closed(tables: Tables, symbols: Sequence[int]) -> int:
+    """Return how many of the blocks are closed that are open before some symbols."""
+    if tables.indentation is None:
+        return 0
+    depth = lowest = 0
+    for symbol in symbols:
+        depth += (symbol == tables.indentation.indent) - (symbol == tables.indentation.dedent)
+        lowest = min(lowest, depth)
+    return -lowest
+
+
+def _end_of_block(tables: Tables, symbols: Sequence[int]) -> int:
+    """Return the place of the symbol that closes the innermost block that is open before some symbols."""
+    return next(end for end in range(len(symbols)) if _closed(tables, symbols[: end + 1]))
 
 
 def _array(rows: Any, width: int = 0) -> NDArray[np.int32]:

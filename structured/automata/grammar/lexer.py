@@ -147,6 +147,11 @@ class Lexer:
         self._begun = [self.matcher.enter(node, self.matcher.end(number)) for number, node in enumerate(nodes)]
         self.widths = [expressions.nodes[node].shortest for node in nodes]
         """The bytes of the shortest match of each terminal, lookaround aside."""
+        self.blank_width = 1
+        """The most columns that one byte of a line end may be."""
+        if indentation is not None and indentation.line_end < len(nodes):
+            reads_tab = expressions.reads(nodes[indentation.line_end], 0x09)
+            self.blank_width = indentation.tab_width if reads_tab else 1
         self._keyword_goals: list[tuple[int, int]] = []
         self._keyword_frames = self._begin_keywords(nodes)
         self._past = [self.matcher.end(_PAST - number) for number in range(len(nodes))]

@@ -176,7 +176,7 @@ def _literal(error: Exception, text: str) -> GrammarError | None:
 
 
 MAX_TERMINALS = 1_000
-"""The tables of a parser have an entry for each terminal in each state; with so many, Lark takes ten seconds."""
+"""A parser has an entry for each terminal in each of its states; with so many, Lark takes ten seconds for them."""
 
 MAX_CUBES = 10_000_000
 """The lengths of all alternatives, cubed and added: what Lark's analysis takes. One may have 215 symbols."""

@@ -123,10 +123,11 @@ def least(machine: GrammarMachine, current: int) -> int:
         lexer, place = machine.configurations[current, LEXER], int(machine.configurations[current, PLACE])
         first = int(machine.lexed[lexer, 0])
         for row in range(first, first + int(machine.lexed[lexer, 1])):
-            more = least_after(machine, place, int(machine.expected[row, 0]))
+            terminal, width = int(machine.expected[row, 0]), int(machine.expected[row, 1])
+            more = least_after(machine, place, terminal, width, int(machine.lexed[lexer, 3]))
             if more < 0:
                 return more
-            found = min(found, more + int(machine.expected[row, 1]))
+            found = min(found, more)
     machine.configurations[current, LEAST] = found
     if ending:
         machine.configurations[current, DISTANCE] = 0

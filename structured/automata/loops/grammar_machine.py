@@ -25,10 +25,13 @@ DONE = 0
     MORE_MEMBERS,
     NEEDS_ROW,
     NEEDS_START,
+    NEEDS_COLUMN,
     TOO_FAR,
-) = range(-3, -13, -1)
+    MORE_FOUND,
+) = range(-3, -15, -1)
 """What every loop answers that cannot go on: which array is full, what it must be told of the lexer (for the state in
-`sizes[ASKED]`, or the context there and the rest in `sizes[ASKED_TOO]`), or that a search passed through too much."""
+`sizes[ASKED]`, or the context there and the rest in `sizes[ASKED_TOO]`) or of the blanks before a line (for the column
+in `sizes[ASKED]`), that a search passed through too much, or that a walk has no room for what it finds."""
 
 GROWING = {
     MORE_STACKS: ("stacks",),
@@ -64,9 +67,9 @@ SLOTS = {
 ) = range(10)
 """What is counted in `sizes`."""
 
-END_SYMBOL, END_STATE, LINE_END, INDENT, DEDENT, LINE_ENDS, MAX_STATES, MAX_SEARCHED = range(8)
+END_SYMBOL, END_STATE, LINE_END, INDENT, DEDENT, LINE_ENDS, MAX_STATES, MAX_SEARCHED, BLANK_WIDTH = range(9)
 """The `facts` of a grammar: the symbol behind the text, the state there; the terminals of indentation, DEAD if there is
-none; the states that there may be, and the configurations that one search may pass through."""
+none; the states that there may be, the configurations that one search may pass through, and the columns of a blank."""
 
 
 class GrammarMachine(NamedTuple):
@@ -74,11 +77,12 @@ class GrammarMachine(NamedTuple):
 
     `rows[lexer state]` are arrivals for each byte, UNKNOWN in all if they have not been asked for; `arrivals` are
     `state, first token, tokens`, `tokens` are `terminal, rest`, `starts[context, rest]` lexer states. `lexed` are
-    `first expected, how many, 1 if the text may end`, `expected` are `terminal, width`.
+    `first expected, how many, 1 if the text may end, the column of a line end`, `expected` are `terminal, width`.
 
     `actions[parser state, symbol]` is one more than the state to shift to, or minus one more than the rule that ends,
-    or 0. `rules` are `origin, size`, `items` are `origin, read, bytes of the rest`, `kernels` are `first item, items`;
-    `brackets[terminal]` is 1 or -1 for those that open and close one.
+    or 0. `rules` are `origin, size`, `items` are `origin, read, blocks that the rest closes`, `kernels` are
+    `first item, items`; `rests[column, item]` are the bytes of the rest where lines begin at a column, all UNKNOWN if
+    they have not been asked for; `brackets[terminal]` is 1 or -1 for those that open and close one.
     """
 
     rows: Rows
@@ -90,6 +94,7 @@ class GrammarMachine(NamedTuple):
     actions: Rows
     rules: Rows
     items: Rows
+    rests: Rows
     kernels: Rows
     contexts: Ints
     brackets: Ints

@@ -1,7 +1,5 @@
 """The states of a grammar's automaton: sets of configurations, interned, and their rows of the table filled."""
 
-import numpy as np
-
 from structured.automata.loops.configurations import (
     MARK,
     arrival_of,
@@ -25,8 +23,7 @@ from structured.automata.loops.grammar_machine import (
     STATES_USED,
     GrammarMachine,
 )
-from structured.automata.loops.jit import Ints, Rows, Words, compiled_entry, compiled_loop
-from structured.automata.loops.machine import TrieArrays
+from structured.automata.loops.jit import compiled_entry, compiled_loop
 from structured.automata.loops.stacks import (
     column_of,
     place_of,
@@ -35,7 +32,6 @@ from structured.automata.loops.stacks import (
     rehash_places,
     rehash_stacks,
 )
-from structured.automata.loops.table import END, FARTHEST, LEVEL, NEXT, STATE
 from structured.automata.opcodes import FAR
 from structured.automata.protocol import DEAD, UNKNOWN, WHOLE
 
@@ -201,44 +197,6 @@ def expand(machine: GrammarMachine, state: int) -> int:
         if target < DEAD:
             return target
         machine.table[state, byte] = target
-    return DONE
-
-
-@compiled_entry
-def walk(trie: TrieArrays, machine: GrammarMachine, path: Rows, mask: Words, progress: Ints) -> int:
-    """Walk a trie as `table.walk` does, making the states that are missing on the way; say what is full."""
-    farthest = int(progress[FARTHEST])
-    level = int(progress[LEVEL])
-    state, node, end = int(path[level, STATE]), int(path[level, NEXT]), int(path[level, END])
-    while level > 0 or node < end:
-        if node == end:
-            level -= 1
-            state, node, end = int(path[level, STATE]), int(path[level, NEXT]), int(path[level, END])
-            continue
-        target = int(machine.table[state, trie.byte[node]])
-        if target == UNKNOWN:
-            target = follow(machine, state, int(trie.byte[node]))
-            if target < DEAD:
-                path[level, NEXT] = node
-                progress[LEVEL] = level
-                progress[FARTHEST] = farthest
-                return target
-        child = node
-        node += 1
-        if target == DEAD:
-            continue
-        if trie.token_start[child] < trie.token_start[child + 1]:
-            farthest = max(farthest, int(machine.distances[target]))
-            for position in range(trie.token_start[child], trie.token_start[child + 1]):
-                token_id = trie.token_ids[position]
-                mask[token_id >> 5] |= np.uint32(1) << np.uint32(token_id & 31)
-        if trie.first[child] < trie.first[child + 1]:
-            path[level, NEXT] = node
-            level += 1
-            state, node, end = target, int(trie.first[child]), int(trie.first[child + 1])
-            path[level, STATE] = state
-            path[level, END] = end
-    progress[FARTHEST] = farthest
     return DONE
 
 

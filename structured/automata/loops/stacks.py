@@ -5,6 +5,8 @@ A place is a stack with the open brackets and the columns of the open blocks bes
 
 from structured.automata.loops.frames import mixed
 from structured.automata.loops.grammar_machine import (
+    ASKED,
+    BLANK_WIDTH,
     COLUMNS_USED,
     DEDENT,
     END_STATE,
@@ -15,6 +17,7 @@ from structured.automata.loops.grammar_machine import (
     MORE_COLUMNS,
     MORE_PLACES,
     MORE_STACKS,
+    NEEDS_COLUMN,
     PLACES_USED,
     STACKS_USED,
     GrammarMachine,
@@ -23,12 +26,11 @@ from structured.automata.loops.jit import compiled_loop
 from structured.automata.opcodes import FAR
 from structured.automata.protocol import DEAD, UNKNOWN
 
-STATE, BELOW, LEAST = range(3)
-"""The columns of a stack: the state of the parser on top, the stack below; the least number of bytes to the end, which
-is UNKNOWN until it is asked for."""
+STATE, BELOW = range(2)
+"""The columns of a stack: the state of the parser on top, the stack below."""
 
-STACK, BRACKETS, COLUMNS = range(3)
-"""The columns of a place."""
+STACK, BRACKETS, COLUMNS, LEAST = range(4)
+"""The columns of a place; the last is the least number of bytes to the end, which is UNKNOWN until it is asked for."""
 
 COLUMN, OUTER = range(2)
 """The columns of the column of a block."""
@@ -60,7 +62,6 @@ def push(machine: GrammarMachine, state: int, below: int) -> int:
         return MORE_STACKS
     machine.stacks[new, STATE] = state
     machine.stacks[new, BELOW] = below
-    machine.stacks[new, LEAST] = UNKNOWN
     machine.stack_slots[slot] = new
     machine.sizes[STACKS_USED] = new + 1
     return new
@@ -105,61 +106,6 @@ def entered(machine: GrammarMachine, count: int, stack: int, cost: int) -> int:
 
 
 @compiled_loop
-def measure_stack(machine: GrammarMachine, start: int) -> int:  # noqa: C901  one loop, and what each step may lack
-    """Find the least number of bytes after a stack, or return another stack for which that must be found first.
-
-    See `Parser._find_least`. What is on the level are stacks of one height, each of a state of its own.
-    """
-    count = entered(machine, 0, start, 0)
-    best = FAR
-    while True:
-        nearest = -1
-        for place in range(count):
-            if not machine.level[place, 2] and (nearest < 0 or machine.level[place, 1] < machine.level[nearest, 1]):
-                nearest = place
-        if nearest < 0 or machine.level[nearest, 1] >= best:
-            machine.stacks[start, LEAST] = best
-            return DEAD
-        machine.level[nearest, 2] = 1
-        stack, cost = int(machine.level[nearest, 0]), int(machine.level[nearest, 1])
-        state = machine.stacks[stack, STATE]
-        first = int(machine.kernels[state, 0])
-        for item in range(first, first + int(machine.kernels[state, 1])):
-            total = min(cost + int(machine.items[item, 2]), FAR)
-            if total >= best:
-                continue
-            origin, read = int(machine.items[item, 0]), int(machine.items[item, 1])
-            if origin < 0:
-                best = total
-                continue
-            after = reduced(machine, stack, read, origin)
-            if after < 0:
-                return after
-            least = int(machine.stacks[after, LEAST])
-            if least != UNKNOWN:
-                best = min(best, total + least)
-            elif read == 1:
-                count = entered(machine, count, after, total)
-            else:
-                return after
-
-
-@compiled_loop
-def least_of(machine: GrammarMachine, stack: int) -> int:
-    """Return the least number of bytes after a stack; what is full."""
-    while machine.stacks[stack, LEAST] == UNKNOWN:
-        current = stack
-        while True:
-            lower = measure_stack(machine, current)
-            if lower < DEAD:
-                return lower
-            if lower == DEAD:
-                break
-            current = lower
-    return int(machine.stacks[stack, LEAST])
-
-
-@compiled_loop
 def place_slot(machine: GrammarMachine, stack: int, brackets: int, columns: int) -> int:
     """Return where a place stands in the hash table, or where it would stand."""
     mask = len(machine.place_slots) - 1
@@ -192,6 +138,7 @@ def place_of(machine: GrammarMachine, stack: int, brackets: int, columns: int) -
     machine.places[new, STACK] = stack
     machine.places[new, BRACKETS] = brackets
     machine.places[new, COLUMNS] = columns
+    machine.places[new, LEAST] = UNKNOWN
     machine.place_slots[slot] = new
     machine.sizes[PLACES_USED] = new + 1
     return new
@@ -215,6 +162,95 @@ def column_of(machine: GrammarMachine, column: int, outer: int) -> int:
     machine.column_slots[slot] = new
     machine.sizes[COLUMNS_USED] = new + 1
     return new
+
+
+@compiled_loop
+def outer_columns(machine: GrammarMachine, columns: int, count: int) -> int:
+    """Return the columns when so many blocks are closed; there is always one."""
+    for _ in range(count):
+        if machine.columns[columns, OUTER] >= 0:
+            columns = int(machine.columns[columns, OUTER])
+    return columns
+
+
+@compiled_loop
+def bytes_of_column(machine: GrammarMachine, columns: int) -> int:
+    """Return the least number of bytes of the blanks before a line of the innermost block."""
+    return int(machine.columns[columns, COLUMN] // machine.facts[BLANK_WIDTH])
+
+
+@compiled_loop
+def measure_place(machine: GrammarMachine, start: int) -> int:  # noqa: C901  one loop, and what each step may lack
+    """Find the least number of bytes after a place, or return another place for which that must be found first.
+
+    See `Parser._find_least`. What is on the level are stacks of one height, each of a state of its own. A line that is
+    still to come in a block begins with the blanks of it, and `rests` counts those with each line end. The last line
+    end of a block has fewer, since it leads to a line of an outer one; so the blanks of one line are too many here, and
+    `least_of` takes them off.
+    """
+    columns = int(machine.places[start, COLUMNS])
+    column = int(machine.columns[columns, COLUMN])
+    if column >= len(machine.rests) or machine.rests[column, 0] == UNKNOWN:
+        machine.sizes[ASKED] = column
+        return NEEDS_COLUMN
+    count = entered(machine, 0, int(machine.places[start, STACK]), 0)
+    best = FAR
+    while True:
+        nearest = -1
+        for position in range(count):
+            if not machine.level[position, 2] and (
+                nearest < 0 or machine.level[position, 1] < machine.level[nearest, 1]
+            ):
+                nearest = position
+        if nearest < 0 or machine.level[nearest, 1] >= best:
+            machine.places[start, LEAST] = best
+            return DEAD
+        machine.level[nearest, 2] = 1
+        stack, cost = int(machine.level[nearest, 0]), int(machine.level[nearest, 1])
+        state = machine.stacks[stack, STATE]
+        first = int(machine.kernels[state, 0])
+        for item in range(first, first + int(machine.kernels[state, 1])):
+            origin, read, closed = (
+                int(machine.items[item, 0]),
+                int(machine.items[item, 1]),
+                int(machine.items[item, 2]),
+            )
+            outer = outer_columns(machine, columns, closed)
+            total = min(cost + int(machine.rests[column, item]), FAR)
+            if total >= best:
+                continue
+            if origin < 0:
+                best = total
+                continue
+            stack_after = reduced(machine, stack, read, origin)
+            after = place_of(machine, stack_after, 0, outer)
+            if after < 0:
+                return after
+            least = int(machine.places[after, LEAST])
+            if least != UNKNOWN:
+                best = min(best, total + least)
+            elif read == 1 and not closed:
+                count = entered(machine, count, stack_after, total)
+            else:
+                return after
+
+
+@compiled_loop
+def least_of(machine: GrammarMachine, place: int) -> int:
+    """Return a number of bytes that no text after a place is shorter than; what is full or has to be told."""
+    start = place_of(machine, int(machine.places[place, STACK]), 0, int(machine.places[place, COLUMNS]))
+    if start < 0:
+        return start
+    while machine.places[start, LEAST] == UNKNOWN:
+        current = start
+        while True:
+            lower = measure_place(machine, current)
+            if lower < DEAD:
+                return lower
+            if lower == DEAD:
+                break
+            current = lower
+    return max(int(machine.places[start, LEAST]) - bytes_of_column(machine, int(machine.places[start, COLUMNS])), 0)
 
 
 @compiled_loop
@@ -253,15 +289,21 @@ def advance(machine: GrammarMachine, place: int, terminal: int) -> int:
 
 
 @compiled_loop
-def least_after(machine: GrammarMachine, place: int, terminal: int) -> int:
-    """Return the least number of bytes after a token, FAR if it cannot follow; what is full."""
+def least_after(machine: GrammarMachine, place: int, terminal: int, width: int, blanks: int) -> int:
+    """Return the least number of bytes if a token comes first, which takes `width`; FAR if it cannot follow.
+
+    After a line end, that is with the indentation that is best; `blanks` are those read of it, -1 before its line feed.
+    Else, what is full or has to be told.
+    """
     if machine.facts[LINE_END] == DEAD or terminal != machine.facts[LINE_END]:
         after = advance(machine, place, terminal)
         if after < 0:
             return FAR if after == DEAD else after
-        return least_of(machine, int(machine.places[after, STACK]))
+        least = least_of(machine, after)
+        return least if least < 0 else width + least
     if machine.places[place, BRACKETS]:
-        return least_of(machine, int(machine.places[place, STACK]))
+        least = least_of(machine, place)
+        return least if least < 0 else width + least
     columns, found = int(machine.places[place, COLUMNS]), FAR
     column = int(machine.columns[columns, COLUMN]) + 1
     while True:
@@ -269,10 +311,10 @@ def least_after(machine: GrammarMachine, place: int, terminal: int) -> int:
         if after < DEAD:
             return after
         if after >= 0:
-            least = least_of(machine, int(machine.places[after, STACK]))
+            least = least_of(machine, after)
             if least < 0:
                 return least
-            found = min(found, least)
+            found = min(found, max(width, column // int(machine.facts[BLANK_WIDTH]) - blanks) + least)
         if columns < 0:
             return found
         column = int(machine.columns[columns, COLUMN])

@@ -5,18 +5,21 @@ Which tokens stay within one token of the grammar is the same for every stack, a
 
 import numpy as np
 
-from structured.automata.loops.configurations import configuration, distance_of, fresh
-from structured.automata.loops.grammar_machine import DONE, NEEDS_ROW, ROUND, GrammarMachine
-from structured.automata.loops.grammar_states import gather, intern_state, walk
-from structured.automata.loops.jit import Flags, Ints, Rows, Words, compiled_entry
+from structured.automata.loops.configurations import (
+    DISTANCE,
+    arrival_of,
+    configuration,
+    distance_of,
+    fresh,
+    landed,
+)
+from structured.automata.loops.grammar_machine import DONE, MORE_FOUND, NEEDS_ROW, GrammarMachine
+from structured.automata.loops.jit import Flags, Ints, Rows, Words, compiled_entry, compiled_loop
 from structured.automata.loops.machine import TrieArrays
 from structured.automata.loops.stacks import advance
-from structured.automata.loops.table import END, LEVEL, NEXT, STATE
+from structured.automata.loops.table import END, FARTHEST, LEVEL, NEXT, STATE
 from structured.automata.opcodes import FAR
 from structured.automata.protocol import DEAD, UNKNOWN, WHOLE
-
-MORE_FOUND = -13
-"""What `walk_lexer` answers where there is no room for what it finds."""
 
 FOUND = 1
 """What `walk_lexer` counts in `progress`, besides the level that it stopped at: the nodes where tokens may end."""
@@ -77,20 +80,70 @@ def walk_lexer(
     return DONE
 
 
+@compiled_loop
+def step_into(trie: TrieArrays, machine: GrammarMachine, current: int, node: int) -> int:
+    """Make sure that all is known of what the byte of a node leads to; say what is full or has to be told."""
+    arrival = arrival_of(machine, current, int(trie.byte[node]))
+    if arrival < 0:
+        return arrival
+    for way in range(1 + int(machine.arrivals[arrival, 2])):
+        after = landed(machine, current, arrival, way)
+        distance = after if after < 0 else distance_of(machine, after)
+        if distance < DEAD:
+            return distance
+    return arrival
+
+
+@compiled_loop
+def walk_configurations(trie: TrieArrays, machine: GrammarMachine, path: Rows, mask: Words, progress: Ints) -> int:
+    """Walk a trie from configurations, without making states: each way that a text may be read is followed by itself.
+
+    Say what is full or has to be told.
+    """
+    level = int(progress[LEVEL])
+    while level >= 0:
+        current, node = int(path[level, STATE]), int(path[level, NEXT])
+        if node == path[level, END]:
+            level -= 1
+            continue
+        arrival = DEAD
+        if not machine.absent[trie.byte[node]]:
+            arrival = step_into(trie, machine, current, node)
+        if arrival < DEAD or (arrival >= 0 and level + 2 + machine.arrivals[arrival, 2] >= len(path)):
+            progress[LEVEL] = level
+            return MORE_FOUND if arrival >= 0 else arrival
+        path[level, NEXT] = node + 1
+        for way in range(1 + int(machine.arrivals[arrival, 2]) if arrival >= 0 else 0):
+            after = landed(machine, current, arrival, way)
+            if after == DEAD or machine.configurations[after, DISTANCE] >= FAR:
+                continue
+            if trie.token_start[node] < trie.token_start[node + 1]:
+                progress[FARTHEST] = max(int(progress[FARTHEST]), int(machine.configurations[after, DISTANCE]))
+                for position in range(trie.token_start[node], trie.token_start[node + 1]):
+                    token_id = trie.token_ids[position]
+                    mask[token_id >> 5] |= np.uint32(1) << np.uint32(token_id & 31)
+            if trie.first[node] < trie.first[node + 1]:
+                level += 1
+                path[level, STATE] = after
+                path[level, NEXT] = trie.first[node]
+                path[level, END] = trie.first[node + 1]
+    return DONE
+
+
 @compiled_entry
 def walk_below(
-    trie: TrieArrays, machine: GrammarMachine, state: int, nodes: Ints, path: Rows, mask: Words, progress: Ints
+    trie: TrieArrays, machine: GrammarMachine, current: int, nodes: Ints, path: Rows, mask: Words, progress: Ints
 ) -> int:
-    """Walk what is below some nodes of a trie, from one state, as `walk` does; say what is full."""
+    """Walk what is below some nodes of a trie, from one configuration; say what is full or has to be told."""
     while progress[WHICH] < len(nodes):
         if not progress[IS_BEGUN]:
             node = nodes[progress[WHICH]]
-            path[0, STATE] = state
+            path[0, STATE] = current
             path[0, NEXT] = trie.first[node]
             path[0, END] = trie.first[node + 1]
             progress[LEVEL] = 0
             progress[IS_BEGUN] = 1
-        answer = walk(trie, machine, path, mask, progress)
+        answer = walk_configurations(trie, machine, path, mask, progress)
         if answer != DONE:
             return answer
         progress[IS_BEGUN] = 0
@@ -113,14 +166,13 @@ def farthest_within(machine: GrammarMachine, place: int, targets: Ints) -> int:
 
 @compiled_entry
 def after_token(machine: GrammarMachine, place: int, terminal: int, rest: int) -> int:
-    """Return the state after a token at a place, DEAD if it cannot stand there; what is full or has to be told."""
+    """Return the configuration after a token at a place, DEAD if it cannot stand there.
+
+    What is full or has to be told, else.
+    """
     after = advance(machine, place, terminal)
-    if after < 0:
-        return after
-    current = fresh(machine, after, rest)
-    if current < 0:
-        return current
-    machine.sizes[ROUND] += 1
-    now = int(machine.sizes[ROUND])
-    count = gather(machine, 0, current, now)
-    return count if count < 0 else intern_state(machine, count, now)
+    current = after if after < 0 else fresh(machine, after, rest)
+    distance = current if current < 0 else distance_of(machine, current)
+    if distance < 0:
+        return distance
+    return DEAD if distance >= FAR else current
