@@ -27,6 +27,7 @@ ENGINES = {
     "llguidance": "benchmarks.grammar_engines:LLGuidance",
     "xgrammar": "benchmarks.grammar_engines:XGrammar",
 }
+HEADER = "| engine | first mask | masks p50 | p99 | average | second pass average |\n|---|---|---|---|---|---|"
 SQL = [
     "SELECT a.b AS c, count(*) FROM t JOIN u ON t.x = u.y WHERE (a > 3 AND b LIKE 'x') OR c IN (SELECT d FROM e);",
     "SELECT x, sum(y) FROM t GROUP BY x HAVING sum(y) > 3 ORDER BY x DESC LIMIT 3;",
@@ -48,9 +49,7 @@ def main() -> None:
         return
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "RAYON_NUM_THREADS": "1"}
     for grammar in arguments.grammars:
-        print(
-            f"\n{grammar}, ms\n\n| engine | first mask | masks p50 | p99 | average | second pass average |\n{'|---' * 6}|"
-        )
+        print(f"\n{grammar}, ms\n\n{HEADER}")
         for engine in arguments.engines if grammar == "json" else ["structured"]:
             python = sys.executable if engine == "structured" else arguments.python
             command = [python, "-m", "benchmarks.grammars", arguments.tokenizer]
