@@ -16,6 +16,7 @@ from structured.cli.fetch import fetch_model
 from structured.cli.inspection import inspect_target
 from structured.cli.models import list_models
 from structured.cli.report import write_report
+from structured.cli.serve import serve
 
 
 def _examples(*lines: str) -> str:
@@ -72,6 +73,15 @@ app.command(
         "structured inspect --pattern '[0-9]+' --tokens --model smollm2 --text 12",
     ),
 )(inspect_target)
+app.command(
+    "serve",
+    epilog=_examples(
+        "structured serve --model smollm2",
+        "structured serve --type invoice=shop.py:Invoice --port 8080",
+        'curl localhost:8000/v1/choose -H "Content-Type: application/json" \\',
+        """  -d '{"text": "I want to cancel.", "choices": ["order", "cancellation"]}'""",
+    ),
+)(serve)
 app.command("models", epilog=_examples("structured models", "structured models --json"))(list_models)
 app.command("fetch", epilog=_examples("structured fetch smollm2"))(fetch_model)
 app.command(epilog=_examples("structured demo", "structured demo --model smollm2"))(demo)

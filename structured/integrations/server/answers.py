@@ -1,0 +1,188 @@
+"""Answers in the form of OpenAI's API: choices, usage, log-probabilities, and the chunks of a stream."""
+
+import itertools
+import json
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+from uuid import uuid4
+
+from structured.decoding.requests import Generation
+from structured.vocabulary import Vocabulary
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """One answer: its text, the calls that it is, and how it came about."""
+
+    text: str
+    generation: Generation
+    calls: Sequence[dict[str, Any]] | None = None
+    """As entries of `tool_calls`; None where it is no call."""
+    is_free: bool = False
+    """Whether it is free text, which may end anywhere."""
+
+    @property
+    def finish_reason(self) -> str:
+        """Why it ends. What has a form is brought to its end, however few tokens there are."""
+        if self.calls:
+            return "tool_calls"
+        return "length" if self.is_free and self.generation.shortened else "stop"
+
+
+@dataclass(frozen=True, slots=True)
+class Form(ABC):
+    """How an endpoint writes answers: whole, and as the chunks of a stream."""
+
+    model: str
+    vocabulary: Vocabulary
+    logprobs: bool
+    id: str = field(default_factory=lambda: uuid4().hex)
+    created: int = field(default_factory=lambda: int(time.time()))
+
+    def whole(self, written: Sequence[Written], prompt_tokens: int) -> dict[str, Any]:
+        """Return the answer to a request."""
+        choices = [{"index": index, **self.choice(one)} for index, one in enumerate(written)]
+        return self._object(self.kind, choices=choices, usage=usage(prompt_tokens, written))
+
+    def chunk(self, choice: dict[str, Any], **members: Any) -> dict[str, Any]:
+        """Return a chunk of a stream with its one choice."""
+        return self._object(self.chunk_kind, choices=[{"index": 0, "logprobs": None, **choice}], **members)
+
+    def last(self, written: Written, prompt_tokens: int) -> dict[str, Any]:
+        """Return the chunk behind all others, with the usage."""
+        return self._object(self.chunk_kind, choices=[], usage=usage(prompt_tokens, [written]))
+
+    def _object(self, kind: str, **members: Any) -> dict[str, Any]:
+        head = {"id": f"{self.prefix}-{self.id}", "object": kind, "created": self.created, "model": self.model}
+        return {**head, **members}
+
+    prefix: ClassVar[str]
+    kind: ClassVar[str]
+    chunk_kind: ClassVar[str]
+
+    @abstractmethod
+    def choice(self, written: Written) -> dict[str, Any]:
+        """Return an entry of `choices` of a whole answer."""
+
+    @abstractmethod
+    def begin(self) -> dict[str, Any] | None:
+        """Return the choice of the first chunk, if there is one before the text."""
+
+    @abstractmethod
+    def piece(self, text: str) -> dict[str, Any]:
+        """Return the choice of a chunk with a piece of the text."""
+
+    @abstractmethod
+    def end(self, written: Written) -> dict[str, Any]:
+        """Return the choice of the chunk that ends the text."""
+
+
+class ChatForm(Form):
+    """That of `/v1/chat/completions`."""
+
+    prefix = "chatcmpl"
+    kind = "chat.completion"
+    chunk_kind = "chat.completion.chunk"
+
+    def choice(self, written: Written) -> dict[str, Any]:
+        """Return an entry of `choices`: a message."""
+        message: dict[str, Any] = {"role": "assistant", "content": written.text, "refusal": None}
+        if written.calls:
+            message |= {"content": None, "tool_calls": list(written.calls)}
+        logprobs = {"content": log_probabilities(written.generation, self.vocabulary)} if self.logprobs else None
+        return {"message": message, "logprobs": logprobs, "finish_reason": written.finish_reason}
+
+    def begin(self) -> dict[str, Any]:
+        """Return the role."""
+        return {"delta": {"role": "assistant", "content": ""}, "finish_reason": None}
+
+    def piece(self, text: str) -> dict[str, Any]:
+        """Return a piece of the content."""
+        return {"delta": {"content": text}, "finish_reason": None}
+
+    def end(self, written: Written) -> dict[str, Any]:
+        """Return the calls, if it is any, and the log-probabilities, which are known at the end."""
+        delta = {}
+        if written.calls:
+            delta = {"tool_calls": [{"index": index, **call} for index, call in enumerate(written.calls)]}
+        logprobs = {"content": log_probabilities(written.generation, self.vocabulary)} if self.logprobs else None
+        return {"delta": delta, "logprobs": logprobs, "finish_reason": written.finish_reason}
+
+
+class CompletionForm(Form):
+    """That of `/v1/completions`."""
+
+    prefix = "cmpl"
+    kind = chunk_kind = "text_completion"
+
+    def choice(self, written: Written) -> dict[str, Any]:
+        """Return an entry of `choices`: a text."""
+        return {"text": written.text, "logprobs": self._logprobs(written), "finish_reason": written.finish_reason}
+
+    def begin(self) -> None:
+        """Return nothing: the first chunk has text."""
+
+    def piece(self, text: str) -> dict[str, Any]:
+        """Return a piece of the text."""
+        return {"text": text, "finish_reason": None}
+
+    def end(self, written: Written) -> dict[str, Any]:
+        """Return the end, with the log-probabilities."""
+        return {"text": "", "logprobs": self._logprobs(written), "finish_reason": written.finish_reason}
+
+    def _logprobs(self, written: Written) -> dict[str, Any] | None:
+        if not self.logprobs:
+            return None
+        told = log_probabilities(written.generation, self.vocabulary)
+        tokens = [one["token"] for one in told]
+        offsets = [0, *itertools.accumulate(map(len, tokens))][: len(tokens)]
+        return {
+            "tokens": tokens,
+            "token_logprobs": [one["logprob"] for one in told],
+            "top_logprobs": None,
+            "text_offset": offsets,
+        }
+
+
+def usage(prompt_tokens: int, written: Iterable[Written]) -> dict[str, int]:
+    """Return how many tokens a request took."""
+    completion_tokens = sum(len(one.generation.token_ids) for one in written)
+    return {
+        "prompt_tokens": prompt_tokens,
+        "completion_tokens": completion_tokens,
+        "total_tokens": prompt_tokens + completion_tokens,
+    }
+
+
+def log_probabilities(generation: Generation, vocabulary: Vocabulary) -> list[dict[str, Any]]:
+    """Return each token of an answer with its log-probability among those that were allowed.
+
+    Tokens that were known without the model have 0: no other was allowed.
+    """
+    sampled = {token.start: token.log_probability for token in generation.diagnostics.tokens if token.end > token.start}
+    told: list[dict[str, Any]] = []
+    place = -len(generation.thinking.encode())
+    for token_id in generation.token_ids:
+        read = vocabulary.tokens[token_id] or b""
+        told.append(
+            {
+                "token": read.decode(errors="replace"),
+                "logprob": sampled.get(place, 0.0),
+                "bytes": list(read),
+                "top_logprobs": [],
+            }
+        )
+        place += len(read)
+    return told
+
+
+def event(data: object) -> str:
+    """Return a server-sent event."""
+    return f"data: {json.dumps(data, ensure_ascii=False)}\n\n"
+
+
+DONE = "data: [DONE]\n\n"
+"""The last event of a stream."""

@@ -1,0 +1,80 @@
+"""The application: a model behind an HTTP interface."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+
+from structured.decoding.running_batch import RunningBatch
+from structured.errors import StructuredError
+from structured.extraction.extractor import Extractor
+from structured.integrations.server.guard import Guard
+from structured.integrations.server.limits import Limits
+from structured.integrations.server.request_errors import (
+    RequestError,
+    answer_http,
+    answer_invalid,
+    answer_request_error,
+    answer_structured_error,
+)
+from structured.integrations.server.routes import router
+from structured.integrations.server.serving import Serving
+from structured.models import ScriptedModel, load_model
+from structured.output_types.choice import Choice
+from structured.output_types.resolve import resolve_type
+
+if TYPE_CHECKING:
+    from structured.models.load import ModelSource
+
+
+def create_app(
+    model: "ModelSource | None" = None,
+    *,
+    types: Mapping[str, Any] | None = None,
+    limits: Limits | None = None,
+    api_key: str | None = None,
+) -> FastAPI:
+    """Return an ASGI application that serves a model.
+
+    Requests that come at the same time share one running batch. Nothing of a request is run, imported or fetched.
+
+    Parameters:
+        model: As for `load_model`; it is loaded when the application starts.
+        types: Output types that requests to `/v1/extract` may name, by their names.
+        limits: How much requests may ask for.
+        api_key: What clients have to send as `Authorization: Bearer`; None for no key.
+
+    Raises:
+        SchemaError: One of the types is not supported.
+    """
+    limits, types = limits or Limits(), dict(types or {})
+    for one in types.values():
+        resolve_type(one).check()
+
+    @asynccontextmanager
+    async def life(app: FastAPI) -> AsyncIterator[None]:
+        with RunningBatch(load_model(model), limits.running) as running:
+            await asyncio.to_thread(_warm_up)
+            serving = app.state.serving = Serving(running, limits, types)
+            try:
+                yield
+            finally:
+                serving.close()
+
+    app = FastAPI(title="structured", lifespan=life, redoc_url=None)
+    app.add_exception_handler(RequestError, answer_request_error)
+    app.add_exception_handler(StructuredError, answer_structured_error)
+    app.add_exception_handler(RequestValidationError, answer_invalid)
+    app.add_exception_handler(HTTPException, answer_http)
+    app.include_router(router)
+    app.add_middleware(Guard, limits=limits, api_key=api_key)
+    return app
+
+
+def _warm_up() -> None:
+    """Import and load what answers need, whatever the model is, so that the first request need not."""
+    Extractor(Choice(["yes", "no"]), model=ScriptedModel("yes"))("Ready?")

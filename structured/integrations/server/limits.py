@@ -1,0 +1,34 @@
+"""What a server takes from those who ask it, and how much at a time."""
+
+from dataclasses import dataclass
+
+from structured.errors.arguments import check_fields, count, number
+
+_POSITIVE = number(lambda value: value > 0, "a positive number")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much a request may ask for, and how many may wait.
+
+    Attributes:
+        running: Requests that are answered at a time; the texts of all of them share one batch.
+        waiting: Requests that wait for these. Whoever comes then gets 429, with `Retry-After`.
+        body: Bytes of a request.
+        schema: Characters of a schema, a pattern or a grammar.
+        documents: Documents of a request.
+        max_tokens: Tokens that an answer may have at most, and has if the request does not say.
+        seconds: How long a request may take once it is its turn; then it gets 504.
+    """
+
+    running: int = 32
+    waiting: int = 256
+    body: int = 4_000_000
+    schema: int = 200_000
+    documents: int = 256
+    max_tokens: int = 1024
+    seconds: float = 300.0
+
+    def __post_init__(self) -> None:
+        counts = ("running", "body", "schema", "documents", "max_tokens")
+        check_fields(self, {**dict.fromkeys(counts, count(1)), "waiting": count(0), "seconds": _POSITIVE})

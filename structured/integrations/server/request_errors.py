@@ -1,0 +1,103 @@
+"""What is wrong with a request, as HTTP has it: a status, and an error in the form of OpenAI's API.
+
+{"error": {"message": "…", "type": "invalid_request_error", "param": "response_format", "code": null}}
+"""
+
+from collections.abc import Mapping
+
+from fastapi import Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from structured.errors import (
+    BudgetError,
+    GenerationError,
+    ModelError,
+    OutOfMemoryError,
+    PatternError,
+    PromptError,
+    SchemaError,
+    StructuredError,
+    VocabularyError,
+)
+
+_TYPES = {400: "invalid_request_error", 401: "authentication_error", 404: "not_found_error", 429: "rate_limit_error"}
+
+STATUSES: Mapping[type[StructuredError], int] = {
+    SchemaError: 400,
+    PatternError: 400,
+    VocabularyError: 400,
+    PromptError: 400,
+    BudgetError: 400,
+    GenerationError: 422,
+    OutOfMemoryError: 503,
+    ModelError: 500,
+}
+"""Whose fault it is: the request's, or the model's, which wrote nothing that the type accepts, or failed."""
+
+
+class RequestError(Exception):
+    """Why there is no answer."""
+
+    def __init__(
+        self,
+        status: int,
+        message: str,
+        *,
+        parameter: str | None = None,
+        code: str | None = None,
+        retry_after: int | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+        self.parameter = parameter
+        self.code = code
+        self.retry_after = retry_after
+
+    @classmethod
+    def of(cls, error: StructuredError, parameter: str | None = None) -> "RequestError":
+        """Return what an error of the library is to whoever asked."""
+        status = next((status for kind, status in STATUSES.items() if isinstance(error, kind)), 500)
+        return cls(status, str(error), parameter=parameter if status == 400 else None, code=type(error).__name__)
+
+    def body(self) -> dict[str, object]:
+        """Return the error in OpenAI's form."""
+        kind = _TYPES.get(self.status, "invalid_request_error" if self.status < 500 else "server_error")
+        return {"error": {"message": self.message, "type": kind, "param": self.parameter, "code": self.code}}
+
+    def response(self) -> JSONResponse:
+        """Return the whole answer."""
+        headers = {} if self.retry_after is None else {"Retry-After": str(self.retry_after)}
+        if self.status == 401:
+            headers["WWW-Authenticate"] = "Bearer"
+        return JSONResponse(self.body(), self.status, headers)
+
+
+async def answer_request_error(_: Request, error: Exception) -> JSONResponse:
+    """Answer with a RequestError."""
+    assert isinstance(error, RequestError)
+    return error.response()
+
+
+async def answer_structured_error(_: Request, error: Exception) -> JSONResponse:
+    """Answer with what an error of the library is to whoever asked."""
+    assert isinstance(error, StructuredError)
+    return RequestError.of(error).response()
+
+
+async def answer_invalid(_: Request, error: Exception) -> JSONResponse:
+    """Answer a request that is not of the form that it should have; the first fault is named."""
+    assert isinstance(error, RequestValidationError)
+    fault = error.errors()[0]
+    where = ".".join(map(str, fault["loc"][1:]))
+    if fault["type"] == "json_invalid" or not where:
+        return RequestError(400, f"The body is no JSON object: {fault['msg']}.").response()
+    return RequestError(400, f"{where}: {fault['msg']}.", parameter=where).response()
+
+
+async def answer_http(_: Request, error: Exception) -> JSONResponse:
+    """Answer a path or a method that there is not, and a body that cannot be read."""
+    assert isinstance(error, HTTPException)
+    return RequestError(error.status_code, str(error.detail)).response()

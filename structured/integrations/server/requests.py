@@ -1,0 +1,225 @@
+"""The requests of OpenAI's API, with vLLM's additions, and the library's own: what may be in them, and what is refused.
+
+What a server could only ignore at the cost of another answer is refused; what has no bearing on the answer is taken
+and ignored. Sources: OpenAI's API reference, "Chat" and "Completions"; vLLM's "Structured outputs".
+"""
+
+from typing import Annotated, Any, Literal, Self, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+Json: TypeAlias = dict[str, Any]
+
+
+class _Body(BaseModel):
+    """What has no other members than these."""
+
+    model_config = ConfigDict(extra="forbid", protected_namespaces=())
+
+    @property
+    def constraint_key(self) -> str:
+        """All that it says beside the text that it is about."""
+        return f"{type(self).__name__} {self.model_dump_json(exclude=_TEXTS, by_alias=True)}"
+
+
+_TEXTS = {"messages", "prompt", "text", "documents", "stream", "stream_options", "user", "metadata", "n", "model"}
+
+
+class JsonSchemaFormat(_Body):
+    """A schema and its name. Answers keep to it whether or not it says `strict`."""
+
+    name: str = "answer"
+    description: str | None = None
+    schema_: Json | bool = Field(default_factory=dict, alias="schema")
+    strict: bool | None = None
+
+
+class ResponseFormat(_Body):
+    """`{"type": "json_schema", "json_schema": {"name": …, "schema": …}}`."""
+
+    type: Literal["text", "json_object", "json_schema"]
+    json_schema: JsonSchemaFormat | None = None
+
+    @model_validator(mode="after")
+    def _has_its_schema(self) -> Self:
+        if (self.type == "json_schema") != (self.json_schema is not None):
+            raise ValueError("json_schema stands with the type json_schema, and with no other")
+        return self
+
+
+class StructuredOutputs(_Body):
+    """One constraint, as vLLM has it: `{"regex": "[0-9]+"}`."""
+
+    json_: Json | str | bool | None = Field(default=None, alias="json")
+    regex: str | None = None
+    choice: list[str] | None = None
+    grammar: str | None = None
+    json_object: bool | None = None
+
+    @model_validator(mode="after")
+    def _is_one(self) -> Self:
+        if len(self.given) != 1:
+            raise ValueError("exactly one of json, regex, choice, grammar and json_object is needed")
+        return self
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """What it says, by name."""
+        said = {"json": self.json_, "json_object": self.json_object or None}
+        said |= {name: getattr(self, name) for name in ("regex", "choice", "grammar")}
+        return {name: value for name, value in said.items() if value is not None}
+
+
+Zero = Annotated[float, Field(ge=0, le=0)]
+"""A number that changes nothing; others are refused."""
+
+
+class Sampling(_Body):
+    """What all requests for texts may have."""
+
+    model: str | None = None
+    temperature: float | None = Field(None, ge=0, le=2)
+    top_p: float | None = Field(None, gt=0, le=1)
+    top_k: int | None = Field(None, ge=1)
+    min_p: float | None = Field(None, ge=0, le=1)
+    seed: int | None = Field(None, ge=0)
+    n: int = Field(1, ge=1, le=16)
+    max_tokens: int | None = Field(None, ge=1)
+    stop: str | list[str] | None = None
+    stream: bool = False
+    stream_options: Json | None = None
+    user: str | None = None
+    frequency_penalty: Zero = 0
+    presence_penalty: Zero = 0
+    logit_bias: Annotated[Json, Field(max_length=0)] | None = None
+    structured_outputs: StructuredOutputs | None = None
+    guided_json: Json | str | bool | None = None
+    guided_regex: str | None = None
+    guided_choice: list[str] | None = None
+    guided_grammar: str | None = None
+
+    @property
+    def stops(self) -> list[str]:
+        """The phrases that end an answer."""
+        return [self.stop] if isinstance(self.stop, str) else self.stop or []
+
+    @property
+    def constraints(self) -> dict[str, Any]:
+        """What an answer must be, by the member of the request that says so; each a pair of kind and constraint."""
+        guided = {f"guided_{kind}": (kind, getattr(self, f"guided_{kind}")) for kind in _GUIDED}
+        said = {member: (kind, value) for member, (kind, value) in guided.items() if value is not None}
+        if self.structured_outputs is not None:
+            said["structured_outputs"] = next(iter(self.structured_outputs.given.items()))
+        return said
+
+
+_GUIDED = ("json", "regex", "choice", "grammar")
+
+
+class TextPart(_Body):
+    """A part of a message; parts of other types are refused."""
+
+    type: Literal["text"]
+    text: str
+
+
+class Message(_Body):
+    """One turn of a chat. Turns of tools are refused: prompts have no words for them."""
+
+    role: Literal["system", "developer", "user", "assistant"]
+    content: str | list[TextPart]
+    name: str | None = None
+
+    def to_turn(self) -> dict[str, str]:
+        """Return the turn as chat templates have it."""
+        text = self.content if isinstance(self.content, str) else "".join(part.text for part in self.content)
+        return {"role": "system" if self.role == "developer" else self.role, "content": text}
+
+
+class ChatRequest(Sampling):
+    """`POST /v1/chat/completions`."""
+
+    messages: list[Message] = Field(min_length=1)
+    max_completion_tokens: int | None = Field(None, ge=1)
+    response_format: ResponseFormat | None = None
+    tools: list[Json] | None = Field(None, min_length=1)
+    tool_choice: Literal["none", "auto", "required"] | Json | None = None
+    parallel_tool_calls: bool = True
+    logprobs: bool = False
+    top_logprobs: Annotated[int, Field(ge=0, le=0)] | None = None
+    store: bool | None = None
+    metadata: Json | None = None
+    service_tier: str | None = None
+
+    @property
+    def constraints(self) -> dict[str, Any]:
+        """As above, with `response_format`."""
+        said = super().constraints
+        given = self.response_format
+        if given is not None and given.json_schema is not None:
+            said["response_format"] = ("json", given.json_schema)
+        elif given is not None and given.type == "json_object":
+            said["response_format"] = ("json_object", True)
+        return said
+
+
+class CompletionRequest(Sampling):
+    """`POST /v1/completions`."""
+
+    prompt: str | list[str]
+    logprobs: Annotated[int, Field(ge=0, le=1)] | None = None
+    echo: Literal[False] = False
+    best_of: Literal[1] = 1
+    suffix: None = None
+
+
+class Asked(_Body):
+    """What requests of the library's own have."""
+
+    model: str | None = None
+    instructions: str | None = None
+    system: str | None = None
+    temperature: float = Field(0, ge=0, le=2)
+    seed: int | None = Field(None, ge=0)
+    max_tokens: int | None = Field(None, ge=1)
+    evidence: bool = False
+
+
+class ExtractRequest(Asked):
+    """`POST /v1/extract`: a schema, or a type that the server was started with; one document or several."""
+
+    schema_: Json | bool | None = Field(None, alias="schema")
+    type: str | None = None
+    text: str | None = None
+    documents: list[str] | None = Field(None, min_length=1)
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        if (self.schema_ is None) == (self.type is None):
+            raise ValueError("either schema or type is needed")
+        if (self.text is None) == (self.documents is None):
+            raise ValueError("either text or documents is needed")
+        return self
+
+
+class ChooseRequest(Asked):
+    """`POST /v1/choose`."""
+
+    text: str
+    choices: list[str] = Field(min_length=1)
+
+
+class RegexRequest(Asked):
+    """`POST /v1/regex`."""
+
+    text: str
+    regex: str
+    dialect: Literal["python", "rust", "ecma"] = "python"
+
+
+class GrammarRequest(Asked):
+    """`POST /v1/grammar`: a grammar in Lark's language."""
+
+    text: str
+    grammar: str
+    start: str = "start"

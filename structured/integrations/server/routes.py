@@ -1,0 +1,241 @@
+"""The routes: OpenAI's, the library's own, and those by which a server is watched."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import PlainTextResponse, Response, StreamingResponse
+from prometheus_client import CONTENT_TYPE_LATEST
+from pydantic_core import to_jsonable_python
+from starlette.types import Receive, Scope, Send
+
+from structured.errors import StructuredError
+from structured.extraction.conversation import TextOrChat
+from structured.extraction.options import Options
+from structured.integrations.server.answers import DONE, ChatForm, CompletionForm, Form, event
+from structured.integrations.server.asking import Question, library_options, sampling_options
+from structured.integrations.server.request_errors import RequestError
+from structured.integrations.server.requests import (
+    Asked,
+    ChatRequest,
+    ChooseRequest,
+    CompletionRequest,
+    ExtractRequest,
+    GrammarRequest,
+    RegexRequest,
+    Sampling,
+)
+from structured.integrations.server.serving import Serving
+from structured.integrations.server.wanted import (
+    choice_type,
+    free_text,
+    grammar_type,
+    regex_type,
+    schema_type,
+    uses_tools,
+    wanted_of,
+)
+from structured.output_types.extraction import Extraction
+
+router = APIRouter()
+Served = Annotated[Serving, Depends(Serving.of)]
+
+
+@router.get("/healthz", response_class=PlainTextResponse)
+async def health() -> str:
+    """Tell that the process lives."""
+    return "ok"
+
+
+@router.get("/readyz", response_class=PlainTextResponse)
+async def ready(serving: Served) -> Response:
+    """Tell whether requests are taken."""
+    return PlainTextResponse("ready") if serving.is_ready else PlainTextResponse("shutting down", 503)
+
+
+@router.get("/metrics")
+async def metrics(serving: Served) -> Response:
+    """Return the figures for Prometheus."""
+    return Response(serving.metrics.text(), media_type=CONTENT_TYPE_LATEST)
+
+
+@router.get("/v1/models")
+async def models(serving: Served) -> dict[str, Any]:
+    """List the model that is served."""
+    model = {"id": serving.running.name, "object": "model", "created": 0, "owned_by": "structured"}
+    return {"object": "list", "data": [model]}
+
+
+@router.post("/v1/chat/completions")
+async def chat(asked: ChatRequest, request: Request, serving: Served) -> Any:
+    """Answer a chat, as OpenAI's API does."""
+    form = ChatForm(serving.running.name, serving.running.vocabulary, asked.logprobs)
+    tokens = serving.max_tokens(asked.max_completion_tokens, asked.max_tokens)
+    messages = [message.to_turn() for message in asked.messages]
+    return await _written(request, serving, asked, form=form, documents=[messages] * asked.n, max_tokens=tokens)
+
+
+@router.post("/v1/completions")
+async def complete(asked: CompletionRequest, request: Request, serving: Served) -> Any:
+    """Complete a text, as OpenAI's API does."""
+    form = CompletionForm(serving.running.name, serving.running.vocabulary, asked.logprobs is not None)
+    prompts = [asked.prompt] if isinstance(asked.prompt, str) else asked.prompt
+    documents = [prompt for prompt in prompts for _ in range(asked.n)]
+    tokens = serving.max_tokens(asked.max_tokens)
+    return await _written(request, serving, asked, form=form, documents=documents, max_tokens=tokens)
+
+
+async def _written(  # noqa: PLR0913  what both endpoints have
+    request: Request,
+    serving: Serving,
+    asked: Sampling,
+    *,
+    form: Form,
+    documents: Sequence[TextOrChat],
+    max_tokens: int,
+) -> Any:
+    """Return the answer to a request, whole or as a stream. Raises RequestError."""
+    serving.check_model(asked.model)
+    if asked.stream and len(documents) > 1:
+        raise RequestError(400, "A stream has one answer. Leave out n, or stream.", parameter="n")
+    options = sampling_options(asked, max_tokens)
+    is_free = not (asked.constraints or (isinstance(asked, ChatRequest) and uses_tools(asked)))
+
+    def wanted() -> Any:
+        return wanted_of(asked, serving.limits) or free_text(asked.stops, serving.limits)
+
+    def question() -> Question:
+        extractor = serving.extractors.find((asked.constraint_key, _sorted(options)), wanted, options)
+        held_back = max(map(len, asked.stops), default=0)
+        return Question(extractor, documents, serving.metrics, is_free=is_free, held_back=held_back)
+
+    if not asked.stream:
+        return form.whole(*await serving.work.done(request, lambda: question().texts()))
+    with_usage = bool((asked.stream_options or {}).get("include_usage"))
+    pieces = await serving.work.streamed(request, lambda: _chunks(question(), form, with_usage=with_usage))
+    return EventStream(pieces)
+
+
+def _chunks(question: Question, form: Form, *, with_usage: bool) -> Iterator[str]:
+    """Yield the events of a stream; what goes wrong in the middle is the last one."""
+    try:
+        begin = form.begin()
+        if begin is not None:
+            yield event(form.chunk(begin))
+        for piece in question.streamed():
+            if isinstance(piece, str):
+                if piece:
+                    yield event(form.chunk(form.piece(piece)))
+                continue
+            written, prompt_tokens = piece
+            yield event(form.chunk(form.end(written)))
+            if with_usage:
+                yield event(form.last(written, prompt_tokens))
+    except RequestError as error:
+        yield event(error.body())
+    yield DONE
+
+
+class EventStream(StreamingResponse):
+    """Server-sent events; where the client goes, whoever makes them is told."""
+
+    media_type = "text/event-stream"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the events."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            close = getattr(self.body_iterator, "aclose", None)
+            if close is not None:
+                await close()
+
+
+@router.post("/v1/extract")
+async def extract(asked: ExtractRequest, request: Request, serving: Served) -> dict[str, Any]:
+    """Extract values from a document, or from several: one that fails does not cost the others."""
+    documents = [asked.text] if asked.documents is None else asked.documents
+    if len(documents) > serving.limits.documents:
+        too_many = f"There are {len(documents):,} documents; {serving.limits.documents:,} are taken at a time."
+        raise RequestError(413, too_many, parameter="documents")
+
+    def wanted() -> Any:
+        if asked.type is None:
+            return schema_type(asked.schema_ if asked.schema_ is not None else True, serving.limits)
+        if asked.type not in serving.types:
+            known = ", ".join(sorted(serving.types)) or "there is none"
+            raise RequestError(404, f"There is no type {asked.type!r} here; known: {known}.", parameter="type")
+        return serving.types[asked.type]
+
+    results = await _results(request, serving, asked, wanted, [one or "" for one in documents])
+    return results[0] if asked.documents is None else {"results": results}
+
+
+@router.post("/v1/choose")
+async def choose(asked: ChooseRequest, request: Request, serving: Served) -> dict[str, Any]:
+    """Choose one of some texts."""
+    return await _result(request, serving, asked, lambda: choice_type(asked.choices, serving.limits), asked.text)
+
+
+@router.post("/v1/regex")
+async def match(asked: RegexRequest, request: Request, serving: Served) -> dict[str, Any]:
+    """Write a text that a regular expression matches as a whole."""
+
+    def wanted() -> Any:
+        return regex_type(asked.regex, serving.limits, asked.dialect)
+
+    return await _result(request, serving, asked, wanted, asked.text)
+
+
+@router.post("/v1/grammar")
+async def derive(asked: GrammarRequest, request: Request, serving: Served) -> dict[str, Any]:
+    """Write a text of a grammar."""
+
+    def wanted() -> Any:
+        return grammar_type(asked.grammar, serving.limits, asked.start)
+
+    return await _result(request, serving, asked, wanted, asked.text)
+
+
+async def _result(
+    request: Request, serving: Serving, asked: Asked, wanted: Callable[[], Any], text: str
+) -> dict[str, Any]:
+    """Return what becomes of one text. Raises RequestError if nothing does."""
+    [result] = await _results(request, serving, asked, wanted, [text])
+    return result
+
+
+async def _results(
+    request: Request, serving: Serving, asked: Asked, wanted: Callable[[], Any], texts: Sequence[str]
+) -> list[dict[str, Any]]:
+    """Return what becomes of each text: a value, or an error if there are several texts."""
+    serving.check_model(asked.model)
+    options = library_options(asked, serving.max_tokens(asked.max_tokens))
+
+    def answer() -> list[dict[str, Any]]:
+        key = asked.constraint_key, _sorted(options)
+        extractor = serving.extractors.find(key, wanted, options, evidence=asked.evidence)
+        values, _ = Question(extractor, texts, serving.metrics).answered()
+        if len(texts) == 1 and isinstance(values[0], StructuredError):
+            raise RequestError.of(values[0])
+        return [_shown(value) for value in values]
+
+    return await serving.work.done(request, answer)
+
+
+def _sorted(options: Options) -> tuple[tuple[str, Any], ...]:
+    return tuple(sorted(options.items()))
+
+
+def _shown(value: object) -> dict[str, Any]:
+    """Return a value, or why there is none, as JSON."""
+    if isinstance(value, StructuredError):
+        return RequestError.of(value).body()
+    if isinstance(value, Extraction):
+        return {
+            "value": to_jsonable_python(value.value),
+            "missing": list(value.missing),
+            "confidence": value.confidence,
+            "evidence": value.rows(),
+        }
+    return {"value": to_jsonable_python(value)}

@@ -1,0 +1,59 @@
+"""What the routes of one server share: the running batch, the threads, the limits, and the types by their names."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from fastapi import Request
+
+from structured.decoding.running_batch import RunningBatch
+from structured.integrations.server.asking import Extractors
+from structured.integrations.server.limits import Limits
+from structured.integrations.server.metrics import Metrics
+from structured.integrations.server.request_errors import RequestError
+from structured.integrations.server.work import Work
+
+
+@dataclass(slots=True)
+class Serving:
+    """A running server."""
+
+    running: RunningBatch
+    limits: Limits
+    types: Mapping[str, Any]
+    work: Work = field(init=False)
+    metrics: Metrics = field(init=False)
+    extractors: Extractors = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.extractors = Extractors(self.running)
+        self.work = Work(self.limits)
+        self.metrics = Metrics(self.running, self.work.admission)
+
+    @classmethod
+    def of(cls, request: Request) -> "Serving":
+        """Return that of the application that a request came to."""
+        found: Serving = request.app.state.serving
+        return found
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether requests are taken."""
+        return not self.work.admission.is_closed
+
+    def check_model(self, name: str | None) -> None:
+        """Raise RequestError if a request names another model than the one that is served; "default" is any."""
+        if name not in (None, "", "default", self.running.name):
+            raise RequestError(
+                404, f"The model {name!r} is not served here; {self.running.name!r} is.", parameter="model",
+                code="model_not_found",
+            )  # fmt: skip
+
+    def max_tokens(self, *asked: int | None) -> int:
+        """Return how many tokens an answer may have: as many as were asked for, within the limit."""
+        given = next((one for one in asked if one is not None), self.limits.max_tokens)
+        return min(given, self.limits.max_tokens)
+
+    def close(self) -> None:
+        """Take no more requests, and finish those that run."""
+        self.work.close()

@@ -1,0 +1,115 @@
+"""What an answer must be: the output type of a request."""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from structured.errors import PatternError, SchemaError
+from structured.integrations.server.limits import Limits
+from structured.integrations.server.request_errors import RequestError
+from structured.integrations.server.requests import ChatRequest, JsonSchemaFormat, Sampling
+from structured.output_types.choice import Choice
+from structured.output_types.combining.text import Text
+from structured.output_types.functions.call_types import functions
+from structured.output_types.grammar import Grammar
+from structured.output_types.json_schema import JsonSchema
+from structured.output_types.output_type import OutputType
+from structured.output_types.regex import DialectName, Regex
+
+ANY_OBJECT = {"type": "object"}
+
+
+def wanted_of(asked: Sampling, limits: Limits) -> OutputType[Any] | JsonSchema | None:
+    """Return the output type that a request constrains its answer to; None where the text is free.
+
+    Raises RequestError where it asks for two things at once, for what is too large, or for what cannot be enforced.
+    """
+    said = asked.constraints
+    if isinstance(asked, ChatRequest) and uses_tools(asked):
+        said["tools"] = ("tools", asked)
+    if len(said) > 1:
+        raise RequestError(400, f"{' and '.join(said)} exclude each other.", parameter=next(iter(said)))
+    if not said:
+        return None
+    [(member, (kind, constraint))] = said.items()
+    if asked.stops:
+        raise RequestError(400, f"stop and {member} exclude each other.", parameter="stop")
+    try:
+        return _KINDS[kind](constraint, limits)
+    except (SchemaError, PatternError) as error:
+        raise RequestError.of(error, member) from error
+
+
+def free_text(stops: list[str], limits: Limits) -> OutputType[str]:
+    """Return the output type of text that ends where the model ends it, or with a stop phrase, which is left out."""
+    check_length("".join(stops), limits, "stop")
+    return Text(stop=stops) | Text(lacks=stops) if stops else Text()
+
+
+def uses_tools(asked: ChatRequest) -> bool:
+    """Tell whether the answer is to be calls of tools. With "auto" it is a list of them, which may be empty."""
+    return bool(asked.tools) and asked.tool_choice != "none"
+
+
+def check_length(text: str, limits: Limits, member: str) -> None:
+    """Raise RequestError for a constraint that is too long."""
+    if len(text) > limits.schema:
+        raise RequestError(
+            413, f"{member} has {len(text):,} characters; {limits.schema:,} are taken.", parameter=member
+        )
+
+
+def schema_type(schema: Mapping[str, Any] | str | bool, limits: Limits, name: str = "") -> JsonSchema:
+    """Return the output type of a JSON Schema; nothing that it refers to is fetched."""
+    check_length(schema if isinstance(schema, str) else json.dumps(schema), limits, "The schema")
+    return JsonSchema(schema, name=name)
+
+
+def regex_type(pattern: str, limits: Limits, dialect: DialectName = "python") -> Regex[str]:
+    """Return the output type of a regular expression."""
+    check_length(pattern, limits, "The regular expression")
+    return Regex(pattern, dialect=dialect)
+
+
+def choice_type(choices: list[str], limits: Limits) -> Choice[str]:
+    """Return the output type of some texts."""
+    check_length("".join(choices), limits, "The choice")
+    return Choice(choices)
+
+
+def grammar_type(grammar: str, limits: Limits, start: str = "start") -> Grammar[str]:
+    """Return the output type of a grammar."""
+    check_length(grammar, limits, "The grammar")
+    return Grammar(grammar, start)
+
+
+def _of_json(constraint: Any, limits: Limits) -> JsonSchema:
+    if isinstance(constraint, JsonSchemaFormat):
+        return schema_type(constraint.schema_, limits, constraint.name)
+    return schema_type(constraint, limits)
+
+
+def _of_object(_: Any, limits: Limits) -> JsonSchema:
+    return schema_type(ANY_OBJECT, limits, "JSON")
+
+
+def _of_tools(asked: ChatRequest, limits: Limits) -> OutputType[Any]:
+    tools = asked.tools or []
+    check_length(json.dumps(tools), limits, "tools")
+    if isinstance(asked.tool_choice, dict):
+        name = asked.tool_choice.get("function", {}).get("name")
+        tools = [one for one in tools if one.get("function", {}).get("name") == name]
+        if not tools:
+            raise RequestError(400, f"There is no tool named {name!r}.", parameter="tool_choice")
+    one_at_least = asked.tool_choice not in (None, "auto") or not asked.parallel_tool_calls
+    return functions(*tools) if one_at_least else functions(*tools, parallel=True)
+
+
+_KINDS: Mapping[str, Callable[[Any, Limits], OutputType[Any] | JsonSchema]] = {
+    "json": _of_json,
+    "json_object": _of_object,
+    "regex": regex_type,
+    "choice": choice_type,
+    "grammar": grammar_type,
+    "tools": _of_tools,
+}

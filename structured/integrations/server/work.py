@@ -1,0 +1,132 @@
+"""Work: what a request asks for, done in a thread beside the event loop, for as long as the client is there."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from fastapi import Request
+
+from structured.decoding.running_batch import Caller
+from structured.integrations.server.admission import Admission
+from structured.integrations.server.limits import Limits
+from structured.integrations.server.request_errors import RequestError
+
+T = TypeVar("T")
+
+HUNG_UP = 499
+"""The status that is logged where the client has gone; nobody reads it."""
+
+
+class Work:
+    """The threads of a server, and who may have one."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self.admission = Admission(limits.running, limits.waiting)
+        self.threads = ThreadPoolExecutor(limits.running, thread_name_prefix="request")
+
+    def close(self) -> None:
+        """Let nobody in any more."""
+        self.admission.is_closed = True
+        self.threads.shutdown(wait=False)
+
+    async def done(self, request: Request, run: Callable[[], T]) -> T:
+        """Return what a function returns that runs in a thread once it is the request's turn.
+
+        Where the client hangs up, or it takes too long, the texts that the function waits for leave the batch. Raises
+        RequestError.
+        """
+        gone = asyncio.ensure_future(_has_hung_up(request))
+        try:
+            await self._admitted(request, gone)
+            caller = Caller()
+            try:
+                return await self._in_time(self._in_thread(caller, run), gone)
+            finally:
+                caller.leave()
+        finally:
+            gone.cancel()
+
+    async def streamed(self, request: Request, run: Callable[[], Iterator[T]]) -> AsyncIterator[T]:
+        """Return an iterator over what an iterator yields that runs in a thread, once it is the request's turn.
+
+        Where nobody reads on, the text leaves the batch. Raises RequestError, also in the middle.
+        """
+        gone = asyncio.ensure_future(_has_hung_up(request))
+        try:
+            await self._admitted(request, gone)
+        finally:
+            gone.cancel()
+        caller, loop = Caller(), asyncio.get_running_loop()
+        pieces: asyncio.Queue[T | None] = asyncio.Queue()
+
+        def pump() -> None:
+            try:
+                for piece in run():
+                    loop.call_soon_threadsafe(pieces.put_nowait, piece)
+            finally:
+                loop.call_soon_threadsafe(pieces.put_nowait, None)
+
+        thread = self._in_thread(caller, pump)
+
+        async def read() -> AsyncIterator[T]:
+            try:
+                while (piece := await pieces.get()) is not None:
+                    yield piece
+                await thread
+            finally:
+                caller.leave()
+
+        return read()
+
+    async def _admitted(self, request: Request, gone: "asyncio.Future[None]") -> None:
+        """Wait for the request's turn. Raises RequestError if too many wait, or the client has gone by then."""
+        turn = asyncio.ensure_future(self.admission.enter(client_of(request)))
+        try:
+            await asyncio.wait({gone, turn}, return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
+            turn.cancel()
+            raise
+        if not turn.done():
+            turn.cancel()
+            raise RequestError(HUNG_UP, "The client has gone.")
+        turn.result()
+
+    async def _in_time(self, thread: "asyncio.Future[T]", gone: "asyncio.Future[None]") -> T:
+        """Return what a thread returns. Raises RequestError if that takes too long, or the client has gone by then."""
+        seconds = self.limits.seconds
+        both: set[asyncio.Future[Any]] = {gone, thread}
+        await asyncio.wait(both, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        if thread.done():
+            return thread.result()
+        if gone.done():
+            raise RequestError(HUNG_UP, "The client has gone.")
+        raise RequestError(504, f"The answer took longer than {seconds:g} seconds.")
+
+    def _in_thread(self, caller: Caller, run: Callable[[], T]) -> "asyncio.Future[T]":
+        """Run a function in a thread; it leaves its place when it is over, whoever still waits for it."""
+
+        def work() -> T:
+            with caller:
+                return run()
+
+        thread = asyncio.get_running_loop().run_in_executor(self.threads, work)
+        thread.add_done_callback(self._over)
+        return thread
+
+    def _over(self, thread: "asyncio.Future[Any]") -> None:
+        self.admission.leave()
+        with suppress(asyncio.CancelledError):
+            thread.exception()  # it has been read, whether or not somebody waits for it
+
+
+def client_of(request: Request) -> str:
+    """Return what tells the clients of a server apart: their keys, or else their addresses."""
+    return request.headers.get("authorization") or (request.client.host if request.client else "")
+
+
+async def _has_hung_up(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

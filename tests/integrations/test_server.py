@@ -1,0 +1,401 @@
+"""The server: clients of OpenAI's API get what they expect, limits hold, and nobody's fault costs another."""
+
+import json
+import re
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any, Literal
+
+import httpx
+import numpy as np
+import pytest
+from doubles import ByteTokenizer, random_logits
+from pydantic import BaseModel
+
+from structured import Extractor, Regex
+from structured.models import FunctionModel, LanguageModel
+from structured.models.load import PACKAGED_MODEL
+from structured.models.scripted import ScriptedModel
+
+openai = pytest.importorskip("openai", reason="The extra test has OpenAI's client.")
+uvicorn = pytest.importorskip("uvicorn", reason="The extra serve runs a server.")
+
+from structured.integrations.server.app import create_app  # noqa: E402  once there is FastAPI
+from structured.integrations.server.limits import Limits  # noqa: E402
+
+TOKENIZER = ByteTokenizer()
+LETTERS = {"guided_regex": "[ab]{40}"}
+
+
+class Person(BaseModel):
+    name: str
+    age: int
+
+
+class Order(BaseModel):
+    size: Literal["small", "large"]
+    count: int
+
+
+PERSON = {"type": "json_schema", "json_schema": {"name": "person", "schema": Person.model_json_schema()}}
+WEATHER = {
+    "type": "function",
+    "function": {
+        "name": "weather",
+        "description": "Tells the weather in a city.",
+        "parameters": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
+    },
+}
+
+
+@contextmanager
+def served(model: Any = None, **options: Any) -> Iterator[str]:
+    """A server in a thread of this process; its address."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        app = create_app(model, **options)
+        server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=10))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+        thread.start()
+        wait_until(lambda: server.started or not thread.is_alive())
+        try:
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join(20)
+            assert not thread.is_alive()
+
+
+def wait_until(is_so: Callable[[], bool]) -> None:
+    end = time.monotonic() + 20
+    while not is_so():
+        assert time.monotonic() < end
+        time.sleep(0.005)
+
+
+def slow(seconds: float = 0.004) -> LanguageModel:
+    """A model that takes its time for a pass."""
+    logits = random_logits(len(TOKENIZER.tokens))
+
+    def scores(token_ids: Any) -> Any:
+        time.sleep(seconds)
+        return logits(token_ids)
+
+    return FunctionModel(scores, TOKENIZER)
+
+
+def reciting(text: str) -> LanguageModel:
+    """A model that says a text, and goes on with it wherever it stands."""
+    said = text.encode()
+
+    def scores(token_ids: Any) -> Any:
+        read = b"".join(TOKENIZER.tokens[token_id] or b"" for token_id in token_ids)
+        place = max(length for length in range(len(said) + 1) if read.endswith(said[:length]))
+        following = TOKENIZER.tokens.index(said[place : place + 1]) if place < len(said) else TOKENIZER.end_token_ids[0]
+        return np.eye(len(TOKENIZER.tokens), dtype=np.float32)[following] * 100
+
+    return FunctionModel(scores, TOKENIZER)
+
+
+def figure(address: str, name: str) -> float:
+    """A figure of the server's metrics."""
+    found = re.search(rf"^{re.escape(name)} (\S+)$", httpx.get(f"{address}/metrics").text, re.MULTILINE)
+    return float(found[1]) if found else 0.0
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """The packaged model."""
+    with served(PACKAGED_MODEL, types={"order": Order}) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def client(address: str) -> Iterator[Any]:
+    with connected(address) as found:
+        yield found
+
+
+def connected(address: str) -> Any:
+    """OpenAI's client of a server."""
+    return openai.OpenAI(base_url=f"{address}/v1", api_key="none", max_retries=0)
+
+
+def user(text: str) -> list[dict[str, str]]:
+    return [{"role": "user", "content": text}]
+
+
+def test_openais_client_gets_an_instance(client: Any) -> None:
+    """What the first snippet of the documentation does: a validated object, and what it cost."""
+    [model] = client.models.list().data
+    found = client.chat.completions.parse(
+        model=model.id, messages=user("Jason is 25 years old."), response_format=Person
+    )
+    assert found.choices[0].message.parsed == Person(name="Jason", age=25)
+    assert found.choices[0].finish_reason == "stop"
+    assert found.usage.total_tokens == found.usage.prompt_tokens + found.usage.completion_tokens > 10
+
+
+def test_a_stream_says_what_the_whole_says(client: Any) -> None:
+    asked = {"model": "default", "messages": user("Jason is 25 years old."), "response_format": PERSON}
+    whole = client.chat.completions.create(**asked)
+    chunks = list(client.chat.completions.create(**asked, stream=True, stream_options={"include_usage": True}))
+    assert "".join(one.choices[0].delta.content or "" for one in chunks[:-1]) == whole.choices[0].message.content
+    assert chunks[-1].usage == whole.usage
+    assert [one.choices[0].finish_reason for one in chunks[:-1]] == [None] * (len(chunks) - 2) + ["stop"]
+    assert len({one.id for one in chunks}) == 1
+
+
+def test_log_probabilities_spell_the_answer(client: Any) -> None:
+    """Each token with its bytes; what was known without the model is certain."""
+    found = client.chat.completions.create(
+        model="default", messages=user("Jason is 25 years old."), response_format=PERSON, logprobs=True
+    )
+    told = found.choices[0].logprobs.content
+    assert bytes(byte for one in told for byte in one.bytes).decode() == found.choices[0].message.content
+    assert all(one.logprob <= 0 for one in told)
+    assert told[0].logprob == 0
+    assert any(one.logprob < 0 for one in told)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize(
+    ("choice", "calls"), [("required", 1), ({"type": "function", "function": {"name": "weather"}}, 1)]
+)
+def test_tools_are_called(client: Any, stream: bool, choice: Any, calls: int) -> None:
+    asked = {"model": "default", "messages": user("How is the weather in Porto?"), "tools": [WEATHER]}
+    found = client.chat.completions.create(**asked, tool_choice=choice, stream=stream)
+    if stream:
+        entries = [call for one in found for call in one.choices[0].delta.tool_calls or ()]
+    else:
+        assert found.choices[0].finish_reason == "tool_calls"
+        entries = found.choices[0].message.tool_calls
+    assert len(entries) == calls
+    assert entries[0].function.name == "weather"
+    assert json.loads(entries[0].function.arguments) == {"city": "Porto"}
+
+
+def test_vllms_constraints(client: Any) -> None:
+    """By the names that they have there, and those that they had."""
+    for constraint in (
+        {"guided_regex": "19[0-9]{2}"},
+        {"structured_outputs": {"regex": "19[0-9]{2}"}},
+        {"guided_choice": ["1987", "1988"]},
+        {"guided_json": {"enum": [1987, 1988]}},
+        {"guided_grammar": "start: /19[0-9][0-9]/"},
+    ):
+        found = client.chat.completions.create(model="default", messages=user("Born in 1987."), extra_body=constraint)
+        assert re.fullmatch("19[0-9]{2}", found.choices[0].message.content), constraint
+
+
+@pytest.mark.filterwarnings("ignore::structured.BudgetWarning")
+@pytest.mark.parametrize("stream", [False, True])
+def test_free_text_ends_before_the_stop_phrase(stream: bool) -> None:
+    """The prompt is what was sent, as it stands; a completion goes on from there."""
+    with served(reciting("one, two, three")) as address, connected(address) as client:
+        for stop, expected in (
+            (None, "one, two, three"),
+            (", th", "one, two"),
+            (["two", ","], "one"),
+            ("x", "one, two, three"),
+        ):
+            found = client.completions.create(model="default", prompt="Count: ", stop=stop, stream=stream)
+            text = "".join(one.choices[0].text for one in found) if stream else found.choices[0].text
+            assert text == expected
+            asked = {"model": "default", "messages": user("Count: "), "stop": stop, "stream": stream}
+            found = client.chat.completions.create(**asked)
+            if stream:
+                text = "".join(one.choices[0].delta.content or "" for one in found)
+            else:
+                text = found.choices[0].message.content
+            assert text == expected
+        cut = client.completions.create(model="default", prompt="Count: ", max_tokens=3)
+        assert cut.choices[0].finish_reason == "length"
+
+
+def test_several_answers_differ_by_their_seeds(client: Any) -> None:
+    asked = {"model": "default", "messages": user("A number."), "extra_body": {"guided_regex": "[0-9]{12}"}, "n": 3}
+    one, again = (client.chat.completions.create(**asked, temperature=2, seed=5) for _ in range(2))
+    texts = [choice.message.content for choice in one.choices]
+    assert texts == [choice.message.content for choice in again.choices]
+    assert len(set(texts)) == 3
+
+
+def test_the_librarys_own_requests(address: str) -> None:
+    def post(path: str, **asked: Any) -> Any:
+        return httpx.post(f"{address}/v1/{path}", json=asked).json()
+
+    schema = Person.model_json_schema()
+    assert post("extract", schema=schema, text="Jason is 25.") == {"value": {"name": "Jason", "age": 25}}
+    found = post("extract", schema=schema, documents=["Jason is 25.", ""], evidence=True)["results"]
+    assert [row["quote"] for row in found[0]["evidence"]] == ["Jason", "25"]
+    assert found[1]["error"]["code"] == "PromptError"
+    assert post("extract", type="order", text="Three large ones, please: 3.")["value"]["size"] == "large"
+    assert post("choose", text="I want to cancel.", choices=["cancel", "order"]) == {"value": "cancel"}
+    assert post("regex", text="Born in 1987.", regex="19[0-9]{2}") == {"value": "1987"}
+    assert post("grammar", text="one", grammar='start: "a" | "b"')["value"] in {"a", "b"}
+
+
+WRONG = {
+    "no JSON": ("chat/completions", b"{", 400, "no JSON object"),
+    "deep JSON": ("extract", b'{"text": "a", "schema": ' + b"[" * 10_000 + b"]" * 10_000 + b"}", 400, ""),
+    "a member that there is not": ("extract", {"text": "a", "schema": {}, "colour": 1}, 400, "colour: Extra"),
+    "a penalty": ("chat/completions", {"messages": [], "frequency_penalty": 1}, 400, "frequency_penalty"),
+    "a schema that is none": ("extract", {"text": "a", "schema": {"type": "strin"}}, 400, "malformed"),
+    "a schema that refers to the network": (
+        "extract", {"text": "a", "schema": {"$ref": "http://localhost:1/schema.json"}}, 400, "http://localhost:1"
+    ),
+    "a pattern that is none": ("regex", {"text": "a", "regex": "(a"}, 400, "unterminated subpattern"),
+    "a grammar that is none": ("grammar", {"text": "a", "grammar": 'start: "a'}, 400, ""),
+    "no type of this name": ("extract", {"text": "a", "type": "os.system"}, 404, "known: order"),
+    "another model": ("extract", {"text": "a", "schema": True, "model": "gpt-5"}, 404, "is not served here"),
+    "two constraints": (
+        "chat/completions",
+        {"messages": [{"role": "user", "content": "a"}], "guided_regex": "a", "guided_choice": ["a"]},
+        400,
+        "exclude each other",
+    ),
+    "too many tokens needed": ("regex", {"text": "a", "regex": "a{40}", "max_tokens": 2}, 400, "max_tokens"),
+    "no text": ("extract", {"text": "", "schema": True}, 400, "is empty"),
+    "a picture": (
+        "chat/completions",
+        {"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "http://a/b"}}]}]},
+        400,
+        "messages.0.content",
+    ),
+    "no such path": ("nothing", {}, 404, "Not Found"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_said_in_openais_form(address: str, name: str) -> None:
+    """With the status, and the parameter or the place; and the next request is answered."""
+    path, body, status, said = WRONG[name]
+    content = body if isinstance(body, bytes) else json.dumps(body).encode()
+    found = httpx.post(f"{address}/v1/{path}", content=content, headers={"Content-Type": "application/json"})
+    assert found.status_code == status, found.text
+    error = found.json()["error"]
+    assert error.keys() == {"message", "type", "param", "code"}
+    assert said in error["message"]
+    assert httpx.get(f"{address}/readyz").status_code == 200
+
+
+def test_requests_at_the_same_time_get_what_they_would_alone() -> None:
+    model = FunctionModel(random_logits(len(TOKENIZER.tokens)), TOKENIZER)
+    expected = {text: Extractor(Regex("[ab]{40}"), model=model)(text) for text in map(str, range(24))}
+    with served(model, limits=Limits(running=8)) as address, ThreadPoolExecutor(24) as pool:
+        answers = pool.map(lambda text: ask(address, text), expected)
+        assert [one.json()["value"] for one in answers] == list(expected.values())
+        assert figure(address, 'structured_requests_total{path="/v1/regex",status="200"}') == 24
+        assert figure(address, "structured_live_texts") == 0
+
+
+def ask(address: str, text: str, regex: str = "[ab]{40}", **options: Any) -> httpx.Response:
+    return httpx.post(f"{address}/v1/regex", json={"text": text, "regex": regex, **options}, timeout=60)
+
+
+def test_whoever_comes_when_too_many_wait_is_turned_away() -> None:
+    """With 429 and the time to come back; those that wait are answered."""
+    with served(slow(), limits=Limits(running=1, waiting=2)) as address, ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda number: ask(address, str(number)), range(8)))
+    statuses = sorted(one.status_code for one in found)
+    assert statuses == [200] * 3 + [429] * 5
+    assert all(one.headers["retry-after"] == "2" for one in found if one.status_code == 429)
+
+
+def test_clients_take_turns() -> None:
+    """One has ten requests waiting; another's only one is the next."""
+    order: list[str] = []
+
+    def asked(key: str) -> None:
+        headers = {"Authorization": f"Bearer {key}"}
+        httpx.post(f"{address}/v1/regex", json={"text": "a", "regex": "[ab]{40}"}, headers=headers, timeout=60)
+        order.append(key)
+
+    with served(slow(), limits=Limits(running=1)) as address, ThreadPoolExecutor(12) as pool:
+        many = [pool.submit(asked, "many") for _ in range(10)]
+        wait_until(lambda: figure(address, "structured_waiting_requests") == 9)
+        pool.submit(asked, "one").result()
+        for one in many:
+            one.result()
+    assert order.index("one") <= 3
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_client_that_hangs_up_frees_its_row(stream: bool) -> None:
+    """The text is written no more, and the next request is answered at once."""
+    body = {"messages": user("a"), "guided_regex": "[ab]{20000}", "max_tokens": 40_000, "stream": stream}
+    with served(slow(), limits=Limits(running=1, max_tokens=40_000)) as address:
+        with httpx.Client() as client:
+            try:
+                with client.stream("POST", f"{address}/v1/chat/completions", json=body, timeout=1) as answer:
+                    for number, _ in enumerate(answer.iter_lines()):
+                        if number > 4:
+                            break
+            except httpx.ReadTimeout:
+                assert not stream
+        wait_until(lambda: figure(address, "structured_live_texts") == 0)
+        assert ask(address, "next", "[ab]{4}").status_code == 200
+
+
+def test_a_request_that_takes_too_long_is_ended() -> None:
+    with served(slow(0.02), limits=Limits(seconds=0.3, max_tokens=4000)) as address:
+        found = ask(address, "a", "[ab]{2000}")
+        assert found.status_code == 504
+        assert "longer than 0.3 seconds" in found.json()["error"]["message"]
+        wait_until(lambda: figure(address, "structured_live_texts") == 0)
+
+
+def test_a_body_that_is_too_large_is_not_read() -> None:
+    with served(ScriptedModel("a"), limits=Limits(body=1000)) as address:
+        assert ask(address, "a" * 2000).status_code == 413
+        chunks = (b"a" * 400 for _ in range(5))
+        found = httpx.post(f"{address}/v1/regex", content=chunks, headers={"Content-Type": "application/json"})
+        assert found.status_code == 413
+        assert ask(address, "a", "a").json() == {"value": "a"}
+
+
+def test_a_constraint_that_is_too_long_is_not_read() -> None:
+    with served(ScriptedModel("a"), limits=Limits(schema=100)) as address:
+        assert ask(address, "a", "a|" * 100).status_code == 413
+
+
+def test_without_the_key_nothing_is_answered_but_whether_it_lives() -> None:
+    with served(ScriptedModel("a"), api_key="secret") as address:
+        assert ask(address, "a", "a").status_code == 401
+        wrong = {"Authorization": "Bearer secreT"}
+        assert httpx.get(f"{address}/v1/models", headers=wrong).status_code == 401
+        right = {"Authorization": "Bearer secret"}
+        assert httpx.get(f"{address}/v1/models", headers=right).status_code == 200
+        assert httpx.get(f"{address}/docs").status_code == 401
+        assert httpx.get(f"{address}/healthz").text == "ok"
+
+
+def test_a_model_that_fails_costs_those_in_its_batch_alone() -> None:
+    """They get 500 in OpenAI's form; whoever asks later is answered."""
+    failing = True
+
+    def scores(_: Any) -> Any:
+        if failing:
+            raise RuntimeError("the cable is out")
+        return np.zeros(len(TOKENIZER.tokens), dtype=np.float32)
+
+    with served(FunctionModel(scores, TOKENIZER)) as address:
+        found = ask(address, "a")
+        assert found.status_code == 500
+        assert "the cable is out" in found.json()["error"]["message"]
+        failing = False
+        assert ask(address, "a").status_code == 200
+
+
+def test_what_runs_is_finished_when_the_server_ends() -> None:
+    """And who comes meanwhile is told; the process then ends."""
+    with ThreadPoolExecutor(1) as pool:
+        with served(slow(0.01)) as address:
+            running = pool.submit(ask, address, "a")
+            wait_until(lambda: figure(address, "structured_live_texts") == 1)
+        assert running.result().status_code == 200
