@@ -34,6 +34,7 @@ def serve(  # noqa: PLR0913  the options of the command
     running: Annotated[int, typer.Option(min=1, help="Requests that are answered at a time, in one batch.")] = 32,
     waiting: Annotated[int, typer.Option(min=0, help="Requests that may wait; others get 429.")] = 256,
     max_tokens: Annotated[int, typer.Option(min=1, help="The most tokens of an answer.")] = 1024,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Log no requests, but warnings and errors.")] = False,
     seconds: Annotated[float, typer.Option(min=0.1, help="The longest that an answer may take.")] = 300.0,
 ) -> None:
     """Serve a model: OpenAI's chat completions with response_format and tools, and /v1/extract.
@@ -55,7 +56,7 @@ def serve(  # noqa: PLR0913  the options of the command
         app,
         host=host,
         port=port,
-        log_level="info",
+        log_level="warning" if quiet else "info",
         timeout_graceful_shutdown=int(seconds) + 1,
         timeout_keep_alive=KEEP_ALIVE,
         server_header=False,

@@ -93,12 +93,16 @@ def find_checkpoint(name: str | os.PathLike[str]) -> Path | None:
     return None
 
 
+_CONVERT = "; other files can hold code, and are not read: convert them with save_pretrained"
+
+
 def lacking(folder: str | Path) -> str:
     """Return what a folder lacks that a model has, as the end of a sentence; or nothing."""
     names = _listed(Path(folder))
     lacks = [] if "config.json" in names else ["config.json"]
-    if not any(name.endswith((".safetensors", ".bin")) for name in names):
-        lacks.append("weights (*.safetensors)")
+    if not any(name.endswith(".safetensors") for name in names):
+        others = any(name.endswith((".bin", ".pt", ".pth")) for name in names)
+        lacks.append(f"weights (*.safetensors{_CONVERT if others else ''})")
     if not any(name in _TOKENIZERS or name.endswith((".model", ".tiktoken")) for name in names):
         lacks.append("tokenizer.json")
     return f"lacks {', '.join(lacks)}." if lacks else ""

@@ -64,13 +64,18 @@ def load_pretrained(
     logging.getLogger("transformers.integrations.hub_kernels").addFilter(_is_no_advice)
     options: dict[str, Any] = {"local_files_only": reason is not None, "trust_remote_code": False}
     source: str | Path = path or name
+    # Files of other formats can hold code, which runs when they are read.
+    weights: dict[str, Any] = {"use_safetensors": True}
     if path is not None and is_file:
         source = path.parent
         options["gguf_file"] = path.name
+        weights = {}
     try:
         with _without_loading_bars():
             tokenizer = AutoTokenizer.from_pretrained(source, **options)
-            model = AutoModelForCausalLM.from_pretrained(source, device_map=device_map, dtype=dtype, **options)
+            model = AutoModelForCausalLM.from_pretrained(
+                source, device_map=device_map, dtype=dtype, **weights, **options
+            )
     except Exception as error:  # what a damaged checkpoint raises is of any kind
         raise ModelError(_why_not_loaded(name, path, reason, error)) from error
     model.train(mode=False)

@@ -1,6 +1,7 @@
 """Names of models: what is a folder, what can be on the hub, what is said of one with a mistake, and how soon."""
 
 import os
+import pickle
 import shutil
 import socket
 import threading
@@ -197,6 +198,27 @@ def test_no_name_ends_in_another_error(name: str | Path) -> None:
         patch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
         with pytest.raises(ModelError):
             load_model(name)
+
+
+def test_weights_that_can_hold_code_are_not_read(tmp_path, saved):
+    """A pickle would run what it holds; it is refused by name, and stays closed."""
+    folder = tmp_path / "model"
+    shutil.copytree(saved, folder)
+    for file in folder.glob("*.safetensors*"):
+        file.unlink()
+    (folder / "pytorch_model.bin").write_bytes(pickle.dumps(Touching(tmp_path / "touched")))
+    assert "can hold code, and are not read: convert them with save_pretrained" in refusal(folder)
+    assert not (tmp_path / "touched").exists()
+
+
+class Touching:
+    """What makes a file when it is read from a pickle."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Path.touch, (self.path,)
 
 
 def test_folder_without_a_model_says_what_it_lacks(tmp_path, saved):
