@@ -3,7 +3,7 @@
 from structured.automata.regular import Limits
 from structured.errors import GrammarError
 
-LIMITS = Limits(seconds=15.0)
+LIMITS = Limits(seconds=120.0)
 """Those of other automata, but for the time: it is that of one call, such as for a mask."""
 
 MAX_SEARCHED = 20_000
