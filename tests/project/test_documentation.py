@@ -21,11 +21,8 @@ the value, are refused: `answer in ("a", "b")  # → True` may hold for every an
 import ast
 import inspect
 import io
-import itertools
-import json
 import pydoc
 import re
-import runpy
 import subprocess
 import sys
 import tokenize
@@ -48,7 +45,6 @@ ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 DOCS = ROOT / "docs"
 PAGES = (README, *sorted(DOCS.rglob("*.md")))
-EXAMPLES = sorted((ROOT / "examples").rglob("*.py"))
 
 _FENCE = re.compile(r"^```(?P<language>\w*)$")
 _NOT_RUN = re.compile(r"<!-- not run: .+ -->")
@@ -421,55 +417,3 @@ def test_the_changelog_knows_the_version() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     entries = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
     assert entries[0] == project["version"]
-
-
-def _shown_output(example: Path) -> list[str]:
-    """Return what the docstring of an example says it prints: the indented lines under its command."""
-    docstring = ast.get_docstring(ast.parse(example.read_text(encoding="utf-8"))) or ""
-    lines = docstring.splitlines()
-    start = lines.index(f"    $ python {_page_name(example)}") + 1
-    shown = itertools.takewhile(lambda line: line.startswith("    ") or not line, lines[start:])
-    return "\n".join(line.removeprefix("    ") for line in shown).rstrip().split("\n")
-
-
-def _run_example(name: str, *arguments: str) -> str:
-    """Run an example as its command does, but in this process, which has loaded the model; return what it prints."""
-    command = [str(ROOT / "examples" / name), *arguments]
-    printed = io.StringIO()
-    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings(), redirect_stdout(printed):
-        patch.setattr(sys, "argv", command)
-        warnings.simplefilter("ignore", PackagedModelWarning)
-        runpy.run_path(command[0], run_name="__main__")
-    return printed.getvalue()
-
-
-def test_every_example_is_documented() -> None:
-    """Each shows what it prints, which the test below compares, and has a place on the page of examples."""
-    for example in EXAMPLES:
-        assert _shown_output(example)
-        assert f'--8<-- "{_page_name(example)}"' in (DOCS / "guides" / "examples.md").read_text(encoding="utf-8")
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("example", EXAMPLES, ids=_page_name)
-def test_examples_print_what_they_show(example: Path) -> None:
-    """The docstring has the real output, whole."""
-    assert [
-        line.rstrip() for line in _run_example(example.relative_to(ROOT / "examples").as_posix()).splitlines()
-    ] == _shown_output(example)
-
-
-def test_invoices_that_fail_do_not_cost_the_others(tmp_path: Path) -> None:
-    """One JSON line for each text file of a folder, in the order of their names: fields, or what is wrong with it."""
-    (tmp_path / "a.txt").write_text("", encoding="utf-8")
-    (tmp_path / "b.txt").write_text("Invoice 17 from Acme Tools: 2 hammers. Total: 40.00 EUR.", encoding="utf-8")
-    (tmp_path / "c.txt").write_bytes("Rechnung für Öl".encode("latin-1"))
-    (tmp_path / "d.txt").mkdir()
-    (tmp_path / "e.txt").write_bytes(b"\x89PNG\r\n\x1a\n\0\0")
-    (tmp_path / "f.txt").write_text("Invoice 4 from Northwind Paper. Total: 12.50 USD.", encoding="utf-8")
-    records = [json.loads(line) for line in _run_example("invoices.py", str(tmp_path)).splitlines()]
-    assert [record["file"] for record in records] == [f"{name}.txt" for name in "abcdef"]
-    for record in records:
-        read = {"number", "vendor", "total", "currency"} if record["file"] in ("b.txt", "f.txt") else {"error"}
-        assert record.keys() == {"file"} | read
-        assert record.get("error", "-")
