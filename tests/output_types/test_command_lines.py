@@ -29,7 +29,6 @@ from structured import (
     extract,
     extract_batch,
     inspect_type,
-    load_model,
     read_results,
     write_table,
 )
@@ -615,10 +614,3 @@ def test_the_image_converter_prints_what_it_shows(capsys):
     model = ScriptedModel(lambda prompt: next(line.strip() for wish, line in written.items() if wish in prompt))
     runpy.run_path(str(EXAMPLE))["main"](model, beams=1)
     assert capsys.readouterr().out.splitlines() == shown
-
-
-@pytest.mark.slow
-@pytest.mark.real_model
-def test_the_image_converter_prints_what_smollm2_makes_of_it(capsys, real_model):
-    runpy.run_path(str(EXAMPLE))["main"](load_model(str(real_model)))
-    assert capsys.readouterr().out.splitlines() == shown_by_example()
