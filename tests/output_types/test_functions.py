@@ -486,6 +486,12 @@ def test_a_type_of_functions_is_inspected() -> None:
     assert re.fullmatch(to_regex(weather), text_of("weather", city="Porto"))
 
 
+def test_a_parameter_with_a_default_is_no_hazard() -> None:
+    """It may be left out of a call, so nothing has to be invented for it."""
+    (invention,) = (hazard for hazard in inspect_type(book).hazards if hazard.kind == "invention")
+    assert invention.paths == ("arguments.city",)
+
+
 def test_examples_are_calls_or_data() -> None:
     given = [
         ("Porto, please.", Call(book, {"city": "Porto"})),

@@ -26,7 +26,7 @@ def inspect_type(output_type: object, *, whitespace: WhitespaceName = DEFAULT_WH
     """Report on a type before a model is loaded: what is enforced, what is refused, and what may go wrong.
 
     >>> from structured import inspect_type
-    >>> inspect_type(list[bytes]).fields[0].status
+    >>> inspect_type(list[type]).fields[0].status
     'refused'
 
     Parameters:

@@ -94,10 +94,10 @@ class Survey:
         for found in self._spoken_of[pointer]:
             found.refusals[id(error)] = error
 
-    def _field(self, part: Subschema, *, path: str, kind: str) -> Part:
+    def _field(self, part: Subschema, *, path: str, kind: str, may_be_left_out: bool = False) -> Part:
         found = _Field(path, kind)
         self._fields.append(found)
-        if path and not can_be_absent(part):
+        if path and not may_be_left_out and not can_be_absent(part):
             self._note("invention", path, found)
         return self._part(part, path, found)
 
@@ -171,10 +171,20 @@ class Survey:
         self._listed[pointer] = path
         for name in part.schema["properties"]:
             inside = part.below("properties", name)
-            yield self._field(inside, path=member(path, name), kind=self._kind(inside))
+            yield self._field(
+                inside,
+                path=member(path, name),
+                kind=self._kind(inside),
+                may_be_left_out=_may_be_left_out(part, name),
+            )
 
 
 _ORDER = list(HAZARDS)
+
+
+def _may_be_left_out(part: Subschema, name: str) -> bool:
+    """Tell whether an answer may be without a property of an object: a parameter that has a default, say."""
+    return part.location.compilation.optional != "written" and name not in _list(part.schema, "required")
 
 
 def _list(schema: Schema, keyword: str) -> "list[object]":
