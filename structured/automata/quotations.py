@@ -151,7 +151,7 @@ class IndexedDocument:
     def find(self, quoted: str) -> Iterator[tuple[int, int]]:
         r"""Yield where a text stands as a quotation: the first character in the document and the one behind the last.
 
-        >>> list(IndexedDocument("one, two,\\n  one two").find("two"))
+        >>> list(IndexedDocument("one, two,\n  one two").find("two"))
         [(5, 8), (16, 19)]
         """
         versions = heapq.merge(*(self._find(quoted, first, end) for first, end in self._extents))

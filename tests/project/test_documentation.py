@@ -19,6 +19,8 @@ the value, are refused: `answer in ("a", "b")  # → True` may hold for every an
 """
 
 import ast
+import doctest
+import importlib
 import inspect
 import io
 import pydoc
@@ -377,6 +379,15 @@ def test_the_reference_has_every_public_name() -> None:
     assert len(names) == len({*names})
     assert {f"structured.{name}" for name in structured.__all__} <= {*names}
     assert all(pydoc.locate(name) is not None for name in names)
+
+
+def test_the_examples_of_docstrings_are_true() -> None:
+    """What stands after `>>>` in the package gives what stands below it."""
+    paths = [path for path in sorted(HOUSE.rglob("*.py")) if ">>> " in path.read_text(encoding="utf-8")]
+    names = [".".join(path.relative_to(HOUSE.parent).with_suffix("").parts) for path in paths]
+    results = {name: doctest.testmod(importlib.import_module(name.removesuffix(".__init__"))) for name in names}
+    assert [name for name, result in results.items() if result.failed] == []
+    assert sum(result.attempted for result in results.values()) > 0
 
 
 @pytest.mark.parametrize("name", structured.__all__)
