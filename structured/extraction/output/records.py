@@ -106,14 +106,17 @@ def line_of(  # noqa: PLR0913, PLR0917  what a record holds
     record: Record = {"id": document.id, "digest": digest, "made_by": made}
     if document.metadata:
         record["metadata"] = _metadata(document)
+    return to_line(record | outcome_to_json(output_type, outcome, text))
+
+
+def outcome_to_json(output_type: OutputType[Any], outcome: Any, text: str | None = None) -> Record:
+    """Return what a record says of the instance, the `Extraction` or the error: all but what the document is."""
     if isinstance(outcome, StructuredError):
-        record["error"] = _error_to_json(outcome)
-    elif isinstance(outcome, Extraction):
+        return {"error": _error_to_json(outcome)}
+    if isinstance(outcome, Extraction):
         extraction = json.loads(outcome.to_json())
-        record |= {"value": extraction["value"], "extraction": extraction}
-    else:
-        record |= _value_to_json(output_type, outcome, text)
-    return to_line(record)
+        return {"value": extraction["value"], "extraction": extraction}
+    return _value_to_json(output_type, outcome, text)
 
 
 def to_line(record: Record) -> bytes:

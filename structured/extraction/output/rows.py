@@ -94,9 +94,8 @@ class Rows:
 
     def to_row(self, record: Record) -> Row:
         """Return a record as a row, which pyarrow takes as it is."""
-        row = {
-            name: _cell(column, data) for (name, column), data in zip(self.columns.items(), _parts(record), strict=True)
-        }
+        parts = record_to_parts(record)
+        row = {name: _cell(column, parts[name]) for name, column in self.columns.items()}
         if json.dumps(self.to_record(row)) != json.dumps(record):
             row["json"] = to_line(record).decode().rstrip("\n")
         return row
@@ -120,8 +119,8 @@ class Rows:
         return record
 
 
-def _parts(record: Record) -> list[Any]:
-    """Return what the columns have of a record, in their order.
+def record_to_parts(record: Record) -> dict[str, Any]:
+    """Return what each column has of a record, as JSON data.
 
     The value and the evidence of an extraction have columns of their own, and null in their place.
     """
@@ -130,8 +129,8 @@ def _parts(record: Record) -> list[Any]:
     if isinstance(extraction, dict):
         evidence = extraction.get("evidence")
         extraction = {**extraction, "value": None, "evidence": None}
-    plain = [record.get(name) for name in ("id", "digest", "made_by", "metadata", "value", "text")]
-    return [*plain, evidence, extraction, record.get("error"), None]
+    plain = {name: record.get(name) for name in ("id", "digest", "made_by", "metadata", "value", "text", "error")}
+    return {**plain, "evidence": evidence, "extraction": extraction, "json": None}
 
 
 def _cell(column: Column, data: Any) -> Any:

@@ -1,0 +1,299 @@
+"""Datasets of Ray: the answers of a batch, in typed columns, each row once, whatever becomes of actors and rows."""
+
+import csv
+import json
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from datetime import date
+from decimal import Decimal
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any
+
+import pytest
+from doubles import ByteTokenizer
+from hypothesis import given
+from hypothesis import strategies as st
+from package_map import HOUSE
+from pydantic import AfterValidator, BaseModel, field_validator
+
+from structured import Extraction, ModelError, SchemaError, StructuredError, extract_batch
+from structured.extraction.events import DocumentAccepted, Event
+from structured.integrations import ray as integration
+from structured.integrations.ray import ExtractingActor, extract_dataset
+from structured.models import FunctionModel
+from structured.models.scripted import ScriptedModel
+
+pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed: pip install 'structured-extraction[ray]'")
+
+
+class Person(BaseModel):
+    name: str
+    age: int | None
+
+
+class Adult(Person):
+    @field_validator("age")
+    @classmethod
+    def is_adult(cls, age: int | None) -> int | None:
+        if age is not None and age < 18:
+            raise ValueError("must be 18 or more")
+        return age
+
+
+class Kind(Enum):
+    NEW = "new"
+    USED = "used"
+
+
+class Line(BaseModel):
+    article: str
+    price: Decimal
+    size: float | None = None
+
+
+class Invoice(BaseModel):
+    number: int
+    day: date
+    kind: Kind
+    lines: list[Line]
+    paid: bool
+    buyer: Person | None
+    notes: dict[str, str]
+
+
+TEXTS = [f"{name} is {age} years old." for name in ("Jason", "Maria", "Ana Brandt") for age in (25, 31, 9, 47)]
+
+LINES = st.builds(
+    Line, price=st.decimals(-1000, 1000, places=2), size=st.none() | st.integers(-1000, 1000).map(lambda size: size / 8)
+)
+INVOICES = st.builds(
+    Invoice,
+    number=st.integers(-(10**17), 10**17),
+    lines=st.lists(LINES, max_size=3),
+    buyer=st.none() | st.builds(Person, age=st.none() | st.integers(0, 120)),
+)
+
+
+def answer(texts: list[Any], output_type: object, **given: Any) -> Any:
+    """Return the table that an actor makes of one with these texts."""
+    beside = {name: given.pop(name) for name in ("absent", "evidence", "columns") if name in given}
+    absent, evidence = beside.get("absent"), beside.get("evidence", False)
+    columns = integration._columns(
+        output_type, absent, given, evidence=evidence, columns=beside.get("columns", "typed")
+    )
+    actor = ExtractingActor(output_type, "text", columns, absent, evidence, given)
+    return actor(
+        pyarrow.table(
+            {"text": pyarrow.array(texts, pyarrow.string()), "row": pyarrow.array(range(len(texts)), "int64")}
+        )
+    )
+
+
+@given(INVOICES)
+def test_values_have_the_arrow_type_of_their_schema(invoice: Invoice) -> None:
+    """What the type reads of a row's cell is the value: nested, listed, optional, a date, an enum or a decimal."""
+    model = ScriptedModel(invoice.model_dump_json())
+    table = answer(["The invoice."], Invoice, model=model, max_tokens=10_000, stop_repetition=False)
+    assert table["error"].to_pylist() == [None]
+    (cell,) = table["value"].to_pylist(maps_as_pydicts="strict")
+    assert Invoice.model_validate(cell) == invoice
+    told = table.schema.field("value").type
+    assert told.field("day").type == pyarrow.date32()
+    assert told.field("lines").type.value_type.field("size").type == pyarrow.float64()
+
+
+def test_columns_follow_from_the_type_alone() -> None:
+    """Tables without a value, without an error and without rows have the same columns."""
+    model = ScriptedModel('{"name": "Jason", "age": 25}')
+    texts: list[list[str | None]] = [["Jason is 25 years old."], [None, ""], []]
+    schemas = [answer(some, Person, model=model, evidence=True).schema for some in texts]
+    assert schemas[0] == schemas[1] == schemas[2]
+    assert schemas[0].names == ["text", "row", "value", "evidence", "extraction", "error"]
+
+
+def test_a_text_that_fails_costs_its_row_alone() -> None:
+    """Null, an empty text, and an answer that validators reject each time are errors of their rows."""
+    model = ScriptedModel(lambda prompt: json.dumps({"name": "Jason", "age": 9 if "9 years" in prompt else 25}))
+    table = answer(["He is 25 years old.", None, "", "He is 9 years old."], Adult, model=model, retries=1)
+    assert [one and one["name"] for one in table["value"].to_pylist()] == ["Jason", None, None, None]
+    errors = table["error"].to_pylist()
+    assert [one and one["kind"] for one in errors] == [None, "PromptError", "PromptError", "GenerationError"]
+    assert errors[2]["message"] == "The text is empty. There is nothing to extract from."
+    assert len(json.loads(errors[3]["fields"])["attempts"]) == 2
+    assert table["row"].to_pylist() == [0, 1, 2, 3]
+
+
+def test_a_value_without_an_exact_place_is_an_error_of_its_row() -> None:
+    """An integer that a validator makes longer than 64 bits has no place in its column, and one in JSON as text."""
+    output_type = Annotated[int, AfterValidator(lambda number: number**9)]
+    model = ScriptedModel(lambda prompt: "300" if "many" in prompt else "2")
+    typed = answer(["few", "many"], output_type, model=model)
+    assert typed["value"].to_pylist() == [512, None]
+    assert "no integer of 64 bits. Bound the field" in typed["error"].to_pylist()[1]["message"]
+    plain = answer(["few", "many"], output_type, model=model, columns="json")
+    assert plain["value"].to_pylist() == ["512", str(300**9)]
+    assert plain["error"].to_pylist() == [None, None]
+
+
+def test_evidence_says_where_values_stand() -> None:
+    """The spans are those of the row's text, and missing fields are told; a text is not kept twice."""
+    model = ScriptedModel('{"name": "Jason", "age": null}')
+    (row,) = answer(["Jason is old."], Person, model=model, absent=["age"]).to_pylist()
+    assert dict(row["evidence"])["name"]["span"] == [0, 5]
+    rest = json.loads(row["extraction"])
+    assert rest["missing"] == ["age"]
+    assert not {"document", "value", "evidence"} & rest.keys()
+    assert {*answer(["Jason."], Extraction[Person], model=model).column_names} >= {"evidence", "extraction"}
+
+
+def test_what_the_model_raises_is_no_error_of_a_row() -> None:
+    """A model that fails would fail for every row: Ray has to know, and starts another actor or ends the dataset."""
+
+    def failing(_: object) -> Any:
+        raise RuntimeError("the device is gone")
+
+    with pytest.raises((RuntimeError, ModelError), match="the device is gone"):
+        answer(["Jason is 25."], Person, model=FunctionModel(failing, ByteTokenizer()))
+
+
+def test_columns_that_clash_or_are_not_there_are_refused() -> None:
+    """The message names them, and says what to do."""
+    columns = integration._columns(Person, None, {}, evidence=False, columns="typed")
+    with pytest.raises(ValueError, match=r"no column 'text', but 'body', 'row'\. Pass column="):
+        integration._check_columns(["body", "row"], "text", columns)
+    with pytest.raises(ValueError, match=r"would be added: value, error\. Rename them"):
+        integration._check_columns(["text", "error", "value"], "text", columns)
+
+
+@pytest.mark.parametrize("concurrency", [0, (2, 1), (0, 1), "two", 1.5, (1, 2, 3)])
+def test_concurrency_is_a_number_or_a_range(concurrency: Any) -> None:
+    """Anything else is refused where it is passed."""
+    with pytest.raises((TypeError, ValueError), match="concurrency is "):
+        integration._pool_size(concurrency)
+    assert integration._pool_size((1, 4)) == {"min_size": 1, "max_size": 4}
+
+
+class Assassin:
+    """A listener that kills its own process, once, when a document is accepted, and notes each process it is in."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, DocumentAccepted):
+            (self._folder / str(os.getpid())).touch()
+            try:
+                (self._folder / "killed").touch(exist_ok=False)
+            except FileExistsError:
+                return
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.fixture(scope="module")
+def ray() -> Iterator[Any]:
+    """Return Ray with a cluster of two processes of this machine."""
+    found = pytest.importorskip("ray", reason="Ray is not installed: pip install 'structured-extraction[ray]'")
+    pytest.importorskip("ray.data", reason="Ray Data is not installed: pip install 'structured-extraction[ray]'")
+    folders = [HOUSE.parent, HOUSE.parent / "tests" / "support", Path(__file__).parent]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", os.pathsep.join(map(str, folders)))  # where the processes find this module
+        found.init(
+            num_cpus=2, object_store_memory=200e6, include_dashboard=False, log_to_driver=False, logging_level="ERROR"
+        )
+        found.data.DataContext.get_current().enable_progress_bars = False
+        yield found
+        found.shutdown()
+
+
+def rows_of(dataset: Any) -> list[dict[str, Any]]:
+    return sorted(dataset.take_all(), key=lambda row: int(row["row"]))
+
+
+@pytest.mark.slow
+def test_ray_gives_the_answers_of_a_batch(ray: Any) -> None:
+    """Two actors give each row what `extract_batch` gives its text, value or error, and leave the other columns."""
+    texts = [*TEXTS, "", None, *reversed(TEXTS)]
+    given = ray.data.from_items([{"row": row, "text": text} for row, text in enumerate(texts)])
+    rows = rows_of(extract_dataset(given.repartition(6), Adult, concurrency=2, rows=4, retries=0))
+    assert [(row["row"], row["text"]) for row in rows] == list(enumerate(texts))
+    for row, alone in zip(rows, extract_batch(Adult, texts, errors="return", retries=0), strict=True):
+        if isinstance(alone, StructuredError):
+            assert (row["value"], row["error"]["kind"]) == (None, type(alone).__name__)
+        else:
+            assert (Adult.model_validate(row["value"]), row["error"]) == (alone, None)
+    assert {row["error"]["kind"] for row in rows if row["error"]} == {"PromptError", "GenerationError"}
+
+
+@pytest.mark.slow
+def test_each_row_is_there_once_when_an_actor_is_killed(ray: Any, tmp_path: Path) -> None:
+    """An actor dies by SIGKILL in the middle of its rows; another one does them, and none is lost or twice."""
+    given = ray.data.from_items([{"row": row, "text": text} for row, text in enumerate(TEXTS * 4)]).repartition(4)
+    dataset = extract_dataset(given, Person, concurrency=2, rows=6, batch_size=2, observe=Assassin(tmp_path))
+    rows = rows_of(dataset)
+    assert (tmp_path / "killed").exists()
+    assert len({*tmp_path.iterdir()}) >= 3  # the mark, the process that died, and one that did its rows
+    assert [row["row"] for row in rows] == list(range(len(TEXTS) * 4))
+    alone = extract_batch(Person, TEXTS) * 4
+    assert [Person.model_validate(row["value"]) for row in rows] == alone
+
+
+@pytest.mark.slow
+def test_parquet_in_and_out(ray: Any, tmp_path: Path) -> None:
+    """A file of Parquet becomes a folder of Parquet with typed columns, which pyarrow reads."""
+    from pyarrow import dataset, parquet
+
+    table = pyarrow.table({"row": range(len(TEXTS)), "body": TEXTS})
+    parquet.write_table(table, tmp_path / "letters.parquet")
+    given = ray.data.read_parquet(str(tmp_path / "letters.parquet"))
+    extract_dataset(given, Person, column="body", evidence=True).write_parquet(str(tmp_path / "people"))
+    written = dataset.dataset(tmp_path / "people").to_table()
+    assert written.schema.field("value").type == pyarrow.struct([("name", "string"), ("age", "int64")])
+    rows = sorted(written.to_pylist(), key=lambda row: row["row"])
+    assert [row["body"] for row in rows] == TEXTS
+    assert [Person.model_validate(row["value"]) for row in rows] == extract_batch(Person, TEXTS)
+    for row in rows:
+        start, end = dict(row["evidence"])["name"]["span"]
+        assert row["body"][start:end] == row["value"]["name"]
+
+
+@pytest.mark.slow
+def test_csv_and_json_lines_in_and_out(ray: Any, tmp_path: Path) -> None:
+    """CSV holds the columns as JSON text; JSON lines hold them typed."""
+    source = tmp_path / "letters.csv"
+    with source.open("w", newline="") as file:
+        csv.writer(file).writerows([("row", "text"), *enumerate(TEXTS[:3])])
+    alone = extract_batch(Person, TEXTS[:3])
+    given = ray.data.read_csv(str(source))
+    extract_dataset(given, Person, columns="json").write_csv(str(tmp_path / "csv"))
+    rows = [row for path in (tmp_path / "csv").iterdir() for row in csv.DictReader(path.open(newline=""))]
+    assert [Person.model_validate_json(row["value"]) for row in sorted(rows, key=lambda row: row["row"])] == alone
+    extract_dataset(given, Person).write_json(str(tmp_path / "lines"))
+    back = extract_dataset(ray.data.read_json(str(tmp_path / "lines")).drop_columns(["value", "error"]), Person)
+    assert [Person.model_validate(row["value"]) for row in rows_of(back)] == alone
+
+
+@pytest.mark.slow
+def test_mistakes_are_told_before_an_actor_starts(ray: Any) -> None:
+    """A type that cannot be enforced, an option and a column that are unknown, and what is no dataset."""
+    given = ray.data.from_arrow(pyarrow.table({"text": ["Jason"], "value": [1]}))
+    with pytest.raises(SchemaError):
+        extract_dataset(given, object())
+    with pytest.raises(TypeError, match="batchsize"):
+        extract_dataset(given, Person, batchsize=3)  # type: ignore[call-arg]
+    with pytest.raises(ValueError, match="would be added: value"):
+        extract_dataset(given, Person)
+    with pytest.raises(ValueError, match="no column 'body'"):
+        extract_dataset(given, Person, column="body")
+    with pytest.raises(TypeError, match="The dataset is "):
+        extract_dataset(["Jason is 25."], Person)
+
+
+def test_without_ray_the_message_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is an extra."""
+    monkeypatch.setitem(sys.modules, "ray", None)
+    monkeypatch.setitem(sys.modules, "ray.data", None)
+    with pytest.raises(ImportError, match=r"pip install 'structured-extraction\[ray\]'"):
+        extract_dataset(None, Person)  # type: ignore[arg-type]
