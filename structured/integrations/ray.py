@@ -12,8 +12,9 @@ its row.
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
-from structured.errors import OutputError
+from structured.errors import OptionWarning, OutputError
 from structured.errors.arguments import count, number, one_of, text
+from structured.errors.calling_line import warn
 from structured.errors.values import shown
 from structured.extraction.extractor import make_extractor
 from structured.extraction.options import Options, check_absent, check_evidence, checked_options, layout_of
@@ -76,7 +77,8 @@ def extract_dataset(  # noqa: PLR0913  where and how the work is done
         absent: As for `extract`.
         evidence: As for `extract`.
         concurrency: The number of actors; or the least and the most, between which Ray chooses by the load.
-        num_cpus: The cores that Ray reserves for each actor. Ray also lets it compute with as many threads.
+        num_cpus: The cores that Ray reserves for each actor, which are also the threads that it computes with. One core
+            has to be left for reading.
         num_gpus: The GPUs for each actor; a part of one, such as 0.5, if several are to share it.
         rows: The rows that an actor is given at once; `batch_size` of them go through the model at a time.
         columns: `"typed"`, or `"json"` for columns of JSON as text. They hold any value, and any format takes them, CSV
@@ -101,13 +103,15 @@ def extract_dataset(  # noqa: PLR0913  where and how the work is done
     text("column", column)
     if known is not None:
         _check_columns(known, column, found)
+    pool, cores = _pool_size(concurrency), _share("num_cpus", num_cpus)
+    _warn_of_cores(min(pool.values()) * cores)
     return dataset.map_batches(
         ExtractingActor,
         fn_constructor_args=(output_type, column, found, absent, evidence, options),
-        compute=ray_data.ActorPoolStrategy(**_pool_size(concurrency)),
+        compute=ray_data.ActorPoolStrategy(**pool),
         batch_size=count(1)("rows", rows),
         batch_format="pyarrow",
-        num_cpus=_share("num_cpus", num_cpus),
+        num_cpus=cores,
         num_gpus=_share("num_gpus", num_gpus),
     )
 
@@ -210,6 +214,20 @@ def _pool_size(concurrency: object) -> dict[str, int]:
 
 def _share(name: str, value: object) -> float:
     return number(lambda share: 0 <= share < float("inf"), "0 or greater")(name, value)
+
+
+def _warn_of_cores(reserved: float) -> None:
+    """Warn of actors that leave no core of the cluster for reading: Ray then waits for one, for ever."""
+    import ray
+
+    cores = ray.cluster_resources().get("CPU", 0) if ray.is_initialized() else float("inf")
+    if cores - reserved < 1:
+        warn(
+            OptionWarning(
+                f"The actors reserve {reserved:g} of the {cores:g} cores of the cluster, and none is left to read rows "
+                "with: unless cores are added, the dataset may wait for ever. Lower concurrency, or num_cpus."
+            )
+        )
 
 
 def _ray_data() -> Any:

@@ -3,7 +3,9 @@
 import csv
 import json
 import os
+import re
 import signal
+import subprocess
 import sys
 from collections.abc import Iterator
 from datetime import date
@@ -19,14 +21,17 @@ from hypothesis import strategies as st
 from package_map import HOUSE
 from pydantic import AfterValidator, BaseModel, field_validator
 
-from structured import Extraction, ModelError, SchemaError, StructuredError, extract_batch
+from structured import Extraction, ModelError, OptionWarning, SchemaError, StructuredError, extract_batch
 from structured.extraction.events import DocumentAccepted, Event
 from structured.integrations import ray as integration
 from structured.integrations.ray import ExtractingActor, extract_dataset
-from structured.models import FunctionModel
+from structured.models import PACKAGED_MODEL, FunctionModel
 from structured.models.scripted import ScriptedModel
 
 pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed: pip install 'structured-extraction[ray]'")
+
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:ray")  # of its own settings
 
 
 class Person(BaseModel):
@@ -64,6 +69,8 @@ class Invoice(BaseModel):
     notes: dict[str, str]
 
 
+MODEL = str(PACKAGED_MODEL)
+ACTORS: dict[str, Any] = {"model": MODEL, "concurrency": 2, "num_cpus": 0.5}
 TEXTS = [f"{name} is {age} years old." for name in ("Jason", "Maria", "Ana Brandt") for age in (25, 31, 9, 47)]
 
 LINES = st.builds(
@@ -217,9 +224,13 @@ def test_ray_gives_the_answers_of_a_batch(ray: Any) -> None:
     """Two actors give each row what `extract_batch` gives its text, value or error, and leave the other columns."""
     texts = [*TEXTS, "", None, *reversed(TEXTS)]
     given = ray.data.from_items([{"row": row, "text": text} for row, text in enumerate(texts)])
-    rows = rows_of(extract_dataset(given.repartition(6), Adult, concurrency=2, rows=4, retries=0))
+    rows = rows_of(
+        extract_dataset(
+            given.repartition(6), Adult, concurrency=2, num_cpus=0.5, rows=4, retries=0, model=PACKAGED_MODEL
+        )
+    )
     assert [(row["row"], row["text"]) for row in rows] == list(enumerate(texts))
-    for row, alone in zip(rows, extract_batch(Adult, texts, errors="return", retries=0), strict=True):
+    for row, alone in zip(rows, extract_batch(Adult, texts, errors="return", retries=0, model=MODEL), strict=True):
         if isinstance(alone, StructuredError):
             assert (row["value"], row["error"]["kind"]) == (None, type(alone).__name__)
         else:
@@ -231,12 +242,14 @@ def test_ray_gives_the_answers_of_a_batch(ray: Any) -> None:
 def test_each_row_is_there_once_when_an_actor_is_killed(ray: Any, tmp_path: Path) -> None:
     """An actor dies by SIGKILL in the middle of its rows; another one does them, and none is lost or twice."""
     given = ray.data.from_items([{"row": row, "text": text} for row, text in enumerate(TEXTS * 4)]).repartition(4)
-    dataset = extract_dataset(given, Person, concurrency=2, rows=6, batch_size=2, observe=Assassin(tmp_path))
-    rows = rows_of(dataset)
+    actors = {"concurrency": 2, "num_cpus": 0.5}
+    rows = rows_of(
+        extract_dataset(given, Person, **actors, rows=6, model=MODEL, batch_size=2, observe=Assassin(tmp_path))
+    )
     assert (tmp_path / "killed").exists()
-    assert len({*tmp_path.iterdir()}) >= 3  # the mark, the process that died, and one that did its rows
+    assert len([*tmp_path.iterdir()]) >= 3  # the mark, the process that died, and one that did its rows
     assert [row["row"] for row in rows] == list(range(len(TEXTS) * 4))
-    alone = extract_batch(Person, TEXTS) * 4
+    alone = extract_batch(Person, TEXTS, model=MODEL) * 4
     assert [Person.model_validate(row["value"]) for row in rows] == alone
 
 
@@ -248,12 +261,12 @@ def test_parquet_in_and_out(ray: Any, tmp_path: Path) -> None:
     table = pyarrow.table({"row": range(len(TEXTS)), "body": TEXTS})
     parquet.write_table(table, tmp_path / "letters.parquet")
     given = ray.data.read_parquet(str(tmp_path / "letters.parquet"))
-    extract_dataset(given, Person, column="body", evidence=True).write_parquet(str(tmp_path / "people"))
+    extract_dataset(given, Person, column="body", evidence=True, model=MODEL).write_parquet(str(tmp_path / "people"))
     written = dataset.dataset(tmp_path / "people").to_table()
     assert written.schema.field("value").type == pyarrow.struct([("name", "string"), ("age", "int64")])
     rows = sorted(written.to_pylist(), key=lambda row: row["row"])
     assert [row["body"] for row in rows] == TEXTS
-    assert [Person.model_validate(row["value"]) for row in rows] == extract_batch(Person, TEXTS)
+    assert [Person.model_validate(row["value"]) for row in rows] == extract_batch(Person, TEXTS, model=MODEL)
     for row in rows:
         start, end = dict(row["evidence"])["name"]["span"]
         assert row["body"][start:end] == row["value"]["name"]
@@ -265,13 +278,15 @@ def test_csv_and_json_lines_in_and_out(ray: Any, tmp_path: Path) -> None:
     source = tmp_path / "letters.csv"
     with source.open("w", newline="") as file:
         csv.writer(file).writerows([("row", "text"), *enumerate(TEXTS[:3])])
-    alone = extract_batch(Person, TEXTS[:3])
+    alone = extract_batch(Person, TEXTS[:3], model=MODEL)
     given = ray.data.read_csv(str(source))
-    extract_dataset(given, Person, columns="json").write_csv(str(tmp_path / "csv"))
-    rows = [row for path in (tmp_path / "csv").iterdir() for row in csv.DictReader(path.open(newline=""))]
+    extract_dataset(given, Person, columns="json", model=MODEL).write_csv(str(tmp_path / "csv"))
+    rows = [row for path in (tmp_path / "csv").iterdir() for row in csv.DictReader(path.read_text().splitlines())]
     assert [Person.model_validate_json(row["value"]) for row in sorted(rows, key=lambda row: row["row"])] == alone
-    extract_dataset(given, Person).write_json(str(tmp_path / "lines"))
-    back = extract_dataset(ray.data.read_json(str(tmp_path / "lines")).drop_columns(["value", "error"]), Person)
+    extract_dataset(given, Person, model=MODEL).write_json(str(tmp_path / "lines"))
+    back = extract_dataset(
+        ray.data.read_json(str(tmp_path / "lines")).drop_columns(["value", "error"]), Person, model=PACKAGED_MODEL
+    )
     assert [Person.model_validate(row["value"]) for row in rows_of(back)] == alone
 
 
@@ -289,6 +304,8 @@ def test_mistakes_are_told_before_an_actor_starts(ray: Any) -> None:
         extract_dataset(given, Person, column="body")
     with pytest.raises(TypeError, match="The dataset is "):
         extract_dataset(["Jason is 25."], Person)
+    with pytest.warns(OptionWarning, match="reserve 2 of the 2 cores"):  # it would wait for a core
+        extract_dataset(given.drop_columns(["value"]), Person, concurrency=2)
 
 
 def test_without_ray_the_message_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -297,3 +314,14 @@ def test_without_ray_the_message_says_how_to_install_it(monkeypatch: pytest.Monk
     monkeypatch.setitem(sys.modules, "ray.data", None)
     with pytest.raises(ImportError, match=r"pip install 'structured-extraction\[ray\]'"):
         extract_dataset(None, Person)  # type: ignore[arg-type]
+
+
+@pytest.mark.slow
+def test_the_guide_shows_how_to_use_ray(tmp_path: Path) -> None:
+    """The block of the guide, run as the script that it is."""
+    pytest.importorskip("ray.data", reason="Ray Data is not installed: pip install 'structured-extraction[ray]'")
+    (script,) = re.findall(r"```python\n(.*?)```", (HOUSE.parent / "docs/guides/ray.md").read_text(), re.DOTALL)
+    (tmp_path / "people.py").write_text(script, encoding="utf-8")
+    command = [sys.executable, "-W", "ignore", "people.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=True)
+    assert done.stdout.splitlines() == re.findall(r"# → (.*)", script)
