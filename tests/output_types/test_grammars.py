@@ -23,6 +23,7 @@ from structured.automata.grammar import automaton as automaton_module
 from structured.automata.grammar.automaton import GrammarAutomaton
 from structured.automata.grammar.lark_grammar import read_grammar
 from structured.automata.grammar.plain import PlainGrammarAutomaton
+from structured.automata.protocol import accepts_text
 from structured.index.index import Index
 from structured.index.masks import empty_mask, unpack
 from structured.output_types.grammar import SHIPPED
@@ -52,7 +53,7 @@ def read_sql(text):
 
 READERS = {
     "json": json.loads,
-    "arithmetic": lambda text: ast.parse(text.strip(), mode="eval"),
+    "arithmetic": lambda text: ast.parse(text, mode="eval"),
     "sql": read_sql,
     "python": ast.parse,
 }
@@ -67,6 +68,19 @@ def test_sampled_texts_of_shipped_grammars_are_read(name):
     output_type = Grammar.named(name)
     for seed in range(5):
         READERS[name](sampled(output_type, seed, max_tokens=40))
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("json", '{"a": [1]}'), ("arithmetic", "- 3 + 4"), ("sql", "SELECT a FROM t;")]
+)
+def test_no_whitespace_stands_at_the_ends_of_a_text(name, text):
+    """A model would go on with it until its budget is spent."""
+    automaton = Grammar.named(name).automaton()
+    assert accepts_text(automaton, text)
+    assert accepts_text(automaton, text.replace(" ", " \t "))
+    for blank in " \t\n":
+        assert not accepts_text(automaton, blank + text)
+        assert not accepts_text(automaton, text + blank)
 
 
 @pytest.mark.slow
