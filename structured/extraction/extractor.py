@@ -416,8 +416,8 @@ def _written(wanted: OutputType[Any], value: object, name: str) -> str:
     # What a validator of the type's author raises, and what no text says.
     except Exception as error:
         raise PromptError(
-            f"The answer of {name}, {shown(value)}, is not of type {wanted.name}: {message(error)}. Correct the "
-            "example."
+            f"The answer of {name}, {shown(value)}, is not of type {wanted.name}: {message(error).rstrip('.')}. "
+            "Correct the example."
         ) from error
     if not isinstance(written, str):
         raise SchemaError(

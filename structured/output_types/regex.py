@@ -210,10 +210,12 @@ class Regex(OutputType[T], Generic[T]):
     def write(self, value: Any) -> str:
         """Return the text that means a value: a text as it is, anything else as `str` writes it."""
         if self.groups is not None and not isinstance(value, str):
-            raise ValueError(f"{described(value)} is made of groups, which does not say what stands between")
+            raise ValueError("groups do not say what stands between them: give the text itself")
         text = value if isinstance(value, str) else str(value)
+        if self.convert is not None and not accepts_text(self._own_automaton, text):
+            raise ValueError(f"{text!r} is not matched by {self.name}: give the text itself, not what it becomes")
         if self.parse(text) != value and text is not value:
-            raise ValueError(f"{described(value)} is not what {text!r} is read as")
+            raise ValueError(f"{described(value)} is not what {text!r} is read as: give the text itself")
         return text
 
 

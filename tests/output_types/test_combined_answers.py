@@ -1,6 +1,7 @@
 """Combined output types downstream: streams, files, votes, evidence, reports, caches and functions."""
 
 import json
+from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,9 +11,11 @@ from pydantic import BaseModel
 
 from structured import (
     Choice,
+    CommandLine,
     Extractor,
     Grammar,
     Json,
+    PromptError,
     Regex,
     Repeat,
     Text,
@@ -143,3 +146,79 @@ def test_examples_are_written_as_they_are_read(read: Callable[[str], Any]) -> No
     else:
         with pytest.raises(ValueError, match="not matched"):
             wanted.write((2, "b"))
+
+
+class Order(BaseModel):
+    count: int
+    thing: str
+
+
+THING = Regex("[a-z]+", str.upper)
+
+CONVERTED = Regex("[0-9]+", int) + " x " + THING
+
+
+@pytest.mark.parametrize(
+    ("wanted", "example", "text"),
+    [
+        (CONVERTED, "2 x nail", "2 x nail"),
+        (CONVERTED, (2, "nail"), "2 x nail"),
+        (Repeat(CONVERTED), "2 x nail, 1 x saw", "2 x nail, 1 x saw"),
+        (Repeat(CONVERTED), ["2 x nail", (1, "saw")], "2 x nail, 1 x saw"),
+        (Repeat(Regex("(?P<day>[0-9]+)[.]", groups=dict)), "1., 2.", "1., 2."),
+        (template("{count} {thing}", count=int, thing=THING, result=Order), "2 nail", "2 nail"),
+        (template("{count} {thing}", count=int, thing=THING, result=Order), {"count": 2, "thing": "nail"}, "2 nail"),
+        (template("{count} {thing}", count=int, thing=Regex("[a-z]+"), result=Order), Order(count=2, thing="n"), "2 n"),
+        (template("{a}", a=int, result=lambda a: a + 1), {"a": 2}, "2"),
+        ("none" | template("{a}!", a=int, result=lambda a: a + 1), {"a": 2}, "2!"),
+        ("none" | template("{a}!", a=int, result=lambda a: a + 1), "2!", "2!"),
+        (CONVERTED & Regex(".{8}"), "2 x nail", "2 x nail"),
+        ("b" + Regex("b*"), "b", "bb"),
+    ],
+)
+def test_an_example_may_be_a_text_or_the_parts_where_the_value_does_not_tell_the_text(
+    wanted: OutputType[Any], example: object, text: str
+) -> None:
+    """A value comes before a text that looks like one: `"b"` is the value of `bb`."""
+    assert wanted.write(example) == text
+    model = ScriptedModel("")
+    assert text in str(Extractor(wanted, model=model, examples=[("a document", example)]).prompt("another"))
+
+
+PLACES = template("{who} {x} {y}", who=Regex("[a-z]+"), x=int, y=int)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "example", "problem"),
+    [
+        (CONVERTED, 3, "give a tuple of 2 values, or the text itself."),
+        (CONVERTED, "3", "it is none of the texts, and no value: give a tuple of 2 values, or the text itself."),
+        (
+            CONVERTED,
+            (2, "NAIL"),
+            "'NAIL' is not matched by Regex('[a-z]+'): give the text itself, not what it becomes.",
+        ),
+        (PLACES, {"who": "bo"}, "there is no value for x, y."),
+        (PLACES, {"who": "bo", "x": 1, "y": 2, "z": 3}, "there is no place for z."),
+        (PLACES, 3, "give a dictionary of who, x, y, or the text itself."),
+        (Repeat(int), 3, "give a list of values, or the text itself."),
+        (
+            Regex("(?P<a>x)", groups=dict),
+            {"a": "x"},
+            "groups do not say what stands between them: give the text itself.",
+        ),
+        (
+            CommandLine(ArgumentParser("ls", add_help=False)),
+            Namespace(),
+            "does not tell how it was written. Give the line.",
+        ),
+    ],
+)
+def test_an_example_of_another_type_is_told_what_to_give(
+    wanted: OutputType[Any], example: object, problem: str
+) -> None:
+    """With the type named once, and one full stop."""
+    with pytest.raises(PromptError) as caught:
+        Extractor(wanted, model=ScriptedModel(""), examples=[("a document", example)])
+    assert str(caught.value).endswith(f"{problem} Correct the example.")
+    assert str(caught.value).count(wanted.name) == 1

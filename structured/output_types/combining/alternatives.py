@@ -59,17 +59,22 @@ class Alternatives(Combination[T]):
         """Return the value of a text. Raises what the first option raises of which it is a text, if all reject it."""
         return self._reading(text).parse(text)  # type: ignore[no-any-return]
 
-    def write(self, value: Any) -> str:
-        """Return the text that means a value for the first option that has one. Raises ValueError if none has."""
+    def _write(self, value: Any) -> str:
+        """Return the text that means a value for the first option that has one; else what some option writes for it."""
+        texts: list[str] = []
         for option in self.members:
             try:
                 text = option.write(value)
-                found = self.parse(text)
+                reading = self._reading(text)
+                found = reading.parse(text)
             except Exception:  # noqa: BLE001, S112  it is no value of this option
                 continue
             if found == value:
                 return text
-        raise ValueError(f"{described(value)} is no value of {self.name}")
+            texts += [text] if reading is option else []
+        if not texts:
+            raise ValueError("give a value of one of the options, or the text itself")
+        return texts[0]
 
     def plain(self, value: Any) -> Any:
         """Return a value as plain JSON data, by the option that writes it."""

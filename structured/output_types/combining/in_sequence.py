@@ -95,11 +95,11 @@ class Row(Combination[T]):
         left = iter(texts)
         return "".join(part if isinstance(part, str) else next(left) for _, part in self._row)
 
-    def write(self, value: Any) -> str:
-        """Return the text that means a value. Raises ValueError if there is none."""
-        values = self._values(value)
-        text = self._joined(part.write(one) for part, one in zip(self.members, values, strict=True))
-        if self.parse(text) != value:
+    def _write(self, value: Any) -> str:
+        """Return the text of the values of the parts, of which each may be the text of its part."""
+        texts = [part.write(one) for part, one in zip(self.members, self._values(value), strict=True)]
+        text = self._joined(texts)
+        if self.parse(text) != value and self._texts(text) != texts:
             raise ValueError(f"{described(value)} is not what {text!r} is read as")
         return text
 
@@ -142,7 +142,7 @@ class Concatenation(Row[T]):
         if len(self.members) == 1:
             return [whole]
         if not isinstance(whole, list | tuple) or len(whole) != len(self.members):
-            raise ValueError(f"{described(whole)} is no tuple of {len(self.members)} values")
+            raise ValueError(f"give a tuple of {len(self.members)} values, or the text itself")
         return whole
 
     def plain(self, value: Any) -> Any:
@@ -195,10 +195,16 @@ class Template(Row[T]):
         return self.result(**dict(zip(self._names, values, strict=True)))
 
     def _values(self, whole: Any) -> Sequence[Any]:
-        try:
-            return [whole[name] if isinstance(whole, Mapping) else getattr(whole, name) for name in self._names]
-        except (KeyError, AttributeError) as error:
-            raise ValueError(f"{described(whole)} has no value for each place of {self.name}") from error
+        if isinstance(whole, Mapping):
+            missing = [name for name in self._names if name not in whole]
+            others = [name for name in whole if name not in self._names]
+            if missing or others:
+                problem = "there is no value for" if missing else "there is no place for"
+                raise ValueError(f"{problem} {', '.join(map(str, missing or others))}")
+            return [whole[name] for name in self._names]
+        if isinstance(whole, str) or not all(hasattr(whole, name) for name in self._names):
+            raise ValueError(f"give a dictionary of {', '.join(self._names)}, or the text itself")
+        return [getattr(whole, name) for name in self._names]
 
     def plain(self, value: Any) -> Any:
         """Return the values as plain JSON data; of another result than a dictionary, what Pydantic writes."""

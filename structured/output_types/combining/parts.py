@@ -9,6 +9,7 @@ from typing import Annotated, Any, TypeVar, get_args, get_origin, overload
 from structured.automata import Automaton, RegularAutomaton
 from structured.automata.combination import Expression, Positions, combined
 from structured.errors import SchemaError
+from structured.errors.values import message
 from structured.json_schema.document.location import Optionals
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName
 from structured.output_types.combining.splitting import Span, split
@@ -111,6 +112,33 @@ class Combination(OutputType[T]):
     def automaton(self, document: str | None = None) -> Automaton:
         """Return the automaton of the texts."""
         return combined(self._expression(document))
+
+    @abstractmethod
+    def _write(self, value: Any) -> str:
+        """Return the text that means a value. Raises ValueError if there is none."""
+
+    def write(self, value: Any) -> str:
+        """Return the text that means a value; a text that means none by itself as it is.
+
+        Raises ValueError if there is none.
+        """
+        try:
+            return self._write(value)
+        except Exception as error:
+            if not isinstance(value, str):
+                raise
+            if not self._is_text(value):
+                raise ValueError(f"it is none of the texts, and no value: {message(error)}") from error
+        self.parse(value)
+        return value
+
+    def _is_text(self, text: str) -> bool:
+        """Tell whether something is one of the texts, whatever validators say."""
+        try:
+            self.pieces(text)
+        except ValueError:
+            return False
+        return True
 
     def check(self) -> None:
         """Raise SchemaError if a part is not supported."""

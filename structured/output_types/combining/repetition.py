@@ -108,12 +108,13 @@ class Repeat(Combination[list[T]]):
         """Return what the items say. Raises ValueError if an item is rejected, or it is no such list."""
         return [self.item.parse(piece) for piece in self._texts(text)]
 
-    def write(self, value: Any) -> str:
-        """Return the text that means a list of values. Raises ValueError if there is none."""
+    def _write(self, value: Any) -> str:
+        """Return the text of a list of values, of which each may be the text of an item."""
         if not isinstance(value, list | tuple):
-            raise ValueError(f"{described(value)} is no list")  # noqa: TRY004  a value of another type
-        text = self.separator.join(map(self.item.write, value))
-        if self.parse(text) != list(value):
+            raise ValueError("give a list of values, or the text itself")  # noqa: TRY004  a value of another type
+        texts = list(map(self.item.write, value))
+        text = self.separator.join(texts)
+        if self.parse(text) != list(value) and self._texts(text) != texts:
             raise ValueError(f"{described(value)} is not what {text!r} is read as")
         return text
 

@@ -67,8 +67,7 @@ class Restricted(Combination[T]):
             raise ValueError(f"{shown(text)} is no text of {self.name}")
         return self.base.parse(text)
 
-    def write(self, value: Any) -> str:
-        """Return the text that means a value. Raises ValueError if there is none."""
+    def _write(self, value: Any) -> str:
         text = self.base.write(value)
         self.parse(text)
         return text
