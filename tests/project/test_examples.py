@@ -45,9 +45,14 @@ def _shown(example: Path) -> Shown:
     lines = docstring.splitlines()
     command = re.compile(rf"    \$ ((?:[A-Z_]+=\S+ )*)python {re.escape(_name(example))}")
     ((start, found),) = [(number, match) for number, line in enumerate(lines, 1) if (match := command.fullmatch(line))]
-    indented = itertools.takewhile(lambda line: line.startswith("    "), lines[start:])
+    indented = itertools.takewhile(lambda line: not line or line.startswith("    "), lines[start:])
     variables = dict(word.split("=", 1) for word in found[1].split())
-    return Shown(variables, [line.removeprefix("    ") for line in indented])
+    return Shown(variables, _lines("\n".join(line.removeprefix("    ") for line in indented)))
+
+
+def _lines(printed: str) -> list[str]:
+    """Return lines without white space at their ends, which no docstring keeps."""
+    return [line.rstrip() for line in printed.rstrip().split("\n")]
 
 
 def _run(example: Path, *arguments: str) -> str:
@@ -102,7 +107,7 @@ def test_the_table_of_the_gallery_has_real_output() -> None:
 @pytest.mark.parametrize("example", [one for one in EXAMPLES if not _wants_real_model(one)], ids=_name)
 def test_examples_print_what_they_show(example: Path) -> None:
     """With the packaged model, or one of their own."""
-    assert _run(example).splitlines() == _shown(example).output
+    assert _lines(_run(example)) == _shown(example).output
 
 
 @pytest.mark.slow
@@ -110,7 +115,7 @@ def test_examples_print_what_they_show(example: Path) -> None:
 @pytest.mark.parametrize("example", [one for one in EXAMPLES if _wants_real_model(one)], ids=_name)
 def test_examples_print_what_smollm2_writes(example: Path) -> None:
     """A minute for all of them, most of it for loading the model, plain and adapted."""
-    assert _run(example).splitlines() == _shown(example).output
+    assert _lines(_run(example)) == _shown(example).output
 
 
 def test_invoices_that_fail_do_not_cost_the_others(tmp_path: Path) -> None:
