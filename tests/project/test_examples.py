@@ -114,7 +114,7 @@ def test_examples_print_what_they_show(example: Path) -> None:
 @pytest.mark.usefixtures("fetched")
 @pytest.mark.parametrize("example", [one for one in EXAMPLES if _wants_real_model(one)], ids=_name)
 def test_examples_print_what_smollm2_writes(example: Path) -> None:
-    """A minute for all of them, most of it for loading the model, plain and adapted."""
+    """Some minutes for all of them, most of it for loading the model, plain and adapted."""
     assert _lines(_run(example)) == _shown(example).output
 
 
