@@ -164,17 +164,23 @@ class _Nowhere:
         return len(data)
 
 
+_TO_PICKLE = {
+    **dict.fromkeys(("model", "source"), "Pass the name or the folder of the model"),
+    "parser": "Pass on a function that makes it",
+}
+"""By the name of an argument, what to do where it cannot be pickled."""
+
+
 def check_picklable(owner: str, given: Mapping[str, Any]) -> None:
     """Raise PicklingError for the first argument that cannot be pickled."""
     for name, value in given.items():
         try:
             pickle.Pickler(_Nowhere(), pickle.HIGHEST_PROTOCOL).dump(value)
         except Exception as error:
-            remedy = "Pass the name or the folder of the model" if name in {"model", "source"} else ""
+            remedy = _TO_PICKLE.get(name, "Define it at the top of a module")
             raise pickle.PicklingError(
                 f"The {name} of {owner} cannot be pickled: {error}. "
-                f"{remedy or 'Define it at the top of a module'}, or make the {owner.partition('(')[0]} in the process "
-                "where it is used."
+                f"{remedy}, or make the {owner.partition('(')[0]} in the process where it is used."
             ) from error
 
 

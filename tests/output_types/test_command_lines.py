@@ -4,6 +4,7 @@ import argparse
 import copy
 import enum
 import json
+import pickle
 import random
 import re
 import runpy
@@ -583,6 +584,37 @@ def test_a_line_is_extracted():
         CommandLine(image_parser()), "Halve the picture in.png.", model=ScriptedModel("convert in.png --scale 0.5")
     )
     assert found.scale == 0.5
+
+
+def test_the_words_of_a_program_are_no_arguments():
+    """A program may have several: what the parser reads stands behind all of them."""
+    parser = argparse.ArgumentParser("git commit")
+    parser.add_argument("--message", required=True)
+    lines = CommandLine(parser)
+    words = shlex.split("git commit --message Done")
+    assert lines.program == words[:2]
+    assert lines.parse(shlex.join(words)) == parser.parse_args(words[2:])
+
+
+def test_a_report_shows_the_program_not_its_help():
+    (field,) = inspect_type(CommandLine(image_parser())).fields
+    assert field.kind == "CommandLine('convert')"
+
+
+def test_an_application_without_commands_is_refused():
+    with pytest.raises(SchemaError, match=re.escape("has no command. Add one, with @app.command().")):
+        CommandLine(typer.Typer())
+
+
+def test_lines_are_pickled_if_the_parser_can_be():
+    """A parser of argparse has functions that cannot be pickled."""
+    lines = CommandLine(image_parser())
+    with pytest.raises(pickle.PicklingError, match=r"The parser of CommandLine.* cannot be pickled: .* Pass on"):
+        pickle.dumps(lines)
+    assert copy.deepcopy(lines) is copy.copy(lines) is lines
+    command = click.Command("touch", params=[click.Argument(["path"])])
+    again = pickle.loads(pickle.dumps(CommandLine(command, program="my touch")))  # noqa: S301  its own
+    assert again.parse("my touch a") == ["a"]
 
 
 def test_lines_are_stored_and_looked_at(tmp_path):

@@ -41,6 +41,8 @@ def command_of(program: object) -> Any:
     """Return the command of an application of Typer, or a command of Click itself. Raises TypeError for others."""
     typer = sys.modules.get("typer")
     if typer is not None and isinstance(program, typer.Typer):
+        if not (program.registered_commands or program.registered_groups or program.registered_callback):
+            raise SchemaError("The application of Typer has no command", remedy="Add one, with @app.command().")
         return typer.main.get_command(program)
     if not hasattr(program, "make_context") or not hasattr(program, "params"):
         raise TypeError(

@@ -5,11 +5,12 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from functools import cached_property
 from hashlib import sha256
-from typing import Any, Generic, TypeVar, overload
+from typing import Any, Generic, Self, TypeVar, overload
 
 from structured.automata import RegularAutomaton
 from structured.automata.protocol import accepts_text
 from structured.errors import SchemaError, arguments
+from structured.errors.arguments import check_picklable
 from structured.errors.values import described
 from structured.output_types.command_line import argparse_parser, click_command
 from structured.output_types.command_line.layout import Command, following_words
@@ -74,7 +75,7 @@ class CommandLine(OutputType[T], Generic[T]):
             program = parser.prog if self._command is None else self._command.name or "program"
         arguments.text("program", program)
         self.program: Sequence[str] = shlex.split(program)
-        """The words that each line begins with."""
+        """The words that each line begins with; the parser reads those behind them."""
         if not self.program:
             raise SchemaError("The program has no name", remedy="Give one: CommandLine(parser, program='convert').")
         self._description = description
@@ -84,6 +85,16 @@ class CommandLine(OutputType[T], Generic[T]):
 
     def __repr__(self) -> str:
         return self.name
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        check_picklable(self.name, {"parser": self.parser})
+        return _remade, (self.parser, shlex.join(self.program), self._description)
 
     def _rest(self, words: Sequence[str]) -> list[Pattern]:
         """Return what follows the first word: the others of the program, and what the parser reads."""
@@ -159,3 +170,8 @@ class CommandLine(OutputType[T], Generic[T]):
         if isinstance(value, list | tuple) and all(isinstance(word, str) for word in value):
             value = shlex.join((*self.program, *value))
         return super().write(value)
+
+
+def _remade(parser: Any, program: str, description: str | None) -> CommandLine[Any]:
+    """Return an unpickled type of command lines."""
+    return CommandLine(parser, program=program, description=description)

@@ -54,7 +54,8 @@ def _inspect_texts(output_type: OutputType[Any]) -> Report:
             remedy="Look at its automaton(document).",
         )
     cost, answers, hazards = inspect_texts(automaton_of(output_type, None))
-    field = FieldReport("", description_of(output_type).text, output_type.validators)
+    text = description_of(output_type).text
+    field = FieldReport("", output_type.name if "\n" in text else text, output_type.validators)
     return Report(output_type.name, None, (field,), hazards, 0, cost, answers)
 
 

@@ -16,9 +16,10 @@ class FieldReport:
     """A field of the answer: what it may hold, and who sees to that.
 
     `path` leads to it in the answer: `lines[].price`, `pet (cat).lives`; "" is the whole answer. `kind` is its type as
-    the prompt puts it. `validators` are the functions that are run on the finished answer, which is generated again if
-    one of them rejects it. `refusals` are the reasons why the field cannot be compiled. `same_as` are the paths where
-    fields of the same type are listed, if that is not here.
+    the prompt puts it; of a whole answer that is described in several lines, the name of the type. `validators` are the
+    functions that are run on the finished answer, which is generated again if one of them rejects it. `refusals` are
+    the reasons why the field cannot be compiled. `same_as` are the paths where fields of the same type are listed, if
+    that is not here.
     """
 
     path: str
