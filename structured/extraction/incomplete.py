@@ -11,6 +11,9 @@ from structured.extraction.task import Item, Task
 SHORTENED = "Raise max_tokens, or set chunk_tokens, and the text is read in parts."
 """What to do about an answer that max_tokens shortened."""
 
+ALLOWED = "Describe what the answer is to hold, or allow repetition with stop_repetition=False."
+"""What to do about an answer that repeated itself, beside limiting it."""
+
 MAX_NAMED = 10
 """Documents whose numbers a warning lists."""
 
@@ -28,14 +31,14 @@ class Incomplete:
 
     def __init__(self) -> None:
         self._shortened: list[_Limited] = []
-        self._repetitive: list[int] = []
+        self._repetitive: dict[int, Task] = {}
 
     def note(self, item: Item | LongDocument, *, shortened: bool, repetitive: bool) -> None:
         """Take note of an answer that was shortened, or led out of a repetition."""
         if shortened:
             self._shortened.append(_Limited(item.position, item.task, item.is_limited_by_context))
         if repetitive:
-            self._repetitive.append(item.position)
+            self._repetitive[item.position] = item.task
 
     def warn(self, total: int | None) -> None:
         """Warn once of all answers that were shortened, and once of all that repeated themselves."""
@@ -44,14 +47,10 @@ class Incomplete:
         if self._repetitive:
             positions = sorted(self._repetitive)
             what, _, it_is = _subject(positions, total)
-            warn(
-                RepetitionWarning(
-                    f"{what} repeated the same text in a string or a list, which was closed; {it_is} valid but may "
-                    "be incomplete. Limit the field, with Field(max_length=…), or describe what it is to hold; "
-                    "stop_repetition=False allows repetition.",
-                    documents=positions,
-                )
-            )
+            limits = dict.fromkeys(self._repetitive[position].output_type.how_to_limit for position in positions)
+            advice = " ".join((*filter(None, limits), ALLOWED))
+            problem = f"{what} repeated the same text until that was ended; {it_is} valid but may be incomplete"
+            warn(RepetitionWarning(f"{problem}. {advice}", documents=positions))
 
     def _warn_of_limits(self, total: int | None) -> None:
         shortened = sorted(self._shortened, key=lambda one: one.position)

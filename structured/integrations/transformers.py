@@ -30,6 +30,7 @@ from structured.errors import (
 )
 from structured.errors.arguments import check_picklable, count, flag, one_of
 from structured.errors.calling_line import warn
+from structured.extraction.incomplete import ALLOWED
 from structured.index.compile import compile_type, save_learned
 from structured.index.guide import Guide, WrongMaskError
 from structured.index.masks import Mask, allows, mask_of
@@ -260,11 +261,11 @@ class GuidedLogitsProcessor(Generic[T]):
             shown = (
                 f"row{'s' * (len(rows) > 1)} {', '.join(map(str, rows[:MAX_NAMED]))}{', …' * (len(rows) > MAX_NAMED)}"
             )
+            advice = f"{self.output_type.how_to_limit} {ALLOWED}".lstrip()
             warn(
                 RepetitionWarning(
                     f"The same text was repeated in a string or a list in {shown}, and the string or list was closed. "
-                    "The answers are valid but may be incomplete. Limit the field, with Field(max_length=…), or "
-                    "describe what it is to hold; stop_repetition=False allows repetition.",
+                    f"The answers are valid but may be incomplete. {advice}",
                     documents=rows,
                 )
             )

@@ -67,6 +67,14 @@ class JsonOutput(OutputType[T]):
         """Return a value as plain JSON data, as it is written. Raises ValueError if it is not of the type."""
 
     @property
+    def how_to_limit(self) -> str:
+        """What limits a list or a string in it; an empty text for what is neither."""
+        kind = self.schema.get("type") if isinstance(self.schema, Mapping) else None
+        return "" if kind in ("integer", "number", "boolean", "null") else self._how_to_limit
+
+    _how_to_limit = "Limit the field, with Field(max_length=…)."
+
+    @property
     def root(self) -> Subschema:
         """The schema with its place, to walk through it."""
         compilation = self.compilation()

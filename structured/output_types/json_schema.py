@@ -128,6 +128,8 @@ class JsonSchemaType(JsonOutput[Any]):
 
     source: JsonSchema = field(repr=False, kw_only=True)
 
+    _how_to_limit = "Limit the property, with maxLength or maxItems."
+
     def compilation(self) -> Compilation:
         """Return what compiles the schema: it is read by the specification."""
         written = self.source.compilation(*self.layout)

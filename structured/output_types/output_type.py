@@ -75,6 +75,11 @@ class OutputType(ABC, Generic[T]):
     """The names of functions that have the last word on an answer, as `inspect_type` shows them."""
 
     @property
+    def how_to_limit(self) -> str:
+        """What to write in the type to limit the length of its texts, as a sentence; an empty text if nothing is."""
+        return ""
+
+    @property
     def parts(self) -> Annotation | None:
         """The type of the answer as JSON, by which a stream reads its parts; None where the answer has no parts."""
         return None

@@ -17,6 +17,8 @@ from structured.regex import Pattern
 from structured.regex.class_parser import Flags
 from structured.regex.dialects import ECMA, PYTHON, RUST
 from structured.regex.parser import whole_regex_to_pattern
+from structured.regex.syntax import Repeat
+from structured.regex.traversal import nodes_of
 
 T = TypeVar("T")
 
@@ -166,6 +168,12 @@ class Regex(OutputType[T], Generic[T]):
         if found is None:
             raise PatternError("No text matches", pattern=self.source, remedy="Correct the pattern.")
         return found
+
+    @property
+    def how_to_limit(self) -> str:
+        """Quantifiers with a limit; an empty text if all of them have one."""
+        unlimited = any(isinstance(node, Repeat) and node.maximum is None for node in nodes_of(self.pattern))
+        return "Limit what is repeated: {0,100} in place of *." if unlimited else ""
 
     def automaton(self, document: str | None = None) -> RegularAutomaton:  # noqa: ARG002  the same for each document
         """Return the automaton of the texts."""

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from languages import TYPES
 from pydantic import BaseModel, Field
 
-from structured import BudgetWarning, RepetitionWarning, Thinking, extract, extract_batch
+from structured import BudgetWarning, RepetitionWarning, Text, Thinking, extract, extract_batch
 from structured.automata import RegularAutomaton
 from structured.decoding.beam_search import beam_search
 from structured.decoding.generate import generate
@@ -130,6 +130,13 @@ def test_a_list_that_repeats_its_items_is_closed_after_three(options: dict[str, 
         endless = extract(Toast, "Grandma's toast", model=model, max_tokens=400, stop_repetition=False, **options)
     assert len(endless.ingredients) > 10
     assert len(extract(Toast, "Grandma's toast", model=model, max_tokens=400, beams=2).ingredients) <= 3
+
+
+def test_a_text_that_repeats_itself_is_limited_in_words_of_its_type() -> None:
+    """`Field(max_length=…)` was advised, which `Text` does not have."""
+    with pytest.warns(RepetitionWarning, match=r"Limit the text, with characters=\(0, 280\)") as caught:
+        extract(Text(), "A song", model=stuck_on("na na ", then="x"), max_tokens=400)
+    assert "Field" not in str(caught[0].message)
 
 
 @pytest.mark.parametrize(("text", "longest"), [("na ", 24), ("x", 24), ("0123456789abcdef ", 52)])

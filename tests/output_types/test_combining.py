@@ -363,3 +363,35 @@ def test_a_prompt_shows_the_parts() -> None:
         "{{{name}}} is {age}\n\nname is of this regular expression:\n    \\w+\n\nage is of this type:\n    integer"
     )
     assert Repeat(JsonSchema({"type": "integer"}), maximum=2).describe().text.startswith("0 to 2 items with ', '")
+
+
+def test_a_prompt_names_choices_in_the_plural() -> None:
+    """`option 1 is of this choices` was no English."""
+    either = "none" | Regex("[0-9]+")
+    told = either.describe().text
+    assert "option 1 is one of these choices:\n    none\n\noption 2 is of this regular expression:" in told
+    letter = template("{salutation} Bo", salutation=Choice(["Dear", "Hi"]))
+    assert "salutation is one of these choices:\n    Dear\n    Hi" in letter.describe().text
+    assert "The whole answer must not be one of these choices:" in (Regex("[a-z]+") - Choice(["no"])).describe().text
+
+
+LIMIT = "Limit the text, with characters=(0, 280) or words=(0, 50)"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "remedy"),
+    [
+        (Regex("a*"), "Limit what is repeated: {0,100} in place of *."),
+        (Text(), f"{LIMIT}, or end it with a stop phrase, such as stop='\\n'."),
+        (Text(stop="."), f"{LIMIT}."),
+        (Repeat(Choice(["a"])), "Limit the list, with maximum=…."),
+        (Repeat(Regex("[a-z]+"), maximum=3), "Limit what is repeated: {0,100} in place of *."),
+        (template("{a}{b}", a=Text(stop="."), b=Regex("[0-9]{4}")), f"{LIMIT}."),
+        (Regex("a+") & Text(), "Limit what is repeated: {0,100} in place of *."),
+        ("x" + Json(list[int]), "Limit the field, with Field(max_length=…)."),
+        (NUMBERS, "Nothing but max_tokens limits it."),
+    ],
+)
+def test_a_hazard_is_mended_in_words_of_the_type(wanted: OutputType[Any], remedy: str) -> None:
+    """Quantifiers were advised for `Text` and lists."""
+    assert [hazard.remedy for hazard in inspect_type(wanted).hazards if hazard.kind == "text"] == [remedy]

@@ -140,6 +140,11 @@ class Combination(OutputType[T]):
             return False
         return True
 
+    @property
+    def how_to_limit(self) -> str:
+        """What limits the parts, each once."""
+        return " ".join(dict.fromkeys(part.how_to_limit for part in self.members if part.how_to_limit))
+
     def check(self) -> None:
         """Raise SchemaError if a part is not supported."""
         for part in self.members:
@@ -188,7 +193,13 @@ def value_schema_of(part: OutputType[Any]) -> Mapping[str, Any]:
 def shown_part(name: str, part: OutputType[Any]) -> str:
     """Return what a prompt says of a part."""
     label, text = part.describe()[:2]
-    return f"{name} is of this {_lowered(label)}:\n{_indented(text)}"
+    return f"{name} is {of_this(label)}:\n{_indented(text)}"
+
+
+def of_this(label: str) -> str:
+    """Return what a prompt calls something below a label: `of this type`, `one of these choices`."""
+    lowered = f"{label[:1].lower()}{label[1:]}"
+    return f"one of these {lowered}" if lowered.endswith("s") else f"of this {lowered}"
 
 
 def described_parts(shown: str, legend: Iterable[str], task: str) -> Description:
@@ -199,10 +210,6 @@ def described_parts(shown: str, legend: Iterable[str], task: str) -> Description
 def joined_names(parts: Iterable[object], sign: str) -> str:
     """Return the name of a combination."""
     return f" {sign} ".join(part.name if isinstance(part, OutputType) else repr(part) for part in parts)
-
-
-def _lowered(label: str) -> str:
-    return label[:1].lower() + label[1:]
 
 
 def _indented(text: str) -> str:

@@ -90,6 +90,12 @@ class Repeat(Combination[list[T]]):
         return Repeated(item, fixed_automaton(self.separator), self.minimum, self.maximum)
 
     @property
+    def how_to_limit(self) -> str:
+        """A most of items, and what limits an item."""
+        own = "Limit the list, with maximum=…." if self.maximum is None else ""
+        return " ".join(filter(None, (own, self.item.how_to_limit)))
+
+    @property
     def value_schema(self) -> Mapping[str, Any] | None:
         """A list of the values of the item."""
         return {"type": "array", "items": dict(value_schema_of(self.item))}

@@ -11,7 +11,7 @@ from structured.errors import SchemaError
 from structured.errors.values import shown
 from structured.output_types.annotations import Annotation
 from structured.output_types.choice import Choice
-from structured.output_types.combining.parts import Combination, part_automaton, part_of, value_schema_of
+from structured.output_types.combining.parts import Combination, of_this, part_automaton, part_of, value_schema_of
 from structured.output_types.output_type import Description, OutputType, Piece
 
 T = TypeVar("T")
@@ -50,6 +50,11 @@ class Restricted(Combination[T]):
     def automaton(self, document: str | None = None) -> Automaton:
         """Return the automaton of the texts. Raises UnsatisfiableError if there are none."""
         return self._expression(document)
+
+    @property
+    def how_to_limit(self) -> str:
+        """What limits the type."""
+        return self.base.how_to_limit
 
     @property
     def parts(self) -> Annotation | None:
@@ -91,9 +96,8 @@ class Restricted(Combination[T]):
     def describe(self) -> Description:
         """Return the type, and what restricts it."""
         base, rule = self.base.describe(), self.rule.describe()
-        label = f"{rule.label[:1].lower()}{rule.label[1:]}"
         verb = "is also" if self.is_included else "must not be"
-        return base._replace(text=f"{base.text}\n\nThe whole answer {verb} of this {label}:\n{rule.text}")
+        return base._replace(text=f"{base.text}\n\nThe whole answer {verb} {of_this(rule.label)}:\n{rule.text}")
 
 
 def both(left: object, right: object) -> "Restricted[Any]":

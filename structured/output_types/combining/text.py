@@ -89,6 +89,14 @@ class Text(OutputType[str]):
         """That of a text."""
         return {"type": "string"}
 
+    @property
+    def how_to_limit(self) -> str:
+        """The rules for lengths and the stop phrase, unless a length is limited."""
+        if self.characters[1] is not None:
+            return ""
+        stop = "" if self.stop else ", or end it with a stop phrase, such as stop='\\n'"
+        return f"Limit the text, with characters=(0, 280) or words=(0, 50){stop}."
+
     def automaton(self, document: str | None = None) -> Automaton:  # noqa: ARG002  the same for each document
         """Return the automaton of the texts. Raises UnsatisfiableError if there are none."""
         rules = [self._length(), *self._word_count(), *(_containing([phrase]) for phrase in self.contains)]

@@ -53,9 +53,10 @@ def _inspect_texts(output_type: OutputType[Any]) -> Report:
             f"{output_type.name} depends on the document, and there is none to inspect it for",
             remedy="Look at its automaton(document).",
         )
-    cost, answers, hazards = inspect_texts(automaton_of(output_type, None))
+    cost, answers, hazards = inspect_texts(automaton_of(output_type, None), output_type.how_to_limit)
     text = description_of(output_type).text
-    field = FieldReport("", output_type.name if "\n" in text else text, output_type.validators)
+    field = FieldReport("", output_type.name if "
+" in text else text, output_type.validators)
     return Report(output_type.name, None, (field,), hazards, 0, cost, answers)
 
 

@@ -21,8 +21,11 @@ _Arcs = Sequence[tuple[int, int]]
 """For each byte that may follow, the byte and the state after it."""
 
 
-def inspect_texts(automaton: Automaton) -> tuple[Cost, Answers, tuple[Hazard, ...]]:
-    """Return what an answer costs, which answers there are, and what may go wrong."""
+def inspect_texts(automaton: Automaton, how_to_limit: str = "") -> tuple[Cost, Answers, tuple[Hazard, ...]]:
+    """Return what an answer costs, which answers there are, and what may go wrong.
+
+    `how_to_limit` is what their type says of that.
+    """
     arcs = _states(automaton)
     states = {automaton.start: _arcs(automaton, automaton.start)} if arcs is None else arcs
     shortest = int(automaton.distances[automaton.start])
@@ -38,7 +41,7 @@ def inspect_texts(automaton: Automaton) -> tuple[Cost, Answers, tuple[Hazard, ..
     shown = _shortest_text(automaton) if shortest <= MAX_SHOWN else None
     cost = Cost(len(states), shortest, longest)
     answers = Answers(count, is_limited, shown, text)
-    return cost, answers, tuple(_hazards(automaton, states, is_limited=is_limited))
+    return cost, answers, tuple(_hazards(automaton, states, how_to_limit, is_limited=is_limited))
 
 
 def _arcs(automaton: Automaton, state: int) -> _Arcs:
@@ -108,12 +111,14 @@ def _shortest_text(automaton: Automaton) -> str:
 _OTHER_DIGIT = "\N{ARABIC-INDIC DIGIT THREE}".encode()
 
 
-def _hazards(automaton: Automaton, states: dict[int, _Arcs], *, is_limited: bool | None) -> Iterator[Hazard]:
+def _hazards(
+    automaton: Automaton, states: dict[int, _Arcs], how_to_limit: str, *, is_limited: bool | None
+) -> Iterator[Hazard]:
     """Yield what may go wrong with answers that are allowed."""
     where = ("",)
     if is_limited is False:
         problem = "An answer without a limit: it may use the whole budget."
-        yield Hazard("text", problem, "Limit what is repeated: {0,100} in place of *.", where)
+        yield Hazard("text", problem, how_to_limit or "Nothing but max_tokens limits it.", where)
     if any(_allows_other_digits(automaton, state) for state in states):
         problem = r"Digits of other scripts are allowed where 0 to 9 are: \d in Python is any digit of Unicode."
         yield Hazard("digits", problem, "Write [0-9], or the flag a: (?a).", where)
