@@ -5,7 +5,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.errors import GrammarError, PatternError
+from structured.errors import GrammarError, PatternError, arguments
 from structured.vocabulary.trie import Trie
 
 DEAD = -1
@@ -113,10 +113,25 @@ class Automaton(Protocol):
 
 
 def accepts_text(automaton: Automaton, text: str) -> bool:
-    """Tell whether a text is of the language of an automaton."""
+    """Tell whether a text is of the language of an automaton. Raises TypeError for what is no text."""
     state = automaton.start
-    for byte in text.encode():
+    for byte in arguments.text("text", text).encode():
         state = automaton.step(state, byte)
         if state == DEAD:
             return False
     return automaton.accepts(state)
+
+
+def stopping_place(automaton: Automaton, text: str) -> tuple[int, int] | None:
+    """Return the line and the column, from 1, of the first character that no text of the language has there.
+
+    None if there is no such character, and the text is one or only ends too early.
+    """
+    state, line, column = automaton.start, 1, 1
+    for character in text:
+        for byte in character.encode():
+            state = automaton.step(state, byte)
+            if state == DEAD:
+                return line, column
+        line, column = (line + 1, 1) if character == "\n" else (line, column + 1)
+    return None

@@ -1,5 +1,6 @@
 """Texts of a context-free grammar, written as Lark reads it."""
 
+import re
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from hashlib import sha256
@@ -8,7 +9,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, overload
 
 from structured.automata import Automaton, RegularAutomaton
-from structured.automata.protocol import accepts_text
+from structured.automata.protocol import accepts_text, stopping_place
 from structured.errors import GrammarError, arguments
 from structured.errors.values import described
 from structured.output_types.output_type import Description, OutputType
@@ -31,6 +32,10 @@ SHIPPED: dict[str, str] = {
     "python": "A Python module",
 }
 """The grammars that ship, and what they are called."""
+
+
+MAX_SHOWN = 60
+"""The most characters of a grammar that its repr shows."""
 
 
 class Grammar(OutputType[T]):
@@ -135,7 +140,7 @@ class Grammar(OutputType[T]):
         """
         if name not in SHIPPED:
             raise ValueError(f"name must be one of {', '.join(map(repr, SHIPPED))}, not {name!r}")
-        text = files("structured.output_types").joinpath("grammars", f"{name}.lark").read_text(encoding="utf-8")
+        text = _shipped(name)
         if name != "python":
             return Grammar(text, name=SHIPPED[name], description=SHIPPED[name])
         from lark.indenter import PythonIndenter
@@ -168,7 +173,10 @@ class Grammar(OutputType[T]):
         return _OfGbnf(grammar, root, name=name, description=description)
 
     def __repr__(self) -> str:
-        return f"Grammar({self.name!r}, start={self.start!r})"
+        name = next((name for name, called in SHIPPED.items() if called == self.name), None)
+        if name is not None and self.grammar == _shipped(name):
+            return f"Grammar.named({name!r})"
+        return f"Grammar({_excerpt(self.grammar)})"
 
     @cached_property
     def _read(self) -> "tuple[Lark, Tables]":
@@ -177,7 +185,9 @@ class Grammar(OutputType[T]):
 
         try:
             return read_grammar(self.grammar, self.start, indenter=self._indenter, import_paths=self._import_paths)
-        except GrammarError:
+        except GrammarError as error:
+            if _RULE_OF_GBNF.search(self.grammar):
+                raise _elsewhere(error, self.grammar, "It looks like GBNF: Grammar.from_gbnf(…) reads that.") from error
             refuse_additions(self.grammar)
             raise
 
@@ -203,6 +213,7 @@ class Grammar(OutputType[T]):
         """Return what a text means: itself, its tree, or what the transformer makes of that. Raises ValueError."""
         from lark.exceptions import LarkError, UnexpectedInput, VisitError
 
+        arguments.text("text", text)
         with self._lock:  # an indenter counts in itself
             try:
                 tree = self._read[0].parse(text)
@@ -246,6 +257,15 @@ class Grammar(OutputType[T]):
         return _remade, (self.grammar, self.start, options)
 
 
+_RULE_OF_GBNF = re.compile(r"^[ \t]*[\w-]+[ \t]*::=", re.MULTILINE)
+_RULE_OF_LARK = re.compile(r"^[ \t]*[?!]*\w+(?:\.-?\d+)?[ \t]*:", re.MULTILINE)
+
+
+def _elsewhere(error: GrammarError, grammar: str, remedy: str) -> GrammarError:
+    """Return the error of a grammar that is in the other language."""
+    return GrammarError(error.problem, text=grammar, place=error.place, remedy=remedy)
+
+
 class _OfGbnf(Grammar[str]):
     """The texts of a grammar in GBNF."""
 
@@ -253,7 +273,15 @@ class _OfGbnf(Grammar[str]):
         super().__init__(grammar, start, name=name, description=description)
         from structured.automata.grammar.gbnf import read_gbnf
 
-        self._pattern = read_gbnf(grammar, start)
+        try:
+            self._pattern = read_gbnf(grammar, start)
+        except GrammarError as error:
+            if _RULE_OF_GBNF.search(grammar) or not _RULE_OF_LARK.search(grammar):
+                raise
+            raise _elsewhere(error, grammar, "It looks like Lark's language: Grammar(…) reads that.") from error
+
+    def __repr__(self) -> str:
+        return f"Grammar.from_gbnf({_excerpt(self.grammar)})"
 
     @cached_property
     def _regular(self) -> RegularAutomaton:
@@ -266,8 +294,13 @@ class _OfGbnf(Grammar[str]):
     def parse(self, text: str) -> str:
         """Return a text. Raises ValueError if the grammar has none such."""
         if not accepts_text(self._regular, text):
-            raise ValueError("the grammar has no such text")
+            raise ValueError(f"the grammar has no such text: {self._told_stop(text)}")
         return text
+
+    def _told_stop(self, text: str) -> str:
+        """Return where a text leaves the grammar."""
+        place = stopping_place(self._regular, text)
+        return "it ends too early" if place is None else "line {}, column {}".format(*place)
 
     @property
     def digest(self) -> str:
@@ -276,6 +309,18 @@ class _OfGbnf(Grammar[str]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _remade_of_gbnf, (self.grammar, self.start, self.name, self._description)
+
+
+def _shipped(name: str) -> str:
+    """Return the text of a grammar that ships."""
+    return files("structured.output_types").joinpath("grammars", f"{name}.lark").read_text(encoding="utf-8")
+
+
+def _excerpt(grammar: str) -> str:
+    """Return the first line of a grammar that says something, as a literal; `…` stands for the others."""
+    first, *others = [line for line in grammar.splitlines() if line.strip()] or [""]
+    text = first.strip() if len(first.strip()) <= MAX_SHOWN else f"{first.strip()[:MAX_SHOWN]}…"
+    return repr(f"{text} …" if others else text)
 
 
 def _remade_of_gbnf(grammar: str, start: str, name: str, description: str | None) -> Grammar[str]:

@@ -3,6 +3,7 @@
 import ast
 import json
 import pickle
+import re
 import resource
 import sqlite3
 import warnings
@@ -17,7 +18,7 @@ pytest.importorskip("lark")
 from doubles import ByteTokenizer, random_logits
 from lark import Transformer, Tree
 
-from structured import BudgetWarning, Grammar, GrammarError, SchemaError, extract
+from structured import BudgetWarning, Grammar, GrammarError, Regex, SchemaError, extract
 from structured.automata import DEAD
 from structured.automata.grammar import automaton as automaton_module
 from structured.automata.grammar.automaton import GrammarAutomaton
@@ -124,6 +125,43 @@ def test_a_grammar_is_extracted_with_any_of_its_results():
         assert sampled(Grammar(SUMS, result=Sum()), seed, 20) == Sum().transform(
             Grammar(SUMS, result="tree").parse(text)
         )
+
+
+def test_a_text_is_a_str():
+    """Anything else is told by the argument's name, and not by what it happens to lack."""
+    for wanted in (Regex("a"), Grammar(SUMS), Grammar.from_gbnf('root ::= "a"'), Regex("a") + "b"):
+        with pytest.raises(TypeError, match="text is 3; it must be text, a str"):
+            wanted.parse(3)
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("b", "line 1, column 1"),
+        ("é\nbd", "line 2, column 2"),
+        ("é\nbc!", "line 2, column 3"),
+        ("é\n", "ends too early"),
+    ],
+)
+def test_a_text_tells_where_it_leaves_a_grammar_in_gbnf(text, place):
+    with pytest.raises(ValueError, match=place):
+        Grammar.from_gbnf('root ::= "é" "\\n" "bc"').parse(text)
+
+
+def test_a_grammar_of_the_other_language_is_told_where_it_is_read():
+    gbnf, lark = 'root ::= "a" b\nb ::= "c"', 'start: "a" b\nb: "c"'
+    with pytest.raises(GrammarError, match=re.escape("GBNF: Grammar.from_gbnf(…) reads that")):
+        Grammar(gbnf, start="root").check()
+    with pytest.raises(GrammarError, match=re.escape("Lark's language: Grammar(…) reads that")):
+        Grammar.from_gbnf(lark)
+    with pytest.raises(GrammarError, match="line 1, column 12. Correct the grammar"):
+        Grammar.from_gbnf('root ::= "a')
+
+
+def test_a_grammar_is_shown_as_it_is_written():
+    assert repr(Grammar.named("sql")) == "Grammar.named('sql')"
+    assert repr(Grammar(SUMS, name="JSON")) == """Grammar('start: NUMBER ("+" NUMBER)* …')"""
+    assert repr(Grammar.from_gbnf('root ::= "a"')) == """Grammar.from_gbnf('root ::= "a"')"""
 
 
 def test_a_grammar_can_be_pickled():

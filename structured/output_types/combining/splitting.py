@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 
 from structured.automata.combination import Member, Positions
 from structured.automata.protocol import DEAD
+from structured.errors import arguments
 
 Span = tuple[int, int, int]
 """A position, and where the text of its automaton starts and ends, in characters."""
@@ -23,7 +24,7 @@ def split(positions: Positions, text: str, *, longest: bool = True) -> list[Span
 
     Earlier spans are as long as they can be, or as short, if not `longest`.
     """
-    data = text.encode()
+    data = arguments.text("text", text).encode()
     if not data and positions.is_empty:
         return []
     alive = _leading_to_the_end(positions, data)
