@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import typer
 
+from structured.errors import OutputError
 from structured.index.allowed_tokens import AllowedTokens, TokenWalk, shown_token
 from structured.index.state_diagram import MAX_STATES, StateDiagram, inspect_automaton
 from structured.json_schema.whitespace import WhitespaceName
@@ -106,7 +107,12 @@ def _write(path: Path, text: str) -> None:
     if str(path) == "-":
         _print(text.removesuffix("\n"))
     else:
-        path.write_text(text, encoding="utf-8")
+        try:
+            path.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise OutputError(
+                f"{path} cannot be written: {error.strerror}. Name a file in a folder that is there.", path=str(path)
+            ) from error
         typer.echo(str(path))
 
 

@@ -3,6 +3,7 @@
 import shlex
 import sys
 import time
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 from rich.console import Console
 
-from structured.cli.asked import CHOICE_HELP, FIELDS_HELP, PATTERN_HELP, read_type
+from structured.cli.asked import CHOICE_HELP, FIELDS_HELP, GRAMMAR_HELP, PATTERN_HELP, read_type
 from structured.cli.exits import ExitCode, say, sentence
 from structured.cli.inputs import documents_at
 from structured.cli.models import MODEL_HELP
@@ -79,13 +80,14 @@ def extract_documents(  # noqa: PLR0913  the options of the command
             metavar="PATH",
             help="The documents: files, folders, patterns such as 'letters/*.txt', or - for standard input. Before "
             "them stands the TYPE: module:Type, file.py:Type, file.py:function, or schema.json; with --fields, "
-            "--pattern or --choice, there is none.",
+            "--pattern, --choice or --grammar, there is none.",
         ),
     ],
     *,
     fields: Annotated[str | None, typer.Option("--fields", "-f", metavar="FIELDS", help=FIELDS_HELP)] = None,
     pattern: Annotated[str | None, typer.Option("--pattern", metavar="REGEX", help=PATTERN_HELP)] = None,
     choice: Annotated[list[str] | None, typer.Option("--choice", metavar="TEXT", help=CHOICE_HELP)] = None,
+    grammar: Annotated[str | None, typer.Option("--grammar", metavar="FILE|NAME", help=GRAMMAR_HELP)] = None,
     many: Annotated[bool, typer.Option("--many", help="Extract a list of them from each document.")] = False,
     model: Annotated[str | None, typer.Option("--model", "-m", help=MODEL_HELP)] = None,
     instructions: Annotated[str | None, typer.Option(help="What to do; stands before the document.")] = None,
@@ -137,7 +139,8 @@ def extract_documents(  # noqa: PLR0913  the options of the command
     where it stopped. Exits with 1 if some documents failed, 2 if the command is wrong, 3 if the type, the model or the
     output cannot be used, and 130 after Ctrl-C.
     """
-    output_type, paths = _asked(arguments, fields, pattern, choice)
+    written = {"fields": fields, "pattern": pattern, "choices": choice or None, "grammar": grammar}
+    output_type, paths = _asked(arguments, {name: value for name, value in written.items() if value is not None})
     form = format_of(output, form)
     resume = _resume(output, fresh=fresh, retry=retry)
     documents = documents_at(paths, column, id_column, files_of(output))
@@ -181,12 +184,10 @@ def extract_documents(  # noqa: PLR0913  the options of the command
         raise typer.Exit(int(ExitCode.SOME_FAILED))
 
 
-def _asked(
-    arguments: list[str], fields: str | None, pattern: str | None, choices: list[str] | None
-) -> tuple[Any, list[str]]:
-    """Return the type and the paths that arguments name."""
-    if fields is not None or pattern is not None or choices:
-        return read_type(None, fields, pattern=pattern, choices=choices), arguments
+def _asked(arguments: list[str], written: Mapping[str, Any]) -> tuple[Any, list[str]]:
+    """Return the type, which may be written as an option, and the paths that arguments name."""
+    if written:
+        return read_type(None, **written), arguments
     target, *paths = arguments
     if paths:
         return read_type(target), paths
@@ -215,7 +216,7 @@ def _listed(output_type: Any) -> Any:
     if isinstance(output_type, JsonSchema):
         raise typer.BadParameter("--many is for Python types. Write the array into the JSON Schema.")
     if isinstance(output_type, OutputType):
-        raise typer.BadParameter("--many is for Python types. Repeat in the regular expression what is to be repeated.")
+        raise typer.BadParameter("--many is for Python types. Repeat in the pattern or grammar what is to be repeated.")
     return list[output_type]
 
 

@@ -1,5 +1,6 @@
 """Regular expressions and choices on the command line, in place of a type."""
 
+import ast
 import json
 import re
 
@@ -7,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from structured.cli.app import app
+from structured.cli.exits import ExitCode
 
 
 def run(*arguments):
@@ -33,6 +35,24 @@ def test_a_text_is_extracted(options, expected, letter, tmp_path):
         assert done.exit_code == 0
     (line,) = output.read_text().splitlines()
     assert re.fullmatch(expected, json.loads(line)["value"])
+
+
+@pytest.mark.filterwarnings("ignore::structured.errors.PackagedModelWarning")
+def test_a_text_of_a_grammar_is_extracted(letter, tmp_path):
+    """The grammar may be one that ships, or that of a file."""
+    grammar = tmp_path / "year.lark"
+    grammar.write_text("start: /19[0-9]{2}/")
+    for given, read in ((str(grammar), lambda text: re.fullmatch("19[0-9]{2}", text)), ("arithmetic", ast.parse)):
+        done = run("extract", "--grammar", given, letter, "--max-tokens", "20")
+        assert done.exit_code == 0
+        assert read(json.loads(done.stdout)["value"])
+
+
+def test_a_picture_that_cannot_be_written_is_told_in_a_sentence(tmp_path):
+    target = tmp_path / "nowhere" / "x.svg"
+    done = run("inspect", "--pattern", "a+", "--svg", str(target))
+    assert done.exit_code == ExitCode.UNUSABLE
+    assert f"OutputError: {target} cannot be written: No such file or directory." in done.stderr
 
 
 def test_a_text_is_inspected():
