@@ -5,11 +5,15 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
 import pytest
 from doubles import ByteTokenizer, random_logits
+from effort import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from pydantic import BaseModel
 from python_patterns import PATTERNS
 
@@ -108,6 +112,49 @@ def test_an_expression_that_matches_nothing_or_needs_too_much_is_refused() -> No
         Regex("(a)", groups=dict)
     with pytest.raises(PatternError, match=r"needs more than|takes more than"):
         _ = Regex(r"(?:a|b)*a(?:a|b){18}(?!c)a").pattern
+
+
+ASSERTIONS = st.sampled_from(
+    ["^", "$", r"\A", r"\Z", r"\b", r"\B", "(?!b)", "(?=a)", "(?<!a)", "(?<=b)", "(?!)", "(?:)"]
+)
+
+NULLABLE = st.sampled_from(["(?>a?)", "b?+", "a*+", "(?:a|$)", "(?:^|b)", "(?m:^)", "(?m:$)"])
+
+READING = st.sampled_from(["a", "b", "[ab]+", "a{2}", r"\n", "."])
+
+MOSTLY_ASSERTIONS = st.lists(
+    st.lists(ASSERTIONS | NULLABLE | READING, max_size=3).map("".join), min_size=1, max_size=3
+).map("|".join)
+"""Alternatives, some of which read nothing."""
+
+SHORT_TEXTS = ["".join(text) for size in range(5) for text in product("ab\n", repeat=size)]
+
+
+def agrees_with_re(regex: str) -> None:
+    expected = {text for text in SHORT_TEXTS if re.fullmatch(regex, text)}
+    try:
+        automaton = Regex(regex).automaton()
+    except PatternError as error:
+        assert not expected, regex
+    else:
+        assert {text for text in SHORT_TEXTS if accepts_text(automaton, text)} == expected, regex
+
+
+@pytest.mark.parametrize(
+    "regex",
+    [
+        r"^$|^[a-z]+$", r"a|$", r"^", r"^$", r"(a|$)", r"(?:^|a)", r"\Z|\d{4}", r"(?!x)|a", r"(?!x)", r"(?>\r?)",
+        r"Σ?+", r"(?>b?+)",
+    ],
+)  # fmt: skip
+def test_an_alternative_of_assertions_alone_is_the_empty_text(regex: str) -> None:
+    agrees_with_re(regex)
+
+
+@settings(max_examples=examples(80), deadline=None)
+@given(regex=MOSTLY_ASSERTIONS)
+def test_alternatives_of_assertions_are_as_re_matches_them(regex: str) -> None:
+    agrees_with_re(regex)
 
 
 def test_the_text_of_a_value_is_found_where_it_can_be() -> None:

@@ -61,7 +61,7 @@ def _without_redundant(parts: list[Pattern]) -> list[Pattern]:
     """Return parts without the lookaheads that what follows them decides: `(?![^"])"` → `"`."""
     return [
         part
-        for part, following in zip(parts, [*parts[1:], EMPTY], strict=True)
+        for part, following in zip(parts, [*parts, EMPTY][1:], strict=True)
         if not (
             isinstance(part, Lookahead)
             and part.negated
