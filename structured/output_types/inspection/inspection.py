@@ -55,8 +55,7 @@ def _inspect_texts(output_type: OutputType[Any]) -> Report:
         )
     cost, answers, hazards = inspect_texts(automaton_of(output_type, None), output_type.how_to_limit)
     text = description_of(output_type).text
-    field = FieldReport("", output_type.name if "
-" in text else text, output_type.validators)
+    field = FieldReport("", output_type.name if "\n" in text else text, output_type.validators)
     return Report(output_type.name, None, (field,), hazards, 0, cost, answers)
 
 
