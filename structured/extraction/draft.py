@@ -5,7 +5,7 @@ Python, and cost nothing. The prompt of each question is the text so far, as it 
 """
 
 from types import MappingProxyType
-from typing import Any, Self, TypeVar, Unpack, overload
+from typing import Any, NoReturn, Self, TypeVar, Unpack, overload
 
 from structured.decoding.generate import generate
 from structured.decoding.requests import Generation, Request
@@ -112,6 +112,10 @@ class Draft:
         """Write some text at the end."""
         self.append(text)
         return self
+
+    def __add__(self, text: object) -> NoReturn:
+        """Refuse to make another draft, which would need a cache of its own. Raises TypeError."""
+        raise TypeError("A draft is one text, which grows. Write draft += text, or str(draft) + text for a text.")
 
     def append(self, text: str) -> None:
         """Write some text at the end. Raises PromptError if it is none."""

@@ -80,6 +80,10 @@ class GrowingBatch(DecodingBatch):
         """Keep the text."""
         self.batch.select(rows)
 
+    def finish(self, row: int, token_ids: Sequence[int]) -> None:
+        """Note that an answer is finished, behind which the text may go on."""
+        self.batch.pause(row, token_ids)
+
     def rollback(self, counts: Sequence[int]) -> None:
         """Forget some of the last tokens."""
         self.batch.rollback(counts)

@@ -54,6 +54,12 @@ class DecodingBatch(ABC):
         The row stays until `select` leaves it out. By default, nothing is done.
         """
 
+    def pause(self, row: int, token_ids: Sequence[int]) -> None:  # noqa: B027  most models need not know
+        """Note that an answer of a text that goes on is finished. These are its last tokens, not read yet.
+
+        They may be read later, or others in their place. By default, nothing is done.
+        """
+
     def join(self, other: Self) -> None:
         """Take over the texts of another batch, behind these; the other is used up. Only asked for if `can_join`."""
         raise NotImplementedError

@@ -255,6 +255,10 @@ class ScriptedBatch(DecodingBatch):
         """Compare a finished text with its script. Raises ModelError if they differ."""
         self.lines[row].finish(_spell(self.vocabulary, token_ids))
 
+    def pause(self, row: int, token_ids: Sequence[int]) -> None:
+        """Compare what is not read yet with the script, which may go on. Raises ModelError if they differ."""
+        copy(self.lines[row]).follow(_spell(self.vocabulary, token_ids))
+
     def scores(self) -> NDArray[np.float32]:
         """Return the scores of the next token of each text, shape (texts, size of the vocabulary).
 

@@ -15,6 +15,7 @@ from structured import (
     Draft,
     GenerationError,
     Json,
+    ModelError,
     PromptError,
     Regex,
     SchemaError,
@@ -215,3 +216,19 @@ def test_a_shortened_answer_is_told() -> None:
     draft = Draft("a", model=function_model(1))
     with pytest.warns(BudgetWarning, match="shortened an answer"):
         draft.ask(Regex("[0-9]{2,}"), max_tokens=4)
+
+
+def test_a_script_that_an_answer_differs_from_is_an_error_at_once() -> None:
+    """It was one at the next question, and a draft of one question went on with a wrong value."""
+    draft = Draft("Smoke? ", model=ScriptedModel("Yes"))
+    with pytest.raises(ModelError, match="The script says b'Yes'"):
+        draft.ask(Choice({"yes": True, "no": False}))
+    assert draft.text == "Smoke? "
+
+
+def test_a_text_behind_a_draft_is_written_in_place() -> None:
+    draft = Draft("a", model=ScriptedModel("b"))
+    with pytest.raises(TypeError, match=r"Write draft \+= text"):
+        _ = draft + "b"
+    draft += "b"
+    assert draft.text == "ab"
