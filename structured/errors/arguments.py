@@ -5,8 +5,9 @@ Python, a value of the wrong kind is a TypeError, and a value that is not allowe
 was rejected: it does not accept NumPy's numbers, and its messages name neither the option nor what to do.
 """
 
+import inspect
 import pickle
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, TypeVar
@@ -218,3 +219,24 @@ def check_fields(value: object, checks: Mapping[str, Check[Any]]) -> None:
     """Check the fields of a frozen value in its `__post_init__`."""
     for name, check in checks.items():
         object.__setattr__(value, name, check(name, getattr(value, name)))
+
+
+def check_takes(name: str, function: Callable[..., Any], names: Iterable[str]) -> None:
+    """Check that a function can be called with arguments of some names, where its signature can be read.
+
+    What Pydantic makes is not checked, since its validators may take other names. Raises TypeError.
+    """
+    names = list(names)
+    if hasattr(function, "__pydantic_validator__"):
+        return
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # much that is written in C, such as dict
+        return
+    try:
+        signature.bind(**dict.fromkeys(names))
+    except TypeError as error:
+        raise TypeError(
+            f"{name} is {shown(function)}, which is called with {', '.join(names)} by name: {error}. Give a function "
+            "with these parameters."
+        ) from error

@@ -143,10 +143,14 @@ def _refuse_other_kinds(given: object) -> None:
     """Refuse what is often taken for a type, with what to write in its place."""
     if isinstance(given, str):
         found, remedy = f"{shown(given)} is a string", "Pass the type itself, without quotes, before the text."
+        if len(given.split()) == 1:
+            remedy = f"Pass the type itself, without quotes; or Choice([{shown(given)}]) for that text."
         if given.lstrip().startswith("{"):
             remedy = "If it is a JSON Schema, pass JsonSchema(...) of it."
     elif isinstance(given, Mapping | bool):
         found, remedy = f"{shown(given)} is a value", "If it is a JSON Schema, pass JsonSchema(...) of it."
+    elif isinstance(given, list | tuple | set) and given and all(isinstance(one, str | int) for one in given):
+        found, remedy = f"{shown(given)} is a value", "If these are choices, pass Choice(...) of them."
     elif isinstance(given, list) and len(given) == 1:
         found, remedy = f"{shown(given)} is a value", f"For a list of them, pass list[{type_name(given[0])}]."
     elif isinstance(given, type) and issubclass(given, OutputType):

@@ -10,7 +10,7 @@ from structured.automata import RegularAutomaton
 from structured.automata.dfa.assertions import without_assertions
 from structured.automata.protocol import accepts_text
 from structured.errors import PatternError
-from structured.errors.arguments import one_of
+from structured.errors.arguments import check_takes, one_of
 from structured.errors.values import described
 from structured.output_types.output_type import Description, OutputType
 from structured.regex import Pattern
@@ -103,7 +103,7 @@ class Regex(OutputType[T], Generic[T]):
         Raises:
             PatternError: It is no regular expression, or no regular language, or no text matches it. The place is
                 marked.
-            TypeError: The arguments do not fit together.
+            TypeError: The arguments do not fit together, or `groups` cannot be called with the names of the groups.
         """
         one_of(tuple(_DIALECTS))("dialect", dialect)
         if isinstance(pattern, re.Pattern):
@@ -132,12 +132,8 @@ class Regex(OutputType[T], Generic[T]):
             *(bool(self.flags & flag) for flag in (re.IGNORECASE, re.MULTILINE, re.DOTALL, re.VERBOSE, re.ASCII))
         )
         self._whole = whole_regex_to_pattern(pattern, _DIALECTS[dialect], read)
-        if groups is not None and not re.compile(pattern, self.flags).groupindex:
-            raise PatternError(
-                "groups is given, and no group has a name",
-                pattern=pattern,
-                remedy="Name them: (?P<year>[0-9]{4}).",
-            )
+        if groups is not None:
+            _check_groups(groups, pattern, self.flags)
         self.name = f"Regex({_shortened(pattern)!r})"
         self.validators = tuple([_name(one) for one in (convert, groups) if one is not None])
 
@@ -225,6 +221,16 @@ class Regex(OutputType[T], Generic[T]):
         if self.parse(text) != value and text is not value:
             raise ValueError(f"{described(value)} is not what {text!r} is read as: give the text itself")
         return text
+
+
+def _check_groups(groups: Callable[..., Any], pattern: str, flags: int) -> None:
+    """Raise PatternError if no group has a name, and TypeError if a function does not take those that there are."""
+    names = re.compile(pattern, flags).groupindex
+    if not names:
+        raise PatternError(
+            "groups is given, and no group has a name", pattern=pattern, remedy="Name them: (?P<year>[0-9]{4})."
+        )
+    check_takes("groups", groups, names)
 
 
 def _name(function: Callable[..., Any]) -> str:

@@ -4,7 +4,7 @@ import itertools
 import pickle
 import random
 import re
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from combinations import Combined, Opaque, combinations, is_regular, leaves
 from doubles import ByteTokenizer, random_logits
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from walks import states_on_walks, write
 
 from structured import (
@@ -318,6 +318,7 @@ def test_grounded_parts_are_those_of_the_document() -> None:
         ("Name: {name:>3}", {"name": int}, 6, "{name:>3} is no name"),
         ("Name: {nam}", {"name": int}, 6, "{nam} has no type"),
         ("{name} {name}", {"name": int}, 7, "{name} stands there twice"),
+        ("{result}", {}, 0, "{result} has the name of an option"),
         ("Name", {"name": int}, None, "The template has no place for name"),
         ("{{name}}", {}, None, "The template has no places"),
     ],
@@ -337,6 +338,15 @@ def test_templates_that_are_none_are_refused(
         (lambda: template("{name}", name=str), "{name} is str, which is free text"),
         (lambda: Regex("a") + str, "part 2 is str"),
         (lambda: str | Regex("a"), "option 1 is str"),
+        (
+            lambda: template("{a}", a=Annotated[str, Field(max_length=9)]),
+            "{a} is Annotated[str, …], which is free",
+        ),
+        (lambda: template("{a}", a=str | None), "{a} is str | None, which is free text"),
+        (lambda: Repeat(Annotated[str, Field(max_length=9)]), "The item is Annotated[str, …], which is free text"),
+        (lambda: template("{a}", a="x"), "{a} is the text 'x', not a type. Pass Choice(['x'])."),
+        (lambda: Repeat("a"), "The item is the text 'a', not a type. Pass Choice(['a'])."),
+        (lambda: template("{a}", a=["x", "y"]), "If these are choices, pass Choice(...) of them."),
         (lambda: Repeat(3), "3 is a value, not a type"),
         (lambda: Repeat(int, minimum=2, maximum=1), "No count lies between 2 and 1"),
         (lambda: Repeat(int, minimum=-1), "minimum is int -1"),
@@ -395,3 +405,27 @@ LIMIT = "Limit the text, with characters=(0, 280) or words=(0, 50)"
 def test_a_hazard_is_mended_in_words_of_the_type(wanted: OutputType[Any], remedy: str) -> None:
     """Quantifiers were advised for `Text` and lists."""
     assert [hazard.remedy for hazard in inspect_type(wanted).hazards if hazard.kind == "text"] == [remedy]
+
+
+class Both(BaseModel):
+    b: int
+
+
+@pytest.mark.parametrize(
+    ("make", "problem"),
+    [
+        (lambda: template("{a}", a=int, result=lambda b: b), "a by name: missing a required argument: 'b'"),
+        (lambda: template("{a} {b}", a=int, b=int, result=lambda a: a), "got an unexpected keyword argument 'b'"),
+        (lambda: Regex("(?P<a>x)", groups=lambda b: b), "groups is"),
+    ],
+)
+def test_a_function_that_takes_other_names_is_refused_when_it_is_passed(make: Any, problem: str) -> None:
+    """It was taken for answers that are wrong."""
+    with pytest.raises(TypeError, match=re.escape(problem)):
+        make()
+
+
+def test_a_function_whose_names_nobody_knows_is_called() -> None:
+    assert template("{a} {b}", a=int, b=int, result=Both).parse("1 2") == Both(b=2)
+    assert template("{a} {b}", a=int, b=int, result=lambda **both: both).parse("1 2") == {"a": 1, "b": 2}
+    assert template("{a}", a=Annotated[str, Regex("a")]).parse("a") == {"a": "a"}

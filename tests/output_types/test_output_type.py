@@ -85,7 +85,10 @@ def test_names_are_as_written(output_type, name):
         ),
         (Color.RED, f"<Color.RED: 'red'> is a value, not a type. Pass {TYPES}."),
         (Person(name="Ana", age=31), "Person(name='Ana', age=31) is a value, not a type. Pass its type, Person."),
-        ("Person", "'Person' is a string, not a type. Pass the type itself, without quotes, before the text."),
+        ("An", "'An' is a string, not a type. Pass the type itself, without quotes; or Choice(['An']) for that text."),
+        ("Ana is 31.", "'Ana is 31.' is a string, not a type. Pass the type itself, without quotes, before the text."),
+        ([1], "[1] is a value, not a type. If these are choices, pass Choice(...) of them."),
+        (["x", "y"], "['x', 'y'] is a value, not a type. If these are choices, pass Choice(...) of them."),
         (
             Arbitrary,
             (

@@ -25,6 +25,7 @@ from structured import (
     Text,
     UnsatisfiableError,
     extract,
+    template,
 )
 from structured.automata import DEAD, Automaton, RegularAutomaton
 from structured.automata.product import Product
@@ -200,16 +201,21 @@ def test_restricted_json_is_extracted_with_evidence() -> None:
 @pytest.mark.parametrize(
     ("make", "problem"),
     [
-        ((Regex("a") & "b").automaton, "No text is of all that is asked for at once"),
-        ((Regex("a+") - Text()).automaton, "No text is of all that is asked for at once"),
-        (lambda: Text(contains="abc", characters=(0, 2)).automaton(), "No text is of all"),
+        ((Regex("a") & "b").automaton, "No text is of Regex('a') and of Choice(['b'])"),
+        ((Regex("a+") - Text()).automaton, "No text is of Regex('a+') and not of Text()"),
+        (
+            lambda: Text(contains="abc", characters=(0, 2)).automaton(),
+            "No text is of Text(contains='abc', char",
+        ),
+        (lambda: Text(contains="x", lacks="x").automaton(), "No text is of Text(contains='x', lacks='x')"),
+        ((Choice(["a"]) - Choice(["a"])).automaton, "No text is of Choice(['a']) and not of Choice(['a'])"),
         ((Regex("a") & NESTED).automaton, "Grammar is no regular language, and stands behind &"),
         ((Regex("a") - NESTED).automaton, "Grammar is no regular language, and stands behind -"),
         ((Regex("a") - Json(dict[str, int])).automaton, "is JSON, and stands behind -"),
         (lambda: Text(stop=["ab", "b"]), "The stop phrase 'ab' is never the first: 'b' is within it"),
         (lambda: Text(contains=""), "contains has str ''"),
         (lambda: Text(lacks=[3]), "lacks has int 3"),  # type: ignore[list-item]
-        (lambda: Text(words=(3, 2)), "words is tuple (3, 2)"),
+        (lambda: Text(words=(3, 2)), "words is tuple (3, 2): 3 is more than 2"),
         (lambda: Text(characters=3), "characters is int 3"),  # type: ignore[arg-type]
     ],
 )
@@ -223,3 +229,29 @@ def test_a_search_that_may_not_end_is_given_up() -> None:
     odd = Grammar('start: e\ne: "(" e ")" | "b"\n')
     with pytest.raises(PatternError, match="in 500 steps no end was found"):
         Product(odd.automaton(), Regex("(?:..)*").automaton(), max_searched=500)
+
+
+IMPOSSIBLE = Regex("x") & Regex("y")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "label"),
+    [
+        (template("{a}{b}", a=IMPOSSIBLE, b=Text()), "{a}"),
+        (Regex("a") + IMPOSSIBLE, "{part_2}"),
+        (template("{a} {b}", a=int, b=template("{c}", c=IMPOSSIBLE)), "{b}: {c}"),
+    ],
+)
+def test_a_part_that_nothing_satisfies_is_named(wanted: OutputType[Any], label: str) -> None:
+    """With its expressions, before a model is loaded."""
+    for ask in (wanted.check, wanted.automaton):
+        with pytest.raises(UnsatisfiableError) as caught:
+            ask()
+        assert type(caught.value) is UnsatisfiableError
+        assert caught.value.problem == f"{label}: No text is of Regex('x') and of Regex('y')"
+
+
+def test_a_length_may_have_no_limit_below() -> None:
+    """None means so on both sides."""
+    assert Text(characters=(None, 3)).digest == Text(characters=(0, 3)).digest
+    assert accepts_text(Text(words=(None, 1)).automaton(), "")

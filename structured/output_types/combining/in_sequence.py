@@ -5,14 +5,17 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar, cast, overload
 
+from structured.automata import Automaton
 from structured.automata.combination import Expression, InSequence
 from structured.errors import PatternError
+from structured.errors.arguments import check_takes
 from structured.errors.values import described, nearest
 from structured.output_types.combining.parts import (
     Combination,
     described_parts,
     fixed_automaton,
     joined_names,
+    naming,
     part_automaton,
     part_of,
     shown_part,
@@ -51,14 +54,17 @@ class Row(Combination[T]):
         return tuple([part if isinstance(part, str) else (name,) for name, part in self._row])
 
     def _expression(self, document: str | None) -> Expression:
-        return InSequence(
-            tuple(
-                [
-                    fixed_automaton(part) if isinstance(part, str) else part_automaton(part, document)
-                    for _, part in self._row
-                ]
-            )
-        )
+        return InSequence(tuple([self._automaton_of(name, part, document) for name, part in self._row]))
+
+    def _automaton_of(self, name: str, part: Part, document: str | None) -> Automaton:
+        if isinstance(part, str):
+            return fixed_automaton(part)
+        with naming(f"{{{name}}}"):
+            return part_automaton(part, document)
+
+    @property
+    def _labels(self) -> Sequence[str]:
+        return [f"{{{name}}}" for name in self._names]
 
     def pieces(self, text: str) -> list[Piece]:
         """Return where the parts that have values stand in a text. Raises ValueError if it is none of the texts."""
@@ -247,13 +253,15 @@ def template(text: str, /, *, result: Callable[..., Any] = dict, **parts: object
     Raises:
         PatternError: A place has no type, a type has no place, or a brace stands alone. The place is marked.
         SchemaError: A part is no output type, or is not supported.
-        TypeError: `text` is no str, or `result` cannot be called.
+        TypeError: `text` is no str, or `result` cannot be called, or not with the names of the places.
     """
     if not isinstance(text, str):
         raise TypeError(f"text is {described(text)}. Give the text of the template.")
     if not callable(result):
         raise TypeError(f"result is {described(result)}. Give a function or a type, such as dict.")
-    return Template(text, {name: part_of(part, f"{{{name}}}") for name, part in parts.items()}, result)
+    found = Template(text, {name: part_of(part, f"{{{name}}}") for name, part in parts.items()}, result)
+    check_takes("result", result, parts)
+    return found
 
 
 def concatenation(left: object, right: object) -> "Concatenation[Any]":
@@ -309,6 +317,8 @@ def _check_place(token: re.Match[str], text: str, names: Mapping[str, object], u
         problem, remedy = f"{{{name}}} is no name", "Write {name} and pass its type as name=…; or {{ for a brace."
     elif name in used:
         problem, remedy = f"{{{name}}} stands there twice", "Give each place a name of its own."
+    elif name == "result" and name not in names:
+        problem, remedy = "{result} has the name of an option", "Give the place another name: {value}, say."
     elif name not in names:
         problem = f"{{{name}}} has no type"
         remedy = f"Pass it: template(…, {name}=…); or write {{{{{name}}}}} for the text.{nearest(name, names)}"

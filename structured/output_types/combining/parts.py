@@ -1,15 +1,17 @@
 """What a combination is made of: fixed texts, output types, and Python types, whose values are written as JSON."""
 
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from hashlib import sha256
-from typing import Annotated, Any, TypeVar, get_args, get_origin, overload
+from types import UnionType
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, overload
 
 from structured.automata import Automaton, RegularAutomaton
 from structured.automata.combination import Expression, Positions, combined
-from structured.errors import SchemaError
-from structured.errors.values import message
+from structured.errors import SchemaError, UnsatisfiableError
+from structured.errors.values import message, shown
 from structured.json_schema.document.location import Optionals
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName
 from structured.output_types.combining.splitting import Span, split
@@ -17,6 +19,7 @@ from structured.output_types.grounded.marks import Ground
 from structured.output_types.interface import automaton_of
 from structured.output_types.json_output import JsonLayout, JsonOutput
 from structured.output_types.output_type import Description, OutputType
+from structured.output_types.python_type import type_name
 from structured.output_types.resolve import asks_for_evidence, resolve_type
 from structured.regex import literal
 
@@ -73,16 +76,28 @@ def Json(  # noqa: N802  an output type, as Regex and Choice are
 def part_of(given: object, named: str) -> OutputType[Any]:
     """Return a part of a combination, which messages call by a name. Raises SchemaError if it is none."""
     annotated = get_args(given)[0] if get_origin(given) is Annotated else given
-    if given is str:
+    if _is_free_text(given):
+        written = "Annotated[str, …]" if get_origin(given) is Annotated else type_name(given)
         raise SchemaError(
-            f"{named} is str, which is free text, or a JSON string in quotation marks",
-            remedy='Write Text(…) or Regex(r"…") for free text, and say where it ends; or Json(str) for the string.',
+            f"{named} is {written}, which is free text, or a JSON string in quotation marks",
+            remedy=f'Write Text(…) or Regex(r"…") for free text, and say where it ends; or Json({written}) for the '
+            "string.",
         )
+    if isinstance(given, str):
+        raise SchemaError(f"{named} is the text {shown(given)}, not a type", remedy=f"Pass Choice([{shown(given)}]).")
     if asks_for_evidence(annotated):
         raise SchemaError(
             f"{named} is an Extraction, which is a result", remedy="Ask for evidence on the whole: evidence=True."
         )
     return resolve_type(given)
+
+
+def _is_free_text(given: object) -> bool:
+    """Tell whether a type is `str`, also under metadata, or a union with it."""
+    origin, arguments = get_origin(given), get_args(given)
+    if origin is Annotated:
+        return not any(isinstance(note, OutputType) for note in arguments[1:]) and _is_free_text(arguments[0])
+    return any(map(_is_free_text, arguments)) if origin in (Union, UnionType) else given is str
 
 
 class Combination(OutputType[T]):
@@ -147,9 +162,15 @@ class Combination(OutputType[T]):
 
     def check(self) -> None:
         """Raise SchemaError if a part is not supported."""
-        for part in self.members:
-            part.check()
+        for label, part in zip(self._labels, self.members, strict=True):
+            with naming(label):
+                part.check()
         super().check()
+
+    @property
+    def _labels(self) -> Sequence[str]:
+        """What messages call the parts; empty texts where they name themselves."""
+        return [""] * len(self.members)
 
     @property
     def digest(self) -> str:
@@ -180,6 +201,19 @@ def part_automaton(part: OutputType[Any], document: str | None) -> Automaton:
 def fixed_automaton(text: str) -> RegularAutomaton:
     """Return the automaton of one text."""
     return RegularAutomaton(literal(text))
+
+
+@contextmanager
+def naming(label: str) -> Iterator[None]:
+    """Name the part that no text satisfies, where one does not."""
+    try:
+        yield
+    except UnsatisfiableError as error:
+        if not label:
+            raise
+        raise UnsatisfiableError(
+            f"{label}: {error.problem}", schema_path=error.schema_path, keyword=error.keyword, remedy=error.remedy
+        ) from error
 
 
 def value_schema_of(part: OutputType[Any]) -> Mapping[str, Any]:

@@ -1,13 +1,13 @@
 """Texts of one output type that are of another as well, or are not: what `a & b` and `a - b` make."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 from structured.automata import Automaton, RegularAutomaton
 from structured.automata.dfa.patterns import is_of_characters
-from structured.automata.product import complement, product
+from structured.automata.product import EmptyProductError, complement, product
 from structured.automata.protocol import accepts_text
-from structured.errors import SchemaError
+from structured.errors import SchemaError, UnsatisfiableError
 from structured.errors.values import shown
 from structured.output_types.annotations import Annotation
 from structured.output_types.choice import Choice
@@ -39,13 +39,27 @@ class Restricted(Combination[T]):
                 remedy="Write a Regex, a Choice or a Text there, or what is combined of these.",
             )
         if self.is_included:
-            return product([base, rule])
+            return self._product([base, rule])
         if not is_of_characters(rule.pattern):
             raise SchemaError(
                 f"{self.rule.name} is JSON, and stands behind -",
                 remedy="Write a Regex, a Choice or a Text there, or what is combined of these.",
             )
-        return product([base, RegularAutomaton(complement(rule.pattern))])
+        try:
+            allowed = RegularAutomaton(complement(rule.pattern))
+        except EmptyProductError:
+            raise self._empty() from None
+        return self._product([base, allowed])
+
+    def _product(self, sides: Sequence[Automaton]) -> Automaton:
+        try:
+            return product(sides)
+        except EmptyProductError:
+            raise self._empty() from None
+
+    def _empty(self) -> UnsatisfiableError:
+        rule = f"{'' if self.is_included else 'not '}of {self.rule.name}"
+        return UnsatisfiableError(f"No text is of {self.base.name} and {rule}", remedy="Change one of the two.")
 
     def automaton(self, document: str | None = None) -> Automaton:
         """Return the automaton of the texts. Raises UnsatisfiableError if there are none."""

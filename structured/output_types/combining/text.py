@@ -7,9 +7,9 @@ from typing import Any
 
 from structured.automata import Automaton, RegularAutomaton
 from structured.automata.combination import InSequence, combined
-from structured.automata.product import complement, product
+from structured.automata.product import EmptyProductError, complement, product
 from structured.automata.protocol import accepts_text
-from structured.errors import SchemaError
+from structured.errors import SchemaError, UnsatisfiableError
 from structured.errors.values import described, shown
 from structured.output_types.output_type import Description, OutputType
 from structured.regex import Pattern, concat, repeat, words
@@ -20,7 +20,7 @@ from structured.regex.syntax import ANY_CHARACTER, ANY_TEXT
 Phrases = str | Sequence[str]
 """One text, or several."""
 
-Range = tuple[int, int | None]
+Range = tuple[int | None, int | None]
 """The fewest and the most; None for no limit."""
 
 
@@ -102,7 +102,13 @@ class Text(OutputType[str]):
         rules = [self._length(), *self._word_count(), *(_containing([phrase]) for phrase in self.contains)]
         rules += [complement(_containing(self.lacks))] if self.lacks else []
         needed = [rule for rule in rules if rule is not ANY_TEXT] or [ANY_TEXT]
-        value = product(list(map(RegularAutomaton, needed)))
+        try:
+            return self._stopped(product(list(map(RegularAutomaton, needed))))
+        except EmptyProductError:
+            raise UnsatisfiableError(f"No text is of {self.name}", remedy="Loosen one of its rules.") from None
+
+    def _stopped(self, value: Automaton) -> Automaton:
+        """Return the automaton of values that end with the first stop phrase in them."""
         if not self.stop:
             return value
         ended = combined(InSequence((value, RegularAutomaton(words(self.stop)))))
@@ -186,14 +192,15 @@ def _phrases(name: str, given: object) -> tuple[str, ...]:
     return found
 
 
-def _range(name: str, given: object) -> Range:
+def _range(name: str, given: object) -> tuple[int, int | None]:
     """Return a range of counts. Raises SchemaError if it is none."""
+    problem = f"{name} is {described(given)}"
     match given:
-        case (int() as fewest, int() | None as most) if fewest >= 0 and (most is None or most >= fewest):
-            return fewest, most
-    raise SchemaError(
-        f"{name} is {described(given)}", remedy="Give the fewest and the most, such as (0, 280); None for no limit."
-    )
+        case (int() | None as least, int() | None as most) if (fewest := least or 0) >= 0:
+            if most is None or most >= fewest:
+                return fewest, most
+            problem = f"{problem}: {fewest} is more than {most}"
+    raise SchemaError(problem, remedy="Give the fewest and the most, such as (0, 280); None for no limit.")
 
 
 def _plainly(value: object) -> object:
