@@ -8,17 +8,17 @@ automaton. Copies of a part that is repeated a limited number of times are posit
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from heapq import heappop, heappush
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from structured.automata.lazy import LIMITS, LazyAutomaton, by_column, row_of
 from structured.automata.opcodes import FAR
-from structured.automata.protocol import DEAD, Automaton
+from structured.automata.protocol import DEAD, Automaton, unworn
 from structured.automata.regular import Limits, RegularAutomaton
 from structured.errors import PatternError
 from structured.regex import EMPTY, Pattern, alternation, concat, literal, repeat
@@ -151,6 +151,16 @@ class Positions:
                     heappush(border, (whole, source))
         return rest
 
+    @property
+    def is_worn(self) -> bool:
+        """Whether one of the automata is."""
+        return any(automaton.is_worn for automaton in self.automata)
+
+    def renewed(self) -> Self:
+        """Return the same positions, with renewed automata in place of worn ones."""
+        others = {id(automaton): unworn(automaton) for automaton in self.automata}
+        return replace(self, automata=[others[id(automaton)] for automaton in self.automata])
+
     def begun(self, positions: Iterable[int]) -> list[Member]:
         """Return positions with the states before their texts."""
         return [(position, self.automata[position].start) for position in positions]
@@ -254,7 +264,19 @@ class CombinedAutomaton(LazyAutomaton[tuple[bool, frozenset[Member]]]):
         assert found is not None, "nothing was left out"
         self.expression: Expression = found
         self.positions = Positions.of(found)
-        self.start = self.number((self.positions.is_empty, self._alive(self.positions.begun(self.positions.first))))
+        self.start = self._begin((self.positions.is_empty, self._alive(self.positions.begun(self.positions.first))))
+
+    @property
+    def parts(self) -> list[Automaton]:
+        """What is combined, in the order in which it is written down."""
+        return list(_automata(self.expression))
+
+    def of(self, parts: Sequence[Automaton]) -> Self:
+        """Return the combination of others."""
+        left = iter(parts)
+        found = _each(self.expression, lambda _: next(left))
+        assert found is not None, "nothing was left out"
+        return type(self)(found, limits=self.limits)
 
     @property
     def fingerprint(self) -> bytes | None:

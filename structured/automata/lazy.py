@@ -4,17 +4,19 @@ Combinations and products of automata have states that consist of states of thei
 rest, what follows a state and how far it is from the end, is the business of each.
 """
 
+import operator
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from threading import RLock
 from time import monotonic
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from structured.automata.opcodes import FAR
-from structured.automata.protocol import DEAD, UNKNOWN, WHOLE, Automaton, StringRun
+from structured.automata.protocol import DEAD, UNKNOWN, WHOLE, Automaton, StringRun, unworn
 from structured.automata.regular import LONG, Limits
 from structured.errors import PatternError
 from structured.vocabulary.trie import Trie
@@ -41,6 +43,15 @@ class LazyAutomaton(ABC, Generic[Content]):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(states={len(self._contents)})"
+
+    @property
+    @abstractmethod
+    def parts(self) -> Sequence[Automaton]:
+        """The automata that it is made of."""
+
+    @abstractmethod
+    def of(self, parts: Sequence[Automaton]) -> Self:
+        """Return the automaton that is made of as many others in the same way."""
 
     @abstractmethod
     def successors(self, content: Content) -> tuple[Sequence[Content | None], NDArray[np.intp]]:
@@ -75,21 +86,19 @@ class LazyAutomaton(ABC, Generic[Content]):
         """Fill the row of a state."""
         if self._table[state, WHOLE] != UNKNOWN:
             return
-        with self._lock:
-            began = monotonic()
+        with self._lock, self._timed():
             contents, places = self.successors(self._contents[state])
             numbers = np.array([DEAD if one is None else self.number(one) for one in contents], dtype=np.int32)
             row = numbers[places]
             row[WHOLE] = DEAD
             self._table[state] = row
-            self._spend(monotonic() - began)
 
     def number(self, content: Content) -> int:
         """Return the state of a content. Raises PatternError if there are too many."""
         known = self._numbers.get(content)
         if known is None:
             known = len(self._contents)
-            if known >= min(self.limits.states, self.limits.bytes // 1024):
+            if known >= self._most_states:
                 raise _too_costly(f"more than {known:,} states")
             if known == len(self._table):
                 self._table = np.concatenate([self._table, np.full_like(self._table, UNKNOWN)])
@@ -118,7 +127,41 @@ class LazyAutomaton(ABC, Generic[Content]):
         """Return None: what may follow is not known to be a string."""
         return None
 
-    def _spend(self, seconds: float) -> None:
+    @property
+    def is_worn(self) -> bool:
+        """Whether half of its limits is used up, or a part is worn; see the protocol."""
+        return self._is_large or 2 * self.seconds > self.limits.seconds or any(part.is_worn for part in self.parts)
+
+    def renewed(self) -> Self:
+        """Return the automaton of the same texts with unused limits; see the protocol."""
+        others = {id(part): unworn(part) for part in self.parts}  # a part that occurs twice stays one
+        parts = [others[id(part)] for part in self.parts]
+        if self._is_large or any(map(operator.is_not, parts, self.parts)):
+            return self.of(parts)
+        self.seconds = 0.0
+        return self
+
+    @property
+    def _is_large(self) -> bool:
+        return 2 * len(self._contents) > self._most_states
+
+    @property
+    def _most_states(self) -> int:
+        return min(self.limits.states, self.limits.bytes // 1024)
+
+    def _begin(self, content: Content) -> int:
+        """Return the state before the first byte. What it takes to make it is not counted for a text."""
+        with self._timed():
+            start = self.number(content)
+        self.seconds = 0.0
+        return start
+
+    @contextmanager
+    def _timed(self) -> Iterator[None]:
+        """Count the time that something takes. Raises PatternError where that is too much."""
+        began = monotonic()
+        yield
+        seconds = monotonic() - began
         self.seconds += seconds if seconds > LONG else 0.0
         if self.seconds > self.limits.seconds:
             raise _too_costly(f"more than {self.limits.seconds:g} seconds to make states in")

@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Sequence
 from functools import reduce
 from heapq import heappop, heappush
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,10 +90,24 @@ class Product(LazyAutomaton[Pair]):
         self.max_searched = max_searched
         self._known: dict[Pair, int] = {}
         self._arcs: dict[Pair, tuple[list[Pair | None], NDArray[np.intp]]] = {}
-        start = left.start, right.start
-        if self.distance(start) == FAR:
+        self.start = self._begin((left.start, right.start))
+        if self.distances[self.start] == FAR:
             raise EmptyProductError
-        self.start = self.number(start)
+
+    @property
+    def parts(self) -> tuple[Automaton, Automaton]:
+        """Both sides."""
+        return self.left, self.right
+
+    def of(self, parts: Sequence[Automaton]) -> Self:
+        """Return the product of two others."""
+        left, right = parts
+        return type(self)(left, right, absent=self.absent, limits=self.limits, max_searched=self.max_searched)
+
+    @property
+    def _is_large(self) -> bool:
+        """Whether there are many states, or pairs that were passed through in searches."""
+        return super()._is_large or 2 * len(self._arcs) > self._most_states
 
     @property
     def fingerprint(self) -> bytes | None:

@@ -43,8 +43,8 @@ class Automaton(Protocol):
     States are small integers, numbered in the order in which they are first reached. Every state is alive: some
     accepted text goes through it.
 
-    One that also has `is_worn` is replaced when that is true: texts that are begun go on with it, and for others its
-    output type is asked for another.
+    What it may cost is limited. The limits are those of one text: once half of one is used up, it `is_worn`. Texts
+    that are begun go on with it, and others begin with the one that is `renewed`.
     """
 
     @property
@@ -57,6 +57,18 @@ class Automaton(Protocol):
         """Bytes that identify the language and the implementation, under which the cache keeps what is learned.
 
         None if nothing can be kept. Automata with the same fingerprint may number their states differently.
+        """
+        ...
+
+    @property
+    def is_worn(self) -> bool:
+        """Whether half of a limit is used up, its own or that of an automaton that it is made of."""
+        ...
+
+    def renewed(self) -> "Automaton":
+        """Return the automaton of the same texts with unused limits.
+
+        That is another one which has walked nothing; or itself, with a new clock, where only time was used.
         """
         ...
 
@@ -110,6 +122,11 @@ class Automaton(Protocol):
         plain token, `special` that of bytes before the first quote of any other.
         """
         ...
+
+
+def unworn(automaton: Automaton) -> Automaton:
+    """Return an automaton for another text: itself, or a renewed one if it is worn."""
+    return automaton.renewed() if automaton.is_worn else automaton
 
 
 def accepts_text(automaton: Automaton, text: str) -> bool:

@@ -10,12 +10,13 @@ a stack. A Thompson construction was rejected because it has to be built whole b
 
 import hashlib
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from threading import Lock
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,39 +34,43 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one automaton may cost, however hostile its pattern is. Past any of these it raises PatternError."""
+    """What one text may cost, however hostile the pattern is. Past any of these an automaton raises PatternError."""
 
     states: int = 200_000
     """A row of the table takes 1 KiB."""
     bytes: int = 1 << 29
     """Of the arrays that grow, together."""
     seconds: float = 10.0
-    """Spent in making states, over the life of the automaton, steps that take no longer than `LONG` aside."""
+    """Spent in making states, steps that take no longer than `LONG` aside."""
 
 
 LIMITS = Limits()
 
 LONG = 0.01
-"""Seconds. An ordinary walk takes less than a hundredth of this, so an automaton may live as long as it likes."""
+"""Seconds. An ordinary walk takes less than a hundredth of this."""
 
 
 class RegularAutomaton:
     """The lazy deterministic automaton of a pattern; follows the `Automaton` protocol.
 
     Patterns that many automata have in common are assembled once, in a `foundation`. `seconds` is the time spent in
-    making states so far.
+    making states since it was made or renewed.
     """
 
     def __init__(self, pattern: Pattern, *, foundation: Foundation | None = None, limits: Limits = LIMITS) -> None:
         self.pattern = pattern
         self.foundation = foundation
         self.limits = limits
+        self._program = assemble(pattern, foundation)
+        self._begin()
+
+    def _begin(self) -> None:
+        """Make the state before the first byte, and no other."""
+        program = self._program
         self.seconds = 0.0
         self._lock = Lock()
-        self._program = assemble(pattern, foundation)
-        program = self._program
         self._machine: Machine = _loops("machine").new_machine(
-            program.nodes, program.operands, program.text, limits.states
+            program.nodes, program.operands, program.text, self.limits.states
         )
         self.start = self._grown_until_done(lambda: _loops("states").begin(self._machine, program.root))
 
@@ -92,6 +97,24 @@ class RegularAutomaton:
         parts = (program.nodes.tobytes(), program.operands.tobytes(), program.text.tobytes())
         sizes = np.array([*map(len, parts), program.root], dtype=np.int64)
         return hashlib.sha256(b"".join((b"regular", sizes.tobytes(), *parts))).digest()
+
+    @property
+    def is_worn(self) -> bool:
+        """Whether half of its limits is used up; see the protocol."""
+        return self._is_large or 2 * self.seconds > self.limits.seconds
+
+    @property
+    def _is_large(self) -> bool:
+        return 2 * self._states_used > self.limits.states or 2 * self._bytes_growing > self.limits.bytes
+
+    def renewed(self) -> Self:
+        """Return the automaton of the same texts with unused limits; see the protocol."""
+        if self._is_large:
+            other = copy(self)
+            other._begin()  # noqa: SLF001  of its own class
+            return other
+        self.seconds = 0.0
+        return self
 
     def with_prefix(self, text: str) -> "RegularAutomaton":
         """Return the automaton of the same texts, each with some text in front."""
@@ -181,6 +204,11 @@ class RegularAutomaton:
     def _states_used(self) -> int:
         return int(self._machine.sizes[_loops("frames").STATES_USED])
 
+    @property
+    def _bytes_growing(self) -> int:
+        names = (name for names in _loops("machine").GROWING.values() for name in names)
+        return sum(int(getattr(self._machine, name).nbytes) for name in names)
+
     def _grow(self, lack: int) -> None:
         """Double the array that is full. Raises PatternError where that would be more than the limits allow."""
         loops = _loops("machine")
@@ -188,8 +216,7 @@ class RegularAutomaton:
             raise self._too_costly(f"more than {_loops('states').MAX_WAYS:,} ways from one state to another")
         if lack == loops.MORE_STATES and self._states_used >= self.limits.states:
             raise self._too_costly(f"more than {self.limits.states:,} states")
-        growing = (getattr(self._machine, name) for names in loops.GROWING.values() for name in names)
-        if 2 * sum(array.nbytes for array in growing) > self.limits.bytes:
+        if 2 * self._bytes_growing > self.limits.bytes:
             raise self._too_costly(f"more than {self.limits.bytes:,} bytes")
         machine = loops.grown(self._machine, lack)
         _loops("states").rehash(machine, lack)

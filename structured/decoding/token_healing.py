@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
+from structured.automata.protocol import unworn
 from structured.index.compile import related_index
 from structured.index.index import Index
 
@@ -50,7 +51,7 @@ def begun_index(index: Index, begun: bytes) -> Index:
         return index
     made = _BEGUN.setdefault(index, {})
     if begun not in made or made[begun].is_worn:
-        made[begun] = related_index(index, index.automaton.with_prefix(begun.decode()))
+        made[begun] = related_index(index, unworn(index.automaton).with_prefix(begun.decode()))
     return made[begun]
 
 

@@ -113,7 +113,7 @@ class Draft:
         self.append(text)
         return self
 
-    def __add__(self, text: object) -> NoReturn:
+    def __add__(self, text: str) -> NoReturn:
         """Refuse to make another draft, which would need a cache of its own. Raises TypeError."""
         raise TypeError("A draft is one text, which grows. Write draft += text, or str(draft) + text for a text.")
 

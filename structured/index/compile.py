@@ -46,16 +46,16 @@ def compiled_type(
 class CompiledType:
     """The index of a type over a vocabulary: a new one for the next text, once the automaton of the last is worn."""
 
-    def __init__(self, make: Callable[[], Index]) -> None:
+    def __init__(self, automaton: Automaton, make: Callable[[Automaton], Index]) -> None:
         self._make = make
-        self._index = make()
+        self._index = make(automaton)
         self._lock = Lock()
 
     def index(self) -> Index:
         """Return the index for another text."""
         with self._lock:
             if self._index.is_worn:
-                self._index = self._make()
+                self._index = self._make(self._index.automaton.renewed())
             return self._index
 
 
@@ -74,16 +74,21 @@ class _Same:
 
 @lru_cache(maxsize=KEPT_INDEXES)
 def _compiled(same: _Same, vocabulary: Vocabulary, document: str | None, cache: bool) -> CompiledType:
-    return CompiledType(lambda: _new_index(same.output_type, vocabulary, document, cache))
+    wanted = same.output_type
+
+    def index_of(automaton: Automaton) -> Index:
+        return _new_index(automaton, vocabulary, wanted.name, cache=cache, is_kept=cache and document is None)
+
+    return CompiledType(automaton_of(wanted, document), index_of)
 
 
-def _new_index(wanted: OutputType[Any], vocabulary: Vocabulary, document: str | None, cache: bool) -> Index:
-    table = _mask_table(vocabulary)
-    index = Index(automaton_of(wanted, document), vocabulary, table=table, name=wanted.name)
+def _new_index(automaton: Automaton, vocabulary: Vocabulary, name: str, *, cache: bool, is_kept: bool) -> Index:
+    """Return the index of an automaton; it starts with what is on disk, and is kept there, if `is_kept`."""
+    index = Index(automaton, vocabulary, table=_mask_table(vocabulary), name=name)
     disk = default_cache() if cache else None
     if disk is not None:
         load_layout(disk, vocabulary)
-    if cache and document is None:
+    if is_kept:
         _load(index)
     return index
 

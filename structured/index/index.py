@@ -257,7 +257,7 @@ class Index:
     @property
     def is_worn(self) -> bool:
         """Whether its automaton has used up so much of its limits that new texts are better written with another."""
-        return bool(getattr(self.automaton, "is_worn", False))
+        return self.automaton.is_worn
 
     @property
     def states_known(self) -> int:

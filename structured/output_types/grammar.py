@@ -9,7 +9,8 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, overload
 
 from structured.automata import Automaton, RegularAutomaton
-from structured.automata.protocol import accepts_text, stopping_place
+from structured.automata.protocol import stopping_place
+from structured.automata.recogniser import Recogniser
 from structured.errors import GrammarError, arguments
 from structured.errors.values import described
 from structured.output_types.output_type import Description, OutputType
@@ -283,23 +284,23 @@ class _OfGbnf(Grammar[str]):
     def __repr__(self) -> str:
         return f"Grammar.from_gbnf({_excerpt(self.grammar)})"
 
-    @cached_property
-    def _regular(self) -> RegularAutomaton:
-        return RegularAutomaton(self._pattern)
-
     def automaton(self, document: str | None = None) -> Automaton:  # noqa: ARG002  it depends on none
         """Return the automaton of the texts."""
-        return self._regular
+        return RegularAutomaton(self._pattern)
+
+    @cached_property
+    def _recogniser(self) -> Recogniser:
+        return Recogniser(self.automaton)
 
     def parse(self, text: str) -> str:
         """Return a text. Raises ValueError if the grammar has none such."""
-        if not accepts_text(self._regular, text):
+        if not self._recogniser.accepts(text):
             raise ValueError(f"the grammar has no such text: {self._told_stop(text)}")
         return text
 
     def _told_stop(self, text: str) -> str:
         """Return where a text leaves the grammar."""
-        place = stopping_place(self._regular, text)
+        place = stopping_place(self.automaton(), text)
         return "it ends too early" if place is None else "line {}, column {}".format(*place)
 
     @property

@@ -8,7 +8,7 @@ from typing import Any, Generic, Literal, TypeVar, overload
 
 from structured.automata import RegularAutomaton
 from structured.automata.dfa.assertions import without_assertions
-from structured.automata.protocol import accepts_text
+from structured.automata.recogniser import Recogniser
 from structured.errors import PatternError
 from structured.errors.arguments import check_takes, one_of
 from structured.errors.values import described
@@ -176,12 +176,12 @@ class Regex(OutputType[T], Generic[T]):
         return RegularAutomaton(self.pattern)
 
     @cached_property
-    def _own_automaton(self) -> RegularAutomaton:
-        return self.automaton()
+    def _recogniser(self) -> Recogniser:
+        return Recogniser(self.automaton)
 
     def parse(self, text: str) -> T:
         """Return the value of a text. Raises ValueError if the expression does not match it, or it is rejected."""
-        if not accepts_text(self._own_automaton, text):
+        if not self._recogniser.accepts(text):
             raise ValueError(f"{_shortened(text)!r} is not matched by {self.name} as a whole")
         found: Any = text
         if self.groups is not None:
@@ -216,7 +216,7 @@ class Regex(OutputType[T], Generic[T]):
         if self.groups is not None and not isinstance(value, str):
             raise ValueError("groups do not say what stands between them: give the text itself")
         text = value if isinstance(value, str) else str(value)
-        if self.convert is not None and not accepts_text(self._own_automaton, text):
+        if self.convert is not None and not self._recogniser.accepts(text):
             raise ValueError(f"{text!r} is not matched by {self.name}: give the text itself, not what it becomes")
         if self.parse(text) != value and text is not value:
             raise ValueError(f"{described(value)} is not what {text!r} is read as: give the text itself")

@@ -54,6 +54,22 @@ CASES: list[tuple[OutputType[Any], str, Any]] = [
 ]
 
 
+@pytest.mark.parametrize("depth", [0, 1, 12])
+def test_an_answer_is_converted_once(depth: int) -> None:
+    """However many alternatives it stands within."""
+    converted = []
+
+    def convert(text: str) -> str:
+        converted.append(text)
+        return text
+
+    output_type: OutputType[Any] = Regex("x+", convert) | "b"
+    for _ in range(depth):
+        output_type = template("({inner})", inner=output_type, result=lambda inner: inner) | "b"
+    assert output_type.parse("(" * depth + "xx" + ")" * depth) == "xx"
+    assert converted == ["xx"]
+
+
 @pytest.mark.parametrize(("output_type", "text", "value"), CASES)
 def test_a_value_comes_back_from_a_file(output_type: OutputType[Any], text: str, value: Any, tmp_path: Path) -> None:
     """As it was, with evidence and without, also from columns; and it goes into a table, a report, an evaluation."""

@@ -1,10 +1,12 @@
 """Texts of one of several output types: what `a | b` makes."""
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property, partial
 from typing import Any, TypeVar
 
 from structured.automata.combination import Expression, OneOf
-from structured.automata.protocol import accepts_text
+from structured.automata.protocol import AUTOMATON_ERRORS
+from structured.automata.recogniser import Recogniser
 from structured.errors.values import described
 from structured.output_types.choice import Choice
 from structured.output_types.combining.parts import (
@@ -52,12 +54,24 @@ class Alternatives(Combination[T]):
 
     def _accepting(self, text: str) -> list[OutputType[Any]]:
         """Return the options of whose texts it is one."""
-        automata = self._positions.automata
-        return [one for one, automaton in zip(self.members, automata, strict=True) if accepts_text(automaton, text)]
+        found = zip(self.members, self._recognisers, strict=True)
+        return [option for option, recogniser in found if recogniser.accepts(text)]
+
+    @cached_property
+    def _recognisers(self) -> list[Recogniser]:
+        return [Recogniser(partial(part_automaton, option, None)) for option in self.members]
 
     def parse(self, text: str) -> T:
         """Return the value of a text. Raises what the first option raises of which it is a text, if all reject it."""
-        return self._reading(text).parse(text)  # type: ignore[no-any-return]
+        rejection: Exception | None = None
+        for option in self._accepting(text):
+            try:
+                return option.parse(text)  # type: ignore[no-any-return]
+            except AUTOMATON_ERRORS:
+                raise
+            except Exception as error:  # noqa: BLE001  validators are the user's own code
+                rejection = rejection or error
+        raise rejection or ValueError(f"{described(text)} is no text of {self.name}")
 
     def _write(self, value: Any) -> str:
         """Return the text that means a value for the first option that has one; else what some option writes for it."""
@@ -65,13 +79,14 @@ class Alternatives(Combination[T]):
         for option in self.members:
             try:
                 text = option.write(value)
-                reading = self._reading(text)
-                found = reading.parse(text)
+                found = self.parse(text)
+            except AUTOMATON_ERRORS:
+                raise
             except Exception:  # noqa: BLE001, S112  it is no value of this option
                 continue
             if found == value:
                 return text
-            texts += [text] if reading is option else []
+            texts += [text] if self._reading(text) is option else []
         if not texts:
             raise ValueError("give a value of one of the options, or the text itself")
         return texts[0]
@@ -89,14 +104,18 @@ class Alternatives(Combination[T]):
     def _reading(self, text: str) -> OutputType[Any]:
         """Return the option that a text is read by; if all reject it, the first of whose texts it is one."""
         accepting = self._accepting(text)
+        if not accepting:
+            raise ValueError(f"{described(text)} is no text of {self.name}")
+        if len(accepting) == 1:
+            return accepting[0]
         for option in accepting:
             try:
                 option.parse(text)
+            except AUTOMATON_ERRORS:
+                raise
             except Exception:  # noqa: BLE001, S112  validators are the user's own code
                 continue
             return option
-        if not accepting:
-            raise ValueError(f"{described(text)} is no text of {self.name}")
         return accepting[0]
 
     def pieces(self, text: str) -> list[Piece]:
@@ -113,6 +132,8 @@ class Alternatives(Combination[T]):
             try:
                 text = option.from_data(data)
                 found = self.to_data(text)
+            except AUTOMATON_ERRORS:
+                raise
             except Exception:  # noqa: BLE001, S112  it is no data of this option
                 continue
             if found == data:

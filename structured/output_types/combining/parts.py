@@ -10,6 +10,7 @@ from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, overloa
 
 from structured.automata import Automaton, RegularAutomaton
 from structured.automata.combination import Expression, Positions, combined
+from structured.automata.recogniser import Renewing
 from structured.errors import SchemaError, UnsatisfiableError
 from structured.errors.values import message, shown
 from structured.json_schema.document.location import Optionals
@@ -179,16 +180,19 @@ class Combination(OutputType[T]):
         return sha256(repr(written).encode(errors="surrogatepass")).hexdigest()
 
     @cached_property
-    def _positions(self) -> Positions:
+    def _positions(self) -> Renewing[Positions]:
         """The positions of the parts, by which a text is split. Those of any document: none is known any more."""
-        return Positions.of(self._expression(None))
+        return Renewing(lambda: Positions.of(self._expression(None)))
 
     def _split(self, text: str) -> list[Span]:
         """Return the positions that a text goes through, with their spans. Raises ValueError if it is no such text."""
-        found = split(self._positions, text)
+        return self._positions.read(lambda positions: self._split_by(positions, text))
+
+    def _split_by(self, positions: Positions, text: str) -> list[Span]:
+        found = split(positions, text)
         if found is None:
             raise ValueError(f"{_shortened(text)!r} is no text of {self.name}")
-        if self.depends_on_document and found != split(self._positions, text, longest=False):
+        if self.depends_on_document and found != split(positions, text, longest=False):
             raise ValueError(f"{_shortened(text)!r} can be split in several ways, and the document is not known")
         return found
 

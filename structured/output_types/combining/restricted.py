@@ -1,12 +1,13 @@
 """Texts of one output type that are of another as well, or are not: what `a & b` and `a - b` make."""
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any, TypeVar
 
 from structured.automata import Automaton, RegularAutomaton
 from structured.automata.dfa.patterns import is_of_characters
 from structured.automata.product import EmptyProductError, complement, product
-from structured.automata.protocol import accepts_text
+from structured.automata.recogniser import Recogniser
 from structured.errors import SchemaError, UnsatisfiableError
 from structured.errors.values import shown
 from structured.output_types.annotations import Annotation
@@ -65,6 +66,10 @@ class Restricted(Combination[T]):
         """Return the automaton of the texts. Raises UnsatisfiableError if there are none."""
         return self._expression(document)
 
+    @cached_property
+    def _recogniser(self) -> Recogniser:
+        return Recogniser(self.automaton)
+
     @property
     def how_to_limit(self) -> str:
         """What limits the type."""
@@ -82,7 +87,7 @@ class Restricted(Combination[T]):
 
     def parse(self, text: str) -> T:
         """Return what the type makes of a text. Raises ValueError if the text is none of those."""
-        if not accepts_text(self._positions.automata[0], text):
+        if not self._recogniser.accepts(text):
             raise ValueError(f"{shown(text)} is no text of {self.name}")
         return self.base.parse(text)
 

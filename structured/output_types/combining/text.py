@@ -8,7 +8,7 @@ from typing import Any
 from structured.automata import Automaton, RegularAutomaton
 from structured.automata.combination import InSequence, combined
 from structured.automata.product import EmptyProductError, complement, product
-from structured.automata.protocol import accepts_text
+from structured.automata.recogniser import Recogniser
 from structured.errors import SchemaError, UnsatisfiableError
 from structured.errors.values import described, shown
 from structured.output_types.output_type import Description, OutputType
@@ -128,12 +128,12 @@ class Text(OutputType[str]):
         return [whole_regex_to_pattern(expression, PYTHON)]
 
     @cached_property
-    def _own_automaton(self) -> Automaton:
-        return self.automaton()
+    def _recogniser(self) -> Recogniser:
+        return Recogniser(self.automaton)
 
     def parse(self, text: str) -> str:
         """Return the text, without the stop phrase unless that is kept. Raises ValueError if it breaks a rule."""
-        if not accepts_text(self._own_automaton, text):
+        if not self._recogniser.accepts(text):
             raise ValueError(f"{shown(text)} is no text of {self.name}")
         return text if self.keep_stop else self._without_stop(text)
 
@@ -149,7 +149,7 @@ class Text(OutputType[str]):
             self.parse(value)
             return value
         for text in (value + phrase for phrase in self.stop):
-            if accepts_text(self._own_automaton, text):
+            if self._recogniser.accepts(text):
                 return text
         raise ValueError(f"{shown(value)} is no value of {self.name}")
 

@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import Any, Generic, Self, TypeVar, overload
 
 from structured.automata import RegularAutomaton
-from structured.automata.protocol import accepts_text
+from structured.automata.recogniser import Recogniser
 from structured.errors import SchemaError, arguments
 from structured.errors.arguments import check_picklable
 from structured.errors.values import described
@@ -113,11 +113,11 @@ class CommandLine(OutputType[T], Generic[T]):
 
     def automaton(self, document: str | None = None) -> RegularAutomaton:  # noqa: ARG002  the same for each document
         """Return the automaton of the lines."""
-        return self._own_automaton
+        return RegularAutomaton(self._pattern)
 
     @cached_property
-    def _own_automaton(self) -> RegularAutomaton:
-        return RegularAutomaton(self._pattern)
+    def _recogniser(self) -> Recogniser:
+        return Recogniser(self.automaton)
 
     @cached_property
     def _raising(self) -> ArgumentParser:
@@ -125,7 +125,7 @@ class CommandLine(OutputType[T], Generic[T]):
 
     def parse(self, text: str) -> T:
         """Return what the parser makes of a line: see the class. Raises ValueError if it, or a type of it, rejects."""
-        if not accepts_text(self._own_automaton, text):
+        if not self._recogniser.accepts(text):
             raise ValueError(f"{text!r} is none of the lines of {self.name}")
         words = shlex.split(text)[len(self.program) :]
         found: Any
@@ -156,7 +156,7 @@ class CommandLine(OutputType[T], Generic[T]):
     @property
     def digest(self) -> str:
         """The SHA-256 of the lines and of the help."""
-        fingerprint = self._own_automaton.fingerprint
+        fingerprint = self.automaton().fingerprint
         return sha256(repr(("command line", self.name, self._help, fingerprint)).encode()).hexdigest()
 
     def plain(self, value: Any) -> Any:
