@@ -4,6 +4,8 @@ import reprlib
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+from pydantic_core import ValidationError
+
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxlong = _SHORT.maxother = 80
 
@@ -37,6 +39,16 @@ def message(error: BaseException) -> str:
         return str(error)
     except Exception:  # noqa: BLE001  the exception's own code
         return ""
+
+
+def message_in_one_line(error: BaseException) -> str:
+    """Return what an exception says, on one line and without a full stop; of Pydantic's, each fault with its place."""
+    if isinstance(error, ValidationError):
+        faults = error.errors(include_url=False, include_context=False, include_input=False)
+        told = "; ".join(": ".join(filter(None, (".".join(map(str, one["loc"])), one["msg"]))) for one in faults)
+    else:
+        told = message(error)
+    return " ".join(told.split()).removesuffix(".")
 
 
 def nearest(name: object, names: Iterable[str]) -> str:

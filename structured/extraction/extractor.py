@@ -12,7 +12,7 @@ from structured.decoding.requests import Generation
 from structured.errors import PromptError, SchemaError, StructuredError
 from structured.errors.arguments import check_picklable
 from structured.errors.calling_line import calling_line, warnings_at
-from structured.errors.values import described, message, shown
+from structured.errors.values import described, message_in_one_line, shown
 from structured.extraction.conversation import Conversation, TextOrChat
 from structured.extraction.documents.document import (
     AsyncDocuments,
@@ -416,7 +416,7 @@ def _written(wanted: OutputType[Any], value: object, name: str) -> str:
     # What a validator of the type's author raises, and what no text says.
     except Exception as error:
         raise PromptError(
-            f"The answer of {name}, {shown(value)}, is not of type {wanted.name}: {message(error).rstrip('.')}. "
+            f"The answer of {name}, {shown(value)}, is not of type {wanted.name}: {message_in_one_line(error)}. "
             "Correct the example."
         ) from error
     if not isinstance(written, str):

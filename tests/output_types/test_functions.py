@@ -25,6 +25,7 @@ from structured import (
     Extraction,
     Extractor,
     PartialReader,
+    PromptError,
     SchemaError,
     Tool,
     aextract,
@@ -211,7 +212,7 @@ def mood(message: str) -> Literal["good", "bad"]:
 def test_methods_and_partials_and_wrapped_functions_are_functions(
     function: Callable[..., Any], arguments: dict[str, Any], result: object
 ) -> None:
-    name = Call(function, {}).name
+    name = Call(function, arguments).name
     assert called(function, text_of(name, **arguments)).run() == result
 
 
@@ -500,6 +501,47 @@ def test_examples_are_calls_or_data() -> None:
     prompt = str(Extractor(book, model=ScriptedModel("{}"), examples=given).prompt("text"))
     assert '{"name": "book", "arguments": {"city": "Porto"}}' in prompt
     assert '{"name": "book", "arguments": {"city": "Lyon"}}' in prompt
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem"),
+    [
+        (Call(weather, {"city": "Porto"}), "weather is none of the functions: book"),
+        ({"name": "book", "arguments": {"city": 3}}, "arguments.city: Input should be a valid string"),
+    ],
+)
+def test_an_example_that_is_no_call_of_the_functions_is_told_on_one_line(answer: object, problem: str) -> None:
+    with pytest.raises(PromptError, match=re.escape(f"is not of type book: {problem}. Correct the example.")) as caught:
+        Extractor(book, model=ScriptedModel("{}"), examples=[("text", answer)])
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ((1,), "arguments is (1,); it must be a dict"),
+        ({"nights": 2}, "The parameter city of book has no argument"),
+        (
+            {"city": "Porto", "night": 2},
+            "book has no parameter 'night'. Did you mean 'nights'?",
+        ),
+    ],
+)
+def test_a_call_made_by_hand_has_the_names_of_the_parameters(arguments: Any, problem: str) -> None:
+    with pytest.raises(TypeError, match=re.escape(problem)):
+        Call(book, arguments)
+
+
+def test_functions_are_given_one_by_one_and_parallel_is_a_flag() -> None:
+    with pytest.raises(SchemaError, match=re.escape("Pass each on its own: functions(*choices).")):
+        functions([book, weather])  # type: ignore[list-item]
+    with pytest.raises(TypeError, match="parallel is 2; it must be True or False"):
+        functions(book, parallel=2)  # type: ignore[call-overload]
+
+
+def test_types_of_calls_are_shown_as_they_are_written() -> None:
+    assert repr(functions(book, weather, parallel=True)) == "functions(book, weather, parallel=True)"
+    assert repr(functions(Tool("s"))) == "functions(<tool s>)"
 
 
 def test_types_and_calls_are_pickled() -> None:

@@ -10,6 +10,7 @@ from uuid import uuid4
 
 from pydantic_core import SchemaSerializer, core_schema
 
+from structured.errors.values import shown
 from structured.output_types.functions.signature import ARGUMENTS, NAME, signature_of
 from structured.output_types.functions.tool import Tool
 
@@ -39,12 +40,22 @@ class Call(Generic[R]):
 
     Attributes:
         function: The function as it was given, or the `Tool`.
-        arguments: The validated arguments by the names of their parameters. One that has a default may be missing; that
-            of `*args` is a list.
+        arguments: The arguments by the names of their parameters. One that has a default may be missing; that of
+            `*args` is a list. Those of an answer are validated; of a call that you make, only the names are checked.
+
+    Raises:
+        TypeError: The arguments are no mapping, one has no parameter, or a parameter without a default has none.
+        SchemaError: It is no function, or one that `functions` refuses.
     """
 
     function: Callable[..., R]
     arguments: Mapping[str, Any]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.arguments, Mapping):
+            raise TypeError(f"arguments is {shown(self.arguments)}; it must be a dict, {{'city': 'Porto'}}.")
+        if not isinstance(self.function, Tool):
+            signature_of(self.function).check(self.arguments)
 
     def __hash__(self) -> int:
         return hash((self.name, *sorted(self.arguments)))

@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeVar, Union, get_args, overload
 from typing_extensions import get_type_hints
 
 from structured.errors import SchemaError
+from structured.errors.arguments import flag
 from structured.errors.values import described
 from structured.json_schema.document.location import Compilation, Schema
 from structured.output_types.description import describe, layouts
@@ -51,8 +52,21 @@ class Choices:
     def plain(self, value: Any) -> Any:
         """Return calls as plain data; what is no call is left as it is."""
         if self.parallel and isinstance(value, list | tuple):
-            return [one.to_data() if isinstance(one, Call) else one for one in value]
-        return value.to_data() if isinstance(value, Call) else value
+            return [self._plain(one) for one in value]
+        return self._plain(value)
+
+    def _plain(self, value: Any) -> Any:
+        if not isinstance(value, Call):
+            return value
+        if value.name not in self.by_name:
+            raise ValueError(f"{value.name} is none of the functions: {', '.join(self.by_name)}")
+        return value.to_data()
+
+    @property
+    def shown(self) -> str:
+        """How the type is written."""
+        tools = [f"<tool {name}>" if isinstance(one, Tool) else name for name, one in self.by_name.items()]
+        return f"functions({', '.join([*tools, *(['parallel=True'] if self.parallel else [])])})"
 
     def check(self) -> None:
         """Raise SchemaError for a function of which no call can be written: a union leaves out what nothing matches."""
@@ -71,11 +85,14 @@ class Choices:
         return _remade, (functions_there, self.parallel, output_type.layout, output_type.schema)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class FunctionType(PythonType[Any]):
     """Calls of Python functions, whose arguments Pydantic validates."""
 
-    choices: Choices = field(repr=False, kw_only=True)
+    choices: Choices = field(kw_only=True)
+
+    def __repr__(self) -> str:
+        return self.choices.shown
 
     def compilation(self) -> Compilation:
         """Return what compiles the schema: what has a default may be left out."""
@@ -102,11 +119,14 @@ class FunctionType(PythonType[Any]):
         return self.choices.remade(self)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ToolType(JsonSchemaType):
     """Calls of tools, whose arguments `jsonschema` validates."""
 
-    choices: Choices = field(repr=False, kw_only=True)
+    choices: Choices = field(kw_only=True)
+
+    def __repr__(self) -> str:
+        return self.choices.shown
 
     def compilation(self) -> Compilation:
         """Return what compiles the schema: what is not required may be left out."""
@@ -169,12 +189,14 @@ def functions(*choices: Callable[..., Any] | Mapping[str, Any], parallel: bool =
     Raises:
         SchemaError: There is no function, two have one name, tools stand beside functions, a parameter has no
             annotation or one that cannot be resolved, or a function takes `**kwargs`.
+        TypeError: `parallel` is neither True nor False.
     """
     return call_type(choices, parallel=parallel)
 
 
 def call_type(choices: Sequence[Any], *, parallel: bool = False) -> FunctionType | ToolType:
     """Return the output type of a call of one of some functions or tools; see `functions`."""
+    parallel = flag("parallel", parallel)
     read = [Tool.from_openai(one) if isinstance(one, Mapping) else one for one in choices]
     are_tools = [isinstance(one, Tool) for one in read]
     if not read:
@@ -235,7 +257,10 @@ def _function_type(given: list[Any], parallel: bool) -> FunctionType:
 
 def _check_function(given: object) -> None:
     if not callable(given):
-        raise SchemaError(f"{described(given)} is no function", remedy="Pass functions, or the tools of OpenAI's API.")
+        remedy = "Pass functions, or the tools of OpenAI's API."
+        if isinstance(given, list | tuple):
+            remedy = "Pass each on its own: functions(*choices)."
+        raise SchemaError(f"{described(given)} is no function", remedy=remedy)
     if isinstance(given, type) and hasattr(given, "__pydantic_validator__"):
         raise SchemaError(
             f"{given.__name__} is a type, which validates its values itself",

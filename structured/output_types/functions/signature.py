@@ -18,7 +18,7 @@ from pydantic.fields import FieldInfo
 from typing_extensions import TypedDict
 
 from structured.errors import SchemaError
-from structured.errors.values import message, shown
+from structured.errors.values import message, nearest, shown
 from structured.output_types.functions.docstrings import Docstring
 
 NAME, ARGUMENTS = "name", "arguments"
@@ -56,6 +56,17 @@ class Signature:
         call = _typed_dict(name, {NAME: Literal[name], ARGUMENTS: arguments})
         call.__doc__ = said.summary
         return cls(name, parameters, by_position, arguments, call)
+
+    def check(self, arguments: Mapping[str, Any]) -> None:
+        """Raise TypeError for an argument that has no parameter, and for a parameter that needs one and has none."""
+        names = [one.name for one in self.parameters]
+        for name in arguments:
+            if name not in names:
+                told = f"Its parameters are {', '.join(names)}." if names else "It takes none."
+                raise TypeError(f"{self.name} has no parameter {name!r}.{nearest(name, names)} {told}")
+        for name in names:
+            if name not in arguments and name in self.arguments.__required_keys__:
+                raise TypeError(f"The parameter {name} of {self.name} has no argument, and may not be left out.")
 
     @functools.cached_property
     def _adapter(self) -> TypeAdapter[Any]:
