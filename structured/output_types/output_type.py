@@ -178,9 +178,29 @@ class OutputType(ABC, Generic[T]):
         """Return the texts of this type that are of the other as well, which is a regular language."""
         return _OPERATORS["&"](self, other)
 
+    @overload
+    def __rand__(self, other: str) -> "OutputType[str]": ...
+    @overload
+    def __rand__(self, other: type[U]) -> "OutputType[U]": ...
+    @overload
+    def __rand__(self, other: object) -> "OutputType[Any]": ...
+    def __rand__(self, other: object) -> "OutputType[Any]":
+        """Return the texts of the other that are of this type as well, which is a regular language."""
+        return _OPERATORS["&"](other, self)
+
     def __sub__(self, other: object) -> "OutputType[T]":
         """Return the texts of this type that are not of the other, which is a regular language."""
         return _OPERATORS["-"](self, other)
+
+    @overload
+    def __rsub__(self, other: str) -> "OutputType[str]": ...
+    @overload
+    def __rsub__(self, other: type[U]) -> "OutputType[U]": ...
+    @overload
+    def __rsub__(self, other: object) -> "OutputType[Any]": ...
+    def __rsub__(self, other: object) -> "OutputType[Any]":
+        """Return the texts of the other that are not of this type, which is a regular language."""
+        return _OPERATORS["-"](other, self)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled and copied: automata and what else was found out on the way are found out again."""

@@ -91,6 +91,24 @@ def test_lazy_products_are_never_stuck(one: Combined, other: Combined, seed: int
     assert re.fullmatch(other.expression, text)
 
 
+@pytest.mark.parametrize(
+    ("restricted", "text", "value", "wrong"),
+    [
+        (int & Regex("[0-9]{3}"), "123", 123, "1234"),
+        (int - Regex("0"), "7", 7, "0"),
+        ("a" & Regex("a+"), "a", "a", "aa"),
+        ("a" - Regex("b"), "a", "a", "b"),
+    ],
+)
+def test_what_is_restricted_may_be_a_python_type_or_a_text(
+    restricted: OutputType[Any], text: str, value: Any, wrong: str
+) -> None:
+    """On the left, as on the right of other operators."""
+    assert restricted.parse(text) == value
+    with pytest.raises(ValueError, match="is no text of"):
+        restricted.parse(wrong)
+
+
 def nearest_end(automaton: Automaton, state: int) -> int:
     """Return the bytes of the shortest completion, by breadth-first search."""
     border, seen, count = {state}, {state}, 0
