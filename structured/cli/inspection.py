@@ -72,6 +72,8 @@ def inspect_target(  # noqa: PLR0913  the options of the command
     output_type = read_type(target, pattern=pattern, choices=choice, grammar=grammar)
     asked = Asked(automaton, svg, dot, states, tokens, model, state, text)
     asked.check()
+    if regex and asked.is_any:
+        raise typer.BadParameter("--regex and --automaton are asked for at once. Leave one of them out.")
     if asked.is_any:
         show_automaton(output_type, asked, whitespace=cast("WhitespaceName", whitespace), as_json=as_json)
         return

@@ -318,6 +318,7 @@ def test_the_tokens_of_a_state_are_shown():
         (["--choice", "a", "--text", "a"], 2, "--model, --state and --text are about tokens: add --tokens."),
         (["--choice", "a", "--states", "3"], 2, "--states is about the automaton: add --automaton."),
         (["--choice", "a", "--tokens", "--state", "0", "--text", "a"], 2, "Leave one of them out."),
+        (["--choice", "a", "--automaton", "--regex"], 2, "--regex and --automaton are asked for at once."),
         (["--choice", "a", "--tokens", "--text", "b", "-m", str(PACKAGED_MODEL)], 2, "`b` cannot follow"),
         (["--choice", "a", "--tokens", "--state", "9", "-m", str(PACKAGED_MODEL)], 2, "There is no state 9 here."),
         (["--choice", "a", "--tokens", "-m", "./nowhere"], 3, "There is no folder"),
