@@ -120,7 +120,7 @@ class PatternError(StructuredError):
 
     Attributes:
         problem: What is wrong.
-        pattern: The regular expression.
+        pattern: The regular expression; "" where it is about none, but about what is combined.
         position: The character of it at which that is; None if it is all of it.
         remedy: What to do.
     """
@@ -132,7 +132,8 @@ class PatternError(StructuredError):
         self.remedy = remedy
         shown = pattern if len(pattern) <= 200 else f"{pattern[:200]}… ({len(pattern):,} characters)"
         lines = "" if position is None else f"\n{_under_caret(pattern, position)}"
-        super().__init__(f"{problem}, in the pattern {shown!r}. {remedy}{lines}")
+        where = f", in the pattern {shown!r}" if pattern else ""
+        super().__init__(f"{problem}{where}. {remedy}{lines}")
 
 
 def _under_caret(text: str, position: int) -> str:
