@@ -19,7 +19,7 @@ from uuid import UUID
 import pytest
 import typer
 from effort import examples
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from walks import random_text
 
@@ -199,6 +199,7 @@ def test_lines_of_a_program(line, accepted):
 @given(word=st.text(st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"]), max_size=8))
 def test_every_word_can_be_written(word):
     """As `shlex.quote` writes it, behind a name, whatever it begins with; and a shell reads it as `shlex` does."""
+    assume(word != "--")
     parser = argparse.ArgumentParser("tool")
     parser.add_argument("--word")
     lines = CommandLine(parser)
@@ -245,6 +246,11 @@ def twice_exclusive(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--n", type=int, default=5)
 
 
+def behind_subcommands(parser: argparse.ArgumentParser) -> None:
+    parser.add_subparsers().add_parser("run")
+    parser.add_argument("file")
+
+
 @pytest.mark.parametrize(
     ("parser", "problem"),
     [
@@ -264,6 +270,16 @@ def twice_exclusive(parser: argparse.ArgumentParser) -> None:
         (abbreviating("-gate -gain", "-g", allow_abbrev=False), "abbreviates several options"),
         (abbreviating("-g -gate", "-ga", allow_abbrev=False), "abbreviates several options"),
         (argparse.ArgumentParser("tool", prefix_chars="x"), "A letter"),
+        (refused(lambda p: p.add_argument("--in", choices=["--"])), "ends the options"),
+        (
+            refused(lambda p: p.add_argument("n", nargs="?", type=int, default=argparse.SUPPRESS)),
+            "SUPPRESS as its value",
+        ),
+        (refused(lambda p: p.add_argument("--n", action="append", default=1)), r"default, 1, which is no list .*--n"),
+        (refused(lambda p: p.add_argument("--n", action="extend", nargs="+", default="a")), "which is no list"),
+        (refused(lambda p: p.add_argument("--n", action="count", default="a")), "which is no int"),
+        (argparse.ArgumentParser("it's"), r"The program's name .*No closing quotation.*program="),
+        (refused(behind_subcommands), "behind the subcommands"),
     ],
 )
 def test_what_cannot_be_enforced_is_refused_with_its_place(parser, problem):
@@ -298,6 +314,43 @@ def test_hidden_options_and_those_that_end_the_program_are_not_written():
     parser.add_argument("--secret", help=argparse.SUPPRESS)
     automaton = CommandLine(parser).automaton()
     assert {random_text(automaton, random.Random(seed)) for seed in range(50)} == {"tool"}
+
+
+def test_a_hidden_argument_has_its_word_and_takes_none_of_another():
+    parser = argparse.ArgumentParser("tool")
+    parser.add_argument("secret", help=argparse.SUPPRESS)
+    parser.add_argument("shown", type=int)
+    lines = CommandLine(parser)
+    assert vars(lines.parse("tool a 5")) == {"secret": "a", "shown": 5}
+    with pytest.raises(ValueError, match="none of the lines"):
+        lines.parse("tool 5")
+
+
+@pytest.mark.parametrize("marks", ["-", "+", "-+", "+/"])
+def test_two_dashes_are_never_a_value(marks):
+    """Whatever begins options: argparse drops them, and so takes no value, or an empty list."""
+    parser = argparse.ArgumentParser("tool", prefix_chars=marks)
+    name = marks[0] * 2 + "word"
+    parser.add_argument(name)
+    automaton = CommandLine(parser).automaton()
+    for quoted in ("--", "'--'", '"--"'):
+        for line in (f"tool {name} {quoted}", f"tool {name}={quoted}"):
+            assert not accepts_text(automaton, line)
+    assert accepts_text(automaton, f"tool {name} -")
+    for word in ("-a", "--a", "---", "a--"):
+        separator = "=" if word[0] in marks else " "
+        for quote in ("", "'", '"'):
+            line = f"tool {name}{separator}{quote}{word}{quote}"
+            assert accepts_text(automaton, line)
+            assert parser.parse_args(shlex.split(line)[1:]).word == word
+
+
+def test_a_parser_whose_help_fails_needs_a_description():
+    parser = argparse.ArgumentParser("tool")
+    parser.add_argument("--word", help="100 %(nothing)s")
+    with pytest.raises(SchemaError, match=r"The help of 'tool' cannot be written: KeyError .*description="):
+        CommandLine(parser).describe()
+    assert CommandLine(parser, description="A tool.").describe().text == "A tool."
 
 
 def test_names_that_abbreviate_one_option_of_the_outer_parser_or_none_are_written():

@@ -64,8 +64,7 @@ class _Reader:
         if re.search(r"[\w\s'\"]", self.marks):
             raise self.unsupported("A letter, digit, blank or quotation mark begins options", parser.prog)
         actions = [action for action in parser._actions if not isinstance(action, _ENDING)]  # noqa: SLF001
-        hidden = [action for action in actions if action.help == argparse.SUPPRESS and not action.required]
-        self.actions = [action for action in actions if action not in hidden]
+        self.actions = [action for action in actions if not _is_left_out(action)]
         self.subparsers = [one for one in self.actions if isinstance(one, argparse._SubParsersAction)]  # noqa: SLF001
 
     def unsupported(self, what: str, name: str, remedy: str = "Write a parser without it.") -> SchemaError:
@@ -92,8 +91,11 @@ class _Reader:
     def arguments(self) -> list[Argument]:
         """Return the arguments, in their order."""
         found: list[Argument] = []
-        for action in self.actions:
-            if action.option_strings or action in self.subparsers:
+        by_place = [action for action in self.actions if not action.option_strings]
+        if any(action in self.subparsers for action in by_place[:-1]):
+            raise self.unsupported("An argument is added behind the subcommands, which take all words", "")
+        for action in by_place:
+            if action in self.subparsers:
                 continue
             argument = self.argument(action)
             if action.nargs == "*" and action.choices is not None:  # which argparse checks even where there are none
@@ -165,6 +167,13 @@ class _Reader:
         """Return an option with its values."""
         written = alternation(*(self.option_with_values(action, name) for name in self.written_names(action)))
         if isinstance(action, _REPEATED):
+            kind = int if isinstance(action, argparse._CountAction) else list  # noqa: SLF001
+            if action.default not in (None, argparse.SUPPRESS) and not isinstance(action.default, kind):
+                raise self.unsupported(
+                    f"What is given is added to the default, {action.default!r}, which is no {kind.__name__}",
+                    _shown(action),
+                    "Correct the default.",
+                )
             written = concat(written, repeat(concat(SPACE, written), 0, None))
         is_open = action.nargs in ("?", "*", "+")
         return Option(written, action.required, is_open)
@@ -214,6 +223,12 @@ class _Reader:
 
     def argument(self, action: argparse.Action) -> Argument:
         """Return an argument, which has no name."""
+        if action.nargs == "?" and action.default == argparse.SUPPRESS and (action.type or action.choices):
+            raise self.unsupported(
+                "Where the argument is left out, argparse reads SUPPRESS as its value",
+                action.dest,
+                "Give it a default.",
+            )
         value = self.value(action)
         bare = self.bare(value)
         if bare is None:
@@ -280,6 +295,11 @@ class _Reader:
                 )
             found.append(text)
         return found
+
+
+def _is_left_out(action: argparse.Action) -> bool:
+    """Tell whether an action is a hidden option. An argument takes the words at its place, hidden or not."""
+    return action.help == argparse.SUPPRESS and bool(action.option_strings) and not action.required
 
 
 def _has_texts(action: argparse.Action) -> bool:
@@ -371,4 +391,10 @@ def _help(parser: argparse.ArgumentParser) -> str:
 
     plain = copy.copy(parser)
     plain.__dict__["_get_formatter"] = formatter
-    return plain.format_help().strip()
+    try:
+        return plain.format_help().strip()
+    except Exception as error:
+        raise SchemaError(
+            f"The help of {parser.prog!r} cannot be written: {type(error).__name__} {error}".rstrip(),
+            remedy="Correct the parser, or give a description: CommandLine(parser, description=…).",
+        ) from error

@@ -74,7 +74,7 @@ class CommandLine(OutputType[T], Generic[T]):
         if program is None:
             program = parser.prog if self._command is None else self._command.name or "program"
         arguments.text("program", program)
-        self.program: Sequence[str] = shlex.split(program)
+        self.program: Sequence[str] = _program_words(program)
         """The words that each line begins with; the parser reads those behind them."""
         if not self.program:
             raise SchemaError("The program has no name", remedy="Give one: CommandLine(parser, program='convert').")
@@ -175,3 +175,14 @@ class CommandLine(OutputType[T], Generic[T]):
 def _remade(parser: Any, program: str, description: str | None) -> CommandLine[Any]:
     """Return an unpickled type of command lines."""
     return CommandLine(parser, program=program, description=description)
+
+
+def _program_words(program: str) -> list[str]:
+    """Return the words of a program's name. Raises SchemaError where a quotation mark in it is not closed."""
+    try:
+        return shlex.split(program)
+    except ValueError as error:
+        raise SchemaError(
+            f"The program's name {program!r} is not read as words: {error}",
+            remedy="Give it as a shell reads it: CommandLine(parser, program='convert').",
+        ) from error

@@ -26,11 +26,18 @@ _UNQUOTED = normalise([(0x25, 0x25), (0x2B, 0x3A), (0x3D, 0x3D), (0x40, 0x5A), (
 
 _CONTROL = ((0, 0x1F), (0x7F, 0x9F), (0x2028, 0x2029))
 
-_WITHIN_SINGLE = char_set(*_CONTROL, (0x27, 0x27), negated=True)
-
-_WITHIN_DOUBLE = char_set(*_CONTROL, *((ord(one), ord(one)) for one in '!"$\\`'), negated=True)
+_WITHIN = {
+    "": CharSet(_UNQUOTED),
+    "'": char_set(*_CONTROL, (0x27, 0x27), negated=True),
+    '"': char_set(*_CONTROL, *((ord(one), ord(one)) for one in '!"$\\`'), negated=True),
+}
+"""The characters that stand for themselves within each quotation mark, and without any."""
 
 _SINGLE_QUOTE = literal("'\"'\"'")
+
+_EVERY = ((0, 0x10FFFF),)
+
+_DASH = ((0x2D, 0x2D),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,26 +61,33 @@ class Value:
 
 
 def free_text(marks: str) -> Value:
-    """Return any text. `marks` are the characters with which options begin; `-` alone is none."""
-    begin = normalise([(ord(mark), ord(mark)) for mark in marks])
-    alone = ["-"] if "-" in marks else []
-    plain = [words(["''", '""', *alone]), *_texts_beginning_with(complement(begin))]
-    marked = [found for mark in marks for found in _texts_beginning_with(((ord(mark), ord(mark)),), int(mark == "-"))]
+    """Return any text but `--`. `marks` are the characters with which options begin; `-` alone is none.
+
+    Whatever the marks, `--` ends the options, and the parser may drop it even where it is a value.
+    """
+    begin = normalise([(ord(mark), ord(mark)) for mark in (*marks, "-")])
+    plain = [words(["''", '""', "-"]), *_texts_beginning_with(complement(begin))]
+    marked = [found for mark in marks if mark != "-" for found in _texts_beginning_with(((ord(mark), ord(mark)),))]
+    dashed = [*_texts_beginning_with(_DASH, complement(_DASH)), *_texts_beginning_with(_DASH, _DASH, _EVERY)]
+    (marked if "-" in marks else plain).extend(dashed)
     return Value(alternation(*plain), alternation(*marked) if marked else None)
 
 
-def _texts_beginning_with(first: tuple[Range, ...], fewest: int = 0) -> list[Pattern]:
-    """Return the texts that begin with some characters, in each way of quoting, and `fewest` others after the first."""
-    single = alternation(_WITHIN_SINGLE, _SINGLE_QUOTE)
-    begin_single: list[Pattern] = [*_shared(_WITHIN_SINGLE.ranges, first)]
-    begin_single += [_SINGLE_QUOTE] * any(low <= 0x27 <= high for low, high in first)
-    unquoted = [concat(begin, repeat(CharSet(_UNQUOTED), fewest, None)) for begin in _shared(_UNQUOTED, first)]
-    quoted = [concat(literal("'"), begin, repeat(single, fewest, None), literal("'")) for begin in begin_single]
-    doubly = [
-        concat(literal('"'), begin, repeat(_WITHIN_DOUBLE, fewest, None), literal('"'))
-        for begin in _shared(_WITHIN_DOUBLE.ranges, first)
-    ]
-    return [*unquoted, *quoted, *doubly]
+def _texts_beginning_with(*first: tuple[Range, ...]) -> list[Pattern]:
+    """Return the texts that begin with a character of each of some sets, in each way of quoting."""
+    found: list[Pattern] = []
+    for quote in _WITHIN:
+        begin = [_characters(quote, ranges) for ranges in first]
+        if all(begin):
+            rest = repeat(alternation(*_characters(quote, _EVERY)), 0, None)
+            found.append(concat(literal(quote), *(alternation(*one) for one in begin), rest, literal(quote)))
+    return found
+
+
+def _characters(quote: str, ranges: tuple[Range, ...]) -> list[Pattern]:
+    """Return how the characters of some ranges are written within a quotation mark, or without any."""
+    found: list[Pattern] = [*_shared(_WITHIN[quote].ranges, ranges)]
+    return found + [_SINGLE_QUOTE] * (quote == "'" and any(low <= 0x27 <= high for low, high in ranges))
 
 
 def _shared(left: tuple[Range, ...], right: tuple[Range, ...]) -> list[CharSet]:
@@ -88,6 +102,8 @@ def texts(options: Iterable[str], marks: str) -> Value:
     for text in found:
         if any(low <= ord(character) <= high for character in text for low, high in (*_CONTROL, (0xD800, 0xDFFF))):
             raise SchemaError(f"{text!r} has a character that no command line holds", remedy="Name it differently.")
+    if "--" in found:
+        raise SchemaError("'--' ends the options, and is read as no value", remedy="Name it differently.")
     marked = [shlex.quote(text) for text in found if text[:1] in tuple(marks) and text != "-"]
     plain = [shlex.quote(text) for text in found if text[:1] not in tuple(marks) or text == "-"]
     return Value(words(plain) if plain else None, words(marked) if marked else None)
