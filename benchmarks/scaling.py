@@ -135,18 +135,22 @@ def _entries(folder: Path) -> Iterator[list[dict[str, float]]]:
         yield [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def _row(count: int, began: float, diaries: list[list[dict[str, float]]]) -> str:
-    """Return a row of the table: throughput counts from when the last actor began to when the first one ended."""
+def throughput(diaries: list[list[dict[str, float]]]) -> float:
+    """Return the documents per second while all actors work: from when the last began to when the first one ended."""
     start, end = max(one[0]["at"] for one in diaries), min(one[-1]["at"] for one in diaries)
-    done = sum(entry["done"] for one in diaries for entry in one if start < entry["at"] <= end)
-    working = [(one[-1]["processor"] - one[0]["processor"], sum(entry["done"] for entry in one)) for one in diaries]
-    each = 1000 * sum(seconds for seconds, _ in working) / sum(number for _, number in working)
+    return sum(entry["done"] for one in diaries for entry in one if start < entry["at"] <= end) / (end - start)
+
+
+def _row(count: int, began: float, diaries: list[list[dict[str, float]]]) -> str:
+    """Return a row of the table."""
+    seconds = sum(one[-1]["processor"] - one[0]["processor"] for one in diaries)
+    each = 1000 * seconds / sum(entry["done"] for one in diaries for entry in one)
     ready = min(one[0]["at"] for one in diaries) - began
 
     def mean(name: str, place: int) -> float:
         return sum(one[place][name] for one in diaries) / len(diaries)
 
-    figures = f"{ready:.1f} | {done / (end - start):.2f} | {mean('processor', 0):.1f} | {each:.1f}"
+    figures = f"{ready:.1f} | {throughput(diaries):.2f} | {mean('processor', 0):.1f} | {each:.1f}"
     told = f"{mean('Rss', -1):.0f} | {mean('Pss', -1):.0f}"
     return f"| {count}{'' if len(diaries) == count else f' ({len(diaries)} worked)'} | {figures} | {told} |"
 
@@ -160,7 +164,7 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", metavar="part", help=f"some of: {', '.join(PARTS)}; all by default")
     parser.add_argument("--model", default=str(PACKAGED_MODEL), help="a name, a folder or a file")
     parser.add_argument("--kind", choices=KINDS, default="Invoice", help="the type")
-    parser.add_argument("--documents", type=int, default=512)
+    parser.add_argument("--documents", type=int, default=128)
     parser.add_argument("--repeat", type=int, default=1, help="documents that are joined to one")
     parser.add_argument("--cores", type=float, default=1, help="cores for each actor")
     arguments = parser.parse_args()
