@@ -236,7 +236,8 @@ def check_takes(name: str, function: Callable[..., Any], names: Iterable[str]) -
     try:
         signature.bind(**dict.fromkeys(names))
     except TypeError as error:
+        called = getattr(function, "__name__", shown(function))
         raise TypeError(
-            f"{name} is {shown(function)}, which is called with {', '.join(names)} by name: {error}. Give a function "
+            f"{name} is {called}, which is called with {', '.join(names)} by name: {error}. Give a function "
             "with these parameters."
         ) from error

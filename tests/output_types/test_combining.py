@@ -394,6 +394,7 @@ LIMIT = "Limit the text, with characters=(0, 280) or words=(0, 50)"
         (Regex("a*"), "Limit what is repeated: {0,100} in place of *."),
         (Text(), f"{LIMIT}, or end it with a stop phrase, such as stop='\\n'."),
         (Text(stop="."), f"{LIMIT}."),
+        (Text(stop=".", words=(1, 9)), "Limit the text, with characters=(0, 280)."),
         (Repeat(Choice(["a"])), "Limit the list, with maximum=…."),
         (Repeat(Regex("[a-z]+"), maximum=3), "Limit what is repeated: {0,100} in place of *."),
         (template("{a}{b}", a=Text(stop="."), b=Regex("[0-9]{4}")), f"{LIMIT}."),
@@ -416,7 +417,7 @@ class Both(BaseModel):
     [
         (lambda: template("{a}", a=int, result=lambda b: b), "a by name: missing a required argument: 'b'"),
         (lambda: template("{a} {b}", a=int, b=int, result=lambda a: a), "got an unexpected keyword argument 'b'"),
-        (lambda: Regex("(?P<a>x)", groups=lambda b: b), "groups is"),
+        (lambda: Regex("(?P<a>x)", groups=lambda b: b), "groups is <lambda>, which is called with a by name"),
     ],
 )
 def test_a_function_that_takes_other_names_is_refused_when_it_is_passed(make: Any, problem: str) -> None:

@@ -94,8 +94,9 @@ class Text(OutputType[str]):
         """The rules for lengths and the stop phrase, unless a length is limited."""
         if self.characters[1] is not None:
             return ""
+        words = " or words=(0, 50)" if self.words[1] is None else ""
         stop = "" if self.stop else ", or end it with a stop phrase, such as stop='\\n'"
-        return f"Limit the text, with characters=(0, 280) or words=(0, 50){stop}."
+        return f"Limit the text, with characters=(0, 280){words}{stop}."
 
     def automaton(self, document: str | None = None) -> Automaton:  # noqa: ARG002  the same for each document
         """Return the automaton of the texts. Raises UnsatisfiableError if there are none."""
