@@ -1,14 +1,17 @@
 """The regular expression of a type, for people and for other engines."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from structured.automata import RegularAutomaton
 from structured.errors import SchemaError
 from structured.errors.recursion import deep
 from structured.json_schema.compile import ANY_VALUE, compiled
 from structured.json_schema.document.location import Location
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName
-from structured.output_types.json_output import JsonLayout
-from structured.output_types.resolve import resolve_json
+from structured.output_types.interface import automaton_of
+from structured.output_types.json_output import JsonLayout, JsonOutput
+from structured.output_types.regex import Regex
+from structured.output_types.resolve import resolve_json, resolve_type
 from structured.regex import Pattern, Reference, Scan, nodes_of, printed
 from structured.regex.printing import MAX_PRINTED
 from structured.regex.syntax import Lookbehind
@@ -23,7 +26,8 @@ def to_regex(output_type: object, *, whitespace: WhitespaceName = DEFAULT_WHITES
     '\\[(?:(?:true|false)(?:, (?:true|false))*)?\\]'
 
     Parameters:
-        output_type: As for `extract`, unless the type contains itself.
+        output_type: As for `extract`, unless the type contains itself; also a `Regex`, a `Choice`, and many of their
+            combinations.
         whitespace: What stands between JSON tokens: `"compact"` (nothing), `"spaced"` (as `json.dumps` writes),
             `"indented"` (as `json.dumps` writes with `indent=2`), `"flexible"` (a few blanks, also on new lines), or
             `"any"` (any run of blanks around every token).
@@ -33,18 +37,32 @@ def to_regex(output_type: object, *, whitespace: WhitespaceName = DEFAULT_WHITES
         it.
 
     Raises:
-        SchemaError: It is not a type, contains itself, has a rule that the pattern cannot express exactly, or is an
-            `OutputType` of your own.
+        SchemaError: It is not a type, contains itself, has a rule that the pattern cannot express exactly, is no
+            regular language, such as a `Grammar`, or is a combination that is known by its automaton alone.
         ValueError: There is no whitespace of this name.
     """
-    known = resolve_json(output_type, JsonLayout(whitespace))
-    compilation = known.compilation()
-    pattern = compiled(compilation)
+    layout = JsonLayout(whitespace)
+    known = resolve_type(output_type, layout=layout)
+    automaton = None if isinstance(known, JsonOutput) or known.depends_on_document else automaton_of(known, None)
+    if isinstance(known, Regex) and known.dialect == "python" and not known.flags:
+        return known.source
+    if isinstance(automaton, RegularAutomaton):
+        if any(isinstance(node, Reference) for node in nodes_of(automaton.pattern)):
+            raise SchemaError(
+                f"The parts of {known.name} refer to each other, and are not printed", remedy=_ONLY_THE_EXPRESSION
+            )
+        return _printed(automaton.pattern, known.name, [])
+    compilation = resolve_json(output_type, layout).compilation()
+    return _printed(compiled(compilation), known.name, compilation.references)
+
+
+def _printed(pattern: Pattern, name: str, references: Sequence[tuple[Reference, Location]]) -> str:
+    """Return the text of a pattern, whose references stand for some locations. Raises SchemaError if it has none."""
     nodes = nodes_of(pattern)
     names = sorted({node.name for node in nodes if isinstance(node, Reference)})
     if names:
-        location = next((location for reference, location in compilation.references if reference.name in names), None)
-        recursive = f"The pattern of {known.name}" if location is None else _name_at(location, known.name)
+        location = next((location for reference, location in references if reference.name in names), None)
+        recursive = f"The pattern of {name}" if location is None else _name_at(location, name)
         problem = f"{recursive} contains itself, and no regular expression can"
         if location is None and ANY_VALUE in names:
             problem = "A value of any type may hold others, to any depth, which no regular expression can say"

@@ -22,6 +22,8 @@ from structured import (
     Extraction,
     Extractor,
     GenerationError,
+    Grammar,
+    Json,
     PatternError,
     Regex,
     SchemaError,
@@ -33,6 +35,7 @@ from structured import (
     read_results,
     report,
     structured,
+    to_regex,
     write_table,
 )
 from structured.automata.protocol import accepts_text
@@ -451,3 +454,26 @@ def test_a_count_is_that_of_the_texts() -> None:
             *letters,
         }
         assert found.count == sum(re.fullmatch(regex, text) is not None for text in padded)
+
+
+@pytest.mark.parametrize(
+    ("output_type", "yes", "no"),
+    [
+        (Regex(r"\bx(?=y)y+"), ["xy", "xyy"], ["x", "xyz"]),
+        (Regex("a|b", flags=re.IGNORECASE), ["A", "b"], ["ab", ""]),
+        (Regex("[0-9]+", dialect="rust"), ["12"], ["", "x"]),
+        (Choice(["a.", "b"]), ["a.", "b"], ["ab", "ax"]),
+        ("Q: " + Json(list[bool]), ["Q: [true]"], ["[true]"]),
+    ],
+)
+def test_the_expression_of_other_types(output_type: OutputType[Any], yes: list[str], no: list[str]) -> None:
+    expression = re.compile(to_regex(output_type))
+    assert all(map(expression.fullmatch, yes))
+    assert not any(map(expression.fullmatch, no))
+
+
+def test_an_expression_that_would_not_be_exact_is_refused() -> None:
+    with pytest.raises(SchemaError, match="refer to each other"):
+        to_regex(Grammar.from_gbnf('root ::= "(" root ")" | "x"'))
+    with pytest.raises(SchemaError, match="has no JSON Schema to print"):
+        to_regex(Grammar('start: "x" start?'))
