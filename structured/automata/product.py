@@ -7,9 +7,12 @@ both sides need as the estimate. What a search finds is remembered.
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import reduce
 from heapq import heappop, heappush
+from time import monotonic
 from typing import Self
 
 import numpy as np
@@ -19,12 +22,18 @@ from structured.automata.dfa.patterns import intersection, is_of_characters
 from structured.automata.lazy import LIMITS, LazyAutomaton, by_column, row_of
 from structured.automata.opcodes import FAR
 from structured.automata.protocol import DEAD, WHOLE, Automaton
-from structured.automata.regular import Limits, RegularAutomaton
+from structured.automata.regular import LONG, Limits, RegularAutomaton
 from structured.errors import PatternError, UnsatisfiableError
 from structured.regex import Pattern
 
 MAX_SEARCHED = 50_000
 """States that one search for the shortest text passes through."""
+
+MAX_SECONDS = 15.0
+"""Spent in searches by a product and those within it, over their life, searches that take no longer than `LONG` aside.
+
+A search asks the products within for their states, which search in turn: the steps of each are few, and multiply.
+"""
 
 Pair = tuple[int, int]
 """A state of each side."""
@@ -67,6 +76,53 @@ def complement(pattern: Pattern) -> Pattern:
     return found
 
 
+@contextmanager
+def named(name: str) -> Iterator[None]:
+    """Let the errors of products tell of what they are: they know automata, and no expressions."""
+    try:
+        yield
+    except PatternError as error:
+        if error.pattern:
+            raise
+        raise PatternError(error.problem, pattern=name, remedy=error.remedy) from error
+
+
+@dataclass(slots=True)
+class _Clock:
+    """The time that a product and those within it spend in searches: that of the outermost, which wait for the others.
+
+    Attributes:
+        spent: The seconds of the searches before.
+        began: When the outermost search began; None if there is none.
+    """
+
+    spent: float = 0.0
+    began: float | None = None
+
+    @contextmanager
+    def searching(self) -> Iterator[None]:
+        """Let the time run, unless a search of another product waits for this one."""
+        if self.began is not None:
+            yield
+            return
+        began = self.began = monotonic()
+        try:
+            yield
+        finally:
+            seconds, self.began = monotonic() - began, None
+            self.spent += seconds if seconds > LONG else 0.0
+
+    def check(self) -> None:
+        """Raise PatternError where the time is up."""
+        began = self.began
+        if began is not None and self.spent + monotonic() - began > MAX_SECONDS:  # another thread may have ended it
+            raise PatternError(
+                f"What texts have in common was searched for longer than {MAX_SECONDS:g} seconds",
+                pattern="",
+                remedy="Ask for fewer rules at once, or for shorter texts; check the others in a validator.",
+            )
+
+
 class Product(LazyAutomaton[Pair]):
     """The automaton of the texts of two automata; follows the `Automaton` protocol.
 
@@ -88,6 +144,7 @@ class Product(LazyAutomaton[Pair]):
         self.right = right
         self.absent = absent
         self.max_searched = max_searched
+        self._clock: _Clock = left._clock if isinstance(left, Product) else _Clock()  # noqa: SLF001
         self._known: dict[Pair, int] = {}
         self._arcs: dict[Pair, tuple[list[Pair | None], NDArray[np.intp]]] = {}
         self.start = self._begin((left.start, right.start))
@@ -142,7 +199,8 @@ class Product(LazyAutomaton[Pair]):
     def distance(self, content: Pair) -> int:
         """Return the bytes of the shortest completion of a pair; FAR if there is none. Raises PatternError."""
         if content not in self._known:
-            self._search(content)
+            with self._clock.searching():
+                self._search(content)
         return self._known[content]
 
     def _following(self, pair: Pair) -> tuple[list[Pair | None], NDArray[np.intp]]:
@@ -175,6 +233,7 @@ class Product(LazyAutomaton[Pair]):
                 self._remember(pair, total, before, steps)
                 return
             done.add(pair)
+            self._clock.check()
             if len(done) > self.max_searched:
                 raise self._searched_too_far()
             here = steps[pair] + 1

@@ -120,7 +120,7 @@ class PatternError(StructuredError):
 
     Attributes:
         problem: What is wrong.
-        pattern: The regular expression; "" where it is about none, but about what is combined.
+        pattern: The regular expression, or what is combined; "" if the error does not know it.
         position: The character of it at which that is; None if it is all of it.
         remedy: What to do.
     """

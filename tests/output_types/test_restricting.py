@@ -3,6 +3,7 @@
 import itertools
 import random
 import re
+import time
 from typing import Any
 
 import numpy as np
@@ -234,6 +235,8 @@ def test_restricted_json_is_extracted_with_evidence() -> None:
         (lambda: Text(contains=""), "contains has str ''"),
         (lambda: Text(lacks=[3]), "lacks has int 3"),  # type: ignore[list-item]
         (lambda: Text(words=(3, 2)), "words is tuple (3, 2): 3 is more than 2"),
+        (lambda: Text(characters=(10**30, None)), "characters is tuple"),
+        (lambda: Text(words=(0, 10**30)), "words is tuple"),
         (lambda: Text(characters=3), "characters is int 3"),  # type: ignore[arg-type]
     ],
 )
@@ -273,3 +276,27 @@ def test_a_length_may_have_no_limit_below() -> None:
     """None means so on both sides."""
     assert Text(characters=(None, 3)).digest == Text(characters=(0, 3)).digest
     assert accepts_text(Text(words=(None, 1)).automaton(), "")
+
+
+@pytest.mark.parametrize(
+    ("make", "named"),
+    [
+        (lambda: Text(contains=[f"w{number}" for number in range(40)]), "Text(contains=('w0', 'w1', "),
+        (lambda: Text(characters=(1000, 2000), contains=["abc", "def"], words=(100, 300)), "characters=(1000, 2000)"),
+    ],
+)
+def test_many_rules_are_refused_by_name_when_the_time_is_up(make: Any, named: str, monkeypatch: Any) -> None:
+    """A product in a product searches for each step of the outer one: the time is that of all together."""
+    monkeypatch.setattr("structured.automata.product.MAX_SECONDS", 0.5)
+    began = time.monotonic()
+    with pytest.raises(PatternError, match=r"searched for longer than 0\.5 seconds") as caught:
+        make().automaton()
+    assert named in caught.value.pattern
+    assert time.monotonic() - began < 10
+
+
+def test_errors_of_products_name_what_is_combined() -> None:
+    """And those that do not know it speak of no pattern."""
+    with pytest.raises(PatternError, match=r"takes more than .*, in the pattern .Text\(lacks="):
+        Text(lacks="a" * 100_000 + "b").automaton()
+    assert str(PatternError("It is too large", pattern="", remedy="Repeat less.")) == "It is too large. Repeat less."

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from structured.automata import Automaton, RegularAutomaton
 from structured.automata.dfa.patterns import is_of_characters
-from structured.automata.product import EmptyProductError, complement, product
+from structured.automata.product import EmptyProductError, complement, named, product
 from structured.automata.recogniser import Recogniser
 from structured.errors import SchemaError, UnsatisfiableError
 from structured.errors.values import shown
@@ -54,7 +54,8 @@ class Restricted(Combination[T]):
 
     def _product(self, sides: Sequence[Automaton]) -> Automaton:
         try:
-            return product(sides)
+            with named(self.name):
+                return product(sides)
         except EmptyProductError:
             raise self._empty() from None
 

@@ -7,9 +7,10 @@ from typing import Any
 
 from structured.automata import Automaton, RegularAutomaton
 from structured.automata.combination import InSequence, combined
-from structured.automata.product import EmptyProductError, complement, product
+from structured.automata.product import EmptyProductError, complement, named, product
 from structured.automata.recogniser import Recogniser
 from structured.errors import SchemaError, UnsatisfiableError
+from structured.errors.arguments import MAX_COUNT
 from structured.errors.values import described, shown
 from structured.output_types.output_type import Description, OutputType
 from structured.regex import Pattern, concat, repeat, words
@@ -100,6 +101,10 @@ class Text(OutputType[str]):
 
     def automaton(self, document: str | None = None) -> Automaton:  # noqa: ARG002  the same for each document
         """Return the automaton of the texts. Raises UnsatisfiableError if there are none."""
+        with named(self.name):
+            return self._product()
+
+    def _product(self) -> Automaton:
         rules = [self._length(), *self._word_count(), *(_containing([phrase]) for phrase in self.contains)]
         rules += [complement(_containing(self.lacks))] if self.lacks else []
         needed = [rule for rule in rules if rule is not ANY_TEXT] or [ANY_TEXT]
@@ -198,9 +203,12 @@ def _range(name: str, given: object) -> tuple[int, int | None]:
     problem = f"{name} is {described(given)}"
     match given:
         case (int() | None as least, int() | None as most) if (fewest := least or 0) >= 0:
-            if most is None or most >= fewest:
+            if max(fewest, most or 0) > MAX_COUNT:
+                problem = f"{problem}: {MAX_COUNT:,} is the most that there may be"
+            elif most is None or most >= fewest:
                 return fewest, most
-            problem = f"{problem}: {fewest} is more than {most}"
+            else:
+                problem = f"{problem}: {fewest} is more than {most}"
     raise SchemaError(problem, remedy="Give the fewest and the most, such as (0, 280); None for no limit.")
 
 
