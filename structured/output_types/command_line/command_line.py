@@ -74,7 +74,7 @@ class CommandLine(OutputType[T], Generic[T]):
         if program is None:
             program = parser.prog if self._command is None else self._command.name or "program"
         arguments.text("program", program)
-        self.program: Sequence[str] = _program_words(program)
+        self.program: Sequence[str] = _program_words(str(program))
         """The words that each line begins with; the parser reads those behind them."""
         if not self.program:
             raise SchemaError("The program has no name", remedy="Give one: CommandLine(parser, program='convert').")
