@@ -100,7 +100,7 @@ def actors(plan: Plan) -> str:
     import ray
 
     lines = [
-        "| actors | s until one is ready | documents/s then | CPU s until then | CPU ms a document | MiB | its own |",
+        "| actors | s until one is ready | documents/s then | CPU s until then | CPU ms a document | MiB | Pss, MiB |",
         "|---|---|---|---|---|---|---|",
     ]
     for count in ACTORS:
