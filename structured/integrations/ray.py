@@ -18,6 +18,7 @@ from structured.errors.calling_line import warn
 from structured.errors.values import shown
 from structured.extraction.extractor import make_extractor
 from structured.extraction.options import Options, check_absent, check_evidence, checked_options, layout_of
+from structured.extraction.outcomes import Done, Outcome
 from structured.extraction.output.columns import JSON, Column, UnfitError, pyarrow
 from structured.extraction.output.records import outcome_to_json
 from structured.extraction.output.rows import Rows, record_to_parts
@@ -144,24 +145,28 @@ class ExtractingActor:
     def __call__(self, table: Any) -> Any:
         """Return a `pyarrow.Table` with the new columns. Raises what the model raises."""
         _check_columns(table.column_names, self._column, self._columns)
-        cells = [self._cells(outcome) for outcome in self._outcomes(table[self._column].to_pylist())]
+        cells = [self._cells(done) for done in self._done(table[self._column].to_pylist())]
         arrow = pyarrow()
         for name, column in self._columns.items():
             table = table.append_column(name, arrow.array([one[name] for one in cells], column.arrow))
         return table
 
-    def _outcomes(self, texts: list[Any]) -> list[Any]:
-        """Return the instance, the `Extraction` or the error of each text."""
-        task, run = self._extractor.task, self._extractor.run
-        outcome = run.outcome(((task, one) for one in texts), total=len(texts), named="the text")
+    def _done(self, texts: list[Any]) -> list[Done]:
+        """Return what becomes of each text."""
+        task, outcome = self._extractor.task, Outcome(len(texts), keeps_texts=True)
+        for _ in self._extractor.run.finished(((task, one) for one in texts), outcome, named="the text"):
+            pass
         outcome.check_stopped()
-        return outcome.all("return")
+        outcome.warn()
+        return [outcome.results[position] for position in range(len(texts))]
 
-    def _cells(self, outcome: Any) -> dict[str, Any]:
+    def _cells(self, done: Done) -> dict[str, Any]:
         """Return what the new columns have for a row."""
         output_type = self._extractor.task.output_type
         try:
-            return self._exact(outcome_to_json(output_type, outcome))
+            return self._exact(
+                outcome_to_json(output_type, done.value if done.error is None else done.error, done.text)
+            )
         except UnfitError as error:
             problem = OutputError(
                 f"The value has no exact place in its column: {error}. Bound the field, or pass columns='json'.",

@@ -19,7 +19,7 @@ from doubles import ByteTokenizer
 from hypothesis import given
 from hypothesis import strategies as st
 from package_map import HOUSE
-from pydantic import AfterValidator, BaseModel, field_validator
+from pydantic import AfterValidator, BaseModel, field_serializer, field_validator
 
 from structured import Extraction, ModelError, OptionWarning, SchemaError, StructuredError, extract_batch
 from structured.extraction.events import DocumentAccepted, Event
@@ -46,6 +46,12 @@ class Adult(Person):
         if age is not None and age < 18:
             raise ValueError("must be 18 or more")
         return age
+
+
+class Unwritable(Person):
+    @field_serializer("age")
+    def to_nothing(self, age: int | None) -> int:
+        raise RuntimeError(f"{age} is not to be written")
 
 
 class Kind(Enum):
@@ -143,6 +149,14 @@ def test_a_value_without_an_exact_place_is_an_error_of_its_row() -> None:
     plain = answer(["few", "many"], output_type, model=model, columns="json")
     assert plain["value"].to_pylist() == ["512", str(300**9)]
     assert plain["error"].to_pylist() == [None, None]
+
+
+def test_a_value_that_cannot_be_written_is_told_by_its_text() -> None:
+    """A serializer of the type's author that raises costs nothing: the row has what the model wrote."""
+    model = ScriptedModel('{"name": "Jason", "age": 25}')
+    (row,) = answer(["Jason is 25 years old."], Unwritable, model=model).to_pylist()
+    assert (json.loads(row["value"]) if isinstance(row["value"], str) else row["value"]) == {"name": "Jason", "age": 25}
+    assert row["error"] is None
 
 
 def test_evidence_says_where_values_stand() -> None:
