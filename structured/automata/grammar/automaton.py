@@ -11,7 +11,7 @@ passes through no new states of the lexer, but through new stacks as long as it 
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
 from threading import Lock
@@ -22,12 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.automata.grammar.collection import collected
+from structured.automata.grammar.exits import Exits
 from structured.automata.grammar.layout import new_machine, rests_at
 from structured.automata.grammar.lexer import Lexer
 from structured.automata.grammar.limits import LIMITS, MAX_SEARCHED, EmptyGrammarError, SearchedTooFarError
 from structured.automata.grammar.tables import Tables
-from structured.automata.grammar.token_walks import TokenWalk, beyond_each
-from structured.automata.opcodes import FAR
+from structured.automata.grammar.token_walks import FEW_NODES, TokenWalk, token_walk
 from structured.automata.protocol import DEAD, UNKNOWN, WHOLE, StringRun
 from structured.automata.regular import Limits
 from structured.errors import GrammarError
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from structured.automata.loops.grammar_machine import GrammarMachine
 
 
-MAX_TOKEN_WALKS = 2_000
-"""States of the lexer for which the tokens are sorted; 16 KB each with Llama 3's vocabulary, or some more."""
+MAX_TOKEN_WALKS = 5_000
+"""States of the lexer, with nodes of a trie, for which the tokens below are sorted."""
 
 
 class GrammarAutomaton:
@@ -69,8 +69,10 @@ class GrammarAutomaton:
         self._began = 0.0
         self._kept = 0
         self._enough = limits.bytes // 4
-        self._token_walks: dict[tuple[int, int], tuple[Trie, TokenWalk]] = {}
-        self._told = {"arrivals": 0, "tokens": 0, "states": 0, "expected": 0}
+        self._exits = Exits(self.lexer, absent)
+        self._token_walks: dict[tuple[int, int, int], tuple[Trie, TokenWalk]] = {}
+        self._node_sets: dict[bytes, int] = {}
+        self._told = {"arrivals": 0, "tokens": 0, "states": 0, "expected": 0, "exits": 0}
         self._machine: GrammarMachine = new_machine(tables, absent, self._facts())
         loops, first = _loops("grammar_states"), tables.start
         self.start = self._alone(lambda: loops.begin(self._machine, first, self.lexer.beginning))
@@ -169,12 +171,10 @@ class GrammarAutomaton:
             if not node[0]:
                 return farthest
             farthest = max(farthest, self._mark(trie, node[0], state, mask))
-        for current in self._members(state):
-            if node[0]:
-                farthest = max(farthest, self._walk_below(trie, current, node, mask))
-            else:
-                farthest = max(farthest, self._walk_from(trie, current, mask))
-        return farthest
+        number = self._node_set(node)
+        return max(
+            [farthest, *(self._walk_from(trie, current, node, number, mask) for current in self._members(state))]
+        )
 
     def _members(self, state: int) -> list[int]:
         """Return the configurations of a state; none for one within the prefix."""
@@ -188,46 +188,45 @@ class GrammarAutomaton:
         np.bitwise_or.at(mask, token_ids >> 5, np.uint32(1) << (token_ids & 31).astype(np.uint32))
         return int(self._machine.distances[state]) if len(token_ids) else 0
 
-    def _walk_from(self, trie: Trie, current: int, mask: NDArray[np.uint32]) -> int:
-        """Set the bits of the tokens that may follow a configuration."""
-        lexer, place = self._machine.configurations[current, :2].tolist()
-        walk = self._token_walk(trie, lexer, len(mask))
-        farthest = FAR if walk is None else self._walk_on(trie, walk, place, mask)
-        if farthest == FAR:
-            return self._walk_below(trie, current, np.zeros(1, dtype=np.int32), mask)
-        return farthest
+    def _walk_from(
+        self, trie: Trie, current: int, nodes: NDArray[np.int32], number: int, mask: NDArray[np.uint32]
+    ) -> int:
+        """Set the bits of the tokens below some nodes, a set of that number, that may follow a configuration.
 
-    def _walk_on(self, trie: Trie, walk: TokenWalk, place: int, mask: NDArray[np.uint32]) -> int:
-        """Set the bits of the tokens that may follow at a place; return a distance that no state after one exceeds.
-
-        FAR if some of those that stay within a token of the grammar may not follow there.
+        Returns a distance that no state after one exceeds.
         """
+        lexer, place = self._machine.configurations[current, :2].tolist()
+        walk = self._token_walk(trie, lexer, nodes, number)
+        if walk is None:
+            return self._walk_below(trie, [(current, nodes)], mask)
         loops = _loops("token_walks")
-        farthest = self._until_done(lambda: loops.farthest_within(self._machine, place, walk.targets))
-        if farthest >= FAR:
-            return FAR
-        mask |= walk.mask
-        for (terminal, rest), words, bits, nodes in walk.beyond:
-            after = self._until_done(lambda: loops.after_token(self._machine, place, terminal, rest))  # noqa: B023  now
-            if after == DEAD:
+        ends = np.empty((len(walk.arrays.tokens), 2), dtype=np.int32)
+        farthest = self._until_done(lambda: loops.walk_on(self._machine, place, walk.arrays, ends, mask))
+        few: list[tuple[int, NDArray[np.int32]]] = []
+        after_each = ends[:, 0].tolist()
+        for token, beyond, below in walk.beyond:
+            if after_each[token] == DEAD:
                 continue
-            if len(words):
-                mask[words] |= bits
-                farthest = max(farthest, int(self._machine.configurations[after, 2]))
-            if len(nodes):
-                farthest = max(farthest, self._walk_below(trie, after, nodes, mask))
-        return farthest
+            if below == FEW_NODES:
+                few.append((after_each[token], beyond))
+            else:
+                farthest = max(farthest, self._walk_from(trie, after_each[token], beyond, below, mask))
+        return max(farthest, self._walk_below(trie, few, mask)) if few else farthest
 
-    def _walk_below(self, trie: Trie, current: int, nodes: NDArray[np.int32], mask: NDArray[np.uint32]) -> int:
-        """Set the bits of the tokens below some nodes of a trie that may follow a configuration."""
+    def _walk_below(self, trie: Trie, starts: list[tuple[int, NDArray[np.int32]]], mask: NDArray[np.uint32]) -> int:
+        """Set the bits of the tokens that may follow configurations, each below its nodes, step by step."""
         loops, table = _loops("token_walks"), _loops("table")
-        arrays, path, _ = table.walk_from(trie, current)
+        nodes = np.concatenate([below for _, below in starts])
+        currents = np.repeat(
+            np.array([current for current, _ in starts], dtype=np.int32), [len(below) for _, below in starts]
+        )
+        arrays, path, _ = table.walk_from(trie, 0)
         progress = np.zeros(4, dtype=np.int32)
 
         def walk() -> int:
             nonlocal path
             while True:
-                answer: int = loops.walk_below(arrays, self._machine, current, nodes, path, mask, progress)
+                answer: int = loops.walk_below(arrays, self._machine, currents, nodes, path, mask, progress)
                 if answer != loops.MORE_FOUND:
                     return answer
                 path = np.concatenate([path, np.zeros_like(path)])
@@ -235,40 +234,44 @@ class GrammarAutomaton:
         self._until_done(walk)
         return int(progress[table.FARTHEST])
 
-    def _token_walk(self, trie: Trie, lexer: int, words: int) -> TokenWalk | None:
-        """Return what tokens do in a state of the lexer, None if there is no room for more of that."""
-        key = id(trie), lexer
+    def _token_walk(self, trie: Trie, lexer: int, nodes: NDArray[np.int32], number: int) -> TokenWalk | None:
+        """Return what tokens do below some nodes in a state of the lexer, None if there is no room for more of that."""
+        key = id(trie), lexer, number
         known = self._token_walks.get(key)
         if known is not None:
             return known[1]
         if len(self._token_walks) >= MAX_TOKEN_WALKS:
             return None
-        found = self._new_token_walk(trie, lexer, words)
+        found = self._new_token_walk(trie, lexer, nodes)
         self._token_walks[key] = trie, found  # which keeps its id from another trie
         return found
 
-    def _new_token_walk(self, trie: Trie, lexer: int, words: int) -> TokenWalk:
+    def _new_token_walk(self, trie: Trie, lexer: int, nodes: NDArray[np.int32]) -> TokenWalk:
         loops, table, machine = _loops("token_walks"), _loops("table"), _loops("grammar_machine")
-        arrays, path, progress = table.walk_from(trie, lexer)
-        mask = np.zeros(words, dtype=np.uint32)
-        nodes = np.zeros((1024, 2), dtype=np.int32)
-        reached = np.zeros(0, dtype=np.bool_)
+        arrays, path, _ = table.walk_from(trie, lexer)
+        found = np.zeros((1024, 2), dtype=np.int32)
+        progress = np.zeros(4, dtype=np.int32)
 
         def walk() -> int:
-            nonlocal nodes, reached
+            nonlocal found
             while True:
-                reached = np.pad(reached, (0, len(self.lexer.states) - len(reached)))
                 rows, arrivals = self._machine.rows, self._machine.arrivals
-                answer: int = loops.walk_lexer(arrays, rows, arrivals, path, mask, reached, nodes, progress)
+                answer: int = loops.walk_lexer(arrays, rows, arrivals, lexer, nodes, path, found, progress)
                 if answer != loops.MORE_FOUND:
                     self._machine.sizes[machine.ASKED] = path[progress[table.LEVEL], table.STATE]
                     return answer
-                nodes = np.concatenate([nodes, np.zeros_like(nodes)])
+                found = np.concatenate([found, np.zeros_like(found)])
 
         self._until_done(walk)
-        nodes = nodes[: progress[loops.FOUND]]
-        beyond = beyond_each(trie, self.lexer, nodes[:, 0], nodes[:, 1])
-        return TokenWalk(mask, np.flatnonzero(reached).astype(np.int32), tuple(beyond))
+        found = found[: progress[loops.FOUND]]
+        with self.lexer.lock:
+            walked = token_walk(trie, self.lexer, found[:, 0], found[:, 1], self._exits.of, self._node_set)
+            self._tell_states()
+        return walked
+
+    def _node_set(self, nodes: NDArray[np.int32]) -> int:
+        """Return the number of some nodes of a trie."""
+        return self._node_sets.setdefault(nodes.tobytes(), len(self._node_sets))
 
     def string_run(self, state: int, *, longest: int, special: int) -> StringRun | None:  # noqa: ARG002
         """Return None: what may follow is not known to be a string."""
@@ -325,6 +328,8 @@ class GrammarAutomaton:
         while (answer := loop()) < UNKNOWN:
             if answer == machine.NEEDS_ROW:
                 self._tell_row(int(self._machine.sizes[machine.ASKED]))
+            elif answer == machine.NEEDS_EXITS:
+                self._tell_exits(int(self._machine.sizes[machine.ASKED]))
             elif answer == machine.NEEDS_START:
                 sizes = self._machine.sizes
                 self._tell_start(int(sizes[machine.ASKED]), int(sizes[machine.ASKED_TOO]))
@@ -345,6 +350,16 @@ class GrammarAutomaton:
             self._room("rows", state + 1)
             self._tell_states()
         self._machine.rows[state] = row
+
+    def _tell_exits(self, state: int) -> None:
+        """Let the machine know the exits of a state of the lexer."""
+        with self.lexer.lock:
+            exits, is_complete = self._exits.of(state)
+            self._tell_states()
+        first = self._told["exits"]
+        self._append("exits", exits)
+        self._room("exits_of", state + 1)
+        self._machine.exits_of[state] = first, -1 if is_complete and not exits else len(exits), 0
 
     def _tell_column(self, column: int) -> None:
         """Let the machine know what is left of rules in a block whose lines begin at a column."""
@@ -386,7 +401,7 @@ class GrammarAutomaton:
         self._append("expected", expected)
         self._append("lexed", lexed, "states")
 
-    def _append(self, name: str, rows: list[tuple[int, ...]], count: str = "") -> None:
+    def _append(self, name: str, rows: Sequence[tuple[int, ...]], count: str = "") -> None:
         """Put rows behind those of an array that the machine knows."""
         told = self._told[count or name]
         self._room(name, told + len(rows))

@@ -13,6 +13,7 @@ from structured.automata.loops.grammar_machine import (
     MAX_SEARCHED,
     MORE_CONFIGURATIONS,
     MORE_HEAP,
+    NEEDS_EXITS,
     NEEDS_ROW,
     NEEDS_START,
     ROUND,
@@ -20,14 +21,25 @@ from structured.automata.loops.grammar_machine import (
     GrammarMachine,
 )
 from structured.automata.loops.jit import compiled_loop
-from structured.automata.loops.stacks import STACK, advance, is_complete, least_after
+from structured.automata.loops.stacks import STACK, advance, is_complete, least_after, least_of
 from structured.automata.opcodes import FAR
 from structured.automata.protocol import DEAD, UNKNOWN, WHOLE
 
-LEXER, PLACE, DISTANCE, LEAST, READ, BEFORE, MET, MARK = range(8)
+LEXER, PLACE, DISTANCE, LEAST, MOST, READ, BEFORE, MET, MARK = range(9)
 """The columns of a configuration: the state of the lexer and the place of the parser; the bytes of the shortest text to
-the end and a number that these are not less than, both UNKNOWN until asked for; in the search that met it last, the
-bytes read and the configuration before, and the round of that search; the last round in which it was gathered."""
+the end, a number that these are not less than and one that they are not more than, each UNKNOWN until asked for; in the
+search that met it last, the bytes read and the configuration before, and the round of that search; the last round in
+which it was gathered."""
+
+
+MAX_FOLLOWED = 64
+"""Tokens that are followed to an end before it is searched for."""
+
+NO_TOKEN = -1
+"""In place of the number of exits: no token ends behind the state."""
+
+SLACK = 2
+"""Bytes by which an exit may be longer than the shortest text, where that is not asked for."""
 
 
 @compiled_loop
@@ -56,6 +68,7 @@ def configuration(machine: GrammarMachine, lexer: int, place: int) -> int:
     machine.configurations[new, PLACE] = place
     machine.configurations[new, DISTANCE] = UNKNOWN
     machine.configurations[new, LEAST] = UNKNOWN
+    machine.configurations[new, MOST] = UNKNOWN
     machine.configurations[new, MET] = 0
     machine.configurations[new, MARK] = 0
     machine.configuration_slots[slot] = new
@@ -232,16 +245,135 @@ def spread(machine: GrammarMachine, current: int, now: int) -> int:  # noqa: C90
 
 
 @compiled_loop
-def distance_of(machine: GrammarMachine, start: int) -> int:  # noqa: C901  one loop, and what each step may lack
-    """Return the bytes of the shortest text that completes a configuration, FAR if there is none; what is full.
+def most(machine: GrammarMachine, start: int) -> int:
+    """Return a number of bytes in which a configuration can be completed, FAR if it cannot; what is full.
 
-    This is the search of `GrammarAutomaton._distance`. It begins anew where it has to ask for something.
+    It follows the exit that the parser needs least after, token by token, and searches only where that leads nowhere.
+    """
+    current = start
+    machine.configurations[start, BEFORE] = -1
+    machine.configurations[start, READ] = 0
+    for _ in range(MAX_FOLLOWED):
+        left = known_most(machine, current)
+        if left < 0 and left != UNKNOWN:
+            return left
+        if left >= FAR and current == start:
+            machine.configurations[start, MOST] = FAR
+            return FAR
+        if left >= FAR:
+            break
+        if left >= 0:
+            return remember_most(machine, current, left + int(machine.configurations[current, READ]))
+        way = best_exit(machine, current)
+        after = way if way < 0 else out_of(machine, current, way)
+        if after == DEAD:
+            break
+        if after < 0:
+            return after
+        machine.configurations[after, BEFORE] = current
+        machine.configurations[after, READ] = machine.configurations[current, READ] + machine.exits[way, 2]
+        current = after
+    found = search(machine, start)
+    if found >= 0:
+        machine.configurations[start, MOST] = found
+    return found
+
+
+@compiled_loop
+def remember_most(machine: GrammarMachine, end: int, total: int) -> int:
+    """Note for all configurations on the way to an end in how many bytes they can be completed; return the first's."""
+    current, found = end, 0
+    while current >= 0:
+        found = total - int(machine.configurations[current, READ])
+        machine.configurations[current, MOST] = found
+        current = int(machine.configurations[current, BEFORE])
+    return found
+
+
+@compiled_loop
+def out_of(machine: GrammarMachine, current: int, way: int) -> int:
+    """Return the configuration after an exit, DEAD if it cannot be taken; what is full or has to be told."""
+    after = advance(machine, int(machine.configurations[current, PLACE]), int(machine.exits[way, 0]))
+    return after if after < 0 else fresh(machine, after, int(machine.exits[way, 1]))
+
+
+@compiled_loop
+def known_most(machine: GrammarMachine, current: int) -> int:
+    """Return the bytes in which a configuration is known to be completed, UNKNOWN if they are not; what is full."""
+    if machine.configurations[current, MOST] != UNKNOWN:
+        return int(machine.configurations[current, MOST])
+    if machine.configurations[current, DISTANCE] != UNKNOWN:
+        return int(machine.configurations[current, DISTANCE])
+    ending = is_end(machine, current)
+    if ending < 0:
+        return ending
+    lexer = machine.configurations[current, LEXER]
+    is_dead = lexer < len(machine.exits_of) and machine.exits_of[lexer, 1] == NO_TOKEN
+    return 0 if ending else FAR if is_dead else UNKNOWN
+
+
+@compiled_loop
+def best_exit(machine: GrammarMachine, current: int) -> int:
+    """Return the exit after which the least is needed, with its own bytes; DEAD if none can be taken; what is full."""
+    lexer, place = int(machine.configurations[current, LEXER]), int(machine.configurations[current, PLACE])
+    if lexer >= len(machine.exits_of) or machine.exits_of[lexer, 0] == UNKNOWN:
+        machine.sizes[ASKED] = lexer
+        return NEEDS_EXITS
+    enough = least_of(machine, place)
+    if enough < 0:
+        return enough
+    found, nearest = DEAD, FAR
+    first, count = int(machine.exits_of[lexer, 0]), int(machine.exits_of[lexer, 1])
+    for turn in range(-1, count):  # that which was taken last comes first
+        way = first + (int(machine.exits_of[lexer, 2]) if turn < 0 else turn)
+        width = int(machine.exits[way, 2])
+        if count <= 0 or width >= nearest:
+            continue
+        after = advance(machine, place, int(machine.exits[way, 0]))
+        if after == DEAD:
+            continue
+        needed = after if after < 0 else least_of(machine, after)
+        if needed < 0:
+            return needed
+        if width + needed < nearest:
+            found, nearest = way, width + needed
+        if found == way and needed < enough and nearest <= enough + SLACK:  # nearer than before, and near enough
+            break
+    if found != DEAD:
+        machine.exits_of[lexer, 2] = found - first
+    return found
+
+
+@compiled_loop
+def distance_of(machine: GrammarMachine, start: int) -> int:
+    """Return the bytes of the shortest text that completes a configuration, FAR if there is none; what is full."""
+    if machine.configurations[start, DISTANCE] != UNKNOWN:
+        return int(machine.configurations[start, DISTANCE])
+    nearest = least(machine, start)
+    if nearest < 0 or machine.configurations[start, DISTANCE] != UNKNOWN:
+        return nearest
+    enough = most(machine, start)
+    if enough < 0 or machine.configurations[start, DISTANCE] != UNKNOWN:
+        return enough
+    if enough > nearest:
+        return search(machine, start)
+    machine.configurations[start, DISTANCE] = enough
+    return enough
+
+
+@compiled_loop
+def search(machine: GrammarMachine, start: int) -> int:  # noqa: C901  one loop, and what each step may lack
+    """Search for the shortest text that completes a configuration: its bytes, FAR if there is none; what is full.
+
+    This is the search of `PlainGrammarAutomaton._distance`. It begins anew where it has to ask for something, and ends
+    where nothing is left that is shorter than what is known to complete the configuration.
     """
     if machine.configurations[start, DISTANCE] != UNKNOWN:
         return int(machine.configurations[start, DISTANCE])
     nearest = least(machine, start)
     if nearest < 0 or machine.configurations[start, DISTANCE] != UNKNOWN:
         return nearest
+    enough = int(machine.configurations[start, MOST])
     machine.sizes[ROUND] += 1
     now = int(machine.sizes[ROUND])
     machine.sizes[HEAP_USED] = 0
@@ -265,6 +397,9 @@ def distance_of(machine: GrammarMachine, start: int) -> int:  # noqa: C901  one 
         if machine.configurations[current, DISTANCE] != UNKNOWN:
             remember(machine, current, total)
             return int(machine.configurations[start, DISTANCE])
+        if enough != UNKNOWN and total >= enough:
+            machine.configurations[start, DISTANCE] = enough
+            return enough
         searched += 1
         if searched > machine.facts[MAX_SEARCHED]:
             return TOO_FAR

@@ -26,12 +26,14 @@ DONE = 0
     NEEDS_ROW,
     NEEDS_START,
     NEEDS_COLUMN,
+    NEEDS_EXITS,
     TOO_FAR,
     MORE_FOUND,
-) = range(-3, -15, -1)
+) = range(-3, -16, -1)
 """What every loop answers that cannot go on: which array is full, what it must be told of the lexer (for the state in
-`sizes[ASKED]`, or the context there and the rest in `sizes[ASKED_TOO]`) or of the blanks before a line (for the column
-in `sizes[ASKED]`), that a search passed through too much, or that a walk has no room for what it finds."""
+`sizes[ASKED]`, its row or its exits; or for the context there and the rest in `sizes[ASKED_TOO]`) or of the blanks
+before a line (for the column in `sizes[ASKED]`), that a search passed through too much, or that a walk has no room for
+what it finds."""
 
 GROWING = {
     MORE_STACKS: ("stacks",),
@@ -77,7 +79,9 @@ class GrammarMachine(NamedTuple):
 
     `rows[lexer state]` are arrivals for each byte, UNKNOWN in all if they have not been asked for; `arrivals` are
     `state, first token, tokens`, `tokens` are `terminal, rest`, `starts[context, rest]` lexer states. `lexed` are
-    `first expected, how many, 1 if the text may end, the column of a line end`, `expected` are `terminal, width`.
+    `first expected, how many, 1 if the text may end, the column of a line end`, `expected` are `terminal, width`;
+    `exits` are `terminal, rest, width`, some ways out of a token, and `exits_of[lexer state]` are `first exit, how
+    many, which was taken last`, how many being -1 where no token ends, all UNKNOWN if they have not been asked for.
 
     `actions[parser state, symbol]` is one more than the state to shift to, or minus one more than the rule that ends,
     or 0. `rules` are `origin, size`, `items` are `origin, read, blocks that the rest closes`, `kernels` are
@@ -91,6 +95,8 @@ class GrammarMachine(NamedTuple):
     starts: Rows
     lexed: Rows
     expected: Rows
+    exits: Rows
+    exits_of: Rows
     actions: Rows
     rules: Rows
     items: Rows

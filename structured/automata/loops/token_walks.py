@@ -3,18 +3,13 @@
 Which tokens stay within one token of the grammar is the same for every stack, and so is where others leave it.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
-from structured.automata.loops.configurations import (
-    DISTANCE,
-    arrival_of,
-    configuration,
-    distance_of,
-    fresh,
-    landed,
-)
+from structured.automata.loops.configurations import MOST, arrival_of, configuration, fresh, landed, most
 from structured.automata.loops.grammar_machine import DONE, MORE_FOUND, NEEDS_ROW, GrammarMachine
-from structured.automata.loops.jit import Flags, Ints, Rows, Words, compiled_entry, compiled_loop
+from structured.automata.loops.jit import Ints, Rows, Words, compiled_entry, compiled_loop
 from structured.automata.loops.machine import TrieArrays
 from structured.automata.loops.stacks import advance
 from structured.automata.loops.table import END, FARTHEST, LEVEL, NEXT, STATE
@@ -29,25 +24,55 @@ WHICH, IS_BEGUN = 2, 3
 """What `walk_below` writes down besides: which node it is at, and whether that walk has begun."""
 
 
+class WalkArrays(NamedTuple):
+    """What the tokens of a vocabulary do in a state of the lexer; see `grammar/token_walks.py`.
+
+    `tokens` are `terminal, rest` of the tokens of the grammar that may end; `targets` the states of the lexer in which
+    tokens of the vocabulary end within one. `exits` are `which of the tokens, bytes to its end`, those of target i from
+    `first_exit[i]` on, and `is_complete[i]` says that there are no others. From `first_word[i]` on are the words of a
+    mask, and their bits, for what ends at token i or, behind those of tokens, in target i.
+    """
+
+    tokens: Rows
+    targets: Ints
+    first_exit: Ints
+    exits: Rows
+    is_complete: Ints
+    first_word: Ints
+    words: Ints
+    bits: Words
+
+
 @compiled_entry
 def walk_lexer(
     trie: TrieArrays,
     rows: Rows,
     arrivals: Rows,
+    start: int,
+    nodes: Ints,
     path: Rows,
-    mask: Words,
-    reached: Flags,
     found: Rows,
     progress: Ints,
 ) -> int:
-    """Walk a trie along the lexer: set the bits of the tokens that stay within one of the grammar, and mark the states.
+    """Walk a trie along the lexer, from a state of it below some nodes.
 
-    Where a token of the grammar may end, the node and the arrival are noted in `found`. Returns NEEDS_ROW where the row
-    of the state at `path[progress[LEVEL]]` is not known.
+    Each node where a token of the vocabulary stays within one of the grammar, or one of the grammar may end, is noted
+    in `found`, with the arrival. Returns NEEDS_ROW where the row of the state at `path[progress[LEVEL]]` is not known.
     """
     level = int(progress[LEVEL])
+    if not progress[IS_BEGUN]:
+        path[0, NEXT] = 0
+        path[0, END] = 0
+        progress[IS_BEGUN] = 1
     state, node, end = int(path[level, STATE]), int(path[level, NEXT]), int(path[level, END])
-    while level > 0 or node < end:
+    while level > 0 or node < end or progress[WHICH] < len(nodes):
+        if level == 0 and node == end:
+            root = nodes[progress[WHICH]]
+            progress[WHICH] += 1
+            state, node, end = start, int(trie.first[root]), int(trie.first[root + 1])
+            path[0, STATE] = state
+            path[0, END] = end
+            continue
         if node == end:
             level -= 1
             state, node, end = int(path[level, STATE]), int(path[level, NEXT]), int(path[level, END])
@@ -59,18 +84,14 @@ def walk_lexer(
         arrival = int(rows[state, trie.byte[node]])
         child = node
         node += 1
-        if arrivals[arrival, 2] > 0:
+        target = int(arrivals[arrival, 0])
+        ends_within = target != DEAD and trie.token_start[child] < trie.token_start[child + 1]
+        if ends_within or arrivals[arrival, 2] > 0:
             found[progress[FOUND], 0] = child
             found[progress[FOUND], 1] = arrival
             progress[FOUND] += 1
-        target = int(arrivals[arrival, 0])
         if target == DEAD:
             continue
-        if trie.token_start[child] < trie.token_start[child + 1]:
-            reached[target] = True
-            for position in range(trie.token_start[child], trie.token_start[child + 1]):
-                token_id = trie.token_ids[position]
-                mask[token_id >> 5] |= np.uint32(1) << np.uint32(token_id & 31)
         if trie.first[child] < trie.first[child + 1]:
             path[level, NEXT] = node
             level += 1
@@ -81,6 +102,13 @@ def walk_lexer(
 
 
 @compiled_loop
+def most_of(machine: GrammarMachine, current: int) -> int:
+    """Return a number of bytes in which a configuration can be completed, FAR if it cannot; what is full."""
+    known = int(machine.configurations[current, MOST])
+    return most(machine, current) if known == UNKNOWN else known
+
+
+@compiled_loop
 def step_into(trie: TrieArrays, machine: GrammarMachine, current: int, node: int) -> int:
     """Make sure that all is known of what the byte of a node leads to; say what is full or has to be told."""
     arrival = arrival_of(machine, current, int(trie.byte[node]))
@@ -88,9 +116,9 @@ def step_into(trie: TrieArrays, machine: GrammarMachine, current: int, node: int
         return arrival
     for way in range(1 + int(machine.arrivals[arrival, 2])):
         after = landed(machine, current, arrival, way)
-        distance = after if after < 0 else distance_of(machine, after)
-        if distance < DEAD:
-            return distance
+        left = after if after < 0 else most_of(machine, after)
+        if left < DEAD:
+            return left
     return arrival
 
 
@@ -115,10 +143,10 @@ def walk_configurations(trie: TrieArrays, machine: GrammarMachine, path: Rows, m
         path[level, NEXT] = node + 1
         for way in range(1 + int(machine.arrivals[arrival, 2]) if arrival >= 0 else 0):
             after = landed(machine, current, arrival, way)
-            if after == DEAD or machine.configurations[after, DISTANCE] >= FAR:
+            if after == DEAD or machine.configurations[after, MOST] >= FAR:
                 continue
             if trie.token_start[node] < trie.token_start[node + 1]:
-                progress[FARTHEST] = max(int(progress[FARTHEST]), int(machine.configurations[after, DISTANCE]))
+                progress[FARTHEST] = max(int(progress[FARTHEST]), int(machine.configurations[after, MOST]))
                 for position in range(trie.token_start[node], trie.token_start[node + 1]):
                     token_id = trie.token_ids[position]
                     mask[token_id >> 5] |= np.uint32(1) << np.uint32(token_id & 31)
@@ -132,13 +160,13 @@ def walk_configurations(trie: TrieArrays, machine: GrammarMachine, path: Rows, m
 
 @compiled_entry
 def walk_below(
-    trie: TrieArrays, machine: GrammarMachine, current: int, nodes: Ints, path: Rows, mask: Words, progress: Ints
+    trie: TrieArrays, machine: GrammarMachine, currents: Ints, nodes: Ints, path: Rows, mask: Words, progress: Ints
 ) -> int:
-    """Walk what is below some nodes of a trie, from one configuration; say what is full or has to be told."""
+    """Walk what is below some nodes of a trie, each from its configuration; say what is full or has to be told."""
     while progress[WHICH] < len(nodes):
         if not progress[IS_BEGUN]:
             node = nodes[progress[WHICH]]
-            path[0, STATE] = current
+            path[0, STATE] = currents[progress[WHICH]]
             path[0, NEXT] = trie.first[node]
             path[0, END] = trie.first[node + 1]
             progress[LEVEL] = 0
@@ -151,28 +179,41 @@ def walk_below(
     return DONE
 
 
-@compiled_entry
-def farthest_within(machine: GrammarMachine, place: int, targets: Ints) -> int:
-    """Return the greatest distance of some states of the lexer at a place, FAR if one leads nowhere; what is full."""
-    farthest = 0
-    for position in range(len(targets)):
-        current = configuration(machine, int(targets[position]), place)
-        distance = current if current < 0 else distance_of(machine, current)
-        if distance < 0:
-            return distance
-        farthest = max(farthest, distance)
-    return min(farthest, FAR)
+@compiled_loop
+def allowed(walk: WalkArrays, which: int, left: int, mask: Words) -> int:
+    """Set the bits of the tokens that end somewhere, unless that leads nowhere; return the bytes left, if any."""
+    if left >= FAR or walk.first_word[which] == walk.first_word[which + 1]:
+        return 0
+    for position in range(walk.first_word[which], walk.first_word[which + 1]):
+        mask[walk.words[position]] |= walk.bits[position]
+    return left
 
 
 @compiled_entry
-def after_token(machine: GrammarMachine, place: int, terminal: int, rest: int) -> int:
-    """Return the configuration after a token at a place, DEAD if it cannot stand there.
+def walk_on(machine: GrammarMachine, place: int, walk: WalkArrays, ends: Rows, mask: Words) -> int:
+    """Set the bits of the tokens of a walk that may follow at a place.
 
-    What is full or has to be told, else.
+    Returns a distance that no state after one exceeds; what is full or has to be told. `ends` are, for each token of
+    the grammar that may end, the configuration after it, DEAD if it cannot stand there, and the bytes to the end.
     """
-    after = advance(machine, place, terminal)
-    current = after if after < 0 else fresh(machine, after, rest)
-    distance = current if current < 0 else distance_of(machine, current)
-    if distance < 0:
-        return distance
-    return DEAD if distance >= FAR else current
+    farthest = 0
+    for end in range(len(walk.tokens)):
+        after = advance(machine, place, int(walk.tokens[end, 0]))
+        after = after if after < 0 else fresh(machine, after, int(walk.tokens[end, 1]))
+        left = FAR if after == DEAD else after if after < 0 else most_of(machine, after)
+        if left < 0:
+            return left
+        ends[end, 0] = DEAD if left >= FAR else after
+        ends[end, 1] = left
+        farthest = max(farthest, allowed(walk, end, left, mask))
+    for position in range(len(walk.targets)):
+        left = FAR
+        for way in range(walk.first_exit[position], walk.first_exit[position + 1]):
+            left = min(left, int(walk.exits[way, 1] + ends[walk.exits[way, 0], 1]))
+        if left >= FAR and not walk.is_complete[position]:
+            current = configuration(machine, int(walk.targets[position]), place)
+            left = current if current < 0 else most_of(machine, current)
+            if left < 0:
+                return left
+        farthest = max(farthest, allowed(walk, len(walk.tokens) + position, left, mask))
+    return farthest
