@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Self, cast
 
-from structured.automata.protocol import accepts_text
 from structured.decoding.requests import Generation
 from structured.decoding.strategy import Search
 from structured.errors import Attempt
 from structured.extraction.documents.content import on_pages
+from structured.extraction.guided_task import GuidedItem, Repair
 from structured.extraction.long_documents import LongDocument
 from structured.extraction.options import RETRIES, Options, Repairs
 from structured.extraction.repair import explanation, rejected_places, repair
-from structured.extraction.task import Answer, Item, Repair
+from structured.extraction.task import Answer, Item
 from structured.output_types.evidence import Evidence
 from structured.output_types.extraction import Extraction
 from structured.output_types.paths import path_to_steps
@@ -54,7 +54,8 @@ class Acceptance:
         if item.uncertain is not None:
             return self._surer(item, item.uncertain, answer)
         if answer is None:
-            item.repair = self._repair_of_rejected(item, candidates[0])
+            if isinstance(item, GuidedItem):
+                item.repair = self._repair_of_rejected(item, candidates[0])
         elif self._is_repaired_for_confidence(item, answer):
             return None
         return answer
@@ -86,7 +87,7 @@ class Acceptance:
         for generation in candidates:
             if generation.text in rejected:  # particles are often copies
                 continue
-            answer = self._read(item, generation.text)
+            answer = self._read(item, generation)
             if isinstance(answer, Attempt):
                 item.attempts.append(answer)
                 rejected.add(generation.text)
@@ -106,9 +107,8 @@ class Acceptance:
         answer = Answer(text, value, [generation for generation, _ in valid])
         if not (item.task.evidence or self.repair_below or isinstance(value, Stated) or item.part is not None):
             return answer
-        kept = None if item.repair is None else item.repair.kept
         drawn = candidates if self.search.is_sampled_often else answer.generations  # beams differ, and agree on nothing
-        return answer._replace(evidence=evidence(item.task.output_type, item.document, text, drawn, kept))
+        return answer._replace(evidence=evidence(item.task.output_type, item.document, text, drawn, item.kept))
 
     def _calibrated(self, found: Mapping[str, Evidence]) -> Mapping[str, Evidence]:
         """Return evidence with calibrated confidences, if there is a calibration."""
@@ -118,21 +118,21 @@ class Acceptance:
         return found if self.calibration is None else found.calibrated(self.calibration.apply)
 
     @staticmethod
-    def _read(item: Item, text: str) -> Any:
+    def _read(item: Item, generation: Generation) -> Any:
         """Return what an answer says, or why it is rejected."""
-        if item.repair is not None and not accepts_text(item.index.automaton, text):
-            return Attempt(text, ValueError("What was written again does not fit what was kept of the answer."))
-        return read_answer(item.task.output_type, text)
+        fault = item.fault(generation)
+        if fault is not None:
+            return Attempt(generation.text, ValueError(fault))
+        return read_answer(item.task.output_type, generation.text)
 
-    def _repair_of_rejected(self, item: Item, generation: Generation) -> Repair | None:
+    def _repair_of_rejected(self, item: GuidedItem, generation: Generation) -> Repair | None:
         """Return what is kept of an answer that validators reject; None if all of it is to be written again."""
         rejected = next((one for one in reversed(item.attempts) if one.text == generation.text), None)
         if self.repairs == "whole" or rejected is None or item.task.output_type.root is None:
             return None
         places = rejected_places(rejected.error, rejected.text)
         told = explanation(rejected) if self.repairs == "told" else ""
-        kept = None if item.repair is None else item.repair.kept
-        before = sureness(item.task.output_type, generation, kept)
+        before = sureness(item.task.output_type, generation, item.kept)
         return repair(item, generation.text, places, before, told)
 
     def _is_repaired_for_confidence(self, item: Item, answer: Answer) -> bool:
@@ -142,7 +142,7 @@ class Acceptance:
             for path, one in self._calibrated(answer.evidence).items()
             if one.confidence is not None and one.confidence < self.repair_below
         ]
-        if not below or not self.retries or item.attempts:
+        if not below or not self.retries or item.attempts or not isinstance(item, GuidedItem):
             return False
         before = {path: Sureness(one.confidence, one.agreement) for path, one in answer.evidence.items()}
         item.repair = repair(item, answer.text, below, before)
@@ -152,12 +152,12 @@ class Acceptance:
     @staticmethod
     def _surer(item: Item, before: Answer, after: Answer | None) -> Answer:
         """Return that of two answers of which the model is surer where they may differ."""
-        if after is None or item.repair is None:
+        kept = item.kept
+        if after is None or kept is None:
             return before
 
         def least(answer: Answer) -> float:
             known = (one.confidence for path, one in answer.evidence.items() if kept.is_open(path_to_steps(path)))
             return min((confidence for confidence in known if confidence is not None), default=0.0)
 
-        kept = item.repair.kept
         return max(before, after, key=least)

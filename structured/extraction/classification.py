@@ -20,8 +20,9 @@ from structured.errors import Attempt, GenerationError, ModelError, PromptError,
 from structured.errors.values import shown
 from structured.extraction.conversation import TextOrChat
 from structured.extraction.extractor import make_extractor
+from structured.extraction.guided_task import GuidedItem
 from structured.extraction.options import Options, checked_options
-from structured.extraction.task import Item
+from structured.extraction.task import Given
 from structured.models import LanguageModel, calls
 from structured.output_types.output_type import OutputType
 from structured.results.answers import read_answer
@@ -91,7 +92,7 @@ def classify(output_type: object, text: TextOrChat, **options: Unpack[Options]) 
     if extractor.task.evidence:
         remedy = "Classify by the type inside; one that allows None says when nothing is stated."
         raise SchemaError("An Extraction is a result, and has no probability", remedy=remedy)
-    item = extractor.task.item(0, text, named="the text")
+    item = extractor.task.prepared(Given.read(0, text, "the text"))
     name, index = extractor.task.output_type.name, item.index
     texts = list(_texts(index.automaton, name))
     read = [read_answer(extractor.task.output_type, one) for one in texts]
@@ -141,7 +142,7 @@ def _texts(automaton: Automaton, name: str) -> Iterator[str]:
             )
 
 
-def _log_probabilities(model: LanguageModel, item: Item, texts: Sequence[str]) -> NDArray[np.float64]:
+def _log_probabilities(model: LanguageModel, item: GuidedItem, texts: Sequence[str]) -> NDArray[np.float64]:
     """Return the log-probability that a model gives to each text as the answer, shape (texts,)."""
     spelled = [item.index.spelled_tokens(item.healed.begun + text.encode()) for text in texts]
     longest, left = max(map(len, spelled)), item.guide.tokens_left

@@ -20,6 +20,7 @@ from structured.extraction.documents.document import (
     count_of,
     each_document,
 )
+from structured.extraction.guided_task import GuidedTask
 from structured.extraction.idle_options import warn_of_stream, warn_of_types
 from structured.extraction.options import (
     MAX_TOKENS,
@@ -37,7 +38,7 @@ from structured.extraction.output.batch import BatchSummary, Output, write_batch
 from structured.extraction.output.journal import Resume
 from structured.extraction.run import Run
 from structured.extraction.stream import Stream
-from structured.extraction.task import Task
+from structured.extraction.task import Given, Task
 from structured.models import load_model
 from structured.output_types.extraction import Extraction
 from structured.output_types.functions.call import Call, Function
@@ -141,7 +142,7 @@ class Extractor(Generic[T]):
         ]
         description = description_of(wanted)
         model = load_model(options.get("model"))
-        self.task = Task(
+        self.task = GuidedTask(
             wanted,
             model,
             description,
@@ -374,7 +375,7 @@ class Extractor(Generic[T]):
         warn_of_types([self.task])
         warn_of_stream(self.task.options)
         run = self.run.once
-        item = self.task.item(0, text, named="the text")
+        item = self.task.prepared(Given.read(0, text, "the text"))
         request = self.task.request(item, run.search.sampler, 0, item.beginning)
 
         def read(generation: Generation) -> T:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Self
 from structured.errors import Attempt, NotStatedError, PromptError
 from structured.extraction.documents.chunks import Chunk, Count, chunks
 from structured.extraction.documents.document import DocumentLike
+from structured.extraction.guided_task import GuidedTask
 from structured.extraction.options import Options
 from structured.extraction.task import Answer, Given, Item, Part, Task
 from structured.models import calls
@@ -59,7 +60,7 @@ def prepare(
 ) -> "Item | LongDocument":
     """Return a document, prepared: as it is, or in chunks if it is too long. Raises PromptError or BudgetError."""
     given = Given.read(position, document, named)
-    if task.output_type.root is None or given.conversation.earlier:
+    if not isinstance(task, GuidedTask) or task.output_type.root is None or given.conversation.earlier:
         return task.prepared(given)
     room = _room(task, given)
     limits = [] if splitting.chunk_tokens is None else [splitting.chunk_tokens]
@@ -78,7 +79,7 @@ def prepare(
     return LongDocument(task, given, splitting, count, tokens)
 
 
-def _room(task: Task, given: Given) -> int | None:
+def _room(task: GuidedTask, given: Given) -> int | None:
     """Return how many tokens a text and its answer may take together; None if there is no limit."""
     if task.model.context_length is None:
         return None
@@ -90,7 +91,7 @@ def _room(task: Task, given: Given) -> int | None:
 class _TokenCount:
     """Counts the tokens of a text, without those that stand around each prompt."""
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: GuidedTask) -> None:
         self._model = task.model
         self._around = len(calls.encode(self._model, "a")) - 1
 
@@ -110,7 +111,7 @@ class _PartOfPass(NamedTuple):
 class LongDocument:
     """A document on the way to its answer, in chunks."""
 
-    task: Task
+    task: GuidedTask
     given: Given
     splitting: Splitting
     count: Count

@@ -109,16 +109,15 @@ class Outcome:
         """Count what was written in an attempt."""
         self.tokens += sum(len(one.token_ids) for one in candidates)
         if self._listeners:
-            repair = item.repair
-            paths = () if repair is None else sorted(steps_to_path(steps) for steps in repair.kept.places)
-            prompt = (item.healed if repair is None else repair.healed).prompt
+            kept = item.kept
+            paths = () if kept is None else sorted(steps_to_path(steps) for steps in kept.places)
             self._listeners.tell(
                 AttemptWritten(
                     item.position,
                     attempt,
                     tuple(candidates),
                     tuple(paths),
-                    len(prompt),
+                    item.prompt_tokens,
                     item.document,
                     None if item.part is None else item.part.chunk.body,
                     batch=self._listeners.batch,

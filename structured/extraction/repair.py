@@ -13,14 +13,14 @@ from pydantic import ValidationError
 from structured.automata.protocol import accepts_text
 from structured.errors import Attempt, BudgetError, PatternError, PromptError, SchemaError
 from structured.errors.values import message
-from structured.extraction.task import Item, Repair
+from structured.extraction.guided_task import GuidedItem, Repair
 from structured.output_types.paths import Steps, steps_to_path
 from structured.output_types.rewriting import rewriting
 from structured.results.evidence import Before, Kept
 from structured.results.leaves import spans
 
 
-def repair(item: Item, text: str, places: Collection[Steps], before: Before, told: str = "") -> Repair | None:
+def repair(item: GuidedItem, text: str, places: Collection[Steps], before: Before, told: str = "") -> Repair | None:
     """Return how the answer to an item is repaired at some places; None if it cannot be.
 
     `before` is how sure the model was of each value of the answer. It is `told` what was wrong, if anything.

@@ -3,7 +3,7 @@
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from typing import Self
+from typing import Self, TypeGuard
 
 from structured.automata import AUTOMATON_ERRORS
 from structured.decoding.generate import DEFAULT_BATCH_SIZE
@@ -14,12 +14,13 @@ from structured.extraction import windows
 from structured.extraction.acceptance import Acceptance
 from structured.extraction.documents.document import DocumentLike
 from structured.extraction.events import Listener
+from structured.extraction.guided_task import GuidedItem, common_beginning
 from structured.extraction.idle_options import warn_of_search
 from structured.extraction.long_documents import LongDocument, Splitting
 from structured.extraction.options import Options, search_of
 from structured.extraction.outcomes import Outcome
 from structured.extraction.progress import showing
-from structured.extraction.task import Answer, Item, Task, common_beginning
+from structured.extraction.task import Answer, Item, Task
 from structured.index.compile import save_learned
 from structured.results.answers import read_answer
 from structured.results.merging import Merged
@@ -110,13 +111,13 @@ class Run:
 
         Where an automaton fails that others may have worn out, the item is tried again alone.
         """
-        crowded: list[Item] = []
+        crowded: list[GuidedItem] = []
         yield from self._attempts(items, outcome, crowded)
         for item in crowded:
             item.renew()
             yield from self._attempts([item], outcome, [])
 
-    def _attempts(self, items: list[Item], outcome: Outcome, crowded: list[Item]) -> Iterator[Item]:
+    def _attempts(self, items: list[Item], outcome: Outcome, crowded: list[GuidedItem]) -> Iterator[Item]:
         """Generate answers until there is one for each item, or no attempt is left, or the model fails.
 
         Yields each item that is done. One that others may have left no room goes to `crowded`.
@@ -125,7 +126,7 @@ class Run:
         for attempt in range(self.acceptance.retries + 1):
             for item in pending:
                 if attempt == self.acceptance.retries and item.uncertain is None:
-                    item.repair = None  # the last attempt is at the whole answer
+                    item.start_over()  # the last attempt is at the whole answer
             for item, candidates in self._candidates(list(pending), attempt, outcome):
                 if isinstance(candidates, StructuredError):
                     del pending[item]
@@ -178,7 +179,8 @@ class Run:
     def save(self, items: Iterable[Item]) -> None:
         """Save what was learned while some items were answered."""
         if self.cache:
-            for index in {index for item in items for index in (item.index, item.guide.index)}:
+            guided = [item for item in items if isinstance(item, GuidedItem)]
+            for index in {index for item in guided for index in (item.index, item.guide.index)}:
                 save_learned(index)
 
     def _candidates(
@@ -188,19 +190,26 @@ class Run:
         if outcome.stopped is not None or not items:
             return
         search = self.search.for_retries if attempt else self.search
-        shared = common_beginning([*{item.beginning for item in items}])
-        requests = [item.task.request(item, search.sampler, attempt, shared) for item in items]
         try:
-            for place, candidates in search.candidates(
-                items[0].task.model,
-                requests,
-                batch_size=self.batch_size,
-                batch_tokens=self.batch_tokens,
-                jump_forward=self.jump_forward,
-            ):
+            for place, candidates in self._written(search, items, attempt):
                 yield items[place], candidates
         except Exception as error:  # noqa: BLE001  a model of the user's own raises what it likes
             outcome.stopped = error
+
+    def _written(
+        self, search: Search, items: list[Item], attempt: int
+    ) -> Iterator[tuple[int, list[Generation] | StructuredError]]:
+        """Yield the candidates for each item, with its place: all are asked of the same model."""
+        guided = [item for item in items if isinstance(item, GuidedItem)]
+        shared = common_beginning([*{item.beginning for item in guided}])
+        requests = [item.task.request(item, search.sampler, attempt, shared) for item in guided]
+        return search.candidates(
+            guided[0].task.model,
+            requests,
+            batch_size=self.batch_size,
+            batch_tokens=self.batch_tokens,
+            jump_forward=self.jump_forward,
+        )
 
     def accept(self, item: Item, candidates: list[Generation], outcome: Outcome, attempt: int = 0) -> bool:
         """Take the answer of an item, and tell whether there is one among the candidates."""
@@ -256,9 +265,11 @@ def _next_part(document: LongDocument, outcome: Outcome) -> Item | None:
         return None
 
 
-def _is_crowded(item: Item, error: StructuredError) -> bool:
+def _is_crowded(item: Item, error: StructuredError) -> TypeGuard[GuidedItem]:
     """Tell whether an item failed in an automaton that texts before it may have worn out."""
-    return isinstance(error, AUTOMATON_ERRORS) and item.guide.index.is_worn and not item.is_renewed
+    if not (isinstance(item, GuidedItem) and isinstance(error, AUTOMATON_ERRORS)):
+        return False
+    return item.guide.index.is_worn and not item.is_renewed
 
 
 def _fail(item: Item, error: StructuredError, outcome: Outcome) -> None:

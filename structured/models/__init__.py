@@ -2,7 +2,7 @@
 
 from structured.models.function import FunctionModel
 from structured.models.load import PACKAGED_MODEL, ModelSource, load_model
-from structured.models.protocol import DecodingBatch, LanguageModel, Logits
+from structured.models.protocol import DecodingBatch, LanguageModel, Logits, Model
 from structured.models.scripted import ByteTokenizer, ScriptedModel
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "FunctionModel",
     "LanguageModel",
     "Logits",
+    "Model",
     "ModelSource",
     "ScriptedModel",
     "load_model",

@@ -72,17 +72,22 @@ class DecodingBatch(ABC):
         raise NotImplementedError
 
 
-class LanguageModel(ABC):
-    """A causal language model and its tokenizer."""
+class Model(ABC):
+    """What writes answers: a language model in this process, or a server that has one."""
 
     name: str
     """What to call the model in messages."""
+    context_length: int | None = None
+    """The most tokens that prompt and answer may have together; None where there is no limit, or it is unknown."""
+    has_chat_template: bool = False
+    """Whether prompts are chat messages rather than plain text."""
+
+
+class LanguageModel(Model):
+    """A causal language model and its tokenizer."""
+
     vocabulary: Vocabulary
     """The bytes of its tokens."""
-    context_length: int | None = None
-    """The most tokens that prompt and answer may have together; None where there is no limit."""
-    has_chat_template: bool = False
-    """Whether prompts are chat messages rather than plain text; `encode` takes them then."""
     can_roll_back: bool = False
     """Whether its batches can forget their last tokens, so that probable ones can be read ahead (speculation)."""
     pass_cost: float = 96.0

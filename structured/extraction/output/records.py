@@ -24,6 +24,7 @@ from structured.extraction.documents.document import Document
 from structured.extraction.options import Options
 from structured.extraction.outcomes import BatchResult
 from structured.extraction.task import Task
+from structured.models import LanguageModel
 from structured.output_types.extraction import Extraction
 from structured.output_types.optional_fields import Absent
 from structured.output_types.output_type import OutputType
@@ -64,11 +65,11 @@ def made_by(task: Task, options: Options, absent: Absent | None) -> dict[str, An
         "absent": absent,
         "evidence": task.evidence or None,
     }
-    prompt = task.prompt(Conversation(""))
+    prompt, model = task.prompt(Conversation("")), task.model
     return {
         "type": task.output_type.digest[:16],
-        "model": task.model.name,
-        "vocabulary": task.model.vocabulary.fingerprint.hex()[:16],
+        "model": model.name,
+        "vocabulary": model.vocabulary.fingerprint.hex()[:16] if isinstance(model, LanguageModel) else None,
         "prompt": _short_digest(json.dumps(prompt, ensure_ascii=False)),
         "options": {name: _shortened(name, value) for name, value in sorted(given.items()) if value is not None},
     }

@@ -14,8 +14,8 @@ from structured.errors import StructuredError
 from structured.extraction.conversation import Conversation, TextOrChat
 from structured.extraction.events import AttemptWritten
 from structured.extraction.extractor import Extractor
+from structured.extraction.guided_task import GuidedTask
 from structured.extraction.options import Options
-from structured.extraction.task import Task
 from structured.integrations.server.answers import Written
 from structured.integrations.server.metrics import Metrics
 from structured.integrations.server.request_errors import RequestError
@@ -158,11 +158,11 @@ class Question:
         if not self.is_free:
             return self.extractor
         extractor = copy.copy(self.extractor)
-        extractor.task = _Verbatim(**{one.name: getattr(extractor.task, one.name) for one in fields(Task)})
+        extractor.task = _Verbatim(**{one.name: getattr(extractor.task, one.name) for one in fields(GuidedTask)})
         return extractor
 
 
-class _Verbatim(Task):
+class _Verbatim(GuidedTask):
     """A task whose prompt is what was sent."""
 
     def prompt(self, conversation: Conversation) -> str | list[dict[str, str]]:

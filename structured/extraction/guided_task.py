@@ -1,0 +1,196 @@
+"""Tasks for language models: what may be written is an index over the model's vocabulary, and each text has a guide."""
+
+import functools
+import itertools
+import operator
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from structured.automata import Automaton
+from structured.automata.protocol import accepts_text
+from structured.decoding.reasoning import thinking_index
+from structured.decoding.requests import Generation, Request
+from structured.decoding.sampling import Sampler
+from structured.decoding.token_healing import Healed, begun_index, heal
+from structured.errors import PromptError
+from structured.extraction.conversation import Conversation
+from structured.extraction.task import Given, Item, Task
+from structured.index.compile import CompiledType, compiled_type
+from structured.index.guide import Guide
+from structured.index.index import Index
+from structured.models import LanguageModel, calls
+from structured.results.evidence import Kept
+
+
+@dataclass(frozen=True, eq=False)
+class GuidedTask(Task):
+    """A task for a language model, which is guided while it writes."""
+
+    model: LanguageModel
+
+    def prepared(self, given: Given) -> "GuidedItem":
+        """Return what was read of a document, prepared. Raises as `item`."""
+        position, conversation, named, is_single, _ = given
+        try:
+            token_ids = calls.encode(self.model, self.prompt(conversation))
+        except PromptError as error:
+            if is_single:
+                raise
+            raise PromptError(f"{named[0].upper()}{named[1:]}: {error}") from error.__cause__
+        max_tokens, context = self.max_tokens, self.model.context_length
+        if context is not None:
+            thinking = 0 if self.thinking is None else self.thinking.max_tokens
+            max_tokens = min(max_tokens, context - len(token_ids) - thinking)
+            if max_tokens <= 0:
+                raise PromptError(
+                    f"The prompt for {named} takes {len(token_ids)} tokens"
+                    f"{f', thinking up to {thinking}' if thinking else ''}, and the context of {self.model.name} has "
+                    f"{context}. Shorten or split the text, or use a model with a longer context."
+                )
+        index = self.index(conversation.document)
+        _ = Guide(index, max_tokens=max_tokens)  # raises BudgetError before the model runs
+        _ = self._thinking_guide  # and so does this
+        healed = self._healed(token_ids, index)
+        guide = self.guide(index, healed, max_tokens)
+        return GuidedItem(
+            self, position, conversation, max_tokens, is_single, given.pages, index=index, healed=healed, guide=guide
+        )
+
+    def healed(self, conversation: Conversation, index: Index) -> Healed:
+        """Return the prompt for a conversation, healed for the answers of an index."""
+        return self._healed(calls.encode(self.model, self.prompt(conversation)), index)
+
+    def _healed(self, token_ids: list[int], index: Index) -> Healed:
+        if self.thinking is None and not self.model.has_chat_template:
+            return heal(token_ids, index)
+        return Healed(token_ids)
+
+    @staticmethod
+    def guide(index: Index, healed: Healed, max_tokens: int) -> Guide:
+        """Return the start of an answer; what the prompt was healed of is no part of the budget."""
+        if not healed.begun:
+            return Guide(index, max_tokens=max_tokens)
+        return Guide(begun_index(index, healed.begun), max_tokens=max_tokens + healed.taken_back)
+
+    def request(self, item: "GuidedItem", sampler: Sampler, attempt: int, shared: Sequence[int]) -> Request:
+        """Return what is to be written for a document; the prompts of the batch mostly begin with `shared` tokens.
+
+        Not all do: a document's first characters may be of one token with what stands before them.
+        """
+        healed, guide = (item.healed, item.guide) if item.repair is None else (item.repair.healed, item.repair.guide)
+        return Request(
+            healed.prompt,
+            guide.copy(),
+            sampler.generator(item.position, attempt),
+            len(common_beginning([shared, healed.prompt])),
+            None if self._thinking_guide is None else self._thinking_guide.copy(),
+            len(healed.begun),
+            self.repetition,
+        )
+
+    @functools.cached_property
+    def beginning(self) -> tuple[int, ...]:
+        """The tokens that its prompts for texts begin with, most of them."""
+        return self._beginning(())
+
+    @functools.cached_property
+    def beginning_of_chats(self) -> tuple[int, ...]:
+        """The tokens that its prompts for chats begin with, of those without a system message of their own."""
+        return self._beginning(("user", "assistant"))
+
+    def _beginning(self, roles: Sequence[str]) -> tuple[int, ...]:
+        """Return what two prompts begin with that have nothing in common but the task."""
+        said = [Conversation(text, [{"role": role, "content": text} for role in roles]) for text in ("a", "7")]
+        return common_beginning([calls.encode(self.model, self.prompt(one)) for one in said])
+
+    def index_of(self, automaton: Automaton, item: "GuidedItem") -> Index:
+        """Return the index of other answers to an item, with the masks of its own."""
+        return Index(automaton, self.model.vocabulary, table=item.index.table, name=self.output_type.name)
+
+    def index(self, document: str) -> Index:
+        """Return the index of the answers to a document."""
+        return (self._compiled(document) if self.output_type.depends_on_document else self._for_all).index()
+
+    @functools.cached_property
+    def _for_all(self) -> CompiledType:
+        """What has the index of the answers to all documents, held here: `compiled_type` keeps a limited number."""
+        return self._compiled(None)
+
+    def _compiled(self, document: str | None) -> CompiledType:
+        return compiled_type(self.output_type, self.model.vocabulary, document=document, cache=self.cache)
+
+    @functools.cached_property
+    def _thinking_guide(self) -> Guide | None:
+        """The guide of the thinking before an answer, to be copied. Raises BudgetError if no thinking fits."""
+        if self.thinking is None:
+            return None
+        index = thinking_index(self.thinking.marker, self.model.vocabulary)
+        return Guide(index, max_tokens=self.thinking.max_tokens)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Repair:
+    """What is kept of an answer, and the start of those that differ from it elsewhere alone."""
+
+    kept: Kept
+    healed: Healed
+    guide: Guide
+
+
+@dataclass(slots=True, eq=False)
+class GuidedItem(Item):
+    """A document on its way to an answer that is guided."""
+
+    task: GuidedTask
+    index: Index = field(kw_only=True)
+    """The index of its answers."""
+    healed: Healed = field(kw_only=True)
+    guide: Guide = field(kw_only=True)
+    """The start of what is written for it: of what its prompt was healed of, and of the answer; to be copied."""
+    repair: Repair | None = None
+    """What is kept of an answer in the next attempt."""
+    is_renewed: bool = False
+    """Whether its answer was begun again, in an index for itself."""
+
+    @property
+    def prompt_tokens(self) -> int:
+        """The tokens of its prompt in this attempt."""
+        return len((self.healed if self.repair is None else self.repair.healed).prompt)
+
+    @property
+    def kept(self) -> Kept | None:
+        """What this attempt keeps of an earlier answer."""
+        return None if self.repair is None else self.repair.kept
+
+    def start_over(self) -> None:
+        """Keep nothing of earlier answers in the next attempt."""
+        self.repair = None
+
+    def fault(self, generation: Generation) -> str | None:
+        """Return why a text cannot be the answer: not all of it fits what was kept."""
+        if self.repair is not None and not accepts_text(self.index.automaton, generation.text):
+            return "What was written again does not fit what was kept of the answer."
+        return None
+
+    def renew(self) -> None:
+        """Begin its answer again, in an index whose automaton is not worn."""
+        self.index = self.task.index(self.document)
+        self.guide = self.task.guide(self.index, self.healed, self.max_tokens)
+        self.repair = None
+        self.is_renewed = True
+
+    @property
+    def beginning(self) -> tuple[int, ...]:
+        """The tokens that prompts like its own begin with."""
+        return self.task.beginning_of_chats if self.conversation.earlier else self.task.beginning
+
+
+def common_beginning(texts: Sequence[Sequence[int]]) -> tuple[int, ...]:
+    """Return the tokens that all of some texts begin with."""
+    common = tuple(texts[0])
+    for other in texts[1:]:
+        if common == tuple(other[: len(common)]):
+            continue
+        differing = itertools.compress(itertools.count(), map(operator.ne, common, other))
+        common = common[: next(differing, len(other))]
+    return common
