@@ -199,6 +199,11 @@ class Grammar(OutputType[T]):
         return GrammarAutomaton(self._read[1])
 
     @property
+    def reads_more(self) -> bool:
+        """Whether more than the grammar says what its texts are: an indenter, or folders that it imports from."""
+        return self._indenter is not None or bool(self._import_paths)
+
+    @property
     def value_schema(self) -> Mapping[str, Any] | None:
         """That of a text, if that is the result."""
         return {"type": "string"} if self.result == "text" else None
@@ -322,6 +327,11 @@ def _excerpt(grammar: str) -> str:
     first, *others = [line for line in grammar.splitlines() if line.strip()] or [""]
     text = first.strip() if len(first.strip()) <= MAX_SHOWN else f"{first.strip()[:MAX_SHOWN]}…"
     return repr(f"{text} …" if others else text)
+
+
+def is_gbnf(grammar: Grammar[Any]) -> bool:
+    """Tell whether a grammar is written in GBNF rather than in Lark's language."""
+    return isinstance(grammar, _OfGbnf)
 
 
 def _remade_of_gbnf(grammar: str, start: str, name: str, description: str | None) -> Grammar[str]:

@@ -131,7 +131,7 @@ class Regex(OutputType[T], Generic[T]):
         read = Flags(
             *(bool(self.flags & flag) for flag in (re.IGNORECASE, re.MULTILINE, re.DOTALL, re.VERBOSE, re.ASCII))
         )
-        self._whole = whole_regex_to_pattern(pattern, _DIALECTS[dialect], read)
+        self.whole = whole_regex_to_pattern(pattern, _DIALECTS[dialect], read)
         if groups is not None:
             _check_groups(groups, pattern, self.flags)
         self.name = f"Regex({_shortened(pattern)!r})"
@@ -158,7 +158,7 @@ class Regex(OutputType[T], Generic[T]):
     def pattern(self) -> Pattern:
         """The texts. Raises PatternError where there is none, or the automaton of them is too large."""
         try:
-            found = without_assertions(self._whole)
+            found = without_assertions(self.whole)
         except PatternError as error:
             raise PatternError(error.problem, pattern=self.source, remedy=error.remedy) from error
         if found is None:

@@ -1,0 +1,1 @@
+"""Constraints: what an answer may be, in the words that servers take."""
