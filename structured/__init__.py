@@ -34,6 +34,7 @@ from structured.errors import (
     PromptError,
     RepetitionWarning,
     SchemaError,
+    ServerError,
     StructuredError,
     StructuredWarning,
     UnsatisfiableError,
@@ -78,6 +79,7 @@ if TYPE_CHECKING:
     from structured.jobs.evaluation.evaluation import Evaluation
     from structured.jobs.report.report import report
     from structured.jobs.table import write_table
+    from structured.models.remote.model import connect
     from structured.output_types.command_line.command_line import CommandLine
     from structured.output_types.grammar import Grammar
 
@@ -88,6 +90,7 @@ _LATER = {
     "CommandLine": "structured.output_types.command_line.command_line",
     "Evaluation": "structured.jobs.evaluation.evaluation",
     "Grammar": "structured.output_types.grammar",
+    "connect": "structured.models.remote.model",
     "evaluate": "structured.jobs.evaluation.evaluate",
     "inspect_automaton": "structured.index.state_diagram",
     "report": "structured.jobs.report.report",
@@ -156,6 +159,7 @@ __all__ = [
     "Repeat",
     "RepetitionWarning",
     "SchemaError",
+    "ServerError",
     "Stream",
     "StructuredError",
     "StructuredWarning",
@@ -168,6 +172,7 @@ __all__ = [
     "aextract",
     "aextract_batch",
     "classify",
+    "connect",
     "evaluate",
     "events",
     "extract",

@@ -85,18 +85,33 @@ class Diagnostics:
         return tuple(token.legal_mass for token in self.tokens)
 
 
+class Served(NamedTuple):
+    """What a server says of a text that it wrote.
+
+    Attributes:
+        prompt_tokens: The tokens of the prompt; 0 if it does not say.
+        tokens: Those of the answer, likewise.
+        fault: Why it is no answer, whatever validators say: it was cut off, or the model refused. None if it may be.
+    """
+
+    prompt_tokens: int = 0
+    tokens: int = 0
+    fault: str | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Generation:
     """A finished text, as an `AttemptWritten` has it for `observe`, and a `Stream` keeps it.
 
     Attributes:
         text: The answer.
-        token_ids: Its tokens, those of the reasoning included.
+        token_ids: Its tokens, those of the reasoning included; empty if a server wrote it, which tells none.
         log_probability: That of the sampled tokens among the allowed ones, end token included.
         shortened: Whether the token budget kept the model from a token that it would have written. If not, an unlimited
             budget would have given the same text.
         thinking: The reasoning before the answer, if any.
         diagnostics: How the text came about: tokens, passes, seconds.
+        served: What the server says of it; None for a model that runs here.
     """
 
     text: str
@@ -105,3 +120,14 @@ class Generation:
     shortened: bool
     thinking: str = ""
     diagnostics: Diagnostics = field(default=Diagnostics(), compare=False)
+    served: Served | None = field(default=None, compare=False)
+
+    @property
+    def written_tokens(self) -> int:
+        """How many tokens it has."""
+        return len(self.token_ids) if self.served is None else self.served.tokens
+
+    @property
+    def sampled_tokens(self) -> int:
+        """How many of them the model was asked for, the end token included; of a server's, all."""
+        return self.diagnostics.sampled if self.served is None else self.served.tokens

@@ -151,10 +151,7 @@ class Search:
             group.append(text)
             if len(group) == self.samples:
                 del groups[place // self.samples]
-                errors = [one for one in group if isinstance(one, StructuredError)]
-                texts = [one for one in group if isinstance(one, Generation)]
-                found = sorted(texts, key=lambda one: (-one.log_probability, one.token_ids))
-                yield place // self.samples, errors[0] if errors else found
+                yield place // self.samples, by_likelihood(group)
 
     def _searched(
         self, model: LanguageModel, requests: Sequence[Request], size: int, batch_tokens: int | None, jump_forward: bool
@@ -191,6 +188,13 @@ class Search:
         """Return how many tokens the texts of a request may have together, prompts included."""
         thinking = 0 if request.thinking is None else request.thinking.tokens_left
         return max(self.beams, self.particles) * (len(request.prompt) + thinking + request.guide.tokens_left)
+
+
+def by_likelihood(group: Sequence[Generation | StructuredError]) -> list[Generation] | StructuredError:
+    """Return the texts of a group, the likeliest first, or the error of one that has failed."""
+    errors = [one for one in group if isinstance(one, StructuredError)]
+    texts = [one for one in group if isinstance(one, Generation)]
+    return errors[0] if errors else sorted(texts, key=lambda one: (-one.log_probability, one.token_ids, one.text))
 
 
 def repeated(request: Request, count: int) -> list[Request]:

@@ -8,7 +8,8 @@
     ├── VocabularyError    a tokenizer whose tokens cannot be read as bytes, or cannot spell a type
     ├── PromptError        an empty text, or a prompt that does not fit in the model's context
     ├── ModelError         a model that cannot be found, loaded or called
-    │   └── OutOfMemoryError   not even one text fits on the model's device
+    │   ├── OutOfMemoryError   not even one text fits on the model's device
+    │   └── ServerError        a server with a model that cannot be reached, or refused a request
     ├── BudgetError        max_tokens too small for even the shortest answer
     ├── IncompleteError    a loop outside the library stopped in the middle of an answer
     ├── GenerationError    validators of the type rejected every attempt
@@ -52,6 +53,7 @@ __all__ = [
     "PromptError",
     "RepetitionWarning",
     "SchemaError",
+    "ServerError",
     "StandIn",
     "StandInError",
     "StructuredError",
@@ -169,6 +171,36 @@ class ModelError(StructuredError):
 
 class OutOfMemoryError(ModelError):
     """A single text that does not fit on the model's device. A batch that does not fit is halved first."""
+
+
+class ServerError(ModelError):
+    """A server with a model that cannot be reached, that refused a request, or that answered something unreadable.
+
+    Attributes:
+        address: The address of the model, without a key.
+        status: The status of HTTP; None if there was no answer, or none that can be read.
+        is_passing: Whether the same request may succeed later.
+        is_for_all: Whether every other request would fail likewise: the server cannot be reached, or refuses the key
+            or the name of the model.
+        retry_after: The seconds after which the server asks to be asked again; None if it does not say.
+    """
+
+    def __init__(  # noqa: PLR0913  what is known of it
+        self,
+        problem: str,
+        *,
+        address: str,
+        status: int | None = None,
+        is_passing: bool = False,
+        is_for_all: bool = False,
+        retry_after: float | None = None,
+    ) -> None:
+        self.address = address
+        self.status = status
+        self.is_passing = is_passing
+        self.is_for_all = is_for_all
+        self.retry_after = retry_after
+        super().__init__(problem)
 
 
 class BudgetError(StructuredError):

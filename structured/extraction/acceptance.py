@@ -54,8 +54,7 @@ class Acceptance:
         if item.uncertain is not None:
             return self._surer(item, item.uncertain, answer)
         if answer is None:
-            if isinstance(item, GuidedItem):
-                item.repair = self._repair_of_rejected(item, candidates[0])
+            self._prepare_next(item, candidates[0])
         elif self._is_repaired_for_confidence(item, answer):
             return None
         return answer
@@ -124,6 +123,13 @@ class Acceptance:
         if fault is not None:
             return Attempt(generation.text, ValueError(fault))
         return read_answer(item.task.output_type, generation.text)
+
+    def _prepare_next(self, item: Item, generation: Generation) -> None:
+        """Let an item know what is kept of an answer that was rejected, or what the model is told of it."""
+        if isinstance(item, GuidedItem):
+            item.repair = self._repair_of_rejected(item, generation)
+        elif self.repairs == "told":
+            item.note(explanation(item.attempts[-1]))
 
     def _repair_of_rejected(self, item: GuidedItem, generation: Generation) -> Repair | None:
         """Return what is kept of an answer that validators reject; None if all of it is to be written again."""

@@ -12,7 +12,7 @@ from structured.extraction.outcomes import Outcome
 from structured.extraction.output.batch import BatchSummary, Output
 from structured.extraction.output.journal import Resume
 from structured.extraction.run import Run
-from structured.models import load_model
+from structured.models import find_model
 from structured.output_types.optional_fields import Absent
 
 
@@ -76,7 +76,7 @@ def outcome_of_each(  # noqa: PLR0913  what a call was given
     ):
         if given and given is not True and len(set(map(id, output_types))) > 1:
             raise ValueError(f"{name} is {shown(given)}, and there are several types. Pass it with one type at a time.")
-    options = {**options, "model": load_model(options.get("model"))}
+    options = {**options, "model": find_model(options.get("model"))}
     extractors: dict[int, Extractor[Any]] = {}
     for output_type in output_types:
         if id(output_type) not in extractors:

@@ -20,7 +20,7 @@ from structured.errors import Attempt, GenerationError, ModelError, PromptError,
 from structured.errors.values import shown
 from structured.extraction.conversation import TextOrChat
 from structured.extraction.extractor import make_extractor
-from structured.extraction.guided_task import GuidedItem
+from structured.extraction.guided_task import GuidedItem, GuidedTask
 from structured.extraction.options import Options, checked_options
 from structured.extraction.task import Given
 from structured.models import LanguageModel, calls
@@ -92,14 +92,20 @@ def classify(output_type: object, text: TextOrChat, **options: Unpack[Options]) 
     if extractor.task.evidence:
         remedy = "Classify by the type inside; one that allows None says when nothing is stated."
         raise SchemaError("An Extraction is a result, and has no probability", remedy=remedy)
-    item = extractor.task.prepared(Given.read(0, text, "the text"))
-    name, index = extractor.task.output_type.name, item.index
+    task = extractor.task
+    if not isinstance(task, GuidedTask):
+        raise ModelError(
+            f"classify needs the scores that a model gives to each value, and {task.model.name} is a server, which "
+            "gives texts. Use extract, or a model that runs here."
+        )
+    item = task.prepared(Given.read(0, text, "the text"))
+    name, index = task.output_type.name, item.index
     texts = list(_texts(index.automaton, name))
     read = [read_answer(extractor.task.output_type, one) for one in texts]
     accepted = [(one, value) for one, value in zip(texts, read, strict=True) if not isinstance(value, Attempt)]
     if not accepted:
         raise GenerationError([one for one in read if isinstance(one, Attempt)])
-    scores = _log_probabilities(extractor.task.model, item, [one for one, _ in accepted])
+    scores = _log_probabilities(task.model, item, [one for one, _ in accepted])
     if not np.isfinite(scores).any():
         model = extractor.task.model.name
         raise ModelError(

@@ -96,7 +96,7 @@ class AttemptWritten(_Event):
     @property
     def tokens(self) -> int:
         """The tokens of all that was written."""
-        return sum(len(one.token_ids) for one in self.generations)
+        return sum(one.written_tokens for one in self.generations)
 
     @property
     def seconds(self) -> float:

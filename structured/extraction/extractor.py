@@ -7,7 +7,6 @@ from contextvars import copy_context
 from dataclasses import replace
 from typing import Any, Generic, Literal, Self, TypeVar, Unpack, cast, overload
 
-from structured.decoding.generate import stream
 from structured.decoding.requests import Generation
 from structured.errors import PromptError, SchemaError, StructuredError
 from structured.errors.arguments import check_picklable
@@ -38,8 +37,8 @@ from structured.extraction.output.batch import BatchSummary, Output, write_batch
 from structured.extraction.output.journal import Resume
 from structured.extraction.run import Run
 from structured.extraction.stream import Stream
-from structured.extraction.task import Given, Task
-from structured.models import load_model
+from structured.extraction.task import Task
+from structured.models import LanguageModel, Model, find_model
 from structured.output_types.extraction import Extraction
 from structured.output_types.functions.call import Call, Function
 from structured.output_types.html import card, table, verbatim
@@ -141,8 +140,8 @@ class Extractor(Generic[T]):
             for position, (document, value) in enumerate(options.get("examples", ()))
         ]
         description = description_of(wanted)
-        model = load_model(options.get("model"))
-        self.task = GuidedTask(
+        model = find_model(options.get("model"))
+        self.task: Task = _kind_of_task(model)(
             wanted,
             model,
             description,
@@ -156,8 +155,7 @@ class Extractor(Generic[T]):
             evidence or asks_for_evidence(output_type),
             options,
         )
-        if not wanted.depends_on_document:
-            self.task.index("")
+        self.task.make_ready(self.run.search)
 
     def __repr__(self) -> str:
         return f"Extractor({self.task.output_type.name}, model={self.task.model.name!r})"
@@ -375,8 +373,7 @@ class Extractor(Generic[T]):
         warn_of_types([self.task])
         warn_of_stream(self.task.options)
         run = self.run.once
-        item = self.task.prepared(Given.read(0, text, "the text"))
-        request = self.task.request(item, run.search.sampler, 0, item.beginning)
+        item = self.task.item(0, text, named="the text")
 
         def read(generation: Generation) -> T:
             outcome = Outcome(1)
@@ -387,7 +384,7 @@ class Extractor(Generic[T]):
             run.save([item])
             return cast("T", outcome.only())
 
-        pieces = stream(self.task.model, request, run.search.sampler, jump_forward=run.jump_forward)
+        pieces = self.task.stream(item, run.search, jump_forward=run.jump_forward)
         return Stream(pieces, self.task.output_type, read)
 
     def prompt(self, document: TextOrChat) -> str | list[dict[str, str]]:
@@ -396,6 +393,15 @@ class Extractor(Generic[T]):
         Raises PromptError for what is no document.
         """
         return self.task.prompt(Conversation.read(document))
+
+
+def _kind_of_task(model: Model) -> type[Task]:
+    """Return the class of tasks for a model: it is guided here, or asked where it is."""
+    if isinstance(model, LanguageModel):
+        return GuidedTask
+    from structured.extraction.remote_task import RemoteTask  # with what only servers need
+
+    return RemoteTask
 
 
 def make_extractor(

@@ -3,14 +3,16 @@
 import functools
 import itertools
 import operator
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 
 from structured.automata import Automaton
 from structured.automata.protocol import accepts_text
+from structured.decoding.generate import stream
 from structured.decoding.reasoning import thinking_index
 from structured.decoding.requests import Generation, Request
 from structured.decoding.sampling import Sampler
+from structured.decoding.strategy import Search
 from structured.decoding.token_healing import Healed, begun_index, heal
 from structured.errors import PromptError
 from structured.extraction.conversation import Conversation
@@ -27,6 +29,17 @@ class GuidedTask(Task):
     """A task for a language model, which is guided while it writes."""
 
     model: LanguageModel
+
+    def make_ready(self, search: Search) -> None:  # noqa: ARG002  any search can be guided
+        """Make the index of the answers, if it is the same for all documents."""
+        if not self.output_type.depends_on_document:
+            self.index("")
+
+    def stream(self, item: Item, search: Search, *, jump_forward: bool) -> Generator[str, None, Generation]:
+        """Return the pieces of an answer as they are written."""
+        assert isinstance(item, GuidedItem), "it is of this task"
+        request = self.request(item, search.sampler, 0, item.beginning)
+        return stream(self.model, request, search.sampler, jump_forward=jump_forward)
 
     def prepared(self, given: Given) -> "GuidedItem":
         """Return what was read of a document, prepared. Raises as `item`."""

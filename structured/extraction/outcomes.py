@@ -107,7 +107,7 @@ class Outcome:
 
     def write(self, item: Item, attempt: int, candidates: Sequence[Generation]) -> None:
         """Count what was written in an attempt."""
-        self.tokens += sum(len(one.token_ids) for one in candidates)
+        self.tokens += sum(one.written_tokens for one in candidates)
         if self._listeners:
             kept = item.kept
             paths = () if kept is None else sorted(steps_to_path(steps) for steps in kept.places)

@@ -47,8 +47,16 @@ def rejected_places(error: Exception, text: str) -> set[Steps]:
     """Return where Pydantic says that an answer is wrong; nothing if it does not say, or means all of it."""
     if not isinstance(error, ValidationError):
         return set()
-    data = json.loads(text)
+    data = _data(text)
     return {_followed(one["loc"], data) for one in error.errors(include_url=False, include_context=False)}
+
+
+def _data(text: str) -> Any:
+    """Return the JSON value of an answer; None if it is no JSON, as nobody sees to with a server."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
 
 
 def _followed(location: Collection[str | int], data: Any) -> Steps:
@@ -72,6 +80,6 @@ def explanation(rejected: Attempt) -> str:
     """Return what a model is told of an answer that was rejected."""
     faults = [message(rejected.error)]
     if isinstance(rejected.error, ValidationError):
-        data, errors = json.loads(rejected.text), rejected.error.errors(include_url=False)
+        data, errors = _data(rejected.text), rejected.error.errors(include_url=False)
         faults = [f"{steps_to_path(_followed(one['loc'], data))}: {one['msg']}".removeprefix(": ") for one in errors]
     return f"The answer {rejected.text} was rejected. {'; '.join(faults)}. Correct it."

@@ -22,6 +22,7 @@ from structured.extraction.outcomes import Outcome
 from structured.extraction.progress import showing
 from structured.extraction.task import Answer, Item, Task
 from structured.index.compile import save_learned
+from structured.models import LanguageModel
 from structured.results.answers import read_answer
 from structured.results.merging import Merged
 
@@ -200,11 +201,16 @@ class Run:
         self, search: Search, items: list[Item], attempt: int
     ) -> Iterator[tuple[int, list[Generation] | StructuredError]]:
         """Yield the candidates for each item, with its place: all are asked of the same model."""
+        model = items[0].task.model
+        if not isinstance(model, LanguageModel):
+            from structured.extraction.remote_task import asked_of_server  # with what only servers need
+
+            return asked_of_server(model, items, search, attempt, batch_size=self.batch_size)
         guided = [item for item in items if isinstance(item, GuidedItem)]
         shared = common_beginning([*{item.beginning for item in guided}])
         requests = [item.task.request(item, search.sampler, attempt, shared) for item in guided]
         return search.candidates(
-            guided[0].task.model,
+            model,
             requests,
             batch_size=self.batch_size,
             batch_tokens=self.batch_tokens,

@@ -2,7 +2,7 @@
 
 import functools
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from types import MappingProxyType
@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Protocol, Self
 from structured.decoding.reasoning import Thinking
 from structured.decoding.repetition import Repetition
 from structured.decoding.requests import Generation
+from structured.decoding.strategy import Search
 from structured.errors import Attempt, GenerationError, PromptError
 from structured.extraction.conversation import Conversation
 from structured.extraction.documents.chunks import Chunk
@@ -93,6 +94,14 @@ class Task(ABC):
         Errors call it by its name, such as "the text", or else by its position in the batch.
         """
         return self.prepared(Given.read(position, given, named))
+
+    @abstractmethod
+    def make_ready(self, search: Search) -> None:
+        """Do what is done once for all documents. Raises what is wrong with the type or the options."""
+
+    @abstractmethod
+    def stream(self, item: "Item", search: Search, *, jump_forward: bool) -> Generator[str, None, Generation]:
+        """Yield the pieces of an answer as they are written, and return the whole."""
 
     @abstractmethod
     def prepared(self, given: "Given") -> "Item":
@@ -210,6 +219,9 @@ class Item(ABC):
     def start_over(self) -> None:  # noqa: B027  there may be nothing that is kept
         """Keep nothing of earlier answers in the next attempt."""
 
+    def note(self, told: str) -> None:  # noqa: B027  what a guided model is told, stands with what is kept
+        """Tell the model in the next attempt what was wrong with an answer."""
+
     def fault(self, generation: Generation) -> str | None:  # noqa: ARG002  most texts are as they should be
         """Return why a text cannot be the answer, whatever validators say; None if it can."""
         return None
@@ -219,7 +231,7 @@ class Item(ABC):
         figures = [one.diagnostics for one in candidates]
         self.usage = Usage(
             self.prompt_tokens,
-            self.usage.sampled_tokens + sum(one.sampled for one in figures),
+            self.usage.sampled_tokens + sum(one.sampled_tokens for one in candidates),
             self.usage.forced_tokens + sum(one.forced for one in figures),
             self.usage.passes + sum(one.passes for one in figures),
         )

@@ -1,7 +1,7 @@
 """Language models: checkpoints, GGUF files, loaded models and functions under one small protocol."""
 
 from structured.models.function import FunctionModel
-from structured.models.load import PACKAGED_MODEL, ModelSource, load_model
+from structured.models.load import PACKAGED_MODEL, ModelSource, find_model, load_model
 from structured.models.protocol import DecodingBatch, LanguageModel, Logits, Model
 from structured.models.scripted import ByteTokenizer, ScriptedModel
 
@@ -15,5 +15,6 @@ __all__ = [
     "Model",
     "ModelSource",
     "ScriptedModel",
+    "find_model",
     "load_model",
 ]

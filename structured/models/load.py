@@ -26,7 +26,8 @@ from structured.models.fetched import FETCHABLE, fetched_path
 from structured.models.function import FunctionModel, LogitsFunction
 from structured.models.llama_cpp import LlamaCppModel, is_installed, load_gguf
 from structured.models.packaged import PackagedModel
-from structured.models.protocol import LanguageModel
+from structured.models.protocol import LanguageModel, Model
+from structured.models.remote.address import is_address
 from structured.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -44,8 +45,7 @@ PACKAGED_NAME = "the packaged model"
 """What it is called in place of its folder."""
 
 ModelSource: TypeAlias = (
-    "str | Path | LanguageModel | Llama | tuple[PreTrainedModel, PreTrainedTokenizerBase]"
-    " | tuple[LogitsFunction, Tokenizer]"
+    "str | Path | Model | Llama | tuple[PreTrainedModel, PreTrainedTokenizerBase] | tuple[LogitsFunction, Tokenizer]"
 )
 
 
@@ -98,6 +98,7 @@ def load_model(  # noqa: PLR0913  what can be said of loading
     if source is None:
         named = os.environ.get("STRUCTURED_MODEL")
         source = named or _packaged_model()
+    _refuse_server(source)
     if isinstance(source, str | os.PathLike) and isinstance(os.fspath(source), str):
         load = _load_by_name if isinstance(device_map, dict) else _load_once
         try:
@@ -125,6 +126,29 @@ def load_model(  # noqa: PLR0913  what can be said of loading
         "tokenizer), a llama_cpp.Llama or an instance of a class derived from structured.models.LanguageModel."
         f"{_hint(source)}"
     )
+
+
+def find_model(source: "ModelSource | None" = None) -> Model:
+    """Return what writes answers: a model behind a server for an address or what `connect` returned, else a loaded one.
+
+    Raises as `load_model` and `connect`.
+    """
+    address = os.environ.get("STRUCTURED_MODEL") if source is None else source
+    if isinstance(address, str) and is_address(address):
+        from structured.models.remote.model import connected  # with what only servers need
+
+        return connected(address)
+    return source if isinstance(source, Model) and not isinstance(source, LanguageModel) else load_model(source)
+
+
+def _refuse_server(source: object) -> None:
+    """Raise ModelError for a model behind a server, where the scores of tokens are needed."""
+    is_remote = isinstance(source, Model) and not isinstance(source, LanguageModel)
+    if is_remote or is_address(source):
+        raise ModelError(
+            f"{getattr(source, 'name', source)} is a model behind a server, which gives texts, and the scores of "
+            "tokens are needed here. Pass it to extract, extract_batch or Extractor, or name a model that runs here."
+        )
 
 
 def _hint(source: object) -> str:

@@ -1,0 +1,216 @@
+"""The connection to a server: requests that are repeated where that helps, and errors that say what to do."""
+
+import json
+import random
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from functools import cached_property
+from threading import Event
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from structured.errors import ModelError, ServerError
+from structured.models.remote.address import Address
+from structured.models.remote.form import Failed
+
+if TYPE_CHECKING:
+    import httpx
+
+T = TypeVar("T")
+
+AGAIN = frozenset({429, 502, 503, 504})
+"""Statuses of servers that may answer a little later."""
+
+FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0
+"""Seconds before the first repetition, and before any: a server that asks for more gets no other request."""
+
+CONNECT_SECONDS = 10.0
+
+SHOWN = 400
+"""Characters of what a server says that stand in an error."""
+
+
+@dataclass(frozen=True)
+class Connection:
+    """A server, and how patiently it is asked. Several threads may ask it at the same time."""
+
+    address: Address
+    key: str | None = field(repr=False)
+    timeout: float
+    retries: int
+
+    @cached_property
+    def _client(self) -> "httpx.Client":
+        try:
+            import httpx
+        except ImportError as error:
+            raise ModelError(
+                "Models behind servers need the package httpx. Install it: pip install 'structured-extraction[remote]'."
+            ) from error
+        return httpx.Client(
+            base_url=self.address.url,
+            headers={"Authorization": f"Bearer {self.key}"} if self.key else {},
+            timeout=httpx.Timeout(self.timeout, connect=min(CONNECT_SECONDS, self.timeout)),
+            limits=httpx.Limits(max_connections=None, max_keepalive_connections=32),
+        )
+
+    def post(self, path: str, body: Any, read: Callable[[Any], T], stop: Event | None = None) -> T:
+        """Return what is read of the answer to a request. Raises ServerError; nothing is repeated once `stop` is set.
+
+        What `read` raises says that the answer is not of the server's form.
+        """
+
+        def ask() -> T:
+            response = self._client.post(path, json=body)
+            self._check(response)
+            return read(response.json())
+
+        return self._repeated(ask, stop or Event())
+
+    def stream(self, path: str, body: Any, read: Callable[[Iterator[str]], Iterator[T]]) -> Iterator[T]:
+        """Yield what is read of the lines of an answer, as they arrive. Raises as `post`."""
+
+        def begin() -> Any:
+            response = self._client.send(self._client.build_request("POST", path, json=body), stream=True)
+            if response.status_code != 200:
+                try:
+                    response.read()
+                finally:
+                    response.close()
+                self._check(response)
+            return response
+
+        response = self._repeated(begin, Event())
+        try:
+            with self._errors():
+                yield from read(response.iter_lines())
+        finally:
+            response.close()
+
+    def models(self) -> list[str]:
+        """Return the names of the models that the server has, as far as it tells."""
+        try:
+            response = self._client.get("/v1/models", timeout=CONNECT_SECONDS)
+            return [str(one["id"]) for one in response.json()["data"]] if response.status_code == 200 else []
+        except Exception:  # noqa: BLE001  it is asked on the way to an error
+            return []
+
+    def _repeated(self, ask: Callable[[], T], stop: Event) -> T:
+        attempt = 0
+        while True:
+            try:
+                with self._errors():
+                    return ask()
+            except ServerError as error:
+                wait = _wait(error, attempt)
+                if not error.is_passing or attempt >= self.retries or wait > LONGEST_WAIT or stop.wait(wait):
+                    raise
+            attempt += 1
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """Raise what HTTP raises, and what comes of an answer of another form, as ServerError."""
+        import httpx
+
+        where = f"The server at {self.address.url}"
+        try:
+            yield
+        except httpx.ConnectError as error:
+            raise self._error(
+                f"{where} cannot be reached: {error}. Start it, or correct the host, the port, or +https.",
+                is_for_all=True,
+            ) from error
+        except httpx.TimeoutException as error:
+            raise self._error(
+                f"{where} has not answered within {self.timeout:g} seconds. Raise the timeout of connect(…), ask for "
+                "fewer documents at a time (batch_size), or look at its log."
+            ) from error
+        except (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError) as error:
+            raise self._error(
+                f"{where} closed the connection before it had answered: {error}. Look at its log.",
+                is_passing=True,
+            ) from error
+        except httpx.HTTPError as error:
+            raise self._error(f"{where} could not be asked: {error}. Look at its log.") from error
+        except ModelError:
+            raise
+        except Failed as error:
+            raise self._error(f"{where} failed in the middle of an answer: {error}. Look at its log.") from error
+        except Exception as error:
+            raise self._error(
+                f"{where} answered in a form that is not that of {self.address.server}://: {type(error).__name__}: "
+                f"{error}. Name the right kind of server, or look at its log."
+            ) from error
+
+    def _check(self, response: "httpx.Response") -> None:
+        """Raise ServerError where a server refused a request."""
+        status = response.status_code
+        if status == 200:
+            return
+        said = _said(response)
+        remedy = self._of_model() if status == 404 else _REMEDIES.get(status, "Look at its log.")
+        raise self._error(
+            f"The server at {self.address.url} answered {status}{f': {said}' if said else ''}. {remedy}",
+            status=status,
+            is_passing=status in AGAIN,
+            is_for_all=status in {401, 403, 404},
+            retry_after=_seconds(response.headers.get("retry-after")),
+        )
+
+    def _error(self, problem: str, **facts: Any) -> ServerError:
+        """Return an error in which the key does not stand, whatever a server repeats."""
+        if self.key:
+            problem = problem.replace(self.key, "…")
+        return ServerError(problem, address=str(self.address), **facts)
+
+    def _of_model(self) -> str:
+        known = ", ".join(self.models())
+        return f"It has these models: {known}." if known else "Correct the name of the model, or the port."
+
+
+_REMEDIES = {
+    **dict.fromkeys((401, 403), "Pass the key as connect(…, api_key=…), or set its environment variable."),
+    400: "Its message says what it does not take.",
+    413: "Shorten the text.",
+    422: "Its message says what it does not take.",
+    429: "Ask for fewer documents at a time (batch_size), or raise the retries of connect(…).",
+    503: "Ask again later, or raise the retries of connect(…).",
+}
+
+
+def _wait(error: ServerError, attempt: int) -> float:
+    """Return the seconds before a request is repeated."""
+    if error.retry_after is not None:
+        return error.retry_after
+    return float(min(FIRST_WAIT * 2**attempt, LONGEST_WAIT) * random.uniform(0.5, 1))
+
+
+def _seconds(retry_after: str | None) -> float | None:
+    """Return what `Retry-After` says, seconds or a date (RFC 9110 §10.2.3); None if it is neither."""
+    if retry_after is None:
+        return None
+    if retry_after.strip().isdigit():
+        return float(retry_after)
+    try:
+        then = parsedate_to_datetime(retry_after)
+    except ValueError:
+        return None
+    then = then if then.tzinfo is not None else then.replace(tzinfo=UTC)
+    return max((then - datetime.now(UTC)).total_seconds(), 0.0)
+
+
+def _said(response: "httpx.Response") -> str:
+    """Return the message of an error, in whichever member it stands."""
+    text = response.text
+    try:
+        data = json.loads(text)
+        error = data.get("error", data) if isinstance(data, dict) else text
+        if isinstance(error, dict):
+            error = error.get("message", error.get("detail", text))
+        text = str(error)
+    except ValueError:
+        pass
+    text = " ".join(text.split()).rstrip(".")
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"

@@ -1,0 +1,148 @@
+"""The form in which a kind of server is asked, and in which it answers."""
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, ClassVar, NamedTuple
+
+from structured.errors import SchemaError
+from structured.models.remote.exchange import ServedToken, ServerAnswer, ServerRequest
+from structured.output_types.constraints.constraint import Constraint, JsonConstraint
+
+
+class Unreadable(Exception):  # noqa: N818  what is read is no answer of the form
+    """An answer that is not of the form that the server documents."""
+
+
+class Failed(Exception):  # noqa: N818  it is the server that did
+    """What a server says in the middle of an answer that it does not finish."""
+
+
+class Envelope(NamedTuple):
+    """What an answer stands in: a member of an object, where a server writes objects alone, and a JSON string."""
+
+    member: str | None = None
+    is_string: bool = False
+
+    def opened(self, answer: ServerAnswer) -> ServerAnswer:
+        """Return what stands in an answer; one that was cut off, or in which nothing stands, has a fault."""
+        if (self.member is None and not self.is_string) or answer.fault is not None:
+            return answer
+        try:
+            data = json.loads(answer.text)
+            value = data if self.member is None else data[self.member]
+            start, end = 0, len(answer.text)
+            if self.member is not None:
+                start = answer.text.index(":") + 1
+                start += len(answer.text[start:]) - len(answer.text[start:].lstrip())
+                end = json.JSONDecoder().raw_decode(answer.text, start)[1]
+            if self.is_string and not isinstance(value, str):
+                raise TypeError(value)  # noqa: TRY301  as whatever else it is not
+        except (ValueError, KeyError, TypeError, RecursionError):
+            return replace(answer, fault="The server was asked for JSON in which the answer stands, and wrote other.")
+        text = value if self.is_string else answer.text[start:end]
+        if self.is_string:
+            start += 1  # its quote
+        is_same = answer.text[start : start + len(text)] == text
+        return replace(answer, text=text, tokens=_moved(answer, start, text) if is_same else ())
+
+
+def _moved(answer: ServerAnswer, start: int, text: str) -> list[ServedToken]:
+    """Return the tokens that an inner text is written with."""
+    before, length = len(answer.text[:start].encode()), len(text.encode())
+    moved = (ServedToken(first - before, end - before, one) for first, end, one in answer.tokens)
+    return [one for one in moved if one.end > 0 and one.start <= length]
+
+
+class Form(ABC):
+    """How a kind of server is asked."""
+
+    server: ClassVar[str]
+    """What it is called in messages."""
+    key: ClassVar[str]
+    """The environment variable that holds the key."""
+    path: ClassVar[str]
+    """Where texts are asked for."""
+    enforces: ClassVar[str]
+    """What can be asked for, in words."""
+    options: ClassVar[frozenset[str]] = frozenset({"min_p", "seed", "temperature", "top_k", "top_p"})
+    """The options of sampling that it knows."""
+    tells_probabilities: ClassVar[bool] = True
+    needs_name: ClassVar[bool] = True
+    """Whether a request has to name a model."""
+    writes_prompts: ClassVar[bool] = False
+    """Whether the server makes the prompt of a document itself, as this library does."""
+
+    @abstractmethod
+    def body(self, model: str, request: ServerRequest, *, stream: bool = False) -> dict[str, Any]:
+        """Return what is sent. Raises SchemaError for a constraint that the server cannot enforce."""
+
+    @abstractmethod
+    def read(self, data: Any) -> ServerAnswer:
+        """Return what a server answered. Raises Unreadable, or what comes of looking for what is not there."""
+
+    @abstractmethod
+    def chunks(self, lines: Iterable[str]) -> Iterable[Any]:
+        """Yield the parts of a stream, as data."""
+
+    @abstractmethod
+    def piece(self, chunk: Any) -> str:
+        """Return the text in a part of a stream."""
+
+    @abstractmethod
+    def joined(self, text: str, chunks: list[Any]) -> ServerAnswer:
+        """Return the answer that a stream was. Raises as `read`."""
+
+    def envelope(self, constraint: Constraint | None) -> Envelope:  # noqa: ARG002  most write the answer alone
+        """Return what an answer stands in."""
+        return Envelope()
+
+    def refused(self, constraint: Constraint) -> SchemaError:
+        """Return the error for a constraint that the server cannot enforce."""
+        return SchemaError(
+            f"{self.server} cannot be asked for {constraint.kind}; it takes {self.enforces}",
+            remedy="Ask for that, or use connect(…, enforced=False): then answers are only validated when they are "
+            "there, and asked for again.",
+        )
+
+
+def checked(chunk: Any) -> Any:
+    """Return a part of a stream. Raises Failed for an error, which servers write in its place."""
+    if not isinstance(chunk, dict):
+        raise Unreadable("a part of the stream is no object")
+    if chunk.get("error"):
+        error = chunk["error"]
+        raise Failed(error.get("message", error) if isinstance(error, dict) else error)
+    return chunk
+
+
+def cut_off(limit: str) -> str:
+    """Return the fault of an answer that the server ended."""
+    return f"The server cut it off ({limit}). Raise max_tokens, or shorten the text."
+
+
+def choice_schema(texts: Iterable[str]) -> dict[str, Any]:
+    """Return the JSON Schema of some texts as JSON strings."""
+    return {"type": "string", "enum": list(texts)}
+
+
+def wrapped(constraint: JsonConstraint, member: str) -> Mapping[str, Any]:
+    """Return the schema of an object with an answer as its one member; definitions stay at the root."""
+    schema = dict(constraint.schema)
+    if '"#"' in json.dumps(schema):
+        raise SchemaError(
+            f"{constraint.name} refers to itself as a whole, and the server only writes objects, into which it would "
+            "have to be put",
+            remedy='Write it under $defs, and refer to it: {"$ref": "#/$defs/Name"}.',
+        )
+    definitions: dict[str, Any] = {
+        keyword: schema.pop(keyword) for keyword in ("$defs", "definitions") if keyword in schema
+    }
+    return {
+        "type": "object",
+        "properties": {member: schema},
+        "required": [member],
+        "additionalProperties": False,
+        **definitions,
+    }
