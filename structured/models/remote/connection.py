@@ -10,6 +10,7 @@ from email.utils import parsedate_to_datetime
 from functools import cached_property
 from threading import Event
 from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import finalize
 
 from structured.errors import ModelError, ServerError
 from structured.models.remote.address import Address
@@ -49,12 +50,14 @@ class Connection:
             raise ModelError(
                 "Models behind servers need the package httpx. Install it: pip install 'structured-extraction[remote]'."
             ) from error
-        return httpx.Client(
+        client = httpx.Client(
             base_url=self.address.url,
             headers={"Authorization": f"Bearer {self.key}"} if self.key else {},
             timeout=httpx.Timeout(self.timeout, connect=min(CONNECT_SECONDS, self.timeout)),
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=32),
         )
+        finalize(self, client.close)
+        return client
 
     def post(self, path: str, body: Any, read: Callable[[Any], T], stop: Event | None = None) -> T:
         """Return what is read of the answer to a request. Raises ServerError; nothing is repeated once `stop` is set.

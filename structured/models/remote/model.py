@@ -3,7 +3,7 @@
 import os
 import pickle
 from collections.abc import Generator
-from functools import cache
+from functools import lru_cache
 from threading import Event
 from typing import Any
 
@@ -150,7 +150,7 @@ def _connected(address: str, options: dict[str, Any]) -> RemoteModel:
     return connect(address, **options)
 
 
-@cache
+@lru_cache(maxsize=16)
 def connect_once(address: str, key: str | None) -> RemoteModel:
     """Return the model at an address, the same one each time, so that connections are kept open."""
     del key  # which the environment has: with another one, it is another connection

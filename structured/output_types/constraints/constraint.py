@@ -48,9 +48,8 @@ class RegexConstraint:
         found = None if any(isinstance(node, Reference) for node in nodes_of(self.pattern)) else printed(self.pattern)
         if found is None or len(found) > MAX_EXPRESSION or "\\U" in found:
             raise SchemaError(
-                "The regular expression means different things in the dialects of servers, and written out for all of "
-                "them it is too long",
-                remedy="Write classes out, as [0-9] in place of \\d, or pass flags=re.ASCII; and leave lookaround out.",
+                "The regular expression has no short form that means the same in the dialects of servers",
+                remedy="Leave lookaround out, and write classes out, as [0-9] in place of \\d, or pass flags=re.ASCII.",
             )
         return found
 

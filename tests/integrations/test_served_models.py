@@ -1,0 +1,129 @@
+"""A client of the server: what this library asks of `structured serve` is what it would have done itself."""
+
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
+
+import pytest
+from pydantic import AfterValidator, BaseModel
+from test_server import Person, served
+
+from structured import Choice, Extractor, GenerationError, Grammar, Regex, ServerError, connect, extract, extract_batch
+from structured.models.load import PACKAGED_MODEL
+
+pytest.importorskip("httpx", reason="The extra remote asks servers.")
+
+TEXTS = ["Jason is 25 years old.", "Ana is 31 years old.", "Bo is 7 years old."]
+KEY = "sk-own"
+
+
+class Order(BaseModel):
+    size: Literal["small", "large"]
+    count: int
+
+
+def _fails_first(age: int) -> int:
+    tried.append(age)
+    if len(tried) == 1:
+        raise ValueError("try again")
+    return age
+
+
+tried: list[int] = []
+
+
+class Doubted(BaseModel):
+    name: str
+    age: Annotated[int, AfterValidator(_fails_first)]
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[str]:
+    """The address of the packaged model."""
+    with served(PACKAGED_MODEL) as found:
+        yield found.replace("http://", "structured://")
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_the_server_answers_as_the_model_itself(model: str, text: str) -> None:
+    assert extract(Person, text, model=model) == extract(Person, text, model=PACKAGED_MODEL)
+
+
+def test_a_batch_has_its_results_in_order(model: str) -> None:
+    found = extract_batch(Person, TEXTS * 3, model=model, batch_size=4)
+    assert found == [Person(name="Jason", age=25), Person(name="Ana", age=31), Person(name="Bo", age=7)] * 3
+
+
+def test_evidence_is_the_same_as_here(model: str) -> None:
+    """The server tells the probability of each token among those that were allowed: these are nearly all."""
+    there = extract(Person, TEXTS[0], model=model, evidence=True)
+    here = extract(Person, TEXTS[0], model=PACKAGED_MODEL, evidence=True)
+    for path, one in here.evidence.items():
+        assert there.evidence[path].span == one.span
+        assert there.evidence[path].confidence == pytest.approx(one.confidence, abs=0.01)
+    assert there.text == here.text
+    assert there.usage.prompt_tokens == here.usage.prompt_tokens
+
+
+def test_choices_expressions_and_grammars_are_enforced_there(model: str) -> None:
+    assert extract(Choice({"billing": 1, "sales": 2}), "My invoice is wrong.", model=model) in {1, 2}
+    assert extract(Regex(r"\d{4}", int), "It was in 2024.", model=model) == 2024
+    assert extract(Grammar('start: "yes" | "no"'), "Is it so? Yes.", model=model) in {"yes", "no"}
+    assert extract(list[Person], TEXTS[0], model=model) == [Person(name="Jason", age=25)]
+
+
+def test_an_answer_is_streamed(model: str) -> None:
+    stream = Extractor(Person, model=model).stream(TEXTS[0])
+    pieces = list(stream)
+    assert len(pieces) > 1
+    assert "".join(pieces) == stream.text
+    assert stream.result() == Person(name="Jason", age=25)
+
+
+def test_what_validators_reject_is_asked_for_again(model: str) -> None:
+    tried.clear()
+    found = extract(Doubted, TEXTS[0], model=model, evidence=True, seed=1)
+    assert len(found.attempts) == 1
+    assert len(tried) == 2
+    tried.clear()
+    with pytest.raises(GenerationError, match="try again"):
+        extract(Doubted, TEXTS[0], model=model, retries=0)
+
+
+def test_samples_vote(model: str) -> None:
+    found = extract(Order, "Two small ones, please.", model=model, samples=3, temperature=0.5, choose="vote", seed=1)
+    assert isinstance(found, Order)
+
+
+def test_instructions_reach_the_server_and_examples_do_not(model: str) -> None:
+    extractor = Extractor(Person, model=model, instructions="Be exact.", system="You read letters.")
+    assert extractor.prompt("A text") == [
+        {"role": "system", "content": "You read letters.\n\nBe exact."},
+        {"role": "user", "content": "A text"},
+    ]
+    with pytest.raises(ValueError, match="takes no examples"):
+        Extractor(Person, model=model, examples=[("Jo, 3", Person(name="Jo", age=3))])
+
+
+def test_a_wrong_model_is_named(model: str) -> None:
+    with pytest.raises(ServerError, match=r"'other' is not served here.* these models: the packaged model"):
+        extract(Person, TEXTS[0], model=f"{model}/other")
+    assert extract(Person, TEXTS[0], model=f"{model}/the%20packaged%20model") == Person(name="Jason", age=25)
+
+
+def test_a_key_lets_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("STRUCTURED_API_KEY", raising=False)
+    with served(PACKAGED_MODEL, api_key=KEY) as found:
+        address = found.replace("http://", "structured://")
+        with pytest.raises(ServerError, match="answered 401") as caught:
+            extract(Person, TEXTS[0], model=address)
+        assert caught.value.is_for_all
+        given: Any = connect(address, api_key=KEY)
+        assert extract(Person, TEXTS[0], model=given) == Person(name="Jason", age=25)
+
+
+@pytest.mark.parametrize("server", ["openai", "vllm"])
+def test_it_can_be_asked_as_others_are(model: str, server: str) -> None:
+    """The server takes their requests too; its prompt then stands around theirs."""
+    address = model.replace("structured", server) + "/default"
+    assert isinstance(extract(Person, TEXTS[0], model=address), Person)
+    assert extract(Choice(["billing", "sales"]), "My invoice is wrong.", model=address) in {"billing", "sales"}
