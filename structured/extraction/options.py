@@ -60,8 +60,8 @@ class Options(TypedDict, total=False):
     type allows it.
 
     Attributes:
-        model: The model, as `load_model` takes it. Default: the one that STRUCTURED_MODEL names, or the
-            packaged model.
+        model: The model, as `load_model` takes it, or the address of one behind a server, as `connect` takes it.
+            Default: the one that STRUCTURED_MODEL names, or the packaged model.
         instructions: What to do; stands before the document. Default: none.
         system: A system prompt: the first message for a model with a chat template, and the head of the prompt for
             another. Default: none.

@@ -114,7 +114,7 @@ class RemoteItem(Item):
         """Return why a text cannot be the answer: the server says so, or it is none of the type."""
         if generation.served is not None and generation.served.fault is not None:
             return generation.served.fault
-        return self.task.check.fault(generation.text, self.document)
+        return self.task.check.fault(generation.text)
 
 
 def asked_of_server(

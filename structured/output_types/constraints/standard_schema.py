@@ -4,6 +4,7 @@ The schema of a type has words of this library, for rules that Pydantic checks a
 out: what a server enforces is then the schema that everybody reads, and Pydantic has the last word on an answer.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -21,10 +22,13 @@ _STANDARD = frozenset(
         *("exclusiveMaximum", "exclusiveMinimum", "format", "items", "maxItems", "maxLength", "maxProperties"),
         *("maximum", "minItems", "minLength", "minProperties", "minimum", "multipleOf", "not", "oneOf", "pattern"),
         *("patternProperties", "prefixItems", "properties", "propertyNames", "required", "title", "type"),
-        "uniqueItems",
     }
 )
-"""The keywords of the specification that types have. Annotations that only fill in what is missing are left out."""
+"""The keywords of the specification that types have, without annotations that fill in what is missing, and without
+`uniqueItems`: a set may be told an item twice."""
+
+_ASSERTION = re.compile(r"\(\?(?:=|!|<=|<!|>)|[*+?}]\+")
+"""Lookaround, atomic groups and possessive quantifiers of Python."""
 
 _FORMATS = frozenset(
     {
@@ -60,6 +64,10 @@ def _standard(schema: Any, *, is_all_required: bool) -> Any:
     sent = {keyword: value for keyword, value in schema.items() if keyword in _STANDARD}
     if sent.get("format", "date") not in _FORMATS:
         del sent["format"]
+    if schema.get("regex_engine") == "python-re" and _ASSERTION.search(str(schema.get("pattern"))):
+        del sent["pattern"]  # no server has lookaround
+    if "propertyNames" in sent and sent["propertyNames"].get("type") != "string":
+        del sent["propertyNames"]  # of other types are the keys that spell them, which the specification does not have
     if "discriminator" in schema and "oneOf" in sent:  # its branches exclude each other by the value that tells them
         sent["anyOf"] = sent.pop("oneOf")
     if "properties" in sent and "allOf" not in sent:

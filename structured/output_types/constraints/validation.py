@@ -1,16 +1,24 @@
-"""The check of answers that no mask has seen: they are what the schema of a type says, before Pydantic reads them.
+"""The check of answers that no mask has seen: they are texts of the type in some layout, before its reader sees them.
 
 Pydantic alone would take more: `"25"` for a number, and members that the type does not have, which it passes over.
+Rejected: checking an answer by the JSON Schema that was sent, which lacks what JSON Schema has no words for, and reads
+the expressions of Rust and Python as if they were its own.
 """
 
+import json
+from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
+from structured.automata import Automaton, RegularAutomaton
 from structured.automata.protocol import accepts_text
+from structured.errors.recursion import with_room
+from structured.json_schema.compile import compiled
+from structured.json_schema.whitespace import read_whitespace
 from structured.output_types.choice import Choice
-from structured.output_types.constraints.standard_schema import standard_schema
 from structured.output_types.grammar import Grammar
 from structured.output_types.json_output import JsonOutput
-from structured.output_types.json_schema import JsonSchema, JsonSchemaType
+from structured.output_types.json_schema import JsonSchemaType
 from structured.output_types.output_type import OutputType
 from structured.output_types.regex import Regex
 
@@ -23,21 +31,38 @@ class AnswerCheck:
 
     def __init__(self, output_type: OutputType[Any]) -> None:
         self.output_type = output_type
-        self._schema: JsonSchemaType | None = None
-        if isinstance(output_type, JsonOutput) and not isinstance(output_type, JsonSchemaType):
-            schema = standard_schema(output_type.schema, "omittable") if isinstance(output_type.schema, dict) else {}
-            source = JsonSchema(schema, assert_formats=False, name=output_type.name)
-            self._schema = JsonSchemaType(source.name, schema, source=source)
 
-    def fault(self, text: str, document: str) -> str | None:
+    @cached_property
+    def _automaton(self) -> Automaton:
+        """The answers; those that are JSON with their members in any order, and optional ones left out or not."""
+        wanted = self.output_type
+        if not isinstance(wanted, JsonOutput):
+            return wanted.automaton()
+        layout = read_whitespace("any")  # JSON in strings stays as it is
+        return RegularAutomaton(
+            compiled(replace(wanted.compilation(), whitespace=layout, optional="omittable", key_order="any"))
+        )
+
+    def fault(self, text: str) -> str | None:
         """Return why a text is no answer; None if it may be one."""
-        if isinstance(self.output_type, _READ_STRICTLY):
+        wanted = self.output_type
+        if isinstance(wanted, _READ_STRICTLY):
             return None
-        if self._schema is None:
-            fits = accepts_text(self.output_type.automaton(document), text)
-            return None if fits else f"It is no text of {self.output_type.name}."
+        if not isinstance(wanted, JsonOutput):
+            return None if accepts_text(self._automaton, text) else f"It is no text of {wanted.name}."
         try:
-            self._schema.parse(text)
-        except ValueError as error:
-            return f"It is not what the JSON Schema says: {error}"
-        return None
+            written = _compact(text)
+        except (ValueError, RecursionError) as error:
+            return f"It is no JSON: {error}."
+        return None if accepts_text(self._automaton, written) else f"It is no JSON of the type {wanted.name}."
+
+
+def _compact(text: str) -> str:
+    """Return a JSON text with each character and number in one spelling. Raises ValueError if it is none."""
+    data = with_room(json.loads, text, parse_constant=_refuse_constant)
+    written: str = with_room(json.dumps, data, ensure_ascii=False, separators=(",", ":"))
+    return written
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no number of JSON")
