@@ -29,7 +29,8 @@ from pydantic import BaseModel
 from benchmarks.gold import Record, Score, Split, records, score
 from structured import Extractor, load_model
 from structured.extraction.conversation import Conversation
-from structured.extraction.task import Task, common_beginning
+from structured.extraction.guided_task import GuidedTask, common_beginning
+from structured.extraction.task import Task
 from structured.index.guide import Guide
 from structured.index.masks import unpack
 from structured.models import LanguageModel, calls
@@ -286,6 +287,7 @@ def write(batch: Batch) -> Iterator[tuple[Any, Score, None]]:
 def read(batch: Batch) -> Iterator[tuple[None, Score, float]]:
     """Yield how many fields of each right answer the model would have written, and how improbable the answer is."""
     task = batch.extractor.task
+    assert isinstance(task, GuidedTask), "the model runs here"
     for at in range(0, len(batch.records), READ_AT_ONCE):
         group = batch.records[at : at + READ_AT_ONCE]
         prompts = [list(calls.encode(task.model, batch.extractor.prompt(record.document))) for record in group]

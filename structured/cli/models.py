@@ -16,7 +16,8 @@ from structured.models.fetched import FETCHABLE, fetched_path
 from structured.models.load import PACKAGED_MODEL, PACKAGED_NAME
 
 MODEL_HELP = (
-    "A hub id, a folder, a GGUF file, or smollm2 or smollm2-extract once it is fetched; see `structured models`. "
+    "A hub id, a folder, a GGUF file, smollm2 or smollm2-extract once it is fetched, or the address of a model behind "
+    "a server (vllm://host/name); see `structured models`. "
     "Default: $STRUCTURED_MODEL, or the packaged model."
 )
 
@@ -34,6 +35,7 @@ EXAMPLES = {
     "a GGUF file": "--model ./model.Q4_K_M.gguf",
     "a fetched model": "--model smollm2",
     "the same, adapted": "--model smollm2-extract",
+    "behind a server": "--model vllm://localhost:8000/name, and the like",
     "for every command": "export STRUCTURED_MODEL=smollm2-extract",
     "in Python": "load_model(…): also an adapter, (model, tokenizer), a function, a llama_cpp.Llama",
 }

@@ -26,6 +26,7 @@ from structured import (
     OutputError,
     PatternError,
     SchemaError,
+    ServerError,
     StructuredError,
     StructuredWarning,
 )
@@ -105,6 +106,7 @@ ARGUMENTS: dict[type[BaseException], Callable[..., Any]] = {
     IncompleteError: lambda kind: kind('{"na', document=1, tokens=2, max_tokens=9),
     BatchError: lambda kind: kind([Person(name="Ana"), None], {1: GenerationError(ATTEMPTS, document=1)}),
     OutputError: lambda kind: kind("The disk is full.", path="out.jsonl", kept=3),
+    ServerError: lambda kind: kind("Busy.", address="vllm://host/x", status=503, is_passing=True, retry_after=2.0),
 }
 """How each error with fields of its own is made; the others take a message."""
 
