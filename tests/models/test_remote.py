@@ -2,6 +2,7 @@
 
 import pickle
 import re
+import sys
 import threading
 import time
 from datetime import UTC, datetime, timedelta
@@ -441,6 +442,12 @@ def test_nobody_at_home() -> None:
     with pytest.raises(ServerError, match=r"http://127\.0\.0\.1:1 cannot be reached") as caught:
         extract(Person, TEXT, model="vllm://127.0.0.1:1/tiny")
     assert caught.value.is_for_all
+
+
+def test_without_httpx_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "httpx", None)
+    with pytest.raises(ModelError, match=r"need the package httpx\. Install it"):
+        extract(Person, TEXT, model=connect("vllm://127.0.0.1:1/tiny"))
 
 
 def test_a_wrong_name_names_the_models_that_there_are() -> None:

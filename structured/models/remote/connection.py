@@ -44,17 +44,12 @@ class Connection:
 
     @cached_property
     def _client(self) -> "httpx.Client":
-        try:
-            import httpx
-        except ImportError as error:
-            raise ModelError(
-                "Models behind servers need the package httpx. Install it: pip install 'structured-extraction[remote]'."
-            ) from error
-        client = httpx.Client(
+        library = _httpx()
+        client: httpx.Client = library.Client(
             base_url=self.address.url,
             headers={"Authorization": f"Bearer {self.key}"} if self.key else {},
-            timeout=httpx.Timeout(self.timeout, connect=min(CONNECT_SECONDS, self.timeout)),
-            limits=httpx.Limits(max_connections=None, max_keepalive_connections=32),
+            timeout=library.Timeout(self.timeout, connect=min(CONNECT_SECONDS, self.timeout)),
+            limits=library.Limits(max_connections=None, max_keepalive_connections=32),
         )
         finalize(self, client.close)
         return client
@@ -115,12 +110,11 @@ class Connection:
     @contextmanager
     def _errors(self) -> Iterator[None]:
         """Raise what HTTP raises, and what comes of an answer of another form, as ServerError."""
-        import httpx
-
+        httpx = _httpx()
         where = f"The server at {self.address.url}"
         try:
             yield
-        except httpx.ConnectError as error:
+        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
             raise self._error(
                 f"{where} cannot be reached: {error}. Start it, or correct the host, the port, or +https.",
                 is_for_all=True,
@@ -171,6 +165,17 @@ class Connection:
     def _of_model(self) -> str:
         known = ", ".join(self.models())
         return f"It has these models: {known}." if known else "Correct the name of the model, or the port."
+
+
+def _httpx() -> Any:
+    """Return the library. Raises ModelError where it is not installed."""
+    try:
+        import httpx
+    except ImportError as error:
+        raise ModelError(
+            "Models behind servers need the package httpx. Install it: pip install 'structured-extraction[remote]'."
+        ) from error
+    return httpx
 
 
 _REMEDIES = {
