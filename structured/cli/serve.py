@@ -37,9 +37,9 @@ def serve(  # noqa: PLR0913  the options of the command
     quiet: Annotated[bool, typer.Option("--quiet", help="Log no requests, but warnings and errors.")] = False,
     seconds: Annotated[float, typer.Option(min=0.1, help="The longest that an answer may take.")] = 300.0,
 ) -> None:
-    """Serve a model: OpenAI's chat completions with response_format and tools, and /v1/extract.
+    """Serve a model over HTTP, to clients of OpenAI's API.
 
-    Needs the extra `serve`. It ends by Ctrl-C or SIGTERM, when the requests that run are answered.
+    Chat completions with response_format and tools, and /v1/extract. Needs the extra `serve`. It ends by Ctrl-C or SIGTERM, when the requests that run are answered.
     """
     try:
         import uvicorn

@@ -30,6 +30,7 @@ from structured import (
     StructuredError,
     StructuredWarning,
 )
+from structured.automata.product import EmptyProductError
 from structured.errors import Attempt, StandIn, StandInError
 
 if multiprocessing.parent_process() is None:  # the workers below need no more than what they are sent
@@ -98,6 +99,7 @@ ATTEMPTS = [Attempt(f"text {number}", error) for number, error in enumerate(VALI
 
 ARGUMENTS: dict[type[BaseException], Callable[..., Any]] = {
     SchemaError: lambda kind: kind("No", schema_path="/a", keyword="not", remedy="Do."),
+    EmptyProductError: lambda kind: kind(),
     GrammarError: lambda kind: kind("No", text="a:", place=(1, 3), remedy="Do.") if kind is GrammarError else kind(),
     PatternError: lambda kind: kind("No", pattern="[" * 300, remedy="Do."),
     BudgetError: lambda kind: kind(max_tokens=1, shortest=2),
