@@ -39,7 +39,8 @@ def serve(  # noqa: PLR0913  the options of the command
 ) -> None:
     """Serve a model over HTTP, to clients of OpenAI's API.
 
-    Chat completions with response_format and tools, and /v1/extract. Needs the extra `serve`. It ends by Ctrl-C or SIGTERM, when the requests that run are answered.
+    Chat completions with response_format and tools, and /v1/extract. Needs the extra `serve`. It ends by Ctrl-C or
+    SIGTERM, when the requests that run are answered.
     """
     try:
         import uvicorn
