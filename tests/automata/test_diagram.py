@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from effort import examples
-from hypothesis import example, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from random_patterns import FEW_CHARACTERS, char_sets, code_points, patterns_with_texts
 from ways import matches
@@ -96,10 +96,10 @@ def test_a_diagram_has_as_few_states_as_can_be(given_texts: Texts) -> None:
     """As many as the smallest automaton over characters, which is made in another way."""
     pattern, _ = given_texts
     states, total = explore(RegularAutomaton(pattern), MANY, fold=False)
+    assume(total is not None)  # some have very many states, which neither way makes
     found = smallest_automaton(PatternLanguage(pattern))
-    if total is not None:
-        assert found is not None
-        assert len(states) == len(found.arcs)
+    assert found is not None
+    assert len(states) == len(found.arcs)
 
 
 @pytest.mark.thorough

@@ -144,9 +144,9 @@ def test_what_no_state_consists_of_is_forgotten():
 
 def test_a_lexer_with_too_many_states_is_refused(monkeypatch):
     """It ends the text that needs them, and another one begins with a new lexer."""
-    monkeypatch.setattr(lexer_module, "MAX_STATES", 50)
+    monkeypatch.setattr(lexer_module, "MAX_STATES", 100)
     automaton = GrammarAutomaton(read_grammar("start: A\nA: /(a{1,9}b){0,99}c/")[1])
-    with pytest.raises(GrammarError, match=r"The lexer of the grammar needs more than 50 states\."):
+    with pytest.raises(GrammarError, match=r"The lexer of the grammar needs more than 100 states\."):
         read_at_random(automaton, steps=1_000)
     assert automaton.is_worn
     renewed = automaton.renewed()

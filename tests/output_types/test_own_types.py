@@ -16,6 +16,7 @@ from structured import (
     Extraction,
     Extractor,
     GenerationError,
+    Grammar,
     GuidedLogitsProcessor,
     JsonSchema,
     Key,
@@ -160,12 +161,13 @@ def test_options_of_json_are_refused_for_other_types() -> None:
         Extractor(JsonSchema(True), model=model(0), absent=True)
 
 
-def test_there_is_no_regular_expression_of_other_types() -> None:
-    """They have automata, not schemas, and the message says so."""
+def test_a_type_of_ones_own_has_a_regular_expression_if_its_automaton_is_made_of_one() -> None:
+    """Others have automata alone, and the message says so."""
+    assert to_regex(Year()) == "[12][0-9]{3}"
     with pytest.raises(SchemaError) as caught:
-        to_regex(Year())
+        to_regex(Grammar('start: "(" start ")" | "x"', name="Brackets"))
     assert str(caught.value) == (
-        "Year is an OutputType with an automaton of its own, and has no JSON Schema to print. "
+        "Brackets is an OutputType with an automaton of its own, and has no JSON Schema to print. "
         "Look at its describe() and automaton(), or pass it to inspect_type or extract."
     )
 

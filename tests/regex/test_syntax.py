@@ -207,7 +207,7 @@ def test_empty_set_is_refused(empty: Callable[[], Pattern]) -> None:
 
 def test_empty_alternation_is_refused() -> None:
     """An alternation without options matches nothing, which no pattern may."""
-    with pytest.raises(PatternError, match=r"An alternation of nothing matches nothing, .* Give at least one option\."):
+    with pytest.raises(PatternError, match=r"An alternation of nothing matches nothing\. Give at least one option\."):
         alternation()
 
 
