@@ -53,7 +53,7 @@ class Guard:
             await RequestError(401, "A key is needed: Authorization: Bearer KEY.").response()(scope, receive, send)
             return
         length = headers.get("content-length", "0")
-        if not length.isdigit() or int(length) > self.limits.body:
+        if not length.isdecimal() or int(length) > self.limits.body:
             await self._too_large().response()(scope, receive, send)
             return
         read = 0

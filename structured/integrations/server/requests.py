@@ -128,12 +128,24 @@ class Message(_Body):
 
     role: Literal["system", "developer", "user", "assistant"]
     content: str | list[TextPart]
-    name: str | None = None
 
     def to_turn(self) -> dict[str, str]:
         """Return the turn as chat templates have it."""
         text = self.content if isinstance(self.content, str) else "".join(part.text for part in self.content)
         return {"role": "system" if self.role == "developer" else self.role, "content": text}
+
+
+class NamedFunction(_Body):
+    """The name of a function."""
+
+    name: str
+
+
+class NamedTool(_Body):
+    """The tool that has to be called: `{"type": "function", "function": {"name": …}}`."""
+
+    type: Literal["function"]
+    function: NamedFunction
 
 
 class ChatRequest(Sampling):
@@ -143,7 +155,7 @@ class ChatRequest(Sampling):
     max_completion_tokens: int | None = Field(None, ge=1)
     response_format: ResponseFormat | None = None
     tools: list[Json] | None = Field(None, min_length=1)
-    tool_choice: Literal["none", "auto", "required"] | Json | None = None
+    tool_choice: Literal["none", "auto", "required"] | NamedTool | None = None
     parallel_tool_calls: bool = True
     logprobs: bool = False
     top_logprobs: Annotated[int, Field(ge=0, le=0)] | None = None

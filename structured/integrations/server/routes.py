@@ -1,6 +1,6 @@
 """The routes: OpenAI's, the library's own, and those by which a server is watched."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
@@ -96,6 +96,7 @@ async def _written(  # noqa: PLR0913  what both endpoints have
 ) -> Any:
     """Return the answer to a request, whole or as a stream. Raises RequestError."""
     serving.check_model(asked.model)
+    serving.check_documents(len(documents))
     if asked.stream and len(documents) > 1:
         raise RequestError(400, "A stream has one answer. Leave out n, or stream.", parameter="n")
     options = sampling_options(asked, max_tokens)
@@ -112,8 +113,7 @@ async def _written(  # noqa: PLR0913  what both endpoints have
     if not asked.stream:
         return form.whole(*await serving.work.done(request, lambda: question().texts()))
     with_usage = bool((asked.stream_options or {}).get("include_usage"))
-    pieces = await serving.work.streamed(request, lambda: _chunks(question(), form, with_usage=with_usage))
-    return EventStream(pieces)
+    return EventStream(*await serving.work.streamed(request, lambda: _chunks(question(), form, with_usage=with_usage)))
 
 
 def _chunks(question: Question, form: Form, *, with_usage: bool) -> Iterator[str]:
@@ -141,23 +141,23 @@ class EventStream(StreamingResponse):
 
     media_type = "text/event-stream"
 
+    def __init__(self, events: AsyncIterator[str], leave: Callable[[], None]) -> None:
+        super().__init__(events)
+        self._leave = leave
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the events."""
         try:
             await super().__call__(scope, receive, send)
         finally:
-            close = getattr(self.body_iterator, "aclose", None)
-            if close is not None:
-                await close()
+            self._leave()
 
 
 @router.post("/v1/extract")
 async def extract(asked: ExtractRequest, request: Request, serving: Served) -> dict[str, Any]:
     """Extract values from a document, or from several: one that fails does not cost the others."""
     documents = [asked.text] if asked.documents is None else asked.documents
-    if len(documents) > serving.limits.documents:
-        too_many = f"There are {len(documents):,} documents; {serving.limits.documents:,} are taken at a time."
-        raise RequestError(413, too_many, parameter="documents")
+    serving.check_documents(len(documents))
 
     def wanted() -> Any:
         if asked.type is None:

@@ -49,6 +49,11 @@ class Serving:
                 code="model_not_found",
             )  # fmt: skip
 
+    def check_documents(self, count: int) -> None:
+        """Raise RequestError if a request asks for more texts than are taken at a time."""
+        if count > self.limits.documents:
+            raise RequestError(413, f"{count:,} texts are asked for; {self.limits.documents:,} are taken at a time.")
+
     def max_tokens(self, *asked: int | None) -> int:
         """Return how many tokens an answer may have: as many as were asked for, within the limit."""
         given = next((one for one in asked if one is not None), self.limits.max_tokens)

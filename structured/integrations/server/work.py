@@ -49,10 +49,13 @@ class Work:
         finally:
             gone.cancel()
 
-    async def streamed(self, request: Request, run: Callable[[], Iterator[T]]) -> AsyncIterator[T]:
+    async def streamed(
+        self, request: Request, run: Callable[[], Iterator[T]]
+    ) -> tuple[AsyncIterator[T], Callable[[], None]]:
         """Return an iterator over what an iterator yields that runs in a thread, once it is the request's turn.
 
-        Where nobody reads on, the text leaves the batch. Raises RequestError, also in the middle.
+        With it stands what lets the text leave the batch: to be called where nobody reads on, also if nobody has read
+        at all. What takes too long leaves as well. Raises RequestError, also in the middle.
         """
         gone = asyncio.ensure_future(_has_hung_up(request))
         try:
@@ -70,16 +73,15 @@ class Work:
                 loop.call_soon_threadsafe(pieces.put_nowait, None)
 
         thread = self._in_thread(caller, pump)
+        clock = loop.call_later(self.limits.seconds, caller.leave)
+        thread.add_done_callback(lambda _: clock.cancel())
 
         async def read() -> AsyncIterator[T]:
-            try:
-                while (piece := await pieces.get()) is not None:
-                    yield piece
-                await thread
-            finally:
-                caller.leave()
+            while (piece := await pieces.get()) is not None:
+                yield piece
+            await thread
 
-        return read()
+        return read(), caller.leave
 
     async def _admitted(self, request: Request, gone: "asyncio.Future[None]") -> None:
         """Wait for the request's turn. Raises RequestError if too many wait, or the client has gone by then."""
