@@ -240,6 +240,8 @@ def test_the_librarys_own_requests(address: str) -> None:
     assert post("grammar", text="one", grammar='start: "a" | "b"')["value"] in {"a", "b"}
 
 
+TOOLS = {"messages": [{"role": "user", "content": "a"}], "tools": [WEATHER], "tool_choice": "required"}
+
 WRONG = {
     "no JSON": ("chat/completions", b"{", 400, "no JSON object"),
     "deep JSON": ("extract", b'{"text": "a", "schema": ' + b"[" * 10_000 + b"]" * 10_000 + b"}", 400, ""),
@@ -266,6 +268,26 @@ WRONG = {
         {"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "http://a/b"}}]}]},
         400,
         "messages.0.content",
+    ),
+    "a tool that is none": (
+        "chat/completions", {**TOOLS, "tools": [{"type": "function", "function": "x"}]}, 400, "no tool"
+    ),
+    "a description that is none": (
+        "chat/completions",
+        {**TOOLS, "tools": [{"type": "function", "function": {"name": "f", "description": 3}}]},
+        400,
+        "description",
+    ),
+    "a choice of no tool": ("chat/completions", {**TOOLS, "tool_choice": {"function": "x"}}, 400, "tool_choice"),
+    "a tool that is not there": (
+        "chat/completions",
+        {**TOOLS, "tool_choice": {"type": "function", "function": {"name": "fly"}}},
+        400,
+        "There is no tool named 'fly'",
+    ),
+    "too many prompts": ("completions", {"prompt": ["a"] * 300}, 413, "300 texts are asked for"),
+    "the name of an author": (
+        "chat/completions", {"messages": [{"role": "user", "content": "a", "name": "b"}]}, 400, "name"
     ),
     "no such path": ("nothing", {}, 404, "Not Found"),
 }  # fmt: skip
@@ -340,6 +362,15 @@ def test_a_client_that_hangs_up_frees_its_row(stream: bool) -> None:
                 assert not stream
         wait_until(lambda: figure(address, "structured_live_texts") == 0)
         assert ask(address, "next", "[ab]{4}").status_code == 200
+
+
+def test_a_stream_that_takes_too_long_is_ended() -> None:
+    """Its row is free, and the last event but one says that it has left."""
+    body = {"messages": user("a"), "guided_regex": "[ab]{2000}", "max_tokens": 4000, "stream": True}
+    with served(slow(0.02), limits=Limits(seconds=0.3, max_tokens=4000)) as address:
+        found = httpx.post(f"{address}/v1/chat/completions", json=body, timeout=30).text
+        assert "has left" in found.split("data: ")[-2]
+        wait_until(lambda: figure(address, "structured_live_texts") == 0)
 
 
 def test_a_request_that_takes_too_long_is_ended() -> None:

@@ -7,10 +7,11 @@ from typing import Any
 from structured.errors import PatternError, SchemaError
 from structured.integrations.server.limits import Limits
 from structured.integrations.server.request_errors import RequestError
-from structured.integrations.server.requests import ChatRequest, JsonSchemaFormat, Sampling
+from structured.integrations.server.requests import ChatRequest, JsonSchemaFormat, NamedTool, Sampling
 from structured.output_types.choice import Choice
 from structured.output_types.combining.text import Text
 from structured.output_types.functions.call_types import functions
+from structured.output_types.functions.tool import Tool
 from structured.output_types.grammar import Grammar
 from structured.output_types.json_schema import JsonSchema
 from structured.output_types.output_type import OutputType
@@ -38,6 +39,8 @@ def wanted_of(asked: Sampling, limits: Limits) -> OutputType[Any] | JsonSchema |
         return _KINDS[kind](constraint, limits)
     except (SchemaError, PatternError) as error:
         raise RequestError.of(error, member) from error
+    except TypeError as error:  # a member of a tool is of the wrong kind
+        raise RequestError(400, str(error), parameter=member) from error
 
 
 def free_text(stops: list[str], limits: Limits) -> OutputType[str]:
@@ -96,11 +99,12 @@ def _of_object(_: Any, limits: Limits) -> JsonSchema:
 def _of_tools(asked: ChatRequest, limits: Limits) -> OutputType[Any]:
     tools = asked.tools or []
     check_length(json.dumps(tools), limits, "tools")
-    if isinstance(asked.tool_choice, dict):
-        name = asked.tool_choice.get("function", {}).get("name")
-        tools = [one for one in tools if one.get("function", {}).get("name") == name]
-        if not tools:
+    if isinstance(asked.tool_choice, NamedTool):
+        name = asked.tool_choice.function.name
+        named = [one for one in map(Tool.from_openai, tools) if one.name == name]
+        if not named:
             raise RequestError(400, f"There is no tool named {name!r}.", parameter="tool_choice")
+        return functions(*named)
     one_at_least = asked.tool_choice not in (None, "auto") or not asked.parallel_tool_calls
     return functions(*tools) if one_at_least else functions(*tools, parallel=True)
 
