@@ -2,9 +2,10 @@
 
 The model stays as it is; beside each of its matrices stands a product of two thin ones, which alone learn (Hu et al.,
 "LoRA", 2021). What is learned is saved by itself, as a GGUF file that `load_model(…, adapter=…)` and llama.cpp read;
-with `--out` also added to the matrices, as a model like any other. `--resume` goes on from the last checkpoint; with
-fewer `--tokens` than before, the learning rate begins to fall at once, and with no more than were read, what is learned
-is saved as it is: `--resume --tokens 0` makes the GGUF file from a checkpoint.
+with `--out` also added to the matrices, as a model like any other. `--start` begins with an adapter that there is, in
+place of one that adds nothing. `--resume` goes on from the last checkpoint; with fewer `--tokens` than before, the
+learning rate begins to fall at once, and with no more than were read, what is learned is saved as it is:
+`--resume --tokens 0` makes the GGUF file from a checkpoint.
 """
 
 import argparse
@@ -22,7 +23,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, linear
 from transformers import AttentionInterface, PretrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
-from structured.models.adapters import Heads, LowRank, gguf_architecture, write_gguf_adapter
+from structured.models.adapters import Heads, LowRank, gguf_architecture, read_adapter, write_gguf_adapter
 from structured.models.pretrained import load_pretrained
 from structured.models.transformers import HuggingFaceModel
 from training.examples import Batch, chat_batches
@@ -38,6 +39,8 @@ class Settings:
 
     base: str
     """A folder with a chat model and its tokenizer."""
+    start: str = ""
+    """An adapter to begin with, of the same rank; without one, nothing is added at first."""
     tokens: int = 1_000_000
     """Of prompts and answers, without padding."""
     decay: float = 0.3
@@ -116,6 +119,8 @@ class Training:
         self.settings, self.run = settings, run
         self.model, self.tokenizer = _loaded(settings)
         self.adapter = adapt(self.model, settings.rank, settings.scale)
+        if settings.start:
+            self._begin_with(Path(settings.start))
         rate = settings.learning_rate
         self.learning = [one for one in self.model.parameters() if one.requires_grad]
         self.optimizer = torch.optim.AdamW(self.learning, lr=rate, betas=(0.9, 0.98), weight_decay=0.0)
@@ -198,6 +203,14 @@ class Training:
         self.optimizer.load_state_dict(state["optimizer"])
         self.seen, self.steps = state["seen"], state["steps"]
 
+    def _begin_with(self, adapter: Path) -> None:
+        config = self.model.config
+        products = read_adapter(adapter, model_type=config.model_type, heads=heads_of(config))
+        with torch.no_grad():
+            for name, one in self.adapter.items():
+                one.lora_A.copy_(torch.from_numpy(products[name].a))
+                one.lora_B.copy_(torch.from_numpy(products[name].b * (products[name].scale / one.scale)))
+
     def _parameters(self) -> list[tuple[str, nn.Parameter]]:
         return [(name, one) for name, one in self.model.named_parameters() if one.requires_grad]
 
@@ -208,9 +221,13 @@ def save_adapter(adapter: dict[str, Adapted], config: PretrainedConfig, file: Pa
         name: LowRank(one.lora_A.detach().cpu().numpy(), one.lora_B.detach().cpu().numpy(), one.scale)
         for name, one in adapter.items()
     }
-    heads = Heads(config.num_attention_heads, config.num_key_value_heads)
     architecture = gguf_architecture(config.model_type)
-    write_gguf_adapter(file, products, architecture=architecture, heads=heads, dtype=np.float16)
+    write_gguf_adapter(file, products, architecture=architecture, heads=heads_of(config), dtype=np.float16)
+
+
+def heads_of(config: PretrainedConfig) -> Heads:
+    """Return the heads of the attention, of queries and of keys."""
+    return Heads(config.num_attention_heads, config.num_key_value_heads)
 
 
 def save_merged(adapter: dict[str, Adapted], settings: Settings, folder: Path) -> None:
