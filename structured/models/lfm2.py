@@ -22,6 +22,9 @@ Floats = NDArray[np.float32]
 WEIGHTS = "model.safetensors"
 """The file of the weights, beside `config.json`."""
 
+MAX_TOGETHER = 16
+"""New tokens of each text up to which those of several attend at once; with more, padding takes more than it saves."""
+
 
 @dataclass(frozen=True, slots=True)
 class Convolution:
@@ -149,15 +152,46 @@ class Lfm2:
         values[rows, :, places] = (states @ mixer.values).reshape(shape)
         queries *= np.float32(queries.shape[-1] ** -0.5)
         attended = np.empty_like(queries)
-        for row, (start, end) in enumerate(zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True)):
-            length = int(places[end - 1]) + 1
-            scores = queries[start:end].swapaxes(0, 1) @ keys[row, :, :length].swapaxes(1, 2)  # (heads, new, length)
-            if end - start > 1:
-                scores += np.triu(np.full((end - start, length), -np.inf, dtype=np.float32), length - (end - start) + 1)
-            weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
-            weights /= weights.sum(axis=-1, keepdims=True)
-            attended[start:end] = (weights @ values[row, :, :length]).swapaxes(0, 1)
+        counts = np.diff(starts)
+        if len(counts) > 1 and counts.max() <= MAX_TOGETHER:
+            _attend_together(attended, queries, keys, values, column)
+        else:
+            for row, (start, end) in enumerate(zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True)):
+                length = int(places[end - 1]) + 1
+                alone = queries[start:end].swapaxes(0, 1), keys[row, :, :length], values[row, :, :length]
+                attended[start:end] = _mixed(*alone, _later(places[start:end], length)).swapaxes(0, 1)
         return attended.reshape(len(states), -1) @ mixer.out
+
+
+def _attend_together(out: Floats, queries: Floats, keys: Floats, values: Floats, column: Column) -> None:
+    """Attend from the few new tokens of each text at once, as if all texts had as many and were as long."""
+    rows, places, starts = column
+    count, length = int(np.diff(starts).max()), int(places.max()) + 1
+    nth = np.arange(len(rows)) - starts[rows]
+    padded = np.zeros((len(starts) - 1, count, *queries.shape[1:]), dtype=np.float32)
+    padded[rows, nth] = queries
+    last = np.zeros(padded.shape[:2], dtype=np.intp)
+    last[rows, nth] = places
+    mixed = _mixed(padded.swapaxes(1, 2), keys[:, :, :length], values[:, :, :length], _later(last, length)[:, None])
+    out[...] = mixed[rows, :, nth]
+
+
+def _mixed(queries: Floats, keys: Floats, values: Floats, later: NDArray[np.bool_]) -> Floats:
+    """Mix the values of the tokens of a text by how well their keys fit each query, but for those that come later.
+
+    Shapes, each behind those of texts and heads: (new, width), (length, width), (length, width), (new, length).
+    """
+    scores = queries @ keys.swapaxes(-1, -2)
+    np.copyto(scores, -np.inf, where=later)
+    weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights /= weights.sum(axis=-1, keepdims=True)
+    mixed: Floats = weights @ values
+    return mixed
+
+
+def _later(places: NDArray[np.intp], length: int) -> NDArray[np.bool_]:
+    """Return which of so many places come after each of some; shape (…, length)."""
+    return np.arange(length) > places[..., None]
 
 
 def _fed(layer: Layer, states: Floats) -> Floats:
