@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
-from fastapi.responses import PlainTextResponse, Response, StreamingResponse
+from fastapi.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic_core import to_jsonable_python
 from starlette.types import Receive, Scope, Send
@@ -111,7 +111,7 @@ async def _written(  # noqa: PLR0913  what both endpoints have
         return Question(extractor, documents, serving.metrics, is_free=is_free, held_back=held_back)
 
     if not asked.stream:
-        return form.whole(*await serving.work.done(request, lambda: question().texts()))
+        return JSONResponse(form.whole(*await serving.work.done(request, lambda: question().texts())))
     with_usage = bool((asked.stream_options or {}).get("include_usage"))
     return EventStream(*await serving.work.streamed(request, lambda: _chunks(question(), form, with_usage=with_usage)))
 
@@ -154,7 +154,7 @@ class EventStream(StreamingResponse):
 
 
 @router.post("/v1/extract")
-async def extract(asked: ExtractRequest, request: Request, serving: Served) -> dict[str, Any]:
+async def extract(asked: ExtractRequest, request: Request, serving: Served) -> JSONResponse:
     """Extract values from a document, or from several: one that fails does not cost the others."""
     documents = [asked.text] if asked.documents is None else asked.documents
     serving.check_documents(len(documents))
@@ -168,17 +168,17 @@ async def extract(asked: ExtractRequest, request: Request, serving: Served) -> d
         return serving.types[asked.type]
 
     results = await _results(request, serving, asked, wanted, [one or "" for one in documents])
-    return results[0] if asked.documents is None else {"results": results}
+    return JSONResponse(results[0] if asked.documents is None else {"results": results})
 
 
 @router.post("/v1/choose")
-async def choose(asked: ChooseRequest, request: Request, serving: Served) -> dict[str, Any]:
+async def choose(asked: ChooseRequest, request: Request, serving: Served) -> JSONResponse:
     """Choose one of some texts."""
     return await _result(request, serving, asked, lambda: choice_type(asked.choices, serving.limits), asked.text)
 
 
 @router.post("/v1/regex")
-async def match(asked: RegexRequest, request: Request, serving: Served) -> dict[str, Any]:
+async def match(asked: RegexRequest, request: Request, serving: Served) -> JSONResponse:
     """Write a text that a regular expression matches as a whole."""
 
     def wanted() -> Any:
@@ -188,7 +188,7 @@ async def match(asked: RegexRequest, request: Request, serving: Served) -> dict[
 
 
 @router.post("/v1/grammar")
-async def derive(asked: GrammarRequest, request: Request, serving: Served) -> dict[str, Any]:
+async def derive(asked: GrammarRequest, request: Request, serving: Served) -> JSONResponse:
     """Write a text of a grammar."""
 
     def wanted() -> Any:
@@ -199,10 +199,10 @@ async def derive(asked: GrammarRequest, request: Request, serving: Served) -> di
 
 async def _result(
     request: Request, serving: Serving, asked: Asked, wanted: Callable[[], Any], text: str
-) -> dict[str, Any]:
+) -> JSONResponse:
     """Return what becomes of one text. Raises RequestError if nothing does."""
     [result] = await _results(request, serving, asked, wanted, [text])
-    return result
+    return JSONResponse(result)
 
 
 async def _results(

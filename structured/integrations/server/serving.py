@@ -31,8 +31,8 @@ class Serving:
         self.metrics = Metrics(self.running, self.work.admission)
 
     @classmethod
-    def of(cls, request: Request) -> "Serving":
-        """Return that of the application that a request came to."""
+    async def of(cls, request: Request) -> "Serving":
+        """Return that of the application that a request came to. FastAPI takes a thread for a plain function."""
         found: Serving = request.app.state.serving
         return found
 
