@@ -14,7 +14,7 @@ from structured.index.guide import Guide
 class Request:
     """One text to be written: the prompt's tokens, the guide, which is used up, and the random numbers.
 
-    The first `shared` tokens of the prompt are the same in all requests, and likely in later ones. With `thinking`, a
+    The first `shared` tokens of the prompt are likely those of other requests too, now and later. With `thinking`, a
     guide that is used up as well, a text of its own comes before. The first `begun` bytes of the text belong to the
     prompt, which was healed.
     """

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from structured.decoding.beginnings import alike
 from structured.decoding.device_masks import draw, stacked, to_host
 from structured.decoding.sampling import Sampler
 from structured.decoding.sequence import Sequence, timed_in_guide, timed_in_model
@@ -133,8 +134,17 @@ class Scheduler:
             new.append(self.waiting.popleft())
         if not new:
             return
-        self.live += new  # should memory not suffice, they are tried again with the others
-        shared = min(one.request.shared for one in new)
+        parts = alike(new, self.model.pass_cost)
+        self.live += [one for texts, _ in parts for one in texts]  # if memory does not suffice, all are tried again
+        for texts, shared in parts:
+            if self.batch is not None and not self.batch.can_join:
+                self.waiting.extendleft(reversed(self.live[len(self.logits) :]))
+                del self.live[len(self.logits) :]
+                break
+            self._begin(texts, shared)
+
+    def _begin(self, new: list[Sequence], shared: int) -> None:
+        """Let the model read the prompts of some texts, which begin with so many tokens that are the same in all."""
         prompts = [one.read_all() for one in new]
         window = timed_in_guide(new, lambda: self.speculation.propose(new))
         prompts = [prompt + one.window.proposed for prompt, one in zip(prompts, new, strict=True)]

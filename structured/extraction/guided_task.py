@@ -1,13 +1,12 @@
 """Tasks for language models: what may be written is an index over the model's vocabulary, and each text has a guide."""
 
 import functools
-import itertools
-import operator
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 
 from structured.automata import Automaton
 from structured.automata.protocol import accepts_text
+from structured.decoding.beginnings import common_beginning
 from structured.decoding.generate import stream
 from structured.decoding.reasoning import thinking_index
 from structured.decoding.requests import Generation, Request
@@ -196,14 +195,3 @@ class GuidedItem(Item):
     def beginning(self) -> tuple[int, ...]:
         """The tokens that prompts like its own begin with."""
         return self.task.beginning_of_chats if self.conversation.earlier else self.task.beginning
-
-
-def common_beginning(texts: Sequence[Sequence[int]]) -> tuple[int, ...]:
-    """Return the tokens that all of some texts begin with."""
-    common = tuple(texts[0])
-    for other in texts[1:]:
-        if common == tuple(other[: len(common)]):
-            continue
-        differing = itertools.compress(itertools.count(), map(operator.ne, common, other))
-        common = common[: next(differing, len(other))]
-    return common

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Self, TypeGuard
 
 from structured.automata import AUTOMATON_ERRORS
+from structured.decoding.beginnings import common_beginning
 from structured.decoding.generate import DEFAULT_BATCH_SIZE
 from structured.decoding.requests import Generation
 from structured.decoding.strategy import Search
@@ -14,7 +15,7 @@ from structured.extraction import windows
 from structured.extraction.acceptance import Acceptance
 from structured.extraction.documents.document import DocumentLike
 from structured.extraction.events import Listener
-from structured.extraction.guided_task import GuidedItem, common_beginning
+from structured.extraction.guided_task import GuidedItem
 from structured.extraction.idle_options import warn_of_search
 from structured.extraction.long_documents import LongDocument, Splitting
 from structured.extraction.options import Options, search_of

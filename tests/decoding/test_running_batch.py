@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from languages import TYPES
 from numpy.typing import NDArray
+from pydantic import BaseModel
 
 from structured import Extractor, GenerationError, ModelError, Regex
 from structured.automata import RegularAutomaton
@@ -27,11 +28,23 @@ from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.models import FunctionModel, LanguageModel
 from structured.models.function import FunctionBatch
+from structured.models.load import PACKAGED_MODEL, load_model
 from structured.regex import Pattern, chars, repeat
 from structured.vocabulary import Vocabulary
 
 TOKENIZER = ByteTokenizer()
 LETTERS = repeat(chars("ab"), 10, 10)
+
+
+class Person(BaseModel):
+    name: str
+    age: int
+
+
+class Invoice(BaseModel):
+    invoice_number: str
+    vendor: str
+    total: float
 
 
 def request(model: LanguageModel, pattern: Pattern, number: int, sampler: Sampler, *, tokens: int = 25) -> Request:
@@ -70,6 +83,18 @@ def test_each_caller_gets_what_it_would_alone(asked: list[tuple[int, float]]) ->
     with running(model) as batch, ThreadPoolExecutor(len(asked)) as pool:
         together = list(pool.map(lambda number: write(batch, number), range(len(asked))))
     assert together == [write(model, number) for number in range(len(asked))]
+
+
+def test_callers_of_several_types_share_a_batch_of_the_packaged_model() -> None:
+    """Their prompts begin differently, and what the model keeps of one beginning is not taken for another."""
+    model = load_model(PACKAGED_MODEL)
+    asked: list[tuple[type[BaseModel], str]] = []
+    for number in range(6):
+        asked.append((Person, f"Jason is {number + 20} years old."))
+        asked.append((Invoice, f"Invoice INV-{number} from Northwind Paper comes to ${number + 3}.50."))
+    with running(model, 12) as batch, ThreadPoolExecutor(len(asked)) as pool:
+        together = list(pool.map(lambda one: Extractor(one[0], model=batch)(one[1]), asked))
+    assert together == [Extractor(type_, model=model)(text) for type_, text in asked]
 
 
 def test_a_text_joins_between_tokens_of_another() -> None:
