@@ -3,32 +3,36 @@
 import itertools
 import json
 import re
-import socket
-import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from typing import Any, Literal
 
 import httpx
 import numpy as np
 import pytest
-from doubles import ByteTokenizer, random_logits
+from doubles import random_logits
 from pydantic import BaseModel
+from serving import (
+    TOKENIZER,
+    Held,
+    ask,
+    connected,
+    figure,
+    is_listening,
+    posted,
+    reciting,
+    served,
+    slow,
+    user,
+    wait_until,
+)
 
 from structured import Extractor, Regex
-from structured.models import FunctionModel, LanguageModel
+from structured.integrations.server.limits import Limits
+from structured.models import FunctionModel
 from structured.models.load import PACKAGED_MODEL
 from structured.models.scripted import ScriptedModel
 
-openai = pytest.importorskip("openai", reason="The extra test has OpenAI's client.")
-uvicorn = pytest.importorskip("uvicorn", reason="The extra serve runs a server.")
-
-from structured.integrations.server.app import create_app  # noqa: E402  once there is FastAPI
-from structured.integrations.server.limits import Limits  # noqa: E402
-
-TOKENIZER = ByteTokenizer()
 LETTERS = {"guided_regex": "[ab]{40}"}
 
 
@@ -53,61 +57,6 @@ WEATHER = {
 }
 
 
-@contextmanager
-def served(model: Any = None, **options: Any) -> Iterator[str]:
-    """A server in a thread of this process; its address."""
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        app = create_app(model, **options)
-        server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=10))
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
-        thread.start()
-        wait_until(lambda: server.started or not thread.is_alive())
-        try:
-            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-        finally:
-            server.should_exit = True
-            thread.join(20)
-            assert not thread.is_alive()
-
-
-def wait_until(is_so: Callable[[], bool]) -> None:
-    end = time.monotonic() + 20
-    while not is_so():
-        assert time.monotonic() < end
-        time.sleep(0.005)
-
-
-def slow(seconds: float = 0.004) -> LanguageModel:
-    """A model that takes its time for a pass."""
-    logits = random_logits(len(TOKENIZER.tokens))
-
-    def scores(token_ids: Any) -> Any:
-        time.sleep(seconds)
-        return logits(token_ids)
-
-    return FunctionModel(scores, TOKENIZER)
-
-
-def reciting(text: str) -> LanguageModel:
-    """A model that says a text, and goes on with it wherever it stands."""
-    said = text.encode()
-
-    def scores(token_ids: Any) -> Any:
-        read = b"".join(TOKENIZER.tokens[token_id] or b"" for token_id in token_ids)
-        place = max(length for length in range(len(said) + 1) if read.endswith(said[:length]))
-        following = TOKENIZER.tokens.index(said[place : place + 1]) if place < len(said) else TOKENIZER.end_token_ids[0]
-        return np.eye(len(TOKENIZER.tokens), dtype=np.float32)[following] * 100
-
-    return FunctionModel(scores, TOKENIZER)
-
-
-def figure(address: str, name: str) -> float:
-    """A figure of the server's metrics."""
-    found = re.search(rf"^{re.escape(name)} (\S+)$", httpx.get(f"{address}/metrics").text, re.MULTILINE)
-    return float(found[1]) if found else 0.0
-
-
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     """The packaged model."""
@@ -119,15 +68,6 @@ def address() -> Iterator[str]:
 def client(address: str) -> Iterator[Any]:
     with connected(address) as found:
         yield found
-
-
-def connected(address: str) -> Any:
-    """OpenAI's client of a server."""
-    return openai.OpenAI(base_url=f"{address}/v1", api_key="none", max_retries=0)
-
-
-def user(text: str) -> list[dict[str, str]]:
-    return [{"role": "user", "content": text}]
 
 
 def test_openais_client_gets_an_instance(client: Any) -> None:
@@ -317,35 +257,36 @@ def test_requests_at_the_same_time_get_what_they_would_alone() -> None:
         assert figure(address, "structured_live_texts") == 0
 
 
-def ask(address: str, text: str, regex: str = "[ab]{40}", **options: Any) -> httpx.Response:
-    return httpx.post(f"{address}/v1/regex", json={"text": text, "regex": regex, **options}, timeout=60)
-
-
 def test_whoever_comes_when_too_many_wait_is_turned_away() -> None:
     """With 429 and the time to come back; those that wait are answered."""
-    with served(slow(), limits=Limits(running=1, waiting=2)) as address, ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda number: ask(address, str(number)), range(8)))
-    statuses = sorted(one.status_code for one in found)
-    assert statuses == [200] * 3 + [429] * 5
+    held = Held()
+    with served(held.model, limits=Limits(running=1, waiting=2)) as address, ThreadPoolExecutor(8) as pool:
+        asked = [pool.submit(ask, address, str(number)) for number in range(8)]
+        wait_until(lambda: figure(address, 'structured_requests_total{path="/v1/regex",status="429"}') == 5)
+        held.open()
+        found = [one.result() for one in asked]
+    assert sorted(one.status_code for one in found) == [200] * 3 + [429] * 5
     assert all(one.headers["retry-after"] == "2" for one in found if one.status_code == 429)
 
 
 def test_clients_take_turns() -> None:
     """One has ten requests waiting; another's only one is the next."""
-    order: list[str] = []
+    held = Held()
 
-    def asked(key: str) -> None:
+    def asked(key: str, text: str) -> None:
         headers = {"Authorization": f"Bearer {key}"}
-        httpx.post(f"{address}/v1/regex", json={"text": "a", "regex": "[ab]{40}"}, headers=headers, timeout=60)
-        order.append(key)
+        httpx.post(f"{address}/v1/regex", json={"text": text, "regex": "[ab]{40}"}, headers=headers, timeout=60)
 
-    with served(slow(), limits=Limits(running=1)) as address, ThreadPoolExecutor(12) as pool:
-        many = [pool.submit(asked, "many") for _ in range(10)]
+    with served(held.model, limits=Limits(running=1)) as address, ThreadPoolExecutor(12) as pool:
+        many = [pool.submit(asked, "many", f"many {number}") for number in range(10)]
         wait_until(lambda: figure(address, "structured_waiting_requests") == 9)
-        pool.submit(asked, "one").result()
-        for one in many:
-            one.result()
-    assert order.index("one") <= 3
+        one = pool.submit(asked, "one", "one")
+        wait_until(lambda: figure(address, "structured_waiting_requests") == 10)
+        held.open()
+        for each in (one, *many):
+            each.result()
+    assert held.begun.index("one") == 2
+    assert len(held.begun) == 11
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -357,8 +298,8 @@ def test_a_client_that_hangs_up_frees_its_row(stream: bool) -> None:
             with httpx.stream("POST", f"{address}/v1/chat/completions", json=body, timeout=60) as answer:
                 assert len(list(itertools.islice(answer.iter_lines(), 5))) == 5
         else:
-            with pytest.raises(httpx.ReadTimeout):
-                httpx.post(f"{address}/v1/chat/completions", json=body, timeout=1)
+            with posted(address, "/v1/chat/completions", body):
+                wait_until(lambda: figure(address, "structured_live_texts") == 1)
         wait_until(lambda: figure(address, "structured_live_texts") == 0)
         assert ask(address, "next", "[ab]{4}").status_code == 200
 
@@ -423,9 +364,18 @@ def test_a_model_that_fails_costs_those_in_its_batch_alone() -> None:
 
 
 def test_what_runs_is_finished_when_the_server_ends() -> None:
-    """And who comes meanwhile is told; the process then ends."""
-    with ThreadPoolExecutor(1) as pool:
-        with served(slow(0.01)) as address:
+    """It is still being written when the server takes no more connections; the process then ends."""
+    held = Held()
+    with ThreadPoolExecutor(2) as pool:
+        with served(held.model) as address:
             running = pool.submit(ask, address, "a")
             wait_until(lambda: figure(address, "structured_live_texts") == 1)
+
+            def ends() -> None:
+                wait_until(lambda: not is_listening(address))
+                assert not running.done()
+                held.open()
+
+            watching = pool.submit(ends)
+        watching.result()
         assert running.result().status_code == 200
