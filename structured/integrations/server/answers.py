@@ -80,8 +80,12 @@ class Form(ABC):
         """Return the choice of the chunk that ends the text."""
 
 
+@dataclass(frozen=True, slots=True)
 class ChatForm(Form):
     """That of `/v1/chat/completions`."""
+
+    tool: str | None = None
+    """The tool that is called, whose arguments the text of a stream is."""
 
     prefix = "chatcmpl"
     kind = "chat.completion"
@@ -96,17 +100,23 @@ class ChatForm(Form):
         return {"message": message, "logprobs": logprobs, "finish_reason": written.finish_reason}
 
     def begin(self) -> dict[str, Any]:
-        """Return the role."""
-        return {"delta": {"role": "assistant", "content": ""}, "finish_reason": None}
+        """Return the role, and the call of which the arguments follow."""
+        delta: dict[str, Any] = {"role": "assistant", "content": ""}
+        if self.tool is not None:
+            delta = {**delta, "content": None, "tool_calls": [{"index": 0, **openai_call(self.tool, "")}]}
+        return {"delta": delta, "finish_reason": None}
 
     def piece(self, text: str) -> dict[str, Any]:
-        """Return a piece of the content."""
-        return {"delta": {"content": text}, "finish_reason": None}
+        """Return a piece of the content, or of the arguments."""
+        delta: dict[str, Any] = {"content": text}
+        if self.tool is not None:
+            delta = {"tool_calls": [{"index": 0, "function": {"arguments": text}}]}
+        return {"delta": delta, "finish_reason": None}
 
     def end(self, written: Written) -> dict[str, Any]:
-        """Return the calls, if it is any, and the log-probabilities, which are known at the end."""
+        """Return the calls that have not been told, if it is any, and the log-probabilities, known at the end."""
         delta = {}
-        if written.calls:
+        if written.calls and self.tool is None:
             delta = {"tool_calls": [{"index": index, **call} for index, call in enumerate(written.calls)]}
         logprobs = {"content": log_probabilities(written.generation, self.vocabulary)} if self.logprobs else None
         return {"delta": delta, "logprobs": logprobs, "finish_reason": written.finish_reason}
@@ -145,6 +155,11 @@ class CompletionForm(Form):
             "top_logprobs": None,
             "text_offset": offsets,
         }
+
+
+def openai_call(name: str, arguments: str) -> dict[str, Any]:
+    """Return an entry of `tool_calls`, given the arguments as JSON text."""
+    return {"id": f"call_{uuid4().hex[:24]}", "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
 def usage(prompt_tokens: int, written: Iterable[Written]) -> dict[str, int]:

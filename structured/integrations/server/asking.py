@@ -4,7 +4,7 @@ import copy
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextvars import ContextVar, Token
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from threading import Lock
 from typing import Any, Self
 
@@ -16,7 +16,7 @@ from structured.extraction.events import AttemptWritten
 from structured.extraction.extractor import Extractor
 from structured.extraction.guided_task import GuidedTask
 from structured.extraction.options import Options
-from structured.integrations.server.answers import Written
+from structured.integrations.server.answers import Written, openai_call
 from structured.integrations.server.metrics import Metrics
 from structured.integrations.server.request_errors import RequestError
 from structured.integrations.server.requests import Asked, Sampling
@@ -106,6 +106,10 @@ class Question:
     """Whether the answer is free text: then the prompt is what was sent, without a word of the library's."""
     held_back: int = 0
     """The characters at the end of a stream that may be those of a stop phrase."""
+    tool: str | None = None
+    """The tool that is called, whose arguments are the answer."""
+    otherwise: "Question | None" = None
+    """What is asked where the answer is a list of calls, and empty."""
 
     def answered(self) -> tuple[list[Any], Attempts]:
         """Return the value for each document, or the error of one that has none, and what was written for them.
@@ -127,7 +131,14 @@ class Question:
                 raise RequestError.of(value) from value
         events = [event for _, event in sorted(attempts.written.items())]
         written = [self._written(one.generations[0], value) for one, value in zip(events, values, strict=True)]
-        return written, attempts.prompt_tokens
+        uncalled = [position for position, one in enumerate(written) if not one.calls]
+        if self.otherwise is None or not uncalled:
+            return written, attempts.prompt_tokens
+        documents = [self.documents[position] for position in uncalled]
+        others, prompt_tokens = replace(self.otherwise, documents=documents).texts()
+        for position, other in zip(uncalled, others, strict=True):
+            written[position] = other
+        return written, prompt_tokens
 
     def streamed(self) -> Iterator[str | tuple[Written, int]]:
         """Yield the pieces of the text, and last the whole with the tokens of the prompt; only the last, of a call.
@@ -146,12 +157,16 @@ class Question:
                 written = self._written(stream.generation, stream.result())
             except StructuredError as error:
                 raise RequestError.of(error) from error
+        if self.otherwise is not None and not written.calls:
+            yield from self.otherwise.streamed()
+            return
         yield "" if is_call else written.text[len(shown) :]
         yield written, attempts.prompt_tokens
 
     def _written(self, generation: Generation, value: Any) -> Written:
         """Return an answer; of free text, what stands before the stop phrase."""
-        return Written(value if self.is_free else generation.text, generation, calls_of(value), is_free=self.is_free)
+        calls = calls_of(value) if self.tool is None else [openai_call(self.tool, generation.text)]
+        return Written(value if self.is_free else generation.text, generation, calls, is_free=self.is_free)
 
     def _asked(self) -> Extractor[Any]:
         """Return the extractor, with what was sent as its prompt if the answer is free text."""
