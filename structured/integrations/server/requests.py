@@ -10,6 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 Json: TypeAlias = dict[str, Any]
 
+MAX_TOOLS = 128
+"""As many as OpenAI's API takes. Each is a schema of its own."""
+
 
 class _Body(BaseModel):
     """What has no other members than these."""
@@ -123,16 +126,48 @@ class TextPart(_Body):
     text: str
 
 
+class CalledFunction(_Body):
+    """A function that was called, and its arguments as JSON text."""
+
+    name: str
+    arguments: str
+
+
+class ToolCall(_Body):
+    """A call that an earlier answer made: `{"id": …, "type": "function", "function": {"name": …, "arguments": …}}`."""
+
+    id: str
+    type: Literal["function"]
+    function: CalledFunction
+
+
 class Message(_Body):
-    """One turn of a chat. Turns of tools are refused: prompts have no words for them."""
+    """One turn of a chat; `role` "tool" for what came of a call."""
 
-    role: Literal["system", "developer", "user", "assistant"]
-    content: str | list[TextPart]
+    role: Literal["system", "developer", "user", "assistant", "tool"]
+    content: str | list[TextPart] | None = None
+    tool_calls: list[ToolCall] | None = None
+    tool_call_id: str | None = None
+    refusal: None = None
+    function_call: None = None
+    audio: None = None
+    annotations: Annotated[list[Json], Field(max_length=0)] | None = None
 
-    def to_turn(self) -> dict[str, str]:
-        """Return the turn as chat templates have it."""
-        text = self.content if isinstance(self.content, str) else "".join(part.text for part in self.content)
-        return {"role": "system" if self.role == "developer" else self.role, "content": text}
+    @model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        if self.tool_calls and self.role != "assistant":
+            raise ValueError("only the assistant has tool_calls")
+        if (self.tool_call_id is not None) != (self.role == "tool"):
+            raise ValueError("tool_call_id stands with the role tool, and with no other")
+        if self.content is None and not self.tool_calls:
+            raise ValueError("content is missing")
+        return self
+
+    @property
+    def text(self) -> str:
+        """What it says."""
+        parts = [] if self.content is None else self.content
+        return parts if isinstance(parts, str) else "".join(part.text for part in parts)
 
 
 class NamedFunction(_Body):
@@ -154,7 +189,7 @@ class ChatRequest(Sampling):
     messages: list[Message] = Field(min_length=1)
     max_completion_tokens: int | None = Field(None, ge=1)
     response_format: ResponseFormat | None = None
-    tools: list[Json] | None = Field(None, min_length=1)
+    tools: list[Json] | None = Field(None, min_length=1, max_length=MAX_TOOLS)
     tool_choice: Literal["none", "auto", "required"] | NamedTool | None = None
     parallel_tool_calls: bool = True
     logprobs: bool = False
@@ -173,6 +208,28 @@ class ChatRequest(Sampling):
         elif given is not None and given.type == "json_object":
             said["response_format"] = ("json_object", True)
         return said
+
+    @property
+    def uses_tools(self) -> bool:
+        """Whether the answer is to be calls of tools."""
+        return bool(self.tools) and self.tool_choice != "none"
+
+    @property
+    def may_answer(self) -> bool:
+        """Whether it may also be no call at all, but what there would be without tools."""
+        return bool(self.tools) and self.tool_choice in (None, "auto")
+
+    @property
+    def called_tool(self) -> str | None:
+        """The name of the one tool that is called, whatever the answer: only its arguments are to be written."""
+        if not self.uses_tools or self.may_answer:
+            return None
+        if isinstance(self.tool_choice, NamedTool):
+            return self.tool_choice.function.name
+        match self.tools:
+            case [{"function": {"name": str(name)}}]:
+                return name
+        return None
 
 
 class CompletionRequest(Sampling):

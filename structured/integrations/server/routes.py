@@ -26,13 +26,13 @@ from structured.integrations.server.requests import (
     Sampling,
 )
 from structured.integrations.server.serving import Serving
+from structured.integrations.server.turns import turns_of
 from structured.integrations.server.wanted import (
     choice_type,
     free_text,
     grammar_type,
     regex_type,
     schema_type,
-    uses_tools,
     wanted_of,
 )
 from structured.output_types.extraction import Extraction
@@ -69,9 +69,9 @@ async def models(serving: Served) -> dict[str, Any]:
 @router.post("/v1/chat/completions")
 async def chat(asked: ChatRequest, request: Request, serving: Served) -> Any:
     """Answer a chat, as OpenAI's API does."""
-    form = ChatForm(serving.running.name, serving.running.vocabulary, asked.logprobs)
+    form = ChatForm(serving.running.name, serving.running.vocabulary, asked.logprobs, tool=asked.called_tool)
     tokens = serving.max_tokens(asked.max_completion_tokens, asked.max_tokens)
-    messages = [message.to_turn() for message in asked.messages]
+    messages = turns_of(asked.messages)
     return await _written(request, serving, asked, form=form, documents=[messages] * asked.n, max_tokens=tokens)
 
 
@@ -99,21 +99,33 @@ async def _written(  # noqa: PLR0913  what both endpoints have
     serving.check_documents(len(documents))
     if asked.stream and len(documents) > 1:
         raise RequestError(400, "A stream has one answer. Leave out n, or stream.", parameter="n")
-    options = sampling_options(asked, max_tokens)
-    is_free = not (asked.constraints or (isinstance(asked, ChatRequest) and uses_tools(asked)))
-
-    def wanted() -> Any:
-        return wanted_of(asked, serving.limits) or free_text(asked.stops, serving.limits)
 
     def question() -> Question:
-        extractor = serving.extractors.find((asked.constraint_key, _sorted(options)), wanted, options)
-        held_back = max(map(len, asked.stops), default=0)
-        return Question(extractor, documents, serving.metrics, is_free=is_free, held_back=held_back)
+        return _question(serving, asked, documents, sampling_options(asked, max_tokens))
 
     if not asked.stream:
         return JSONResponse(form.whole(*await serving.work.done(request, lambda: question().texts())))
     with_usage = bool((asked.stream_options or {}).get("include_usage"))
     return EventStream(*await serving.work.streamed(request, lambda: _chunks(question(), form, with_usage=with_usage)))
+
+
+def _question(serving: Serving, asked: Sampling, documents: Sequence[TextOrChat], options: Options) -> Question:
+    """Return what is asked of the model. Raises RequestError."""
+
+    def wanted() -> Any:
+        return wanted_of(asked, serving.limits) or free_text(asked.stops, serving.limits)
+
+    is_free, tool, otherwise = not asked.constraints, None, None
+    if isinstance(asked, ChatRequest) and asked.uses_tools:
+        is_free, tool = False, asked.called_tool
+        if asked.may_answer:
+            otherwise = _question(serving, asked.model_copy(update={"tool_choice": "none"}), documents, options)
+        options = {**options, "optional": "omittable"}
+    extractor = serving.extractors.find((asked.constraint_key, _sorted(options)), wanted, options)
+    held_back = max(map(len, asked.stops), default=0)
+    return Question(
+        extractor, documents, serving.metrics, is_free=is_free, held_back=held_back, tool=tool, otherwise=otherwise
+    )
 
 
 def _chunks(question: Question, form: Form, *, with_usage: bool) -> Iterator[str]:

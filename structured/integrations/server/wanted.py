@@ -7,7 +7,7 @@ from typing import Any
 from structured.errors import PatternError, SchemaError
 from structured.integrations.server.limits import Limits
 from structured.integrations.server.request_errors import RequestError
-from structured.integrations.server.requests import ChatRequest, JsonSchemaFormat, NamedTool, Sampling
+from structured.integrations.server.requests import ChatRequest, JsonSchemaFormat, Sampling
 from structured.output_types.choice import Choice
 from structured.output_types.combining.text import Text
 from structured.output_types.functions.call_types import functions
@@ -26,7 +26,9 @@ def wanted_of(asked: Sampling, limits: Limits) -> OutputType[Any] | JsonSchema |
     Raises RequestError where it asks for two things at once, for what is too large, or for what cannot be enforced.
     """
     said = asked.constraints
-    if isinstance(asked, ChatRequest) and uses_tools(asked):
+    if isinstance(asked, ChatRequest) and asked.uses_tools:
+        if asked.may_answer:  # then it is for the answer in place of calls
+            return _of_member("tools", "tools", asked, limits)
         said["tools"] = ("tools", asked)
     if len(said) > 1:
         raise RequestError(400, f"{' and '.join(said)} exclude each other.", parameter=next(iter(said)))
@@ -35,6 +37,11 @@ def wanted_of(asked: Sampling, limits: Limits) -> OutputType[Any] | JsonSchema |
     [(member, (kind, constraint))] = said.items()
     if asked.stops:
         raise RequestError(400, f"stop and {member} exclude each other.", parameter="stop")
+    return _of_member(member, kind, constraint, limits)
+
+
+def _of_member(member: str, kind: str, constraint: Any, limits: Limits) -> OutputType[Any] | JsonSchema:
+    """Return the output type that a member of a request says. Raises RequestError."""
     try:
         return _KINDS[kind](constraint, limits)
     except (SchemaError, PatternError) as error:
@@ -47,11 +54,6 @@ def free_text(stops: list[str], limits: Limits) -> OutputType[str]:
     """Return the output type of text that ends where the model ends it, or with a stop phrase, which is left out."""
     check_length("".join(stops), limits, "stop")
     return Text(stop=stops) | Text(lacks=stops) if stops else Text()
-
-
-def uses_tools(asked: ChatRequest) -> bool:
-    """Tell whether the answer is to be calls of tools. With "auto" it is a list of them, which may be empty."""
-    return bool(asked.tools) and asked.tool_choice != "none"
 
 
 def check_length(text: str, limits: Limits, member: str) -> None:
@@ -96,17 +98,17 @@ def _of_object(_: Any, limits: Limits) -> JsonSchema:
     return schema_type(ANY_OBJECT, limits, "JSON")
 
 
-def _of_tools(asked: ChatRequest, limits: Limits) -> OutputType[Any]:
-    tools = asked.tools or []
-    check_length(json.dumps(tools), limits, "tools")
-    if isinstance(asked.tool_choice, NamedTool):
-        name = asked.tool_choice.function.name
-        named = [one for one in map(Tool.from_openai, tools) if one.name == name]
-        if not named:
-            raise RequestError(400, f"There is no tool named {name!r}.", parameter="tool_choice")
-        return functions(*named)
-    one_at_least = asked.tool_choice not in (None, "auto") or not asked.parallel_tool_calls
-    return functions(*tools) if one_at_least else functions(*tools, parallel=True)
+def _of_tools(asked: ChatRequest, limits: Limits) -> OutputType[Any] | JsonSchema:
+    check_length(json.dumps(asked.tools), limits, "tools")
+    tools = [Tool.from_openai(one) for one in asked.tools or ()]
+    name = asked.called_tool
+    if name is None:
+        return functions(*tools, parallel=asked.may_answer and asked.parallel_tool_calls)
+    named = next((one for one in tools if one.name == name), None)
+    if named is None:
+        raise RequestError(400, f"There is no tool named {name!r}.", parameter="tool_choice")
+    described = {"description": named.description} if named.description else {}
+    return JsonSchema({**named.parameters, **described}, name=name)
 
 
 _KINDS: Mapping[str, Callable[[Any, Limits], OutputType[Any] | JsonSchema]] = {
