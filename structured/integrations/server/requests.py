@@ -148,6 +148,8 @@ class Message(_Body):
     content: str | list[TextPart] | None = None
     tool_calls: list[ToolCall] | None = None
     tool_call_id: str | None = None
+    name: str | None = None
+    """That of the tool; names of authors are refused."""
     refusal: None = None
     function_call: None = None
     audio: None = None
@@ -159,6 +161,8 @@ class Message(_Body):
             raise ValueError("only the assistant has tool_calls")
         if (self.tool_call_id is not None) != (self.role == "tool"):
             raise ValueError("tool_call_id stands with the role tool, and with no other")
+        if self.name is not None and self.role != "tool":
+            raise ValueError("the prompt has no place for the name of an author; write it into the content")
         if self.content is None and not self.tool_calls:
             raise ValueError("content is missing")
         return self
