@@ -16,6 +16,7 @@ from structured.integrations.server.guard import Guard
 from structured.integrations.server.limits import Limits
 from structured.integrations.server.request_errors import (
     RequestError,
+    answer_fault,
     answer_http,
     answer_invalid,
     answer_request_error,
@@ -70,6 +71,7 @@ def create_app(
     app.add_exception_handler(StructuredError, answer_structured_error)
     app.add_exception_handler(RequestValidationError, answer_invalid)
     app.add_exception_handler(HTTPException, answer_http)
+    app.add_exception_handler(Exception, answer_fault)
     app.include_router(router)
     app.add_middleware(Guard, limits=limits, api_key=api_key)
     return app

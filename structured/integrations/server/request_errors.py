@@ -92,6 +92,8 @@ async def answer_invalid(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     fault = error.errors()[0]
     where = ".".join(map(str, fault["loc"][1:]))
+    if fault["type"] == "value_error" and not where:  # of the whole body
+        return RequestError(400, f"{fault['msg'].removeprefix('Value error, ')}.").response()
     if fault["type"] == "json_invalid" or not where:
         return RequestError(400, f"The body is no JSON object: {fault['msg']}.").response()
     return RequestError(400, f"{where}: {fault['msg']}.", parameter=where).response()
@@ -101,3 +103,8 @@ async def answer_http(_: Request, error: Exception) -> JSONResponse:
     """Answer a path or a method that there is not, and a body that cannot be read."""
     assert isinstance(error, HTTPException)
     return RequestError(error.status_code, str(error.detail)).response()
+
+
+async def answer_fault(_: Request, __: Exception) -> JSONResponse:
+    """Answer where the server itself fails; what failed is in its log."""
+    return RequestError(500, "The server failed. Its log says where.").response()

@@ -4,6 +4,7 @@ What a server could only ignore at the cost of another answer is refused; what h
 and ignored. Sources: OpenAI's API reference, "Chat" and "Completions"; vLLM's "Structured outputs".
 """
 
+import json
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -18,6 +19,23 @@ class _Body(BaseModel):
     """What has no other members than these."""
 
     model_config = ConfigDict(extra="forbid", protected_namespaces=())
+
+
+class _Request(_Body):
+    """A whole body."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _is_unicode(cls, body: object) -> object:
+        r"""Refuse halves of characters, which JSON can spell, "\ud800", and UTF-8 cannot."""
+        try:
+            json.dumps(body, ensure_ascii=False).encode()
+        except UnicodeEncodeError as error:
+            half = error.object[error.start]
+            raise ValueError(f"there is half of a character, the lone surrogate {half!r}") from error
+        except RecursionError as error:
+            raise ValueError("too many brackets stand inside each other") from error
+        return body
 
     @property
     def constraint_key(self) -> str:
@@ -77,7 +95,7 @@ Zero = Annotated[float, Field(ge=0, le=0)]
 """A number that changes nothing; others are refused."""
 
 
-class Sampling(_Body):
+class Sampling(_Request):
     """What all requests for texts may have."""
 
     model: str | None = None
@@ -246,7 +264,7 @@ class CompletionRequest(Sampling):
     suffix: None = None
 
 
-class Asked(_Body):
+class Asked(_Request):
     """What requests of the library's own have."""
 
     model: str | None = None
