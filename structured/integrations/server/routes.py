@@ -129,12 +129,14 @@ def _question(serving: Serving, asked: Sampling, documents: Sequence[TextOrChat]
 
 
 def _chunks(question: Question, form: Form, *, with_usage: bool) -> Iterator[str]:
-    """Yield the events of a stream; what goes wrong in the middle is the last one."""
+    """Yield the events of a stream; what goes wrong in the middle is the last one. Raises RequestError before that."""
+    has_begun = False
     try:
-        begin = form.begin()
-        if begin is not None:
-            yield event(form.chunk(begin))
         for piece in question.streamed():
+            begin = None if has_begun else form.begin()
+            has_begun = True
+            if begin is not None:
+                yield event(form.chunk(begin))
             if isinstance(piece, str):
                 if piece:
                     yield event(form.chunk(form.piece(piece)))
@@ -144,6 +146,8 @@ def _chunks(question: Question, form: Form, *, with_usage: bool) -> Iterator[str
             if with_usage:
                 yield event(form.last(written, prompt_tokens))
     except RequestError as error:
+        if not has_begun:
+            raise
         yield event(error.body())
     yield DONE
 

@@ -55,13 +55,10 @@ class Work:
         """Return an iterator over what an iterator yields that runs in a thread, once it is the request's turn.
 
         With it stands what lets the text leave the batch: to be called where nobody reads on, also if nobody has read
-        at all. What takes too long leaves as well. Raises RequestError, also in the middle.
+        at all. What takes too long leaves as well. Raises RequestError, also in the middle; what is wrong before there
+        is a first piece is raised here.
         """
         gone = asyncio.ensure_future(_has_hung_up(request))
-        try:
-            await self._admitted(request, gone)
-        finally:
-            gone.cancel()
         caller, loop = Caller(), asyncio.get_running_loop()
         pieces: asyncio.Queue[T | None] = asyncio.Queue()
 
@@ -72,13 +69,25 @@ class Work:
             finally:
                 loop.call_soon_threadsafe(pieces.put_nowait, None)
 
-        thread = self._in_thread(caller, pump)
-        clock = loop.call_later(self.limits.seconds, caller.leave)
-        thread.add_done_callback(lambda _: clock.cancel())
+        try:
+            await self._admitted(request, gone)
+            thread = self._in_thread(caller, pump)
+            clock = loop.call_later(self.limits.seconds, caller.leave)
+            thread.add_done_callback(lambda _: clock.cancel())
+            first = await self._in_time(asyncio.ensure_future(pieces.get()), gone)
+            if first is None:
+                await thread
+        except BaseException:
+            caller.leave()
+            raise
+        finally:
+            gone.cancel()
 
         async def read() -> AsyncIterator[T]:
-            while (piece := await pieces.get()) is not None:
+            piece = first
+            while piece is not None:
                 yield piece
+                piece = await pieces.get()
             await thread
 
         return read(), caller.leave
@@ -96,13 +105,13 @@ class Work:
             raise RequestError(HUNG_UP, "The client has gone.")
         turn.result()
 
-    async def _in_time(self, thread: "asyncio.Future[T]", gone: "asyncio.Future[None]") -> T:
-        """Return what a thread returns. Raises RequestError if that takes too long, or the client has gone by then."""
+    async def _in_time(self, awaited: "asyncio.Future[T]", gone: "asyncio.Future[None]") -> T:
+        """Return what is awaited. Raises RequestError if that takes too long, or the client has gone by then."""
         seconds = self.limits.seconds
-        both: set[asyncio.Future[Any]] = {gone, thread}
+        both: set[asyncio.Future[Any]] = {gone, awaited}
         await asyncio.wait(both, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-        if thread.done():
-            return thread.result()
+        if awaited.done():
+            return awaited.result()
         if gone.done():
             raise RequestError(HUNG_UP, "The client has gone.")
         raise RequestError(504, f"The answer took longer than {seconds:g} seconds.")
