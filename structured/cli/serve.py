@@ -46,6 +46,7 @@ def serve(  # noqa: PLR0913  the options of the command
         import uvicorn
 
         from structured.integrations.server.app import create_app
+        from structured.integrations.server.connections import connections
         from structured.integrations.server.limits import Limits
     except ImportError as error:
         raise ModelError(
@@ -55,6 +56,7 @@ def serve(  # noqa: PLR0913  the options of the command
     app = create_app(model, types=dict(map(_named, types or ())), limits=limits, api_key=api_key)
     config = uvicorn.Config(
         app,
+        http=connections(limits.patience),
         host=host,
         port=port,
         log_level="warning" if quiet else "info",

@@ -1,26 +1,26 @@
 """Faults around the server: whatever a client sends or leaves out, others are answered, and the answer is honest."""
 
 import json
+import time
+from contextlib import suppress
 from typing import Any
 
 import httpx
 import pytest
-from doubles import random_logits
 from hypothesis import given
 from hypothesis import strategies as st
-from serving import TOKENIZER, ask, served, user
+from serving import ask, connection_to, figure, posted, random_model, served, user, wait_until
 
 from structured.integrations.server.limits import Limits
-from structured.models import FunctionModel
 
 
 @pytest.fixture(scope="module")
 def address() -> Any:
-    model = FunctionModel(random_logits(len(TOKENIZER.tokens)), TOKENIZER)
-    with served(model, types={"order": int}, limits=Limits(max_tokens=60)) as found:
+    with served(random_model(), types={"order": int}, limits=Limits(max_tokens=60)) as found:
         yield found
 
 
+CHATS = 'structured_requests_total{path="/v1/chat/completions",status="200"}'
 TOOL = {"type": "function", "function": {"name": "f", "parameters": {"type": "object"}, "strict": True}}
 FORM = {"type": "json_schema", "json_schema": {"name": "a", "schema": {"enum": [1]}}}
 FIELDS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
@@ -108,3 +108,61 @@ def test_a_stream_of_what_is_wrong_is_none(address: str, constraint: dict[str, A
         assert found.status_code == 400
         assert said in found.json()["error"]["message"]
     assert ask(address, "a", "a").status_code == 200
+
+
+def test_a_client_that_does_not_read_holds_no_row_and_is_cut_off() -> None:
+    """Its text is written to the end, and another is answered; then its connection is closed, mid-answer."""
+    body = {"messages": user("a"), "guided_regex": "[ab]{1500}", "max_tokens": 4000, "stream": True, "logprobs": True}
+    limits = Limits(running=1, max_tokens=4000, patience=0.5)
+    with (
+        served(random_model(), limits=limits, send_buffer=4096) as address,
+        posted(address, "/v1/chat/completions", body, receive_buffer=4096) as connection,
+    ):
+        read = connection.recv(1)
+        assert ask(address, "another", "[ab]{4}").status_code == 200
+        wait_until(lambda: figure(address, CHATS) == 1)
+        with suppress(ConnectionResetError):
+            while more := connection.recv(4000):
+                read += more
+    assert b"data: [DONE]" not in read
+
+
+def test_a_client_that_reads_slowly_gets_all() -> None:
+    """Patience is for those who read nothing: who goes on reads on."""
+    body = {"messages": user("a"), "guided_regex": "[ab]{300}", "max_tokens": 2000, "stream": True}
+    limits = Limits(max_tokens=2000, patience=5)
+    with (
+        served(random_model(), limits=limits, send_buffer=4096) as address,
+        posted(address, "/v1/chat/completions", body, receive_buffer=4096) as connection,
+    ):
+        read = b""
+        while not read.endswith(b"0\r\n\r\n"):
+            read += connection.recv(2000)
+            time.sleep(0.01)
+    assert b"data: [DONE]" in read
+
+
+def test_a_body_that_does_not_come_is_not_waited_for() -> None:
+    with served(random_model(), limits=Limits(patience=0.5)) as address:
+        with posted(address, "/v1/regex", {"text": "a", "regex": "a"}, withheld=1) as connection:
+            answer = connection.recv(4000)
+            assert answer.startswith(b"HTTP/1.1 408 ")
+            assert b"has not come in 0.5 seconds" in answer
+        assert ask(address, "a", "a").status_code == 200
+
+
+@pytest.mark.parametrize("head", [b"", b"GET /healthz HTTP/1.1\r\nHost:"])
+@pytest.mark.parametrize("earlier", [b"", b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n"])
+def test_a_request_that_does_not_come_is_not_waited_for(earlier: bytes, head: bytes) -> None:
+    """Neither the first of a connection nor the next; one that has nothing to say may stay for a while."""
+    with served(random_model(), limits=Limits(patience=0.5)) as address, connection_to(address) as connection:
+        connection.sendall(earlier)
+        assert not earlier or connection.recv(4000).endswith(b"ok")
+        connection.sendall(head)
+        if earlier and not head:
+            connection.settimeout(1.5)
+            with pytest.raises(TimeoutError):
+                connection.recv(1)
+        else:
+            with suppress(ConnectionResetError):
+                assert connection.recv(1) == b""

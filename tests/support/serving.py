@@ -20,17 +20,24 @@ openai = pytest.importorskip("openai", reason="The extra test has OpenAI's clien
 uvicorn = pytest.importorskip("uvicorn", reason="The extra serve runs a server.")
 
 from structured.integrations.server.app import create_app  # noqa: E402  once there is FastAPI
+from structured.integrations.server.connections import connections  # noqa: E402
+from structured.integrations.server.limits import Limits  # noqa: E402
 
 TOKENIZER = ByteTokenizer()
 
 
 @contextmanager
-def served(model: Any = None, **options: Any) -> Iterator[str]:
-    """A server in a thread of this process; its address."""
+def served(model: Any = None, *, send_buffer: int | None = None, **options: Any) -> Iterator[str]:
+    """A server in a thread of this process, as `structured serve` runs it; its address."""
     with socket.socket() as listening:
+        if send_buffer is not None:  # of the connections that it accepts
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send_buffer)
         listening.bind(("127.0.0.1", 0))
-        app = create_app(model, **options)
-        server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=30))
+        protocol = connections(options.get("limits", Limits()).patience)
+        config = uvicorn.Config(
+            create_app(model, **options), http=protocol, log_level="warning", timeout_graceful_shutdown=30
+        )
+        server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
         wait_until(lambda: server.started or not thread.is_alive())
@@ -40,6 +47,11 @@ def served(model: Any = None, **options: Any) -> Iterator[str]:
             server.should_exit = True
             thread.join(60)
             assert not thread.is_alive()
+
+
+def random_model() -> LanguageModel:
+    """A model that writes anything, and the same every time."""
+    return FunctionModel(random_logits(len(TOKENIZER.tokens)), TOKENIZER)
 
 
 class Held:
@@ -100,21 +112,36 @@ def reciting(text: str) -> LanguageModel:
 
 
 @contextmanager
-def posted(address: str, path: str, body: object) -> Iterator[socket.socket]:
-    """The connection on which a request was sent; at the end the client hangs up."""
-    host, port = address.removeprefix("http://").split(":")
+def posted(
+    address: str, path: str, body: object, *, withheld: int = 0, receive_buffer: int | None = None
+) -> Iterator[socket.socket]:
+    """The connection on which a request was sent, without its last bytes; at the end the client hangs up."""
     data = json.dumps(body).encode()
-    head = f"POST {path} HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\nContent-Length: {len(data)}"
-    with socket.create_connection((host, int(port)), timeout=60) as connection:
-        connection.sendall(f"{head}\r\n\r\n".encode() + data)
+    head = f"POST {path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: {len(data)}\r\n\r\n"
+    with connection_to(address, receive_buffer) as connection:
+        connection.sendall(head.encode() + data[: len(data) - withheld])
         yield connection
+
+
+def connection_to(address: str, receive_buffer: int | None = None) -> socket.socket:
+    """A connection to a server."""
+    host, port = address.removeprefix("http://").split(":")
+    connection = socket.socket()
+    if receive_buffer is not None:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+    connection.settimeout(60)
+    try:
+        connection.connect((host, int(port)))
+    except OSError:
+        connection.close()
+        raise
+    return connection
 
 
 def is_listening(address: str) -> bool:
     """Whether a server takes connections."""
-    host, port = address.removeprefix("http://").split(":")
     try:
-        socket.create_connection((host, int(port)), timeout=60).close()
+        connection_to(address).close()
     except ConnectionRefusedError:
         return False
     return True

@@ -1,5 +1,6 @@
 """The guard: what a request has to pass before it is read: its key, and the limit of its size; and who counts it."""
 
+import asyncio
 import hmac
 import time
 from urllib.parse import unquote
@@ -56,18 +57,28 @@ class Guard:
         if not length.isdecimal() or int(length) > self.limits.body:
             await self._too_large().response()(scope, receive, send)
             return
-        read = 0
+        await self.app(scope, self._limited(receive), send)
+
+    def _limited(self, receive: Receive) -> Receive:
+        """Return what receives a body that is neither too large nor too slow, and then whatever comes."""
+        read, is_whole, end = 0, False, asyncio.get_running_loop().time() + self.limits.patience
 
         async def received() -> Message:
-            nonlocal read
-            message = await receive()
+            nonlocal read, is_whole
+            try:
+                async with asyncio.timeout_at(None if is_whole else end):
+                    message = await receive()
+            except TimeoutError as error:
+                problem = f"The body has not come in {self.limits.patience:g} seconds."
+                raise HTTPException(408, problem) from error
+            is_whole = not message.get("more_body", False)
             read += len(message.get("body", b""))
             if read > self.limits.body:
                 too_large = self._too_large()
                 raise HTTPException(too_large.status, too_large.message)  # which FastAPI hands on
             return message
 
-        await self.app(scope, received, send)
+        return received
 
     def _has_key(self, given: str) -> bool:
         if self.api_key is None:

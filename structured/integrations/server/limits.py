@@ -19,6 +19,8 @@ class Limits:
         documents: Documents of a request.
         max_tokens: Tokens that an answer may have at most, and has if the request does not say.
         seconds: How long a request may take once it is its turn; then it gets 504.
+        patience: Seconds in which a body has to come, or the request gets 408. `structured serve` also closes
+            connections whose head does not come so soon, or whose client does not read for so long.
     """
 
     running: int = 32
@@ -28,7 +30,10 @@ class Limits:
     documents: int = 256
     max_tokens: int = 1024
     seconds: float = 300.0
+    patience: float = 60.0
 
     def __post_init__(self) -> None:
         counts = ("running", "body", "schema", "documents", "max_tokens")
-        check_fields(self, {**dict.fromkeys(counts, count(1)), "waiting": count(0), "seconds": _POSITIVE})
+        check_fields(
+            self, {**dict.fromkeys(counts, count(1)), "waiting": count(0), "seconds": _POSITIVE, "patience": _POSITIVE}
+        )
