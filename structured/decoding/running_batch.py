@@ -225,12 +225,22 @@ class _Desk:
         while self._admit():
             size = self.scheduler.size
             try:
-                ended = self.scheduler.turn()
+                ended = self._turn()
             except Exception as error:  # noqa: BLE001  a model of the user's own raises what it likes
                 self._fail(error)
             else:
                 self._tell(ended)
             self._recover(size)
+
+    def _turn(self) -> list[Sequence]:
+        """Take a turn. Where the model fails, half of the texts are tried, until the one that it fails for is alone."""
+        try:
+            return self.scheduler.turn()
+        except ModelError as error:
+            failed = self.scheduler.retreat(error)
+            if failed:
+                self.scheduler.size = self.size
+            return failed
 
     def _recover(self, size: int) -> None:
         """Let the batch grow again some time after it had to shrink."""

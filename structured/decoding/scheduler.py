@@ -18,7 +18,7 @@ from structured.decoding.device_masks import draw, stacked, to_host
 from structured.decoding.sampling import Sampler
 from structured.decoding.sequence import Sequence, timed_in_guide, timed_in_model
 from structured.decoding.speculation import Speculation, columns
-from structured.errors import OutOfMemoryError
+from structured.errors import ModelError, OutOfMemoryError
 from structured.index.masks import Mask, allows
 from structured.models import DecodingBatch, LanguageModel, Logits, calls
 
@@ -63,7 +63,7 @@ class Scheduler:
         try:
             self._turn()
         except OutOfMemoryError as error:
-            return self._retreat(error)
+            return self.retreat(error)
         return [one for one in self.live if one.finished]
 
     def abandon(self) -> None:
@@ -71,7 +71,7 @@ class Scheduler:
         self.waiting.clear()
         self.live, self.batch, self.logits = [], None, []
 
-    def _retreat(self, error: OutOfMemoryError) -> list[Sequence]:
+    def retreat(self, error: ModelError) -> list[Sequence]:
         """Let all texts wait, to try half as many; return the one that has been tried alone, which has failed."""
         alone = self.live if self.size <= 1 else []
         for one in alone:
@@ -183,7 +183,10 @@ class Scheduler:
                 logits.append(one.penalised(self._next(row)[:size]))
         if any(isinstance(one, np.ndarray) for one in logits):
             for one, (mask, within), scores in zip(sequences, masks, map(to_host, logits), strict=True):
-                one.take(one.sampler.choose(scores, mask, one.request.generator, within=within), scores)
+                try:
+                    one.take(one.sampler.choose(scores, mask, one.request.generator, within=within), scores)
+                except ModelError as error:  # its logits are no numbers
+                    one.error = error
             return
         for sampler in dict.fromkeys(one.sampler for one in sequences):
             rows = [row for row, one in enumerate(sequences) if one.sampler == sampler]

@@ -59,7 +59,7 @@ class Sequence:
     seconds_in_model: float = 0.0
     seconds_in_guide: float = 0.0
     error: StructuredError | None = None
-    """Why it cannot be finished: it is too much for the model's device, alone, or for its automaton."""
+    """Why it cannot be finished: the model fails for it, also alone, or it is too much for its automaton."""
 
     def __post_init__(self) -> None:
         thinking, answer = self.request.thinking, self.request.guide
