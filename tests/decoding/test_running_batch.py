@@ -99,23 +99,24 @@ def test_callers_of_several_types_share_a_batch_of_the_packaged_model() -> None:
 
 def test_a_text_joins_between_tokens_of_another() -> None:
     """A long text is being written; a short one that comes later is finished first."""
-    model = FunctionModel(random_logits(len(TOKENIZER.tokens)), TOKENIZER)
+    model = Held(FunctionModel(random_logits(len(TOKENIZER.tokens)), TOKENIZER))
     sampler = Sampler()
-    with running(Slow(model)) as batch:
-        long = as_completed(batch, [request(batch, repeat(chars("ab"), 300, 300), 0, sampler, tokens=400)], sampler)
-        with ThreadPoolExecutor(1) as pool:
-            first = pool.submit(next, long)
-            wait_until(lambda: batch.live == 1)
-            (short,) = generate(batch, [request(batch, LETTERS, 1, sampler)], sampler)
-            assert not first.done()
-            _, text = first.result()
-    assert isinstance(text, Generation)
-    assert (len(short.text), len(text.text)) == (10, 300)
+    with running(model) as batch, ThreadPoolExecutor(2) as pool:
+        asked = request(batch, repeat(chars("ab"), 300, 300), 0, sampler, tokens=400)
+        long = pool.submit(generate, batch, [asked], sampler)
+        wait_until(lambda: batch.live == 1)
+        short = pool.submit(generate, batch, [request(batch, LETTERS, 1, sampler)], sampler)
+        wait_until(lambda: batch.waiting == 1)
+        model.passes.release(60)  # enough for ten letters, and too few for three hundred
+        assert len(short.result()[0].text) == 10
+        assert not long.done()
+        model.open()
+        assert len(long.result()[0].text) == 300
 
 
 def test_callers_take_turns() -> None:
     """One asks for forty texts, then another for one: it waits for the batch that is being written, and for no more."""
-    model = FunctionModel(random_logits(len(TOKENIZER.tokens)), TOKENIZER)
+    model = Held(FunctionModel(random_logits(len(TOKENIZER.tokens)), TOKENIZER))
     sampler = Sampler()
     ended: list[str] = []
 
@@ -123,10 +124,14 @@ def test_callers_take_turns() -> None:
         requests = [request(model, LETTERS, number, sampler) for number in range(count)]
         ended.extend(name for _ in as_completed(batch, requests, sampler))
 
-    with running(Slow(model), 2) as batch, ThreadPoolExecutor(2) as pool:
+    with running(model, 2) as batch, ThreadPoolExecutor(2) as pool:
         many = pool.submit(write, "many", 40)
-        wait_until(lambda: batch.live == 2)
-        pool.submit(write, "one", 1).result()
+        wait_until(lambda: batch.waiting == 38)
+        one = pool.submit(write, "one", 1)
+        wait_until(lambda: batch.waiting == 39)
+        model.passes.release(100)  # enough for the first two and those that are next, and too few for all
+        one.result()
+        model.open()
         many.result()
     assert ended.index("one") < 10
     assert len(ended) == 41
@@ -208,6 +213,35 @@ def test_what_the_model_raises_reaches_everybody_in_the_batch_and_nobody_later()
     assert isinstance(after, str)
 
 
+@pytest.mark.parametrize("fault", ["raises", "no numbers"])
+@pytest.mark.parametrize("number", range(5))
+def test_a_text_that_the_model_fails_for_costs_itself_alone(fault: str, number: int) -> None:
+    """In the middle of its text; the others are written as they would be alone, those that wait as well."""
+    logits = random_logits(len(TOKENIZER.tokens))
+    mark, sampler = model_prompt(number), Sampler(1.0, seed=1)
+
+    def scores(token_ids: Sequence[int]) -> NDArray[np.float32]:
+        if list(token_ids[: len(mark)]) == mark and len(token_ids) > len(mark):
+            if fault == "raises":
+                raise RuntimeError("the cable is out")
+            return logits(token_ids) * np.float32("nan")
+        return logits(token_ids)
+
+    failing, sound = FunctionModel(scores, TOKENIZER), FunctionModel(logits, TOKENIZER)
+    with running(failing, 3) as batch:
+        found = dict(as_completed(batch, [request(batch, LETTERS, one, sampler) for one in range(5)], sampler))
+        expected = generate(sound, [request(sound, LETTERS, one, sampler) for one in range(5)], sampler)
+        error = found.pop(number)
+        assert isinstance(error, ModelError)
+        assert ("cable is out" if fault == "raises" else "NaN") in str(error)
+        assert found == {place: text for place, text in enumerate(expected) if place != number}
+
+
+def model_prompt(number: int) -> list[int]:
+    """The tokens of the prompt that `request` makes."""
+    return TOKENIZER.encode(f"prompt {number}")
+
+
 def test_an_automaton_that_is_too_much_costs_its_own_text_alone() -> None:
     """The others are written; whoever asked for it gets its error."""
 
@@ -241,12 +275,13 @@ def test_too_little_memory_makes_the_batch_smaller_for_a_while(monkeypatch: pyte
 
 def test_closed_it_takes_nobody() -> None:
     """What is being written is finished; who comes later is told so."""
-    model = FunctionModel(random_logits(len(TOKENIZER.tokens)), TOKENIZER)
+    model = Held(FunctionModel(random_logits(len(TOKENIZER.tokens)), TOKENIZER))
     sampler = Sampler()
-    with ThreadPoolExecutor(1) as pool, running(Slow(model)) as batch:
+    with ThreadPoolExecutor(1) as pool, running(model) as batch:
         one = pool.submit(generate, batch, [request(batch, LETTERS, 0, sampler)], sampler)
         wait_until(lambda: batch.live == 1)
         batch.close()
+        model.open()
         assert len(one.result()[0].text) == 10
         with pytest.raises(ModelError, match=r"is closed\. Make one here"):
             generate(batch, [request(batch, LETTERS, 0, sampler)], sampler)
@@ -333,6 +368,23 @@ class Slow(Wrapped):
         time.sleep(0.002)
         if self.failure is not None:
             raise self.failure
+
+
+class Held(Wrapped):
+    """A model whose passes wait until they are allowed."""
+
+    def __init__(self, model: FunctionModel) -> None:
+        super().__init__(model)
+        self.passes, self.is_open = threading.Semaphore(0), False
+
+    def before_pass(self, rows: int) -> None:  # noqa: ARG002
+        if not self.is_open:
+            self.passes.acquire()
+
+    def open(self) -> None:
+        """Let all passes go on from now on."""
+        self.is_open = True
+        self.passes.release(1_000)
 
 
 class Small(Wrapped):
