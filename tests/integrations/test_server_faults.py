@@ -2,11 +2,13 @@
 
 import json
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any
 
 import httpx
 import pytest
+from hostile import HOSTILE, SECONDS
 from hypothesis import given
 from hypothesis import strategies as st
 from serving import ask, connection_to, figure, posted, random_model, served, user, wait_until
@@ -166,3 +168,21 @@ def test_a_request_that_does_not_come_is_not_waited_for(earlier: bytes, head: by
         else:
             with suppress(ConnectionResetError):
                 assert connection.recv(1) == b""
+
+
+@pytest.mark.thorough
+@pytest.mark.filterwarnings("ignore::structured.BudgetWarning", "ignore::structured.RepetitionWarning")
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in SECONDS)) for name in HOSTILE])
+def test_what_is_made_to_cost_much_costs_others_little(address: str, name: str) -> None:
+    """It is answered or refused, and another client is answered while it is looked at."""
+    path, body = HOSTILE[name]
+    headers = {"Content-Type": "application/json"}
+    with ThreadPoolExecutor(1) as pool:
+        hostile = pool.submit(httpx.post, f"{address}/v1/{path}", content=body, headers=headers, timeout=120)
+        others = [ask(address, "a", "[ab]{4}")]
+        while not hostile.done():
+            others.append(ask(address, "a", "[ab]{4}"))
+    found = hostile.result()
+    assert found.status_code in {200, 400, 413, 422}, found.text
+    assert found.status_code == 200 or found.json()["error"]["message"]
+    assert {one.status_code for one in others} == {200}
