@@ -62,7 +62,7 @@ def running(model: LanguageModel, size: int = 4) -> Iterator[RunningBatch]:
 
 
 def wait_until(is_so: Callable[[], bool]) -> None:
-    end = time.monotonic() + 20
+    end = time.monotonic() + 60
     while not is_so():
         assert time.monotonic() < end
         time.sleep(0.002)

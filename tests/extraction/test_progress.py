@@ -4,7 +4,7 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -45,6 +45,14 @@ def screen(monkeypatch: pytest.MonkeyPatch) -> Iterator[Terminal]:
     assert not any(thread.daemon and thread.name == "progress" for thread in threading.enumerate())
 
 
+def until(is_so: Callable[[], bool]) -> None:
+    """Wait for what another thread does, for as long as a busy machine takes."""
+    end = time.monotonic() + 60
+    while not is_so():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
 def slow(token_ids: Any) -> Any:
     time.sleep(0.01)
     return LOGITS(token_ids)
@@ -74,7 +82,7 @@ def test_an_exception_leaves_the_terminal_clean(screen: Terminal) -> None:
 
     def observe(position: int, _generation: object) -> None:
         if position == 2:
-            time.sleep(0.2)
+            until(lambda: "documents" in screen.getvalue())
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt), redirect_stderr(screen):
@@ -127,10 +135,11 @@ def test_two_batches_at_once_show_one_bar(screen: Terminal) -> None:
     """The second would write over the first."""
     first, second = Outcome(2), Outcome(2)
     with redirect_stderr(screen), showing(first, progress=True), showing(second, progress=True):
-        time.sleep(0.2)
+        until(lambda: "\x1b[?25l" in screen.getvalue())
+        time.sleep(0.2)  # in which there may be another
     assert screen.getvalue().count("\x1b[?25l") == 1
     with redirect_stderr(screen), showing(second, progress=True):
-        time.sleep(0.2)
+        until(lambda: screen.getvalue().count("\x1b[?25l") == 2)
     assert screen.getvalue().count("\x1b[?25l") == 2
 
 

@@ -134,9 +134,9 @@ def test_time_grows_with_the_length(markup: str) -> None:
 
 @pytest.mark.parametrize("torn", ["<!--", "<a ", "<?", "<![CDATA[", "</a "])
 def test_what_never_ends_is_dropped_in_linear_time(torn: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     assert visible_text("<html><p>Ana</p>" + torn * 100_000) == "Ana"
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 5
 
 
 def test_a_comment_without_an_end_hides_the_rest_as_in_a_browser() -> None:

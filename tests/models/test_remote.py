@@ -432,7 +432,7 @@ def test_a_closed_connection_is_tried_again() -> None:
 
 def test_a_slow_answer_says_what_to_raise() -> None:
     with (
-        double(Reply(chat(JASON).body, seconds=0.6)) as made,
+        double(Reply(chat(JASON).body, seconds=2.0)) as made,
         pytest.raises(ServerError, match=r"not answered within 0\.2 seconds\. Raise the timeout"),
     ):
         extract(Person, TEXT, model=connect(made.address("vllm"), timeout=0.2))
@@ -505,7 +505,7 @@ def test_an_interrupted_call_leaves_no_waiting_behind() -> None:
         start = time.monotonic()
         with pytest.raises(KeyboardInterrupt):
             extract_batch(Person, [TEXT] * 8, model=made.address("vllm"), batch_size=2, observe=stop)
-        assert time.monotonic() - start < 3
+        assert time.monotonic() - start < 4.5
         assert len(made.bodies) <= 3
     assert all(one.daemon for one in threading.enumerate() if one.name.startswith("asks "))
 

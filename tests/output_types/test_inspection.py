@@ -361,11 +361,11 @@ def layers(depth):
 @pytest.mark.thorough
 def test_a_definition_is_told_once():
     """Reports grow with the schema, not with the paths through it."""
-    started = time.perf_counter()
+    started = time.process_time()
     report = check_agreement(layers(25))
     assert len(report.fields) == 2 + 3 * 24
     assert len(report.refusals) == 24
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
 
 
 @pytest.mark.thorough
