@@ -1,0 +1,171 @@
+"""Tables: the columns of answers follow from the type, and a row fails alone."""
+
+import json
+from datetime import date
+from decimal import Decimal
+from enum import Enum
+from typing import Annotated, Any
+
+import pytest
+from doubles import ByteTokenizer
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import AfterValidator, BaseModel, field_serializer, field_validator
+
+from structured import Extraction, ModelError
+from structured.integrations.tables import TableExtractor, added_columns, check_columns
+from structured.models import FunctionModel
+from structured.models.scripted import ScriptedModel
+
+pyarrow = pytest.importorskip(
+    "pyarrow", reason="pyarrow is not installed: pip install 'structured-extraction[parquet]'"
+)
+
+
+class Person(BaseModel):
+    name: str
+    age: int | None
+
+
+class Adult(Person):
+    @field_validator("age")
+    @classmethod
+    def is_adult(cls, age: int | None) -> int | None:
+        if age is not None and age < 18:
+            raise ValueError("must be 18 or more")
+        return age
+
+
+class Unwritable(Person):
+    @field_serializer("age")
+    def to_nothing(self, age: int | None) -> int:
+        raise RuntimeError(f"{age} is not to be written")
+
+
+class Kind(Enum):
+    NEW = "new"
+    USED = "used"
+
+
+class Line(BaseModel):
+    article: str
+    price: Decimal
+    size: float | None = None
+
+
+class Invoice(BaseModel):
+    number: int
+    day: date
+    kind: Kind
+    lines: list[Line]
+    paid: bool
+    buyer: Person | None
+    notes: dict[str, str]
+
+
+LINES = st.builds(
+    Line, price=st.decimals(-1000, 1000, places=2), size=st.none() | st.integers(-1000, 1000).map(lambda size: size / 8)
+)
+INVOICES = st.builds(
+    Invoice,
+    number=st.integers(-(10**17), 10**17),
+    lines=st.lists(LINES, max_size=3),
+    buyer=st.none() | st.builds(Person, age=st.none() | st.integers(0, 120)),
+)
+
+
+def answer(texts: list[Any], output_type: object, **given: Any) -> Any:
+    """Return the table that an actor makes of one with these texts."""
+    beside = {name: given.pop(name) for name in ("absent", "evidence", "columns") if name in given}
+    absent, evidence = beside.get("absent"), beside.get("evidence", False)
+    columns = added_columns(output_type, absent, given, evidence=evidence, columns=beside.get("columns", "typed"))
+    actor = TableExtractor(output_type, "text", columns, absent, evidence, given)
+    return actor(
+        pyarrow.table(
+            {"text": pyarrow.array(texts, pyarrow.string()), "row": pyarrow.array(range(len(texts)), "int64")}
+        )
+    )
+
+
+@given(INVOICES)
+def test_values_have_the_arrow_type_of_their_schema(invoice: Invoice) -> None:
+    """What the type reads of a row's cell is the value: nested, listed, optional, a date, an enum or a decimal."""
+    model = ScriptedModel(invoice.model_dump_json())
+    table = answer(["The invoice."], Invoice, model=model, max_tokens=10_000, stop_repetition=False)
+    assert table["error"].to_pylist() == [None]
+    (cell,) = table["value"].to_pylist(maps_as_pydicts="strict")
+    assert Invoice.model_validate(cell) == invoice
+    told = table.schema.field("value").type
+    assert told.field("day").type == pyarrow.date32()
+    assert told.field("lines").type.value_type.field("size").type == pyarrow.float64()
+
+
+def test_columns_follow_from_the_type_alone() -> None:
+    """Tables without a value, without an error and without rows have the same columns."""
+    model = ScriptedModel('{"name": "Jason", "age": 25}')
+    texts: list[list[str | None]] = [["Jason is 25 years old."], [None, ""], []]
+    schemas = [answer(some, Person, model=model, evidence=True).schema for some in texts]
+    assert schemas[0] == schemas[1] == schemas[2]
+    assert schemas[0].names == ["text", "row", "value", "evidence", "extraction", "error"]
+
+
+def test_a_text_that_fails_costs_its_row_alone() -> None:
+    """Null, an empty text, and an answer that validators reject each time are errors of their rows."""
+    model = ScriptedModel(lambda prompt: json.dumps({"name": "Jason", "age": 9 if "9 years" in prompt else 25}))
+    table = answer(["He is 25 years old.", None, "", "He is 9 years old."], Adult, model=model, retries=1)
+    assert [one and one["name"] for one in table["value"].to_pylist()] == ["Jason", None, None, None]
+    errors = table["error"].to_pylist()
+    assert [one and one["kind"] for one in errors] == [None, "PromptError", "PromptError", "GenerationError"]
+    assert errors[2]["message"] == "The text is empty. There is nothing to extract from."
+    assert len(json.loads(errors[3]["fields"])["attempts"]) == 2
+    assert table["row"].to_pylist() == [0, 1, 2, 3]
+
+
+def test_a_value_without_an_exact_place_is_an_error_of_its_row() -> None:
+    """An integer that a validator makes longer than 64 bits has no place in its column, and one in JSON as text."""
+    output_type = Annotated[int, AfterValidator(lambda number: number**9)]
+    model = ScriptedModel(lambda prompt: "300" if "many" in prompt else "2")
+    typed = answer(["few", "many"], output_type, model=model)
+    assert typed["value"].to_pylist() == [512, None]
+    assert "no integer of 64 bits. Bound the field" in typed["error"].to_pylist()[1]["message"]
+    plain = answer(["few", "many"], output_type, model=model, columns="json")
+    assert plain["value"].to_pylist() == ["512", str(300**9)]
+    assert plain["error"].to_pylist() == [None, None]
+
+
+def test_a_value_that_cannot_be_written_is_told_by_its_text() -> None:
+    """A serializer of the type's author that raises costs nothing: the row has what the model wrote."""
+    model = ScriptedModel('{"name": "Jason", "age": 25}')
+    (row,) = answer(["Jason is 25 years old."], Unwritable, model=model).to_pylist()
+    assert (json.loads(row["value"]) if isinstance(row["value"], str) else row["value"]) == {"name": "Jason", "age": 25}
+    assert row["error"] is None
+
+
+def test_evidence_says_where_values_stand() -> None:
+    """The spans are those of the row's text, and missing fields are told; a text is not kept twice."""
+    model = ScriptedModel('{"name": "Jason", "age": null}')
+    (row,) = answer(["Jason is old."], Person, model=model, absent=["age"]).to_pylist()
+    assert dict(row["evidence"])["name"]["span"] == [0, 5]
+    rest = json.loads(row["extraction"])
+    assert rest["missing"] == ["age"]
+    assert not {"document", "value", "evidence"} & rest.keys()
+    assert {*answer(["Jason."], Extraction[Person], model=model).column_names} >= {"evidence", "extraction"}
+
+
+def test_what_the_model_raises_is_no_error_of_a_row() -> None:
+    """A model that fails would fail for every row: Ray has to know, and starts another actor or ends the dataset."""
+
+    def failing(_: object) -> Any:
+        raise RuntimeError("the device is gone")
+
+    with pytest.raises((RuntimeError, ModelError), match="the device is gone"):
+        answer(["Jason is 25."], Person, model=FunctionModel(failing, ByteTokenizer()))
+
+
+def test_columns_that_clash_or_are_not_there_are_refused() -> None:
+    """The message names them, and says what to do."""
+    columns = added_columns(Person, None, {}, evidence=False, columns="typed")
+    with pytest.raises(ValueError, match=r"no column 'text', but 'body', 'row'\. Pass column="):
+        check_columns(["body", "row"], "text", columns)
+    with pytest.raises(ValueError, match=r"would be added: value, error\. Rename them"):
+        check_columns(["text", "error", "value"], "text", columns)
