@@ -25,6 +25,7 @@ from structured.extraction.output.sink import Sink
 from structured.extraction.run import Run
 from structured.extraction.task import Task
 from structured.output_types.optional_fields import Absent
+from structured.output_types.output_type import OutputType
 
 Output = str | PathLike[str] | SupportsWrite
 """The path of a file of results, or of a folder of parts if it ends with .parquet, or a stream of bytes."""
@@ -48,26 +49,28 @@ class BatchSummary(NamedTuple):
     failed_before: int
 
 
-class _Pending(NamedTuple):
-    """A document that is being answered."""
+class Identified(NamedTuple):
+    """A document that has an id, as a record has it, and what is to be answered."""
 
     document: Document
     digest: str
+    work: DocumentLike
 
 
-class WrittenBatch:
-    """Documents whose answers go to a file."""
+class Unwritten:
+    """Documents that have no record in a sink.
 
-    def __init__(self, task: Task, sink: Sink, outcome: Outcome, made: dict[str, Any]) -> None:
-        self.task = task
+    Attributes:
+        sink: Where their records go.
+        before: The documents that have one, and were passed over.
+    """
+
+    def __init__(self, sink: Sink) -> None:
         self.sink = sink
-        self.outcome = outcome
-        self.made = made
         self.before = 0
         self._seen: set[str] = set()
-        self._pending: dict[int, _Pending] = {}
 
-    def work(self, documents: Iterable[DocumentLike]) -> Iterator[tuple[Task, DocumentLike] | None]:
+    def each(self, documents: Iterable[DocumentLike]) -> Iterator[Identified | None]:
         """Yield the documents that have no record, and None in place of the others.
 
         Raises OutputError for two documents of one id, and for one that has another text than the record of its id.
@@ -83,16 +86,9 @@ class WrittenBatch:
             self._seen.add(identity)
             known = self.sink.done.pop(identity, None)
             if known is None:
-                try:
-                    check_metadata(document)
-                except PromptError as error:  # this document fails, and is written without them
-                    document, work = replace(document, metadata={}), error
-                self._pending[position] = _Pending(document, digest)
-                yield self.task, work
+                yield Identified(document, digest, work)
             elif known.hex() == digest:
                 self.before += 1
-                if self.outcome.total is not None:
-                    self.outcome.total -= 1
                 yield None
             else:
                 raise self._error(
@@ -101,16 +97,44 @@ class WrittenBatch:
                     "that of an error."
                 )
 
+    def _error(self, problem: str) -> OutputError:
+        return OutputError(problem, path=str(self.sink.path))
+
+
+class WrittenBatch:
+    """Documents whose answers go to a file."""
+
+    def __init__(self, task: Task, sink: Sink, outcome: Outcome, made: dict[str, Any]) -> None:
+        self.task = task
+        self.outcome = outcome
+        self.made = made
+        self.unwritten = Unwritten(sink)
+        self._pending: dict[int, Identified] = {}
+
+    def work(self, documents: Iterable[DocumentLike]) -> Iterator[tuple[Task, DocumentLike] | None]:
+        """Yield the documents that have no record, and None in place of the others. Raises OutputError."""
+        for position, found in enumerate(self.unwritten.each(documents)):
+            if found is None:
+                if self.outcome.total is not None:
+                    self.outcome.total -= 1
+                yield None
+                continue
+            document, _, work = found
+            try:
+                check_metadata(document)
+            except PromptError as error:  # this document fails, and is written without them
+                document, work = replace(document, metadata={}), error
+            self._pending[position] = found._replace(document=document)
+            yield self.task, work
+
     def write(self, position: int, errors: Errors) -> None:
         """Write the record of a document that is done, and forget it."""
-        document, digest = self._pending.pop(position)
+        document, digest, _ = self._pending.pop(position)
         value, error, text = self.outcome.results.pop(position)
         if error is None or errors != "skip":
             made = self.made, self.task.output_type
-            self.sink.append(line_of(document, digest, *made, value if error is None else error, text))
-
-    def _error(self, problem: str) -> OutputError:
-        return OutputError(problem, path=str(self.sink.path))
+            line = line_of(document, digest, *made, value if error is None else error, text)
+            self.unwritten.sink.append(line)
 
 
 def write_batch(  # noqa: PLR0913  what a call was given
@@ -129,7 +153,7 @@ def write_batch(  # noqa: PLR0913  what a call was given
     one_of(get_args(Resume))("resume", resume)
     made = made_by(task, task.options, absent)
     outcome = Outcome(total, keeps_texts=True)
-    with _opened(output, task, made, resume) as sink:
+    with opened(output, task.output_type, made, resume) as sink:
         batch = WrittenBatch(task, sink, outcome, made)
         try:
             with closing(run.finished(batch.work(documents), outcome, progress=progress)) as finished:
@@ -140,17 +164,17 @@ def write_batch(  # noqa: PLR0913  what a call was given
             sink.note_kept(error)
             raise
     outcome.warn()
-    return BatchSummary(sink.path, outcome.done, outcome.failed, batch.before, sink.failed)
+    return BatchSummary(sink.path, outcome.done, outcome.failed, batch.unwritten.before, sink.failed)
 
 
-def _opened(output: Output, task: Task, made: dict[str, Any], resume: Resume) -> Sink:
-    """Return what takes the records. Raises ValueError for a path that is called like a table in CSV."""
+def opened(output: Output, output_type: OutputType[Any], made: dict[str, Any], resume: Resume) -> Sink:
+    """Return what takes the records of a type. Raises ValueError for a path that is called like a table in CSV."""
     if not isinstance(output, str | PathLike):
         return Lines(output)
     path = to_path(output)
     match path.suffix.lower():
         case ".parquet":
-            return Parts(path, made, resume, Rows.of(task.output_type))
+            return Parts(path, made, resume, Rows.of(output_type))
         case ".csv":  # whoever reads it would take it for a table
             raise ValueError(
                 f"output is {str(path)!r}, and a batch is written as lines of JSON or as Parquet. Pass "
