@@ -1,5 +1,7 @@
 """The type that a command is asked for: by its name, or written on the command line."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
@@ -9,7 +11,11 @@ from structured.cli.fields import FieldListError, read_fields
 from structured.cli.targets import load_target
 from structured.errors import PatternError, SchemaError
 from structured.output_types.choice import Choice
+from structured.output_types.functions.call_types import FunctionType, ToolType, functions
+from structured.output_types.functions.signature import is_function
 from structured.output_types.grammar import SHIPPED, Grammar, ShippedName
+from structured.output_types.json_schema import JsonSchema
+from structured.output_types.output_type import OutputType
 from structured.output_types.regex import Regex
 
 FIELDS_HELP = 'The type, written here in place of TYPE: "name: str, age: int | None".'
@@ -54,6 +60,39 @@ def read_type(
     if target is None:
         raise typer.BadParameter("There is no type. Write module:Type, file.py:Type or schema.json.")
     return load_target(target)
+
+
+@dataclass(frozen=True)
+class AskedType:
+    """The type as a command names it, to be read here and wherever else it is needed.
+
+    Attributes:
+        target: What names it; None if it is written.
+        written: What it is written as, by the names of `read_type`.
+        many: Whether a list of them is wanted.
+    """
+
+    target: str | None
+    written: Mapping[str, Any]
+    many: bool
+
+    def read(self) -> Any:
+        """Return the type. Raises `typer.BadParameter`."""
+        found = read_type(self.target, **self.written)
+        return _listed(found) if self.many else found
+
+
+def _listed(output_type: Any) -> Any:
+    """Return the type of a list of something; of a function, that of a list of calls."""
+    if is_function(output_type):
+        return functions(output_type, parallel=True)
+    if isinstance(output_type, FunctionType | ToolType):
+        raise typer.BadParameter("--many is for types and single functions. Write functions(…, parallel=True).")
+    if isinstance(output_type, JsonSchema):
+        raise typer.BadParameter("--many is for Python types. Write the array into the JSON Schema.")
+    if isinstance(output_type, OutputType):
+        raise typer.BadParameter("--many is for Python types. Repeat in the pattern or grammar what is to be repeated.")
+    return list[output_type]
 
 
 def _read_grammar(name: str) -> Grammar[str]:

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
-from rich.console import Console
 
-from structured.cli.asked import CHOICE_HELP, FIELDS_HELP, GRAMMAR_HELP, PATTERN_HELP, read_type
+from structured.cli.asked import CHOICE_HELP, FIELDS_HELP, GRAMMAR_HELP, PATTERN_HELP, AskedType
+from structured.cli.engines import EngineName, Wanted, local_engine, ray_engine
 from structured.cli.exits import ExitCode, say, sentence
 from structured.cli.inputs import documents_at
 from structured.cli.models import MODEL_HELP
@@ -19,14 +19,10 @@ from structured.cli.writing import Format, files_of, format_of, show_value, writ
 from structured.errors import OutputError, StructuredError
 from structured.errors.values import counted
 from structured.extraction.events import DocumentAccepted, DocumentFailed, DocumentStarted, Event
-from structured.extraction.extractor import make_extractor
 from structured.extraction.output.batch import BatchSummary, Output
 from structured.extraction.output.journal import Resume
+from structured.extraction.output.records import Record
 from structured.jobs.table import RowsOf
-from structured.output_types.functions.call_types import FunctionType, ToolType, functions
-from structured.output_types.functions.signature import is_function
-from structured.output_types.json_schema import JsonSchema
-from structured.output_types.output_type import OutputType
 
 if TYPE_CHECKING:
     from structured.extraction.options import Options
@@ -59,8 +55,17 @@ class Told:
                     show_value(event.result)
             case DocumentFailed():
                 self.done += 1
-                identity, told = self._ids.pop(event.position), sentence(event.error)
-                say(told if identity in told else f"{identity}: {told}", style="red")
+                _say_failed(self._ids.pop(event.position), sentence(event.error))
+
+    def take(self, record: Record) -> None:
+        """Take a record that was written elsewhere."""
+        self.done += 1
+        if "error" in record:
+            _say_failed(record["id"], "{kind}: {message}".format(**record["error"]))
+
+
+def _say_failed(identity: str, told: str) -> None:
+    say(told if identity in told else f"{identity}: {told}", style="red")
 
 
 class Nowhere:
@@ -128,6 +133,13 @@ def extract_documents(  # noqa: PLR0913  the options of the command
     ] = None,
     batch_size: Annotated[int | None, typer.Option(help="Documents that go through the model at once.")] = None,
     max_tokens: Annotated[int | None, typer.Option(help="The most tokens of one answer.")] = None,
+    engine: Annotated[
+        EngineName, typer.Option(help="What answers: this process, or the actors of a cluster of Ray.")
+    ] = EngineName.LOCAL,
+    concurrency: Annotated[int | None, typer.Option(help="With --engine ray: the actors. Default: 1.")] = None,
+    num_gpus: Annotated[
+        float | None, typer.Option(help="With --engine ray: the GPUs of each actor; 0.5 for two on one. Default: 0.")
+    ] = None,
     progress: Annotated[
         bool | None, typer.Option("--progress/--no-progress", help="Default: after two seconds, on a terminal.")
     ] = None,
@@ -139,13 +151,17 @@ def extract_documents(  # noqa: PLR0913  the options of the command
     where it stopped. Exits with 1 if some documents failed, 2 if the command is wrong, 3 if the type, the model or the
     output cannot be used, and 130 after Ctrl-C.
     """
+    if engine != EngineName.RAY and (concurrency is not None or num_gpus is not None):
+        raise typer.BadParameter("--concurrency and --num-gpus are about a cluster. Pass --engine ray as well.")
     written = {"fields": fields, "pattern": pattern, "choices": choice or None, "grammar": grammar}
-    output_type, paths = _asked(arguments, {name: value for name, value in written.items() if value is not None})
+    asked, paths = _asked(arguments, {name: value for name, value in written.items() if value is not None}, many=many)
+    output_type = asked.read()
     form = format_of(output, form)
     resume = _resume(output, fresh=fresh, retry=retry)
     documents = documents_at(paths, column, id_column, files_of(output))
     is_shown = sys.stdout.isatty() and isinstance(documents, list) and len(documents) == 1 and not as_json
-    told = Told(is_shown=is_shown and output is None and form == Format.JSONL)
+    is_shown = is_shown and output is None and form == Format.JSONL and engine == EngineName.LOCAL
+    told = Told(is_shown=is_shown)
     given = {
         "model": model,
         "instructions": instructions,
@@ -157,18 +173,15 @@ def extract_documents(  # noqa: PLR0913  the options of the command
         "max_tokens": max_tokens,
     }
     options = cast("Options", {name: value for name, value in given.items() if value is not None})
-    wanted: object = _listed(output_type) if many else output_type
-    try:
-        with Console(stderr=True).status("Loading the model …"):
-            extractor = make_extractor(wanted, absent or None, {**options, "observe": told}, evidence=evidence)
-    except ValueError as error:  # of an option
-        raise typer.BadParameter(str(error)) from error
+    wanted = Wanted(output_type, asked, absent, evidence, options)
+    if engine == EngineName.RAY:
+        answer = ray_engine(wanted, told.take, concurrency=concurrency, num_gpus=num_gpus)
+    else:
+        answer = local_engine(wanted, told)
     started = time.perf_counter()
 
     def run(target: Output) -> BatchSummary:
-        return extractor.batch(
-            documents, output=Nowhere() if told.is_shown else target, resume=resume, errors="return", progress=progress
-        )
+        return answer(documents, Nowhere() if told.is_shown else target, resume=resume, progress=progress)
 
     try:
         summary = write(run, output, form, _rows(rows, form, evidence=evidence))
@@ -176,7 +189,8 @@ def extract_documents(  # noqa: PLR0913  the options of the command
         told_here = str(error).replace("resume='fresh'", "--fresh").replace("resume='retry'", "--retry")
         raise OutputError(told_here, path=error.path, kept=error.kept) from error
     except (KeyboardInterrupt, StructuredError) as error:
-        say(_message_of_interrupt(error, told.done, output))
+        if told.done or hasattr(error, "__notes__"):
+            say(_message_of_interrupt(error, told.done, output))
         raise
     if summary.done > 1 or output is not None:
         say(_message_of_end(summary, time.perf_counter() - started, output))
@@ -184,13 +198,13 @@ def extract_documents(  # noqa: PLR0913  the options of the command
         raise typer.Exit(int(ExitCode.SOME_FAILED))
 
 
-def _asked(arguments: list[str], written: Mapping[str, Any]) -> tuple[Any, list[str]]:
+def _asked(arguments: list[str], written: Mapping[str, Any], *, many: bool) -> tuple[AskedType, list[str]]:
     """Return the type, which may be written as an option, and the paths that arguments name."""
     if written:
-        return read_type(None, **written), arguments
+        return AskedType(None, written, many), arguments
     target, *paths = arguments
     if paths:
-        return read_type(target), paths
+        return AskedType(target, {}, many), paths
     is_type = ":" in target or target.endswith(".json")
     raise typer.BadParameter(
         f"There are no documents after the type {target!r}. Name files, folders, or - for standard input."
@@ -205,19 +219,6 @@ def _rows(rows: Rows | None, form: Format, *, evidence: bool) -> RowsOf | None:
     if rows is None:
         return "values" if evidence and form == Format.CSV else None
     return rows.value
-
-
-def _listed(output_type: Any) -> Any:
-    """Return the type of a list of something; of a function, that of a list of calls."""
-    if is_function(output_type):
-        return functions(output_type, parallel=True)
-    if isinstance(output_type, FunctionType | ToolType):
-        raise typer.BadParameter("--many is for types and single functions. Write functions(…, parallel=True).")
-    if isinstance(output_type, JsonSchema):
-        raise typer.BadParameter("--many is for Python types. Write the array into the JSON Schema.")
-    if isinstance(output_type, OutputType):
-        raise typer.BadParameter("--many is for Python types. Repeat in the pattern or grammar what is to be repeated.")
-    return list[output_type]
 
 
 def _resume(output: Path | None, *, fresh: bool, retry: bool) -> Resume:

@@ -86,7 +86,7 @@ def extract_dataset(  # noqa: PLR0913  where and how the work is done
     text("column", column)
     if known is not None:
         check_columns(known, column, found)
-    pool, cores = _pool_size(concurrency), _share("num_cpus", num_cpus)
+    pool, cores = _pool_size(concurrency), cluster_share("num_cpus", num_cpus)
     _warn_of_cores(min(pool.values()) * cores)
     return dataset.map_batches(
         TableExtractor,
@@ -95,7 +95,7 @@ def extract_dataset(  # noqa: PLR0913  where and how the work is done
         batch_size=count(1)("rows", rows),
         batch_format="pyarrow",
         num_cpus=cores,
-        num_gpus=_share("num_gpus", num_gpus),
+        num_gpus=cluster_share("num_gpus", num_gpus),
     )
 
 
@@ -109,7 +109,8 @@ def _pool_size(concurrency: object) -> dict[str, int]:
     return {"size": count(1, "1 or greater, or a pair of such numbers")("concurrency", concurrency)}
 
 
-def _share(name: str, value: object) -> float:
+def cluster_share(name: str, value: object) -> float:
+    """Return what an actor reserves of cores or GPUs. Raises TypeError, ValueError."""
     return number(lambda share: 0 <= share < float("inf"), "0 or greater")(name, value)
 
 

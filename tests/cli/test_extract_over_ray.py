@@ -1,0 +1,179 @@
+"""`structured extract --engine ray`: the records of one process, by several, whatever becomes of them."""
+
+import importlib.util
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from functools import partial
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from structured.cli.app import app
+from structured.models.load import PACKAGED_MODEL
+
+ROOT = Path(__file__).parents[2]
+FIELDS = ("--fields", "name: str, age: int | None")
+CLUSTER = ("--engine", "ray", "--concurrency", "2")
+LETTERS = 150
+
+needs_ray = pytest.mark.skipif(
+    importlib.util.find_spec("ray") is None, reason="Ray is not installed: pip install 'structured-extraction[ray]'"
+)
+
+TYPES = """
+from __future__ import annotations
+import os, signal
+from pathlib import Path
+from pydantic import BaseModel, field_validator
+from beside import Years
+
+class Person(BaseModel):
+    name: str
+    age: Years
+    friend: Person | None = None
+
+class Deadly(BaseModel):
+    name: str
+    age: Years
+
+    @field_validator("age")
+    @classmethod
+    def dies_once(cls, age):
+        try:
+            Path("killed").touch(exist_ok=False)
+        except FileExistsError:
+            return age
+        os.kill(os.getpid(), signal.SIGKILL)
+
+class Poisonous(Deadly):
+    @field_validator("age")
+    @classmethod
+    def dies(cls, age):
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.fixture(autouse=True)
+def letters(tmp_path, monkeypatch):
+    """Stand in a folder with a folder of letters, one of which is empty, and a file of types with another beside it."""
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "letters"
+    folder.mkdir()
+    (tmp_path / "people.py").write_text(TYPES, encoding="utf-8")
+    (tmp_path / "beside.py").write_text("Years = int\n", encoding="utf-8")
+    for number in range(LETTERS):
+        text = f"Jason is {number} years old." if number != 99 else ""
+        (folder / f"{number:03}.txt").write_text(text, encoding="utf-8")
+    return folder
+
+
+def start(*arguments):
+    """Start the command as a process of its own, which an interrupt reaches."""
+    command = [sys.executable, "-W", "ignore", "-m", "structured", "extract", *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "STRUCTURED_MODEL": str(PACKAGED_MODEL)}
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "env": environment, "text": True}
+    if os.name != "nt":  # where the tests run in the background, it would be ignored
+        options["preexec_fn"] = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    return subprocess.Popen(command, **options)
+
+
+def run(*arguments):
+    process = start(*arguments)
+    stdout, stderr = process.communicate(timeout=500)
+    return process.returncode, stdout, stderr
+
+
+def lines(path):
+    return sorted(Path(path).read_text(encoding="utf-8").splitlines())
+
+
+@pytest.mark.slow
+@needs_ray
+def test_a_cluster_writes_the_records_of_one_process():
+    """Letter by letter, in any order; a document that fails is told once, and by the exit code."""
+    code, _, told = run(*FIELDS, "letters", *CLUSTER, "-o", "ray.jsonl")
+    assert (code, told.count("letters/099.txt is empty")) == (1, 1)
+    assert f"{LETTERS} documents in" in told
+    assert run(*FIELDS, "letters", "-o", "alone.jsonl")[0] == 1
+    assert lines("ray.jsonl") == lines("alone.jsonl")
+    code, _, told = run(*FIELDS, "letters", *CLUSTER, "-o", "alone.jsonl")
+    assert (code, f"{LETTERS} documents had been done before" in told) == (1, True)
+
+
+@pytest.mark.slow
+@needs_ray
+def test_a_process_that_is_killed_costs_no_document():
+    """Types of a file are read by each process, with what is beside the file; one dies in the middle. To Parquet."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    code, _, told = run("people.py:Deadly", "letters", *CLUSTER, "-o", "people.parquet")
+    assert (code, Path("killed").exists()) == (1, True), told
+    rows = parquet.read_table("people.parquet").to_pylist()
+    assert sorted(row["id"] for row in rows) == [f"letters/{number:03}.txt" for number in range(LETTERS)]
+    assert sum(row["error"] is not None for row in rows) == 1
+
+
+@pytest.mark.slow
+@needs_ray
+def test_a_document_that_kills_each_process_ends_the_command():
+    """With a sentence, and the code of what cannot be used; it does not go on for ever."""
+    code, stdout, told = run("people.py:Poisonous", "letters/001.txt", "--engine", "ray")
+    assert (code, stdout) == (3, "")
+    assert "A process died, and so did those that were given its documents after it" in told
+
+
+@pytest.mark.slow
+@needs_ray
+def test_an_interrupt_keeps_what_is_done():
+    """And the same command goes on: each document has one record in the end."""
+    process = start("people.py:Person", "letters", *CLUSTER, "-o", "out.jsonl")
+    for _ in range(600):
+        if Path("out.jsonl").exists() and Path("out.jsonl").stat().st_size:
+            break
+        time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=100)
+    assert process.returncode in {130, 1}, told  # the last record may have come before
+    assert run("people.py:Person", "letters", *CLUSTER, "-o", "out.jsonl")[0] == 1
+    assert [json.loads(line)["id"] for line in lines("out.jsonl")] == [f"letters/{n:03}.txt" for n in range(LETTERS)]
+
+
+@pytest.mark.slow
+@needs_ray
+def test_what_an_actor_raises_is_told_as_a_sentence():
+    """A model that is not there."""
+    code, stdout, told = run(*FIELDS, "letters", *CLUSTER, "--model", "./nowhere")
+    assert (code, stdout) == (3, "")
+    assert told.startswith("ModelError: ")
+    assert "Traceback" not in told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        (("--concurrency", "2"), 2, "Pass --engine ray as well"),
+        (("--num-gpus", "1"), 2, "Pass --engine ray as well"),
+        (("--engine", "ray", "--concurrency", "0"), 2, "concurrency is 0"),
+        (("--engine", "ray", "--num-gpus", "-1"), 2, "num_gpus is -1"),
+        (("--engine", "ray", "--batch-size", "0"), 2, "batch_size"),
+        (("--engine", "dask"), 2, "'dask' is not one of"),
+    ],
+)
+def test_mistakes_are_told_before_a_cluster_starts(arguments, code, told, monkeypatch):
+    """Options of a cluster without one, and values that are not allowed."""
+    monkeypatch.setattr("structured.cli.engines.find_spec", lambda _: True)
+    result = CliRunner().invoke(app, ["extract", *FIELDS, "letters", *arguments], env={"COLUMNS": "200"})
+    assert result.exit_code == code
+    assert told in result.stderr
+
+
+def test_without_ray_the_message_says_how_to_install_it(monkeypatch):
+    """It is an extra."""
+    monkeypatch.setattr("structured.cli.engines.find_spec", lambda _: None)
+    result = CliRunner().invoke(app, ["extract", *FIELDS, "letters", "--engine", "ray"])
+    assert result.exit_code == 3
+    assert "pip install 'structured-extraction[ray]'" in result.stderr
