@@ -1,15 +1,20 @@
 """Datasets of Hugging Face: the answers of a batch beside the rows, with features that follow from the type."""
 
 import json
+import os
 import pickle
+import re
+import subprocess
 import sys
 from collections.abc import Iterator
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from package_map import HOUSE
 from pydantic import BaseModel
 
 from structured import SchemaError, StructuredError, extract_batch
@@ -113,7 +118,7 @@ def test_values_come_back_from_their_features(visit: Visit) -> None:
         assert Visit.model_validate({**row["value"], "notes": members}) == visit
 
 
-def test_features_follow_from_the_type_alone(tmp_path: Any) -> None:
+def test_features_follow_from_the_type_alone(tmp_path: Path) -> None:
     """Datasets without a value, without an error and without rows have the same, also when they are read back."""
     model = ScriptedModel('{"name": "Jason", "age": 25}')
     given: list[list[Any]] = [["Jason is 25 years old."], [None, ""], []]
@@ -173,3 +178,14 @@ def test_mistakes_are_told_before_a_model_is_loaded(monkeypatch: pytest.MonkeyPa
     monkeypatch.setitem(sys.modules, "datasets", None)
     with pytest.raises(ImportError, match=r"pip install 'structured-extraction\[datasets\]'"):
         extract_dataset(letters, Person)
+
+
+def test_the_guide_shows_what_comes_out(tmp_path: Path) -> None:
+    """The block of the guide, run as a script."""
+    (script,) = re.findall(
+        r"```python\n(.*?)```", (HOUSE.parent / "docs/guides/datasets.md").read_text("utf-8"), re.DOTALL
+    )
+    command = [sys.executable, "-W", "ignore", "-c", script]
+    environment = {**os.environ, "HF_HOME": str(tmp_path), "PYTHONPATH": str(HOUSE.parent)}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True, env=environment)
+    assert done.stdout.splitlines() == re.findall(r"# → (.*)", script)

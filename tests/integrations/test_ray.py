@@ -89,7 +89,7 @@ def rows_of(dataset: Any) -> list[dict[str, Any]]:
     return sorted(dataset.take_all(), key=lambda row: int(row["row"]))
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_ray_gives_the_answers_of_a_batch(ray: Any) -> None:
     """Two actors give each row what `extract_batch` gives its text, value or error, and leave the other columns."""
     texts = [*TEXTS, "", None, *reversed(TEXTS)]
@@ -160,7 +160,7 @@ def test_csv_and_json_lines_in_and_out(ray: Any, tmp_path: Path) -> None:
     assert [Person.model_validate(row["value"]) for row in rows_of(back)] == alone
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_mistakes_are_told_before_an_actor_starts(ray: Any) -> None:
     """A type that cannot be enforced, an option and a column that are unknown, and what is no dataset."""
     given = ray.data.from_arrow(pyarrow.table({"text": ["Jason"], "value": [1]}))
