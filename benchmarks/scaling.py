@@ -38,6 +38,7 @@ class Plan(NamedTuple):
     documents: int
     repeat: int
     cores: float
+    batch_size: int = 8
 
     @property
     def texts(self) -> list[str]:
@@ -123,7 +124,7 @@ def _run(plan: Plan, count: int, folder: Path) -> float:
 
     given = ray.data.from_items([{"text": text} for text in plan.texts], override_num_blocks=8 * max(ACTORS))
     began = time.time()
-    options: dict[str, Any] = {"model": plan.model, "observe": Diary(folder)}
+    options: dict[str, Any] = {"model": plan.model, "batch_size": plan.batch_size, "observe": Diary(folder)}
     output_type = KINDS[plan.kind][0]
     extract_dataset(given, output_type, concurrency=count, num_cpus=plan.cores, rows=ROWS, **options).materialize()
     return began
@@ -167,11 +168,14 @@ def main() -> None:
     parser.add_argument("--documents", type=int, default=128)
     parser.add_argument("--repeat", type=int, default=1, help="documents that are joined to one")
     parser.add_argument("--cores", type=float, default=1, help="cores for each actor")
+    parser.add_argument("--batch-size", type=int, default=8, help="documents in the model at once, of an actor")
     arguments = parser.parse_args()
     unknown = [part for part in arguments.parts if part not in PARTS]
     if unknown:
         parser.error(f"there is no part {unknown[0]}; the parts are {', '.join(PARTS)}")
-    plan = Plan(arguments.model, arguments.kind, arguments.documents, arguments.repeat, arguments.cores)
+    plan = Plan(
+        arguments.model, arguments.kind, arguments.documents, arguments.repeat, arguments.cores, arguments.batch_size
+    )
     for part in arguments.parts or PARTS:
         print(f"## {part}\n\n{PARTS[part](plan)}\n", flush=True)
 
