@@ -1,0 +1,199 @@
+"""The logits processor that vLLM loads, for both of its model runners.
+
+A processor that raises ends the engine, and everybody's requests with it. So what can be wrong with a request is found
+by `validate_params`: vLLM calls it where the request comes in, and answers what it raises. What only the tokenizer
+tells, that no answer takes so few tokens, is found later: such an answer ends at once, empty, and the log says why.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from structured.integrations.engines.constraint import KEY, fault_of
+from structured.integrations.engines.cursor import Cursor, begun, take
+from structured.integrations.engines.masking import guided
+from structured.models.kv_cache import on_device
+from structured.models.transformers import vocabulary_of
+
+try:
+    from vllm.tokenizers import cached_tokenizer_from_config
+    from vllm.v1.sample.logits_processor import LogitsProcessor as RowInterface
+    from vllm.v1.sample.logits_processor import MoveDirectionality
+    from vllm.v1.worker.gpu.sample.logits_processor import LogitsProcessor as SlotInterface
+    from vllm.v1.worker.gpu.sample.logits_processor import LogitsProcRequestState
+except ImportError as error:
+    raise ImportError(f"GuideProcessor is for vLLM 0.32 or later: {error}") from error
+
+if TYPE_CHECKING:
+    from vllm import SamplingParams
+    from vllm.config import VllmConfig
+    from vllm.v1.sample.logits_processor import BatchUpdate
+    from vllm.v1.worker.gpu.sample.logits_processor import LogitsContext
+
+_IN_THE_WAY = {
+    "allowed_token_ids": "which may rule out all that the constraint allows",
+    "bad_words": "which may rule out all that the constraint allows",
+    "ignore_eos": "and the answer has to end",
+    "min_tokens": "which forbids the end of an answer",
+    "repetition_detection": "which would cut the answer off",
+    "stop": "which would cut the answer off",
+    "stop_token_ids": "which would cut the answer off",
+    "structured_outputs": "which is another constraint",
+    "thinking_token_budget": "and the constraint holds from the first token",
+    "trace_decode_token_ids": "which says the tokens",
+}
+"""What a request may not ask for beside a constraint, and why."""
+
+
+class GuideProcessor(RowInterface, SlotInterface):  # type: ignore[misc]  # of a package that is not installed here
+    """What vLLM is told to load, as `"structured.integrations.vllm:GuideProcessor"`; requests say the rest.
+
+    It is of both interfaces, so that each model runner takes it, and makes the processor that the runner calls.
+    Requests without a constraint are left alone.
+
+    Raises:
+        VocabularyError: The bytes of the tokens are unknown, since the tokenizer is not a fast one.
+    """
+
+    def __new__(cls, vllm_config: "VllmConfig", place: Any, *_: Any) -> Any:
+        """Return the processor for the runner that asks: the first says on which device, the second shows its state."""
+        if isinstance(place, LogitsProcRequestState):
+            return SlotProcessor(vllm_config, place)
+        return RowProcessor(vllm_config)
+
+    @classmethod
+    def validate_params(cls, sampling_params: "SamplingParams") -> None:
+        """Raise ValueError for a request whose constraint is none, or that asks for what contradicts one."""
+        given = _constraint(sampling_params)
+        if given is None:
+            return
+        fault = fault_of(given)
+        if fault is not None:
+            raise ValueError(fault)
+        for name, why in _IN_THE_WAY.items():
+            if getattr(sampling_params, name, None):
+                raise ValueError(f"{name} and a constraint exclude each other: {name} is set, {why}. Leave it out.")
+
+
+class RowProcessor(RowInterface):  # type: ignore[misc]
+    """The processor of the first model runner: requests are known by their rows, which it tells to move."""
+
+    def __init__(self, vllm_config: "VllmConfig") -> None:
+        self._answers = _Answers(vllm_config)
+        self._rows: dict[int, tuple[Cursor, Sequence[int]]] = {}
+        """The answer in each row, with the list to which vLLM appends its tokens."""
+
+    def is_argmax_invariant(self) -> bool:
+        """Tell vLLM that greedy sampling needs it, too."""
+        return False
+
+    def update_state(self, batch_update: "BatchUpdate | None") -> None:
+        """Follow the requests: rows are emptied first, then filled, then moved."""
+        if batch_update is None:
+            return
+        for row in batch_update.removed:
+            self._rows.pop(row, None)
+        for row, sampling_params, prompt, tokens in batch_update.added:
+            cursor = self._answers.begin(sampling_params, len(prompt or ()))
+            self._put(row, None if cursor is None else (cursor, tokens))
+        for source, target, direction in batch_update.moved:
+            moved, other = self._rows.get(source), self._rows.get(target)
+            self._put(target, moved)
+            self._put(source, other if direction is MoveDirectionality.SWAP else None)
+
+    def apply(self, logits: torch.Tensor) -> torch.Tensor:
+        """Return the logits, shape (requests, tokens), with -inf for what may not follow."""
+        if not self._rows:
+            return logits
+        rows = sorted(self._rows)
+        cursors = [self._rows[row][0] for row in rows]
+        for cursor, tokens in self._rows.values():
+            cursor.rollback(cursor.count - len(tokens))  # tokens are taken back where a cache was lost
+            take(cursor, tokens[cursor.count :])
+        return guided(logits, rows, [cursor.mask() for cursor in cursors], cursors[0].table)
+
+    def _put(self, row: int, answer: tuple[Cursor, Sequence[int]] | None) -> None:
+        if answer is None:
+            self._rows.pop(row, None)
+        else:
+            self._rows[row] = answer
+
+
+class SlotProcessor(SlotInterface):  # type: ignore[misc]
+    """The processor of the second model runner: requests keep their slots, and their tokens are on the device.
+
+    With speculative decoding, a request has a row for each token that is proposed, and one for the token behind them.
+    """
+
+    def __init__(self, vllm_config: "VllmConfig", states: "LogitsProcRequestState") -> None:
+        self._answers = _Answers(vllm_config)
+        self._states = states
+        self._slots: dict[int, Cursor] = {}
+
+    def add_request(self, req_idx: int, sampling_params: "SamplingParams") -> bool:
+        """Begin the answer of a request in a slot, whosever that was before; tell whether anything constrains it."""
+        self._slots.pop(req_idx, None)
+        cursor = self._answers.begin(sampling_params, int(self._states.prompt_len.np[req_idx]))
+        if cursor is not None:
+            self._slots[req_idx] = cursor
+        return cursor is not None
+
+    def apply(self, logits: torch.Tensor, ctx: "LogitsContext") -> torch.Tensor:
+        """Return the logits, shape (rows, tokens), with -inf for what may not follow."""
+        if self._slots.keys().isdisjoint(ctx.idx_mapping_np.tolist()):
+            return logits
+        told = torch.stack([one.long() for one in (ctx.expanded_idx_mapping, ctx.pos, ctx.input_ids)], dim=1)
+        rows = [(row, *one) for row, one in enumerate(told.tolist()) if one[0] in self._slots]
+        self._catch_up({slot: position for _, slot, position, _ in reversed(rows)})
+        masks, taken = [], Counter[int]()
+        for _, slot, _, token_id in rows:
+            if taken[slot]:  # it is proposed to follow the row before
+                self._slots[slot].accept(token_id)
+            taken[slot] += 1
+            masks.append(self._slots[slot].mask())
+        for slot, count in taken.items():
+            self._slots[slot].rollback(count - 1)
+        return guided(logits, [row for row, *_ in rows], masks, self._slots[rows[0][1]].table)
+
+    def _catch_up(self, last: Mapping[int, int]) -> None:
+        """Let the cursors of some slots take what was written since; `last` has the positions of the last tokens."""
+        new: dict[int, range] = {}
+        for slot, position in last.items():
+            cursor, start = self._slots[slot], int(self._states.prompt_len.np[slot])
+            written = max(0, position + 1 - start)  # none while parts of the prompt are read
+            cursor.rollback(cursor.count - written)
+            new[slot] = range(start + cursor.count, start + written)
+        widest = max(map(len, new.values()))
+        if not widest:
+            return
+        token_ids = self._states.all_token_ids.gpu  # (slots, context length)
+        slots, starts = on_device([[slot, span.start] for slot, span in new.items()], token_ids.device).t()[:, :, None]
+        positions = (starts + torch.arange(widest, device=token_ids.device)).clamp(max=token_ids.shape[1] - 1)
+        for (slot, span), found in zip(new.items(), token_ids[slots, positions].tolist(), strict=True):
+            take(self._slots[slot], found[: len(span)])
+
+
+class _Answers:
+    """What begins answers: the vocabulary of an engine, and its context."""
+
+    def __init__(self, vllm_config: "VllmConfig") -> None:
+        model_config = vllm_config.model_config
+        ends = model_config.try_get_generation_config().get("eos_token_id")
+        tokenizer = cached_tokenizer_from_config(model_config)
+        self._vocabulary = vocabulary_of(tokenizer, [ends], width=model_config.get_vocab_size())
+        self._context_length = model_config.max_model_len
+
+    def begin(self, sampling_params: "SamplingParams", prompt_tokens: int) -> Cursor | None:
+        """Return where the answer of a request stands; None if nothing constrains it."""
+        given = _constraint(sampling_params)
+        if given is None:
+            return None
+        room = self._context_length - prompt_tokens
+        limit = sampling_params.max_tokens
+        return begun(given, self._vocabulary, room if limit is None else min(limit, room))
+
+
+def _constraint(sampling_params: "SamplingParams") -> Any:
+    return (sampling_params.extra_args or {}).get(KEY)
