@@ -3,29 +3,7 @@
 from typing import Any
 
 from benchmarks import peers
-
-JSON_OF_LLGUIDANCE = r"""
-start: value
-value: object | array | STRING | NUMBER | "true" | "false" | "null"
-object: "{" [member ("," member)*] "}"
-member: STRING ":" value
-array: "[" [value ("," value)*] "]"
-STRING: /"([^"\\\x00-\x1f]|\\(["\\\/bfnrt]|u[0-9a-fA-F]{4}))*"/
-NUMBER: /-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?/
-%ignore /[ \t\n\r]+/
-"""
-
-JSON_OF_XGRAMMAR = r"""
-root ::= ws value ws
-value ::= object | array | string | number | "true" | "false" | "null"
-object ::= "{" ws "}" | "{" ws member (ws "," ws member)* ws "}"
-member ::= string ws ":" ws value
-array ::= "[" ws "]" | "[" ws value (ws "," ws value)* ws "]"
-string ::= "\"" character* "\""
-character ::= [^"\\\x00-\x1f] | "\\" (["\\/bfnrt] | "u" [0-9a-fA-F] [0-9a-fA-F] [0-9a-fA-F] [0-9a-fA-F])
-number ::= "-"? ("0" | [1-9] [0-9]*) ("." [0-9]+)? ([eE] [+-]? [0-9]+)?
-ws ::= [ \t\n\r]*
-"""
+from benchmarks.peer_grammars import TINY_OF_LLGUIDANCE, TINY_OF_XGRAMMAR, for_llguidance, for_xgrammar
 
 
 class Structured:
@@ -43,7 +21,7 @@ class Structured:
         from structured import Grammar
         from structured.index.index import Index
 
-        grammar: Any = Grammar('start: "a" start | "b"') if name == "tiny" else Grammar.named(name)  # type: ignore[arg-type]
+        grammar: Any = Grammar(TINY_OF_LLGUIDANCE) if name == "tiny" else Grammar.named(name)  # type: ignore[arg-type]
         self._engine._index = Index(grammar.automaton(), self._engine.vocabulary)  # noqa: SLF001  of one house
 
 
@@ -52,7 +30,7 @@ class LLGuidance(peers.LLGuidance):
 
     def compile(self, schema: Any) -> None:
         """Take a grammar."""
-        text = 'start: "a" start | "b"' if schema == "tiny" else JSON_OF_LLGUIDANCE
+        text = TINY_OF_LLGUIDANCE if schema == "tiny" else for_llguidance(schema)
         self._matcher = self._matcher_type(self._tokenizer, self._matcher_type.grammar_from_lark(text))
         if self._matcher.is_error():
             raise ValueError(self._matcher.get_error())
@@ -63,5 +41,5 @@ class XGrammar(peers.XGrammar):
 
     def compile(self, schema: Any) -> None:
         """Take a grammar."""
-        text = 'root ::= "a" root | "b"' if schema == "tiny" else JSON_OF_XGRAMMAR
+        text = TINY_OF_XGRAMMAR if schema == "tiny" else for_xgrammar(schema)
         self._matcher = self._xgrammar.GrammarMatcher(self._compiler.compile_grammar(text))

@@ -1,25 +1,27 @@
 """Masks of grammars against those of other engines: `python -m benchmarks.grammars TOKENIZER --python PEERS`.
 
-Each engine runs in a process of its own, on one thread, and reads the same texts twice: the first pass makes the masks,
-the second finds them made. JSON is written in the language of each engine. SQL and Python are those that ship, and are
-read here alone, since the peers have neither Lark's lookahead in terminals nor its indentation.
+Each engine runs in a process of its own, on one thread, and reads the same texts of JSON, SQL and Python twice: the
+first pass makes the masks, the second finds them made. Before that it has read another grammar. The times are CPU time,
+which a busy machine changes less; the averages are shown in wall time as well. `peer_grammars.py` says in what the
+grammars of the peers differ from those that ship.
 """
 
 import argparse
 import gc
 import json
 import os
-import random
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from transformers import AutoTokenizer
+
+from benchmarks.grammar_texts import texts
 
 ROOT = Path(__file__).parent.parent
 ENGINES = {
@@ -27,19 +29,24 @@ ENGINES = {
     "llguidance": "benchmarks.grammar_engines:LLGuidance",
     "xgrammar": "benchmarks.grammar_engines:XGrammar",
 }
-HEADER = "| engine | first mask | masks p50 | p99 | average | second pass average |\n|---|---|---|---|---|---|"
-SQL = [
-    "SELECT a.b AS c, count(*) FROM t JOIN u ON t.x = u.y WHERE (a > 3 AND b LIKE 'x') OR c IN (SELECT d FROM e);",
-    "SELECT x, sum(y) FROM t GROUP BY x HAVING sum(y) > 3 ORDER BY x DESC LIMIT 3;",
-]
-PYTHON = ["import os\n\ndef f(x, y=3):\n    for i in range(9):\n        if x > i:\n            return [1, 2.5]\n"]
+GRAMMARS = ("json", "sql", "python")
+HEADER = """
+| engine | first mask | masks p50 | p99 | average | average, wall | second pass p50 | average |
+|---|---|---|---|---|---|---|---|"""
+
+
+class Moment(NamedTuple):
+    """The seconds of two clocks: of the CPU, and on the wall."""
+
+    cpu: float
+    wall: float
 
 
 def main() -> None:
-    """Run the engines one after the other, and print a table of each grammar."""
+    """Run the engines one after the other, and print a table of each grammar, with the ratios to each peer."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("tokenizer", help="a folder or hub id of a tokenizer")
-    parser.add_argument("--grammars", nargs="+", default=["json"], choices=["json", "sql", "python"])
+    parser.add_argument("--grammars", nargs="+", default=GRAMMARS, choices=GRAMMARS)
     parser.add_argument("--engines", nargs="+", default=list(ENGINES), choices=ENGINES)
     parser.add_argument("--python", default=sys.executable, help="the Python that has the peers installed")
     parser.add_argument("--worker", help=argparse.SUPPRESS)
@@ -47,20 +54,35 @@ def main() -> None:
     if arguments.worker:
         print(json.dumps(measure(arguments.worker, arguments.tokenizer, arguments.grammars[0])))
         return
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "RAYON_NUM_THREADS": "1"}
     for grammar in arguments.grammars:
-        print(f"\n{grammar}, ms\n\n{HEADER}")
-        for engine in arguments.engines if grammar == "json" else ["structured"]:
+        print(f"\n{grammar}, ms of CPU time\n{HEADER}")
+        rows: dict[str, list[float]] = {}
+        for engine in arguments.engines:
             python = sys.executable if engine == "structured" else arguments.python
-            command = [python, "-m", "benchmarks.grammars", arguments.tokenizer]
-            options = ["--worker", engine, "--grammars", grammar]
-            done = subprocess.run([*command, *options], cwd=ROOT, env=environment, capture_output=True, check=True)
-            found = json.loads(done.stdout.splitlines()[-1])
-            print(f"| {engine} | {' | '.join(f'{1000 * seconds:.3g}' for seconds in found)} |", flush=True)
+            rows[engine] = measured_elsewhere(python, engine, arguments.tokenizer, grammar)
+            print(f"| {engine} | {' | '.join(f'{1000 * seconds:.3g}' for seconds in rows[engine])} |", flush=True)
+        own = rows.pop("structured", None)
+        for peer, row in rows.items() if own else ():
+            ratios = np.array(own) / row
+            print(f"| structured / {peer} | {' | '.join(f'{ratio:.2g} ×' for ratio in ratios)} |", flush=True)
+
+
+def measured_elsewhere(python: str, engine: str, tokenizer: str, grammar: str) -> list[float]:
+    """Return what `measure` finds in a process of its own. Raises RuntimeError with what it says where it fails."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "RAYON_NUM_THREADS": "1"}
+    command = [python, "-m", "benchmarks.grammars", tokenizer, "--worker", engine, "--grammars", grammar]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"{engine} failed to read {grammar}:\n{done.stderr}")
+    found: list[float] = json.loads(done.stdout.splitlines()[-1])
+    return found
 
 
 def measure(engine: str, tokenizer_name: str, grammar: str) -> list[float]:
-    """Return the seconds of the first mask, the median, the 99th percentile and the average of both passes."""
+    """Return the seconds of the first mask; of the masks' median, 99th percentile, average and that of the wall's clock.
+
+    Behind these come the median and the average of the second pass.
+    """
     tokenizer = AutoTokenizer.from_pretrained(tokenizer_name)
     module, _, name = ENGINES[engine].partition(":")
     made: Any = getattr(import_module(module), name)(tokenizer)
@@ -68,46 +90,44 @@ def measure(engine: str, tokenizer_name: str, grammar: str) -> list[float]:
     for _ in read(made, tokenizer.encode("aab", add_special_tokens=False)):
         pass
     gc.collect()
-    began = time.perf_counter()
+    began = now()
     made.compile(grammar)
     made.reset()
     made.compute_mask()
-    first = time.perf_counter() - began
+    first = since(began)
     token_ids = [tokenizer.encode(text, add_special_tokens=False) for text in texts(grammar)]
-    passes = [[seconds for ids in token_ids for seconds in read(made, ids)] for _ in range(2)]
-    new = np.array(passes[0])
-    return [first, *np.quantile(new, (0.5, 0.99)).tolist(), float(new.mean()), float(np.mean(passes[1]))]
+    new, known = (np.array([moment for ids in token_ids for moment in read(made, ids)]) for _ in range(2))
+    return [
+        first.cpu,
+        *np.quantile(new[:, 0], (0.5, 0.99)).tolist(),
+        *new.mean(axis=0).tolist(),
+        float(np.median(known[:, 0])),
+        float(known[:, 0].mean()),
+    ]
 
 
-def read(engine: Any, token_ids: list[int]) -> Iterator[float]:
+def read(engine: Any, token_ids: list[int]) -> Iterator[Moment]:
     """Yield the seconds of each mask of a text, with the step behind it."""
     engine.reset()
     for token_id in token_ids:
-        began = time.perf_counter()
+        began = now()
         mask = engine.compute_mask()
         taken = engine.commit(token_id)
-        yield time.perf_counter() - began
+        yield since(began)
         if not taken or not int(mask[token_id >> 5]) >> (token_id & 31) & 1:
             raise RuntimeError(f"Token {token_id} is refused.")
     if not engine.can_end():
         raise RuntimeError("The text is refused at its end.")
 
 
-def texts(grammar: str) -> list[str]:
-    """Return the texts of a grammar."""
-    if grammar == "json":
-        return [json.dumps(value(random.Random(seed), 0), indent=seed % 3 or None) for seed in range(40)]
-    return SQL if grammar == "sql" else PYTHON
+def now() -> Moment:
+    """Return the time of both clocks."""
+    return Moment(time.process_time(), time.perf_counter())
 
 
-def value(rng: random.Random, depth: int) -> Any:
-    """Return a random JSON value."""
-    kind = rng.randrange(6 if depth < 5 else 4)
-    if kind == 4 or not depth:
-        return {f"key {rng.randrange(50)}": value(rng, depth + 1) for _ in range(rng.randrange(1, 5))}
-    if kind == 5:
-        return [value(rng, depth + 1) for _ in range(rng.randrange(5))]
-    return [rng.randrange(10_000), rng.random(), rng.choice(["a name", 'quoted "so"', "naïve €", ""]), None][kind]
+def since(began: Moment) -> Moment:
+    """Return the seconds that have passed on both clocks."""
+    return Moment(time.process_time() - began.cpu, time.perf_counter() - began.wall)
 
 
 if __name__ == "__main__":
