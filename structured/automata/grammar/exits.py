@@ -36,15 +36,20 @@ class Exits:
         self._present = [byte for byte in range(0xFF) if byte not in absent]
         self._nearest: dict[tuple[int, int], Exit | None] = {}
         self._arrivals: dict[int, tuple[int, ...]] = {}
+        self._known: dict[int, tuple[list[Exit], bool]] = {}
 
     def of(self, state: int) -> tuple[list[Exit], bool]:
         """Return exits of a state, and whether there are no others.
 
         The nearest come first, and those of tokens that the parser does not see last.
         """
-        every = self._every(state)
-        found = self._some(state) if every is None else every
-        return sorted(found, key=lambda one: (one.terminal == IGNORED, one.width)), every is not None
+        known = self._known.get(state)
+        if known is None:
+            every = self._every(state)
+            found = self._some(state) if every is None else every
+            found = sorted(found, key=lambda one: (one.terminal == IGNORED, one.width))
+            known = self._known[state] = found, every is not None
+        return known
 
     def _some(self, state: int) -> list[Exit]:
         """Return an exit for each terminal, or for each column of a line end."""

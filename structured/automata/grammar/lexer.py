@@ -15,6 +15,7 @@ from threading import Lock
 from typing import NamedTuple, TypeVar
 
 from structured.automata.grammar.expressions import Expressions
+from structured.automata.grammar.obligations import Obligations
 from structured.automata.grammar.threads import NO_OBLIGATIONS, Matcher, Obligation, Thread, Threads
 from structured.automata.opcodes import FAR
 from structured.automata.protocol import DEAD
@@ -144,6 +145,7 @@ class Lexer:
         expressions = Expressions()
         nodes = [_node(expressions, terminal) for terminal in terminals]
         self.matcher = Matcher(expressions)
+        self._obligations = Obligations(self.matcher, self._obligation_row)
         self._begun = [self.matcher.enter(node, self.matcher.end(number)) for number, node in enumerate(nodes)]
         self.widths = [expressions.nodes[node].shortest for node in nodes]
         """The bytes of the shortest match of each terminal, lookaround aside."""
@@ -354,9 +356,10 @@ class Lexer:
         denied = obligations
         for threads, step in zip(state.threads, steps, strict=True):
             for preferred, open_ones in step.taken:
-                left = denied | open_ones | self._denied(preferred)
-                terminal = self._terminal(self._goal_of(threads), keywords, column)
-                tokens.append(Token(terminal, self._rest(Rest(left, behind))))
+                left = self._obligations.together(denied | open_ones | self._denied(preferred), behind)
+                if left is not None:
+                    terminal = self._terminal(self._goal_of(threads), keywords, column)
+                    tokens.append(Token(terminal, self._rest(Rest(left, behind))))
             if step.threads:
                 going_on.append(step.threads)
                 denied |= self._denied(step.threads)
