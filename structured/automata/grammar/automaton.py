@@ -23,9 +23,10 @@ from numpy.typing import NDArray
 
 from structured.automata.grammar.collection import collected
 from structured.automata.grammar.exits import Exits
-from structured.automata.grammar.layout import new_machine, rests_at
+from structured.automata.grammar.layout import new_machine
 from structured.automata.grammar.lexer import Lexer
 from structured.automata.grammar.limits import LIMITS, MAX_SEARCHED, EmptyGrammarError, SearchedTooFarError
+from structured.automata.grammar.remainders import Remainders
 from structured.automata.grammar.tables import Tables
 from structured.automata.grammar.token_walks import FEW_NODES, TokenWalk, token_walk
 from structured.automata.protocol import DEAD, UNKNOWN, WHOLE, StringRun
@@ -69,6 +70,7 @@ class GrammarAutomaton:
         self._began = 0.0
         self._kept = 0
         self._enough = limits.bytes // 4
+        self._remainders = Remainders(tables, self._widths(), self.lexer.blank_width)
         self._exits = Exits(self.lexer, absent)
         self._token_walks: dict[tuple[int, int, int], tuple[Trie, TokenWalk]] = {}
         self._node_sets: dict[bytes, int] = {}
@@ -265,7 +267,7 @@ class GrammarAutomaton:
         self._until_done(walk)
         found = found[: progress[loops.FOUND]]
         with self.lexer.lock:
-            walked = token_walk(trie, self.lexer, found[:, 0], found[:, 1], self._exits.of, self._node_set)
+            walked = token_walk(trie, self.lexer, found, self._exits.of, self._node_set)
             self._tell_states()
         return walked
 
@@ -364,7 +366,7 @@ class GrammarAutomaton:
     def _tell_column(self, column: int) -> None:
         """Let the machine know what is left of rules in a block whose lines begin at a column."""
         self._room("rests", column + 1)
-        self._machine.rests[column] = rests_at(self.tables, self._widths(), column, self.lexer.blank_width)
+        self._machine.rests[column] = self._remainders.at(column)
 
     def _tell_start(self, context: int, rest: int) -> None:
         """Let the machine know the state of the lexer before a token."""

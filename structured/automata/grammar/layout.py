@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.automata.grammar.parser import shortest_of_symbols
 from structured.automata.grammar.tables import Tables
-from structured.automata.opcodes import FAR
 from structured.automata.protocol import UNKNOWN
 
 if TYPE_CHECKING:
@@ -30,7 +28,7 @@ def new_machine(tables: Tables, absent: frozenset[int], facts: dict[int, int]) -
             if not actions[state, symbol]:
                 actions[state, symbol] = -1 - rules.setdefault(rule, len(rules))
         kernels.append((len(items), len(tables.items[state])))
-        items += [(item.origin, item.read, _closed(tables, item.left)) for item in tables.items[state]]
+        items += [(item.origin, item.read, blocks_closed(tables, item.left)) for item in tables.items[state]]
     indentation = tables.indentation
     opening, closing = (frozenset[int](),) * 2 if indentation is None else (indentation.opening, indentation.closing)
     brackets = [int(symbol in opening) - int(symbol in closing) for symbol in range(len(tables.symbols))]
@@ -72,28 +70,7 @@ def new_machine(tables: Tables, absent: frozenset[int], facts: dict[int, int]) -
     )
 
 
-def rests_at(tables: Tables, widths: list[int], column: int, blank_width: int) -> NDArray[np.int32]:
-    """Return the bytes of the rest of each item in a block whose lines begin at a column."""
-    here, anywhere = (_shortest_at(tables, widths, one, blank_width) for one in (column, 0))
-    rests = []
-    for item in (item for items in tables.items for item in items):
-        inside = len(item.left) if not _closed(tables, item.left) else _end_of_block(tables, item.left)
-        costs = [*(here[symbol] for symbol in item.left[:inside]), *(anywhere[one] for one in item.left[inside:])]
-        rests.append(min(sum(costs), FAR))
-    return _array(rests)
-
-
-def _shortest_at(tables: Tables, widths: list[int], column: int, blank_width: int) -> list[int]:
-    """Return the bytes of the shortest text of each symbol, where each line end is followed by a line at a column."""
-    if tables.indentation is None:
-        return shortest_of_symbols(tables, widths)
-    widths = list(widths)
-    widths[tables.indentation.line_end] += column // blank_width
-    widths[tables.indentation.indent] += int(blank_width == 1)
-    return shortest_of_symbols(tables, widths)
-
-
-def _closed(tables: Tables, symbols: Sequence[int]) -> int:
+def blocks_closed(tables: Tables, symbols: Sequence[int]) -> int:
     """Return how many of the blocks are closed that are open before some symbols."""
     if tables.indentation is None:
         return 0
@@ -102,11 +79,6 @@ def _closed(tables: Tables, symbols: Sequence[int]) -> int:
         depth += (symbol == tables.indentation.indent) - (symbol == tables.indentation.dedent)
         lowest = min(lowest, depth)
     return -lowest
-
-
-def _end_of_block(tables: Tables, symbols: Sequence[int]) -> int:
-    """Return the place of the symbol that closes the innermost block that is open before some symbols."""
-    return next(end for end in range(len(symbols)) if _closed(tables, symbols[: end + 1]))
 
 
 def _array(rows: Any, width: int = 0) -> NDArray[np.int32]:

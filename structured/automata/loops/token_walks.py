@@ -102,6 +102,58 @@ def walk_lexer(
 
 
 @compiled_loop
+def note_token(token_id: int, first: int, count: int, words: Ints, bits: Words, place_of_word: Ints) -> int:
+    """Set the bit of a token in the `count` words from `first` on, of which there may be one more; return the count."""
+    word = token_id >> 5
+    place = int(place_of_word[word])
+    if place < first or place >= first + count or words[place] != word:
+        place = first + count
+        place_of_word[word] = place
+        words[place] = word
+        bits[place] = 0
+        count += 1
+    bits[place] |= np.uint32(1) << np.uint32(token_id & 31)
+    return count
+
+
+@compiled_entry
+def sort_found(
+    trie: TrieArrays,
+    found: Rows,
+    groups_of: Ints,
+    groups: Ints,
+    nodes: Ints,
+    starts: Ints,
+    words: Ints,
+    bits: Words,
+    first_word: Ints,
+    place_of_word: Ints,
+) -> int:
+    """Sort the nodes of `found` by the groups that their arrivals belong to, and pack the tokens of each into words.
+
+    Arrival i belongs to the `groups` from `groups_of[i]` on. The nodes of group g come to lie from `starts[g]` on, which
+    is given as the place behind them and counted down; its words from `first_word[g]` on.
+    """
+    for row in range(len(found) - 1, -1, -1):
+        arrival = found[row, 1]
+        for position in range(groups_of[arrival], groups_of[arrival + 1]):
+            group = groups[position]
+            starts[group] -= 1
+            nodes[starts[group]] = found[row, 0]
+    first = 0
+    for group in range(len(first_word) - 1):
+        first_word[group] = first
+        count = 0
+        for position in range(starts[group], starts[group + 1]):
+            node = nodes[position]
+            for token in range(trie.token_start[node], trie.token_start[node + 1]):
+                count = note_token(int(trie.token_ids[token]), first, count, words, bits, place_of_word)
+        first += count
+    first_word[len(first_word) - 1] = first
+    return DONE
+
+
+@compiled_loop
 def most_of(machine: GrammarMachine, current: int) -> int:
     """Return a number of bytes in which a configuration can be completed, FAR if it cannot; what is full."""
     known = int(machine.configurations[current, MOST])
@@ -110,15 +162,20 @@ def most_of(machine: GrammarMachine, current: int) -> int:
 
 @compiled_loop
 def step_into(trie: TrieArrays, machine: GrammarMachine, current: int, node: int) -> int:
-    """Make sure that all is known of what the byte of a node leads to; say what is full or has to be told."""
+    """Make sure that all is known of what the byte of a node leads to; say what is full or has to be told.
+
+    Whether that has an end is asked only where a token of the vocabulary ends.
+    """
     arrival = arrival_of(machine, current, int(trie.byte[node]))
     if arrival < 0:
         return arrival
+    is_token = trie.token_start[node] < trie.token_start[node + 1]
     for way in range(1 + int(machine.arrivals[arrival, 2])):
         after = landed(machine, current, arrival, way)
-        left = after if after < 0 else most_of(machine, after)
-        if left < DEAD:
-            return left
+        if after >= 0 and is_token:
+            after = most_of(machine, after)
+        if after < DEAD:
+            return after
     return arrival
 
 
@@ -143,7 +200,7 @@ def walk_configurations(trie: TrieArrays, machine: GrammarMachine, path: Rows, m
         path[level, NEXT] = node + 1
         for way in range(1 + int(machine.arrivals[arrival, 2]) if arrival >= 0 else 0):
             after = landed(machine, current, arrival, way)
-            if after == DEAD or machine.configurations[after, MOST] >= FAR:
+            if after == DEAD or machine.configurations[after, MOST] == FAR:
                 continue
             if trie.token_start[node] < trie.token_start[node + 1]:
                 progress[FARTHEST] = max(int(progress[FARTHEST]), int(machine.configurations[after, MOST]))
