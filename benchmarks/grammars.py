@@ -79,7 +79,7 @@ def measured_elsewhere(python: str, engine: str, tokenizer: str, grammar: str) -
 
 
 def measure(engine: str, tokenizer_name: str, grammar: str) -> list[float]:
-    """Return the seconds of the first mask; of the masks' median, 99th percentile, average and that of the wall's clock.
+    """Return the seconds of the first mask; the median, the 99th percentile, the average and that by the wall's clock.
 
     Behind these come the median and the average of the second pass.
     """

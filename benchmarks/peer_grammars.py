@@ -1,9 +1,9 @@
 """The grammars that ship in the languages of other engines, as nearly as those allow.
 
 They are rewritten from the files that ship, so that all engines read the same rules. Where they differ the peers have
-less to do. Neither has lookaround: keywords need nothing between them and what follows, and spaces may stand at the ends
-of a text. xgrammar has no lexer: a name may be a keyword as well. Neither counts indentation: their Python is a sequence
-of lines, of which any may follow any.
+less to do. Neither has lookaround: keywords need nothing between them and what follows, and spaces may stand at the
+ends of a text. xgrammar has no lexer: a name may be a keyword as well. Neither counts indentation: their Python is a
+sequence of lines, of which any may follow any.
 """
 
 import re
@@ -70,7 +70,9 @@ def for_xgrammar(name: str) -> str:
     """Return a grammar that ships in xgrammar's dialect of GBNF: each terminal takes the spaces behind it."""
     rules: list[str] = []
     terminals: dict[str, str] = {}
-    for statement in re.split(r"\n(?=[?!]?\w+:|%|$)", re.sub(r"^//.*$", "", _without_indentation(name), flags=re.MULTILINE)):
+    for statement in re.split(
+        r"\n(?=[?!]?\w+:|%|$)", re.sub(r"^//.*$", "", _without_indentation(name), flags=re.MULTILINE)
+    ):
         found = re.match(r"[?!]?(\w+):(.*)", statement.strip(), re.DOTALL)
         if found and found[1].islower():
             rules.append(f"{_rule(found[1])} ::= {_expansion(found[2])}")

@@ -28,7 +28,7 @@ from structured.automata.grammar.lexer import Lexer
 from structured.automata.grammar.limits import LIMITS, MAX_SEARCHED, EmptyGrammarError, SearchedTooFarError
 from structured.automata.grammar.remainders import Remainders
 from structured.automata.grammar.tables import Tables
-from structured.automata.grammar.token_walks import FEW_NODES, TokenWalk, token_walk
+from structured.automata.grammar.token_walks import TokenWalks
 from structured.automata.protocol import DEAD, UNKNOWN, WHOLE, StringRun
 from structured.automata.regular import Limits
 from structured.errors import GrammarError
@@ -72,10 +72,10 @@ class GrammarAutomaton:
         self._enough = limits.bytes // 4
         self._remainders = Remainders(tables, self._widths(), self.lexer.blank_width)
         self._exits = Exits(self.lexer, absent)
-        self._token_walks: dict[tuple[int, int, int], tuple[Trie, TokenWalk]] = {}
-        self._node_sets: dict[bytes, int] = {}
+        self._token_walks: dict[int, TokenWalks] = {}
         self._told = {"arrivals": 0, "tokens": 0, "states": 0, "expected": 0, "exits": 0}
         self._machine: GrammarMachine = new_machine(tables, absent, self._facts())
+        self._weighed = self._machine
         loops, first = _loops("grammar_states"), tables.start
         self.start = self._alone(lambda: loops.begin(self._machine, first, self.lexer.beginning))
         if self.start == DEAD:
@@ -173,10 +173,7 @@ class GrammarAutomaton:
             if not node[0]:
                 return farthest
             farthest = max(farthest, self._mark(trie, node[0], state, mask))
-        number = self._node_set(node)
-        return max(
-            [farthest, *(self._walk_from(trie, current, node, number, mask) for current in self._members(state))]
-        )
+        return max(farthest, self._walk_from(trie, self._members(state), node, mask))
 
     def _members(self, state: int) -> list[int]:
         """Return the configurations of a state; none for one within the prefix."""
@@ -190,38 +187,46 @@ class GrammarAutomaton:
         np.bitwise_or.at(mask, token_ids >> 5, np.uint32(1) << (token_ids & 31).astype(np.uint32))
         return int(self._machine.distances[state]) if len(token_ids) else 0
 
-    def _walk_from(
-        self, trie: Trie, current: int, nodes: NDArray[np.int32], number: int, mask: NDArray[np.uint32]
-    ) -> int:
-        """Set the bits of the tokens below some nodes, a set of that number, that may follow a configuration.
+    def _walk_from(self, trie: Trie, currents: list[int], nodes: NDArray[np.int32], mask: NDArray[np.uint32]) -> int:
+        """Set the bits of the tokens below some nodes that may follow configurations.
 
         Returns a distance that no state after one exceeds.
         """
-        lexer, place = self._machine.configurations[current, :2].tolist()
-        walk = self._token_walk(trie, lexer, nodes, number)
-        if walk is None:
-            return self._walk_below(trie, [(current, nodes)], mask)
-        loops = _loops("token_walks")
-        ends = np.empty((len(walk.arrays.tokens), 2), dtype=np.int32)
-        farthest = self._until_done(lambda: loops.walk_on(self._machine, place, walk.arrays, ends, mask))
-        few: list[tuple[int, NDArray[np.int32]]] = []
-        after_each = ends[:, 0].tolist()
-        for token, beyond, below in walk.beyond:
-            if after_each[token] == DEAD:
-                continue
-            if below == FEW_NODES:
-                few.append((after_each[token], beyond))
-            else:
-                farthest = max(farthest, self._walk_from(trie, after_each[token], beyond, below, mask))
-        return max(farthest, self._walk_below(trie, few, mask)) if few else farthest
+        loops, machine, table = _loops("token_walks"), _loops("grammar_machine"), _loops("table")
+        walks = self._token_walks.setdefault(id(trie), TokenWalks(trie))  # which keeps its id from another trie
+        number = walks.set_of(nodes)
+        waiting = np.array([(current, number) for current in currents], dtype=np.int32)
+        few, ends = (np.zeros((count, 2), dtype=np.int32) for count in (1024, walks.longest))
+        progress = np.array([0, 0, len(currents), 0], dtype=np.int32)
 
-    def _walk_below(self, trie: Trie, starts: list[tuple[int, NDArray[np.int32]]], mask: NDArray[np.uint32]) -> int:
-        """Set the bits of the tokens that may follow configurations, each below its nodes, step by step."""
+        def walk() -> int:
+            nonlocal waiting, few, ends
+            while True:
+                answer: int = loops.walk_on(self._machine, walks.arrays, waiting, few, ends, mask, progress)
+                if answer == machine.NEEDS_WALK and walks.count < MAX_TOKEN_WALKS:
+                    current, below = waiting[progress[loops.WAITING] - 1].tolist()
+                    self._add_token_walk(walks, int(self._machine.configurations[current, 0]), below)
+                    ends = np.zeros((walks.longest, 2), dtype=np.int32)
+                elif answer == machine.NEEDS_WALK:
+                    progress[loops.WAITING] -= 1
+                    current, below = waiting[progress[loops.WAITING]].tolist()
+                    more = np.array([(current, node) for node in walks.nodes_of(below).tolist()], dtype=np.int32)
+                    few = np.concatenate([few[: progress[loops.FEW]], more, np.zeros_like(few)])
+                    progress[loops.FEW] += len(more)
+                elif answer == machine.MORE_FOUND:
+                    waiting, few = (np.concatenate([one, np.zeros_like(one)]) for one in (waiting, few))
+                else:
+                    return answer
+
+        self._until_done(walk)
+        few = few[: progress[loops.FEW]]
+        farthest = int(progress[table.FARTHEST])
+        return max(farthest, self._walk_below(trie, few, mask)) if len(few) else farthest
+
+    def _walk_below(self, trie: Trie, starts: NDArray[np.int32], mask: NDArray[np.uint32]) -> int:
+        """Set the bits of the tokens that may follow configurations, each below its node, step by step."""
         loops, table = _loops("token_walks"), _loops("table")
-        nodes = np.concatenate([below for _, below in starts])
-        currents = np.repeat(
-            np.array([current for current, _ in starts], dtype=np.int32), [len(below) for _, below in starts]
-        )
+        currents, nodes = np.ascontiguousarray(starts.T)
         arrays, path, _ = table.walk_from(trie, 0)
         progress = np.zeros(4, dtype=np.int32)
 
@@ -236,19 +241,9 @@ class GrammarAutomaton:
         self._until_done(walk)
         return int(progress[table.FARTHEST])
 
-    def _token_walk(self, trie: Trie, lexer: int, nodes: NDArray[np.int32], number: int) -> TokenWalk | None:
-        """Return what tokens do below some nodes in a state of the lexer, None if there is no room for more of that."""
-        key = id(trie), lexer, number
-        known = self._token_walks.get(key)
-        if known is not None:
-            return known[1]
-        if len(self._token_walks) >= MAX_TOKEN_WALKS:
-            return None
-        found = self._new_token_walk(trie, lexer, nodes)
-        self._token_walks[key] = trie, found  # which keeps its id from another trie
-        return found
-
-    def _new_token_walk(self, trie: Trie, lexer: int, nodes: NDArray[np.int32]) -> TokenWalk:
+    def _add_token_walk(self, walks: TokenWalks, lexer: int, number: int) -> None:
+        """Find what tokens do below a set of nodes in a state of the lexer."""
+        trie, nodes = walks.trie, walks.nodes_of(number)
         loops, table, machine = _loops("token_walks"), _loops("table"), _loops("grammar_machine")
         arrays, path, _ = table.walk_from(trie, lexer)
         found = np.zeros((1024, 2), dtype=np.int32)
@@ -267,13 +262,8 @@ class GrammarAutomaton:
         self._until_done(walk)
         found = found[: progress[loops.FOUND]]
         with self.lexer.lock:
-            walked = token_walk(trie, self.lexer, found, self._exits.of, self._node_set)
+            walks.add(lexer, number, found, self.lexer, self._exits.of)
             self._tell_states()
-        return walked
-
-    def _node_set(self, nodes: NDArray[np.int32]) -> int:
-        """Return the number of some nodes of a trie."""
-        return self._node_sets.setdefault(nodes.tobytes(), len(self._node_sets))
 
     def string_run(self, state: int, *, longest: int, special: int) -> StringRun | None:  # noqa: ARG002
         """Return None: what may follow is not known to be a string."""
@@ -310,8 +300,10 @@ class GrammarAutomaton:
         """Return what a call answers, one thread at a time. It may take the seconds of the limits, and then ends."""
         with self._lock:
             self._began = _loops("jit").clock()
-            if self.nbytes > self._enough:
-                self._collect()
+            if self._machine is not self._weighed:  # an array has grown
+                self._weighed = self._machine
+                if self.nbytes > self._enough:
+                    self._collect()
             return self._until_done(call)
 
     def _collect(self) -> None:

@@ -14,7 +14,7 @@ _Rows = Callable[[Obligation, frozenset[int]], Sequence[frozenset[Obligation] | 
 
 
 class _Outcome(NamedTuple):
-    """The bytes by which an obligation is met and by which it is not, as sets of bits; bit 256 is the end of the text."""
+    """The bytes by which an obligation is met, and by which it is not, as bits; bit 256 is the end of the text."""
 
     met: int
     failed: int

@@ -32,16 +32,13 @@ class Remainders:
         inside = [_inside(tables, symbols) for symbols in left]
         self._inside = _padded((symbols[:end] for symbols, end in zip(left, inside, strict=True)), nothing)
         self._outside = _padded((symbols[end:] for symbols, end in zip(left, inside, strict=True)), nothing)
-        self._anywhere = self._outside_of(0)
+        self._anywhere: _Costs = self._shortest(0)[self._outside].sum(axis=1)
 
     def at(self, column: int) -> NDArray[np.int32]:
         """Return the bytes of the rest of each item in a block whose lines begin at a column."""
         here = self._shortest(column)[self._inside].sum(axis=1)
-        return np.minimum(here + self._anywhere, FAR).astype(np.int32)
-
-    def _outside_of(self, column: int) -> _Costs:
-        found: _Costs = self._shortest(column)[self._outside].sum(axis=1)
-        return found
+        rests: NDArray[np.int32] = np.minimum(here + self._anywhere, FAR).astype(np.int32)
+        return rests
 
     def _shortest(self, column: int) -> _Costs:
         """Return the bytes of the shortest text of each symbol, where each line end is followed by a line there."""

@@ -5,19 +5,16 @@ from there: below a node of the trie, in the state of the lexer that the parser 
 once as well.
 """
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from structured.automata.grammar.exits import Exit
-from structured.automata.grammar.lexer import Lexer, Token
+from structured.automata.grammar.lexer import Arrival, Lexer, Token
 from structured.automata.protocol import DEAD
 from structured.vocabulary.trie import Trie
-
-if TYPE_CHECKING:
-    from structured.automata.loops.token_walks import WalkArrays
 
 _Numbers = NDArray[np.int32]
 
@@ -25,76 +22,128 @@ _Numbers = NDArray[np.int32]
 FEW_CHILDREN = 16
 """Nodes of a trie with fewer children, taken together, are walked each time."""
 
-FEW_NODES = -1
-"""In place of the number of a set of nodes, where it has few children."""
 
+class TokenWalks:
+    """The walks of a trie that have been found, behind each other in the arrays that a loop reads."""
 
-class TokenWalk(NamedTuple):
-    """What a loop reads of a walk; and where tokens of the vocabulary go on behind one of the grammar.
+    def __init__(self, trie: Trie) -> None:
+        from structured.automata.loops.token_walks import WalkArrays
 
-    `beyond` are the tokens of the grammar, by their place in the arrays, the nodes of the trie, and the number of that
-    set of nodes.
-    """
+        self.trie = trie
+        self.arrays = WalkArrays(
+            last=_none(64),
+            walks=_rows(64, 10),
+            tokens=_rows(64, 2),
+            targets=_none(64),
+            first_exit=_none(64),
+            exits=_rows(64, 2),
+            is_complete=_none(64),
+            first_word=_none(64),
+            words=_none(64),
+            bits=np.zeros(64, dtype=np.uint32),
+            beyond=_rows(64, 3),
+            first_node=np.zeros(64, dtype=np.int32),
+            nodes=_none(64),
+        )
+        self.count = 0
+        self.longest = 1
+        """The most tokens of the grammar in a walk."""
+        self._used = dict.fromkeys(self.arrays._fields, 0)
+        self._used["first_node"] = 1
+        self._sets: dict[bytes, int] = {}
 
-    arrays: "WalkArrays"
-    beyond: tuple[tuple[int, _Numbers, int], ...]
+    @property
+    def nbytes(self) -> int:
+        """The memory that the walks take."""
+        return sum(int(array.nbytes) for array in self.arrays)
 
+    def set_of(self, nodes: _Numbers) -> int:
+        """Return the number of a set of nodes of the trie."""
+        number = self._sets.setdefault(nodes.tobytes(), len(self._sets))
+        if number == self._used["first_node"] - 1:
+            self._append("nodes", nodes)
+            self._append("first_node", [self._used["nodes"]])
+        return number
 
-def token_walk(  # noqa: PLR0913, PLR0917  what is walked, and what is known of it
-    trie: Trie,
-    lexer: Lexer,
-    found: NDArray[np.int32],
-    exits_of: Callable[[int], tuple[Sequence[Exit], bool]],
-    number_of: Callable[[_Numbers], int],
-) -> TokenWalk:
-    """Return the walk that met some arrivals of the lexer at some nodes of a trie: rows `node, arrival`.
+    def nodes_of(self, number: int) -> _Numbers:
+        """Return the nodes of a set."""
+        first, end = self.arrays.first_node[number : number + 2].tolist()
+        found: _Numbers = self.arrays.nodes[first:end]
+        return found
 
-    `number_of` returns the number of a set of nodes.
-    """
-    from structured.automata.loops.token_walks import WalkArrays
+    def add(
+        self,
+        state: int,
+        number: int,
+        found: _Numbers,
+        lexer: Lexer,
+        exits_of: Callable[[int], tuple[Sequence[Exit], bool]],
+    ) -> None:
+        """Add the walk from a state of the lexer below a set of nodes.
 
-    times = np.bincount(found[:, 1])
-    ending: dict[Token, int] = {}
-    within: dict[int, int] = {}
-    token_groups: list[tuple[int, ...]] = [()] * len(times)
-    targets_met = np.full(len(times), DEAD, dtype=np.int32)
-    for arrival in np.flatnonzero(times).tolist():
-        target, tokens = lexer.arrivals[arrival]
-        token_groups[arrival] = tuple(ending.setdefault(token, len(ending)) for token in tokens)
-        if target != DEAD:
-            targets_met[arrival] = within.setdefault(target, len(within))
-    of_target = [() if target == DEAD else (len(ending) + target,) for target in targets_met.tolist()]
-    groups_of = [here + more for here, more in zip(token_groups, of_target, strict=True)]
-    sorted_found = _sorted(trie, found, times, groups_of, len(ending) + len(within))
-    counts = np.diff(sorted_found.first_word)
-    numbers = dict(ending)
-    targets = [target for target, group in within.items() if counts[len(ending) + group]]
-    exits = [exits_of(target) for target in targets]
-    ways = [
-        (numbers.setdefault(Token(terminal, rest), len(numbers)), width)
-        for ways_out, _ in exits
-        for terminal, rest, width in ways_out
-    ]
-    of_targets = counts[len(ending) :]
-    words_of = [*counts[: len(ending)].tolist(), *[0] * (len(numbers) - len(ending)), *of_targets[of_targets > 0].tolist()]
-    arrays = WalkArrays(
-        tokens=_rows(list(numbers)),
-        targets=np.array(targets, dtype=np.int32),
-        first_exit=_starts([len(ways_out) for ways_out, _ in exits]),
-        exits=_rows(ways),
-        is_complete=np.array([is_complete for _, is_complete in exits], dtype=np.int32),
-        first_word=_starts(words_of),
-        words=sorted_found.words,
-        bits=sorted_found.bits,
-    )
-    beyond: list[tuple[int, _Numbers, int]] = []
-    for token in range(len(ending)):
-        here = sorted_found.nodes[sorted_found.starts[token] : sorted_found.starts[token + 1]]
-        children = trie.first[here + 1] - trie.first[here]
-        going_on = here[children > 0]
-        if len(going_on):
-            beyond.append((token, going_on, FEW_NODES if children.sum() < FEW_CHILDREN else number_of(going_on)))
-    return TokenWalk(arrays, tuple(beyond))
+        It met some arrivals of the lexer at some nodes of the trie: the rows `node, arrival` of `found`.
+        """
+        times = np.bincount(found[:, 1])
+        ending: dict[Token, int] = {}
+        within: dict[int, int] = {}
+        met = [lexer.arrivals[arrival] if times[arrival] else Arrival(DEAD, ()) for arrival in range(len(times))]
+        ends = [tuple(ending.setdefault(token, len(ending)) for token in tokens) for _, tokens in met]
+        lies = [() if target == DEAD else (within.setdefault(target, len(within)),) for target, _ in met]
+        groups_of = [here + tuple(len(ending) + one for one in more) for here, more in zip(ends, lies, strict=True)]
+        in_groups = _sorted(self.trie, found, times, groups_of, len(ending) + len(within))
+        counts = np.diff(in_groups.first_word).tolist()
+        numbers = dict(ending)
+        targets = [target for target, group in within.items() if counts[len(ending) + group]]
+        exits = [exits_of(target) for target in targets]
+        ways = [
+            (numbers.setdefault(Token(terminal, rest), len(numbers)), width)
+            for ways_out, _ in exits
+            for terminal, rest, width in ways_out
+        ]
+        without = [0] * (len(numbers) - len(ending))
+        words_of = [*counts[: len(ending)], *without, *filter(None, counts[len(ending) :])]
+        beyond = list(self._beyond(in_groups, len(ending)))
+        used = self._used
+        last = int(self.arrays.last[state]) if state < len(self.arrays.last) else -1
+        row = number, last, used["tokens"], len(numbers), used["targets"], len(targets), used["beyond"], len(beyond)
+        self._append("walks", [(*row, used["first_exit"], used["first_word"])])
+        self._append("first_exit", used["exits"] + _starts([len(ways_out) for ways_out, _ in exits]))
+        self._append("first_word", used["words"] + _starts(words_of))
+        self._append("tokens", list(numbers))
+        self._append("targets", targets)
+        self._append("is_complete", [is_complete for _, is_complete in exits])
+        self._append("exits", ways)
+        self._append("words", in_groups.words)
+        self._append("bits", in_groups.bits)
+        self._append("beyond", beyond)
+        self._room("last", state + 1)
+        self.arrays.last[state] = self.count
+        self.count += 1
+        self.longest = max(self.longest, len(numbers))
+
+    def _beyond(self, found: "_Sorted", count: int) -> Iterator[tuple[int, int, bool]]:
+        """Yield where tokens of the vocabulary go on behind each of the first `count` groups."""
+        for token in range(count):
+            here = found.nodes[found.starts[token] : found.starts[token + 1]]
+            children = self.trie.first[here + 1] - self.trie.first[here]
+            going_on = here[children > 0]
+            if len(going_on):
+                yield token, self.set_of(going_on), bool(children.sum() < FEW_CHILDREN)
+
+    def _append(self, name: str, rows: Sequence[object] | _Numbers | NDArray[np.uint32]) -> None:
+        """Put rows behind those of an array."""
+        first = self._used[name]
+        self._room(name, first + len(rows))
+        if len(rows):
+            getattr(self.arrays, name)[first : first + len(rows)] = rows
+        self._used[name] = first + len(rows)
+
+    def _room(self, name: str, count: int) -> None:
+        array = getattr(self.arrays, name)
+        if count > len(array):
+            larger = np.full((max(count, 2 * len(array)), *array.shape[1:]), -1 if name == "last" else 0, array.dtype)
+            larger[: len(array)] = array
+            self.arrays = self.arrays._replace(**{name: larger})
 
 
 class _Sorted(NamedTuple):
@@ -131,12 +180,16 @@ def _sorted(
     nodes, starts, words, bits, first_word = result
     sort_found(arrays, found, _starts(sizes), groups, nodes, starts, words, bits, first_word, place_of_word)
     used = int(first_word[count])
-    return result._replace(words=words[:used].copy(), bits=bits[:used].copy())
+    return result._replace(words=words[:used], bits=bits[:used])
 
 
 def _starts(counts: Sequence[int] | NDArray[np.int64]) -> _Numbers:
     return np.concatenate([[0], np.cumsum(np.array(counts, dtype=np.int64))]).astype(np.int32)
 
 
-def _rows(rows: Sequence[tuple[int, ...]]) -> _Numbers:
-    return np.array(rows, dtype=np.int32).reshape(-1, 2)
+def _rows(count: int, width: int) -> _Numbers:
+    return np.zeros((count, width), dtype=np.int32)
+
+
+def _none(count: int) -> _Numbers:
+    return np.full(count, -1, dtype=np.int32)

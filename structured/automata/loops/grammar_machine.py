@@ -29,11 +29,12 @@ DONE = 0
     NEEDS_EXITS,
     TOO_FAR,
     MORE_FOUND,
-) = range(-3, -16, -1)
+    NEEDS_WALK,
+) = range(-3, -17, -1)
 """What every loop answers that cannot go on: which array is full, what it must be told of the lexer (for the state in
 `sizes[ASKED]`, its row or its exits; or for the context there and the rest in `sizes[ASKED_TOO]`) or of the blanks
-before a line (for the column in `sizes[ASKED]`), that a search passed through too much, or that a walk has no room for
-what it finds."""
+before a line (for the column in `sizes[ASKED]`), that a search passed through too much, that a walk has no room for
+what it finds, or that it must be told what tokens do in a state of the lexer."""
 
 GROWING = {
     MORE_STACKS: ("stacks",),

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from structured.automata.loops.configurations import MOST, arrival_of, configuration, fresh, landed, most
-from structured.automata.loops.grammar_machine import DONE, MORE_FOUND, NEEDS_ROW, GrammarMachine
+from structured.automata.loops.configurations import LEXER, MOST, PLACE, arrival_of, configuration, fresh, landed, most
+from structured.automata.loops.grammar_machine import DONE, MORE_FOUND, NEEDS_ROW, NEEDS_WALK, GrammarMachine
 from structured.automata.loops.jit import Ints, Rows, Words, compiled_entry, compiled_loop
 from structured.automata.loops.machine import TrieArrays
 from structured.automata.loops.stacks import advance
@@ -24,15 +24,30 @@ WHICH, IS_BEGUN = 2, 3
 """What `walk_below` writes down besides: which node it is at, and whether that walk has begun."""
 
 
-class WalkArrays(NamedTuple):
-    """What the tokens of a vocabulary do in a state of the lexer; see `grammar/token_walks.py`.
+WAITING, FEW = 2, 3
+"""What `walk_on` writes down besides: how many sub-walks wait, and how many nodes are left to `walk_below`."""
 
-    `tokens` are `terminal, rest` of the tokens of the grammar that may end; `targets` the states of the lexer in which
-    tokens of the vocabulary end within one. `exits` are `which of the tokens, bytes to its end`, those of target i from
-    `first_exit[i]` on, and `is_complete[i]` says that there are no others. From `first_word[i]` on are the words of a
-    mask, and their bits, for what ends at token i or, behind those of tokens, in target i.
+MAX_FEW = 16
+"""No set of few nodes has more."""
+
+SET, NEXT_WALK, TOKENS, TOKEN_COUNT, TARGETS, TARGET_COUNT, BEYOND, BEYOND_COUNT, FIRST_EXIT, FIRST_WORD = range(10)
+"""The columns of a walk: the set of nodes below which it is, the next walk of the same state of the lexer; where its
+rows begin in each of the arrays, and how many there are."""
+
+
+class WalkArrays(NamedTuple):
+    """What the tokens of a vocabulary do in states of the lexer, walk by walk; see `grammar/token_walks.py`.
+
+    `last[lexer state]` is the walk found last, -1 if there is none. The `tokens` of a walk are `terminal, rest` of the
+    tokens of the grammar that may end; its `targets` the states of the lexer in which tokens of the vocabulary end
+    within one. `exits` are `which of the tokens, bytes to its end`, those of a target from its `first_exit` on, and
+    `is_complete` says that there are no others. From a `first_word` on are the words of a mask, and their bits, for
+    what ends at a token or, behind those of tokens, in a target. `beyond` are `which of the tokens, set, 1 if that has
+    few nodes`, and the `nodes` of a set lie from its `first_node` on.
     """
 
+    last: Ints
+    walks: Rows
     tokens: Rows
     targets: Ints
     first_exit: Ints
@@ -41,6 +56,9 @@ class WalkArrays(NamedTuple):
     first_word: Ints
     words: Ints
     bits: Words
+    beyond: Rows
+    first_node: Ints
+    nodes: Ints
 
 
 @compiled_entry
@@ -131,8 +149,8 @@ def sort_found(
 ) -> int:
     """Sort the nodes of `found` by the groups that their arrivals belong to, and pack the tokens of each into words.
 
-    Arrival i belongs to the `groups` from `groups_of[i]` on. The nodes of group g come to lie from `starts[g]` on, which
-    is given as the place behind them and counted down; its words from `first_word[g]` on.
+    Arrival i belongs to the `groups` from `groups_of[i]` on. The nodes of group g come to lie from `starts[g]` on,
+    which is given as the place behind them and counted down; its words from `first_word[g]` on.
     """
     for row in range(len(found) - 1, -1, -1):
         arrival = found[row, 1]
@@ -237,40 +255,93 @@ def walk_below(
 
 
 @compiled_loop
-def allowed(walk: WalkArrays, which: int, left: int, mask: Words) -> int:
+def allowed(walks: WalkArrays, which: int, left: int, mask: Words) -> int:
     """Set the bits of the tokens that end somewhere, unless that leads nowhere; return the bytes left, if any."""
-    if left >= FAR or walk.first_word[which] == walk.first_word[which + 1]:
+    if left >= FAR or walks.first_word[which] == walks.first_word[which + 1]:
         return 0
-    for position in range(walk.first_word[which], walk.first_word[which + 1]):
-        mask[walk.words[position]] |= walk.bits[position]
+    for position in range(walks.first_word[which], walks.first_word[which + 1]):
+        mask[walks.words[position]] |= walks.bits[position]
     return left
 
 
-@compiled_entry
-def walk_on(machine: GrammarMachine, place: int, walk: WalkArrays, ends: Rows, mask: Words) -> int:
+@compiled_loop
+def walk_of(walks: WalkArrays, lexer: int, nodes: int) -> int:
+    """Return the walk of a state of the lexer below a set of nodes, -1 if it has not been found."""
+    walk = -1
+    if lexer < len(walks.last):
+        walk = int(walks.last[lexer])
+    while walk >= 0 and walks.walks[walk, SET] != nodes:
+        walk = int(walks.walks[walk, NEXT_WALK])
+    return walk
+
+
+@compiled_loop
+def walk_one(machine: GrammarMachine, place: int, walks: WalkArrays, walk: int, ends: Rows, mask: Words) -> int:
     """Set the bits of the tokens of a walk that may follow at a place.
 
-    Returns a distance that no state after one exceeds; what is full or has to be told. `ends` are, for each token of
+    Returns a distance that no state after one exceeds; what is full or has to be told. `ends` become, for each token of
     the grammar that may end, the configuration after it, DEAD if it cannot stand there, and the bytes to the end.
     """
     farthest = 0
-    for end in range(len(walk.tokens)):
-        after = advance(machine, place, int(walk.tokens[end, 0]))
-        after = after if after < 0 else fresh(machine, after, int(walk.tokens[end, 1]))
+    first, count = int(walks.walks[walk, TOKENS]), int(walks.walks[walk, TOKEN_COUNT])
+    words = int(walks.walks[walk, FIRST_WORD])
+    for end in range(count):
+        after = advance(machine, place, int(walks.tokens[first + end, 0]))
+        after = after if after < 0 else fresh(machine, after, int(walks.tokens[first + end, 1]))
         left = FAR if after == DEAD else after if after < 0 else most_of(machine, after)
         if left < 0:
             return left
         ends[end, 0] = DEAD if left >= FAR else after
         ends[end, 1] = left
-        farthest = max(farthest, allowed(walk, end, left, mask))
-    for position in range(len(walk.targets)):
+        farthest = max(farthest, allowed(walks, words + end, left, mask))
+    target, exits = int(walks.walks[walk, TARGETS]), int(walks.walks[walk, FIRST_EXIT])
+    for position in range(walks.walks[walk, TARGET_COUNT]):
         left = FAR
-        for way in range(walk.first_exit[position], walk.first_exit[position + 1]):
-            left = min(left, int(walk.exits[way, 1] + ends[walk.exits[way, 0], 1]))
-        if left >= FAR and not walk.is_complete[position]:
-            current = configuration(machine, int(walk.targets[position]), place)
+        for way in range(walks.first_exit[exits + position], walks.first_exit[exits + position + 1]):
+            left = min(left, int(walks.exits[way, 1] + ends[walks.exits[way, 0], 1]))
+        if left >= FAR and not walks.is_complete[target + position]:
+            current = configuration(machine, int(walks.targets[target + position]), place)
             left = current if current < 0 else most_of(machine, current)
             if left < 0:
                 return left
-        farthest = max(farthest, allowed(walk, len(walk.tokens) + position, left, mask))
+        farthest = max(farthest, allowed(walks, words + count + position, left, mask))
     return farthest
+
+
+@compiled_entry
+def walk_on(
+    machine: GrammarMachine, walks: WalkArrays, waiting: Rows, few: Rows, ends: Rows, mask: Words, progress: Ints
+) -> int:
+    """Set the bits of the tokens that may follow `waiting` configurations, each below its set of nodes.
+
+    Where only few nodes lie below, they are put into `few` with their configurations. Say what is full or has to be
+    told: the walk of the last that waits, if that is NEEDS_WALK.
+    """
+    while progress[WAITING] > 0:
+        current, nodes = int(waiting[progress[WAITING] - 1, 0]), int(waiting[progress[WAITING] - 1, 1])
+        walk = walk_of(walks, int(machine.configurations[current, LEXER]), nodes)
+        if walk < 0:
+            return NEEDS_WALK
+        count = int(walks.walks[walk, BEYOND_COUNT])
+        if progress[WAITING] + count > len(waiting) or progress[FEW] + MAX_FEW * count > len(few):
+            return MORE_FOUND
+        left = walk_one(machine, int(machine.configurations[current, PLACE]), walks, walk, ends, mask)
+        if left < 0:
+            return left
+        progress[FARTHEST] = max(int(progress[FARTHEST]), left)
+        progress[WAITING] -= 1
+        first = int(walks.walks[walk, BEYOND])
+        for row in range(first, first + count):
+            after, below = int(ends[walks.beyond[row, 0], 0]), int(walks.beyond[row, 1])
+            if after == DEAD:
+                continue
+            if walks.beyond[row, 2]:
+                for position in range(walks.first_node[below], walks.first_node[below + 1]):
+                    few[progress[FEW], 0] = after
+                    few[progress[FEW], 1] = walks.nodes[position]
+                    progress[FEW] += 1
+            else:
+                waiting[progress[WAITING], 0] = after
+                waiting[progress[WAITING], 1] = below
+                progress[WAITING] += 1
+    return DONE
