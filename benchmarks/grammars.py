@@ -49,6 +49,7 @@ def main() -> None:
     parser.add_argument("--grammars", nargs="+", default=GRAMMARS, choices=GRAMMARS)
     parser.add_argument("--engines", nargs="+", default=list(ENGINES), choices=ENGINES)
     parser.add_argument("--python", default=sys.executable, help="the Python that has the peers installed")
+    parser.add_argument("--seconds", type=int, default=300, help="after which an engine is given up on a grammar")
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.worker:
@@ -59,7 +60,11 @@ def main() -> None:
         rows: dict[str, list[float]] = {}
         for engine in arguments.engines:
             python = sys.executable if engine == "structured" else arguments.python
-            rows[engine] = measured_elsewhere(python, engine, arguments.tokenizer, grammar)
+            try:
+                rows[engine] = measured_elsewhere(python, engine, arguments.tokenizer, grammar, arguments.seconds)
+            except subprocess.TimeoutExpired:
+                print(f"| {engine} | had not read the texts after {arguments.seconds} s |", flush=True)
+                continue
             print(f"| {engine} | {' | '.join(f'{1000 * seconds:.3g}' for seconds in rows[engine])} |", flush=True)
         own = rows.pop("structured", None)
         for peer, row in rows.items() if own else ():
@@ -67,11 +72,16 @@ def main() -> None:
             print(f"| structured / {peer} | {' | '.join(f'{ratio:.2g} ×' for ratio in ratios)} |", flush=True)
 
 
-def measured_elsewhere(python: str, engine: str, tokenizer: str, grammar: str) -> list[float]:
-    """Return what `measure` finds in a process of its own. Raises RuntimeError with what it says where it fails."""
+def measured_elsewhere(python: str, engine: str, tokenizer: str, grammar: str, seconds: int) -> list[float]:
+    """Return what `measure` finds in a process of its own. Raises RuntimeError with what it says where it fails.
+
+    Raises TimeoutExpired where it has not ended after some seconds.
+    """
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "RAYON_NUM_THREADS": "1"}
     command = [python, "-m", "benchmarks.grammars", tokenizer, "--worker", engine, "--grammars", grammar]
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=seconds
+    )
     if done.returncode:
         raise RuntimeError(f"{engine} failed to read {grammar}:\n{done.stderr}")
     found: list[float] = json.loads(done.stdout.splitlines()[-1])
