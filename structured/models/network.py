@@ -92,11 +92,12 @@ class Network:
         """How texts that have been begun may be read on. Raises ModelError if they cannot be."""
         from transformers.cache_utils import DynamicCache, DynamicLayer, DynamicSlidingWindowLayer
 
-        layers = DynamicCache(config=self.model.config.get_text_config(decoder=True)).layers
-        attends = "past_key_values" in self.accepts and {*map(type, layers)} <= {
-            DynamicLayer,
-            DynamicSlidingWindowLayer,
-        }
+        config = self.model.config.get_text_config(decoder=True)
+        kinds = {*map(type, DynamicCache(config=config).layers)} <= {DynamicLayer, DynamicSlidingWindowLayer}
+        named = (
+            getattr(config, "layers_block_type", None) or []
+        )  # caches before transformers 5.23 do not know all of them
+        attends = "past_key_values" in self.accepts and kinds and "recurrent" not in named
         if self.has_slots or attends:
             return Continuation(takes_several=True)
         return examined(type(self.model).__name__, self.cache, self.read)
