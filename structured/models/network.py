@@ -93,11 +93,13 @@ class Network:
         from transformers.cache_utils import DynamicCache, DynamicLayer, DynamicSlidingWindowLayer
 
         config = self.model.config.get_text_config(decoder=True)
-        kinds = {*map(type, DynamicCache(config=config).layers)} <= {DynamicLayer, DynamicSlidingWindowLayer}
-        named = (
-            getattr(config, "layers_block_type", None) or []
-        )  # caches before transformers 5.23 do not know all of them
-        attends = "past_key_values" in self.accepts and kinds and "recurrent" not in named
+        kept = {*map(type, DynamicCache(config=config).layers)}
+        named = getattr(config, "layers_block_type", None) or []  # caches of some versions do not ask for it
+        attends = (
+            "past_key_values" in self.accepts
+            and kept <= {DynamicLayer, DynamicSlidingWindowLayer}
+            and "recurrent" not in named
+        )
         if self.has_slots or attends:
             return Continuation(takes_several=True)
         return examined(type(self.model).__name__, self.cache, self.read)
