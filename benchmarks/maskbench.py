@@ -14,20 +14,14 @@ import subprocess
 import sys
 import threading
 import zipfile
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
+from benchmarks.maskbench_report import BASELINE, OURS, Record, report
 from benchmarks.maskbench_worker import ENGINES
 
 ROOT = Path(__file__).parent.parent
-QUANTILES = (0.25, 0.5, 0.75, 0.9, 0.99, 0.999, 1.0)
 START_SECONDS = 300
-Record = dict[str, Any]
-"""What a worker tells of a schema."""
-
-OURS, BASELINE = "structured", "llguidance"
 
 
 def main() -> None:
@@ -61,7 +55,7 @@ def main() -> None:
             for name, record in zip(names, records, strict=True)
         ]
         arguments.out.write_text("\n".join(lines) + "\n")
-    print(report(runs))
+    print(report(names, runs))
 
 
 class Worker:
@@ -140,96 +134,6 @@ def run(commands: Mapping[str, Sequence[str]], names: Sequence[str], *, seconds:
         for worker in workers.values():
             worker.stop()
     return records
-
-
-@dataclass(slots=True)
-class Summary:
-    """What an engine did on some schemas."""
-
-    first_mask: list[float] = field(default_factory=list)
-    cold: list[float] = field(default_factory=list)
-    warm: list[float] = field(default_factory=list)
-
-    @classmethod
-    def of(cls, records: Iterable[Record]) -> "Summary":
-        """Collect the times of the schemas that were supported."""
-        summary = cls()
-        for record in records:
-            if "first_mask" in record:
-                summary.first_mask.append(record["first_mask"])
-                summary.cold += record["passes"][0]
-                summary.warm += record["passes"][1]
-        return summary
-
-
-def report(runs: dict[str, list[Record]]) -> str:
-    """Return the tables as Markdown."""
-    parts = [outcomes(runs)]
-    for title, attribute, unit in (
-        ("Time to first mask, ms", "first_mask", 1e3),
-        ("Mask and advance, first pass, µs", "cold", 1e6),
-        ("Mask and advance, second pass, µs", "warm", 1e6),
-    ):
-        rows = {engine: getattr(Summary.of(records), attribute) for engine, records in runs.items()}
-        parts.append(f"### {title}\n\n{quantiles(rows, unit)}")
-    if OURS in runs:
-        parts += [ratios(runs, peer) for peer in runs if peer != OURS]
-    return "\n\n".join(parts)
-
-
-def outcomes(runs: dict[str, list[Record]]) -> str:
-    """Return how many schemas each engine passes, refuses and gets wrong."""
-    head = "| engine | schemas | pass | refused | accepted invalid | rejected valid | timeouts | crashes | peak, MB |"
-    rows = []
-    for engine, records in runs.items():
-        supported = [record for record in records if "first_mask" in record]
-        counts = [
-            sum(not record["accepted_invalid"] and not record["rejected_valid"] for record in supported),
-            sum("refused" in record for record in records),
-            sum(record["accepted_invalid"] > 0 for record in supported),
-            sum(record["rejected_valid"] > 0 for record in supported),
-            sum("timeout" in record for record in records),
-            sum("crash" in record for record in records),
-            max((record.get("peak", 0) for record in records), default=0) // 1_000_000,
-        ]
-        rows.append(f"| {engine} | {len(records)} | {' | '.join(map(str, counts))} |")
-    return "\n".join([head, "|---" * 9 + "|", *rows])
-
-
-def quantiles(rows: dict[str, list[float]], unit: float) -> str:
-    """Return the quantiles of some times, one engine a row."""
-    names = [f"p{100 * q:g}" if q < 1 else "max" for q in QUANTILES]
-    lines = [f"| engine | {' | '.join(names)} | average |", "|---" * (len(names) + 2) + "|"]
-    for engine, times in rows.items():
-        if times:
-            shown = [f"{quantile(times, q) * unit:.3g}" for q in QUANTILES] + [f"{sum(times) / len(times) * unit:.3g}"]
-            lines.append(f"| {engine} | {' | '.join(shown)} |")
-    return "\n".join(lines)
-
-
-def quantile(times: Sequence[float], q: float) -> float:
-    """Return the least time that is not exceeded by a share `q` of all."""
-    ordered = sorted(times)
-    return ordered[min(int(q * len(ordered)), len(ordered) - 1)]
-
-
-def ratios(runs: dict[str, list[Record]], peer: str) -> str:
-    """Return our times as multiples of a peer's, on the schemas that both support."""
-    both = [
-        (ours, theirs)
-        for ours, theirs in zip(runs[OURS], runs[peer], strict=True)
-        if "first_mask" in ours and "first_mask" in theirs
-    ]
-    ours, theirs = (Summary.of(records) for records in (zip(*both, strict=True) if both else ((), ())))
-    lines = [f"### {OURS} / {peer}, on the {len(both)} schemas that both support", "", "| | p50 | p99 | average |"]
-    lines.append("|---|---|---|---|")
-    for title, attribute in (("first mask", "first_mask"), ("first pass", "cold"), ("second pass", "warm")):
-        mine, other = getattr(ours, attribute), getattr(theirs, attribute)
-        if mine and other:
-            shares = [quantile(mine, q) / quantile(other, q) for q in (0.5, 0.99)]
-            shares.append((sum(mine) / len(mine)) / (sum(other) / len(other)))
-            lines.append(f"| {title} | {' | '.join(f'{share:.3g} ×' for share in shares)} |")
-    return "\n".join(lines)
 
 
 if __name__ == "__main__":

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from doubles import real_tokenizer
 
-from benchmarks.maskbench import Summary, quantile, report, run
+from benchmarks.maskbench import run
 from benchmarks.maskbench_engine import Engine
+from benchmarks.maskbench_report import Summary, cost_of_first_mask, quantile, report, without
 from benchmarks.maskbench_worker import measure
 from structured.errors import SchemaError
 
@@ -127,13 +128,24 @@ def test_the_report_counts_and_compares():
 
     ours = [supported(0.001, 0.00001), supported(0.003, 0.00003, wrong=1), {"refused": "no"}]
     theirs = [supported(0.002, 0.00004), {"timeout": True}, supported(9.0, 9.0)]
-    text = report({"structured": ours, "llguidance": theirs})
+    text = report(["a.json", "b.json", "c.json"], {"structured": ours, "llguidance": theirs})
     assert "| structured | 3 | 1 | 1 | 1 | 0 | 0 | 0 | 100 |" in text
     assert "| llguidance | 3 | 2 | 0 | 0 | 0 | 1 | 0 | 100 |" in text
     assert "on the 1 schemas that both support" in text
     assert "| first mask | 0.5 × | 0.5 × | 0.5 × |" in text
     assert "| first pass | 0.25 × | 0.25 × | 0.25 × |" in text
+    assert "| llguidance, without the slowest 1 % | 2 |" in text
+    assert "| by first mask | first mask, ms | longest mask, ms | all masks, ms |\n|---|---|---|---|\n| b | 3 |" in text
+    assert "Without an answer: b.json." in text
     assert Summary.of(ours).first_mask == [0.001, 0.003]
+
+
+def test_one_schema_neither_hides_nor_makes_the_picture():
+    """Of 250, the three slowest are left out; where two engines are compared, those of either."""
+    records = [{"first_mask": float(place)} for place in range(250)]
+    assert without(records, cost_of_first_mask) == records[:-3]
+    assert without(records, cost_of_first_mask, lambda record: -record["first_mask"]) == records[3:-3]
+    assert without(records[:1], cost_of_first_mask) == records[:1]
 
 
 @pytest.mark.parametrize(("q", "time"), [(0.0, 1), (0.5, 3), (0.9, 5), (1.0, 5)])
