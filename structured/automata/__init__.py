@@ -1,7 +1,7 @@
 """Lazy deterministic automata over bytes."""
 
 from structured.automata.program import Foundation
-from structured.automata.protocol import AUTOMATON_ERRORS, DEAD, UNKNOWN, WHOLE, Automaton, StringRun
+from structured.automata.protocol import AUTOMATON_ERRORS, DEAD, UNKNOWN, WHOLE, Automaton, StringParts, StringRun
 from structured.automata.regular import Limits, RegularAutomaton
 
 __all__ = [
@@ -13,5 +13,6 @@ __all__ = [
     "Foundation",
     "Limits",
     "RegularAutomaton",
+    "StringParts",
     "StringRun",
 ]

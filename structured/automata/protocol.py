@@ -37,6 +37,21 @@ class StringRun(NamedTuple):
     """Whether nothing but a quote ends the string: no token may follow that has a control character before one."""
 
 
+class StringParts(NamedTuple):
+    """What may follow inside a string where it depends on the characters: more than it does on what is around it.
+
+    A token that has no quote may follow a state if it may follow one of the two parts, which are the same for many
+    states. All that may follow a part may follow the state.
+    """
+
+    broad: int
+    """A state after which many texts may stand."""
+    narrow: int
+    """A state after which few may; DEAD if there is no other part."""
+    beyond: int
+    """How much farther the end may be after a token than it is in the parts, in bytes."""
+
+
 class Automaton(Protocol):
     """A lazy deterministic automaton over the bytes of UTF-8 text.
 
@@ -115,10 +130,10 @@ class Automaton(Protocol):
         """Set the bits of the tokens of a trie that may follow; return a distance that no state after one exceeds."""
         ...
 
-    def string_run(self, state: int, *, longest: int, special: int) -> StringRun | None:
-        """Return the string run of a state. None if there is none, or if it is not known.
+    def string_run(self, state: int, *, longest: int, special: int) -> StringRun | StringParts | None:
+        """Return the string run of a state, or its parts. None if it has none, or if they are not known.
 
-        To know it spares walking over most of the vocabulary. `longest` is the number of characters of the longest
+        To know them spares walking over most of the vocabulary. `longest` is the number of characters of the longest
         plain token, `special` that of bytes before the first quote of any other.
         """
         ...

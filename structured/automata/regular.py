@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from structured.automata.opcodes import OPERATION, QUOTATION
 from structured.automata.program import Foundation, assemble
-from structured.automata.protocol import DEAD, UNKNOWN, WHOLE, StringRun
+from structured.automata.protocol import DEAD, UNKNOWN, WHOLE, StringParts, StringRun
 from structured.errors import PatternError
 from structured.regex import Pattern, concat, excerpt, literal, without_bytes
 from structured.vocabulary.trie import Trie
@@ -170,12 +170,13 @@ class RegularAutomaton:
         self._until_done(lambda: loops.walk(arrays, self._machine, path, mask, progress))
         return int(progress[table.FARTHEST])
 
-    def string_run(self, state: int, *, longest: int, special: int) -> StringRun | None:
-        """Return the string run of a state; see the protocol."""
+    def string_run(self, state: int, *, longest: int, special: int) -> StringRun | StringParts | None:
+        """Return the string run of a state, or its parts; see the protocol."""
         loops, found = _loops("string_runs"), np.empty(4, dtype=np.int32)
         done = self._until_done(lambda: loops.find_string_run(self._machine, state, longest, special, found))
         if done == loops.NONE:
-            return None
+            done = self._until_done(lambda: _loops("string_parts").find_string_parts(self._machine, state, found))
+            return None if done == loops.NONE else StringParts(*found[:3].tolist())
         characters, farthest, representative, quoted = found.tolist()
         return StringRun(characters, farthest, representative, bool(quoted))
 

@@ -10,11 +10,15 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.automata import DEAD, UNKNOWN, WHOLE, Automaton
+from structured.automata import DEAD, UNKNOWN, WHOLE, Automaton, StringParts
 from structured.index.masks import empty_mask
 from structured.vocabulary import PLAIN_SEQUENCES, Vocabulary
+from structured.vocabulary.trie import Trie
 
 _Numbers = NDArray[np.int32]
+
+MAX_BROAD = 1024
+"""Broad parts of states whose tokens are remembered: 16 MB for Llama 3's vocabulary."""
 
 
 class Walks:
@@ -25,26 +29,46 @@ class Walks:
         self.vocabulary = vocabulary
         self._after_plain: dict[int, int] = {}
         self._special: dict[int, tuple[NDArray[np.uint32], int]] = {}
+        self._broad: dict[int, tuple[NDArray[np.uint32], int]] = {}
 
     def mask(self, state: int) -> tuple[NDArray[np.uint32], int]:
         """Return the tokens that may follow, end tokens aside, and a distance that no state after one exceeds."""
         vocabulary = self.vocabulary
         run = self.automaton.string_run(state, longest=vocabulary.longest_plain, special=vocabulary.longest_special)
         if run is None:
-            mask = empty_mask(vocabulary.size)
-            return mask, self.automaton.walk(vocabulary.trie, state, mask)
+            return self._walked(vocabulary.trie, state)
+        if isinstance(run, StringParts):
+            return self._mask_of_parts(state, run)
         known = self._special.get(run.representative)
         if known is None:
-            special = empty_mask(vocabulary.size)
             trie = vocabulary.quoted_trie if run.quoted else vocabulary.special_trie
-            known = self._special[run.representative] = (
-                special,
-                self.automaton.walk(trie, run.representative, special),
-            )
+            known = self._special[run.representative] = self._walked(trie, run.representative)
         special, farthest = known
         distances = self.automaton.distances
         nearer = int(distances[state]) - int(distances[run.representative])  # what that has to read less is a constant
         return vocabulary.plain(run.characters) | special, max(run.farthest, farthest + nearer)
+
+    def _mask_of_parts(self, state: int, parts: StringParts) -> tuple[NDArray[np.uint32], int]:
+        """Return the same where a state has parts, of which the broad one is walked once: the others soon are done."""
+        vocabulary = self.vocabulary
+        known = self._broad.get(parts.broad)
+        if known is None:
+            if len(self._broad) == MAX_BROAD:
+                self._broad = {}
+            known = self._broad[parts.broad] = self._walked(vocabulary.trie, parts.broad)
+        mask, farthest = self._walked(vocabulary.special_trie, state)
+        mask |= known[0]
+        inside = known[1]
+        if parts.narrow != DEAD:
+            narrow, farthest_narrow = self._walked(vocabulary.trie, parts.narrow)
+            mask |= narrow
+            inside = max(inside, farthest_narrow)
+        return mask, max(farthest, inside + parts.beyond)
+
+    def _walked(self, trie: Trie, state: int) -> tuple[NDArray[np.uint32], int]:
+        """Return the tokens of a trie that may follow, and a distance that no state after one exceeds."""
+        mask = empty_mask(self.vocabulary.size)
+        return mask, self.automaton.walk(trie, state, mask)
 
     def mask_to(self, state: int, wanted: NDArray[np.bool_]) -> NDArray[np.uint32]:
         """Return those of them that lead to a wanted state, told by its number in `wanted`."""

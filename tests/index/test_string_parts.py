@@ -1,0 +1,100 @@
+"""String parts: what may follow in a name or another string does not depend on what is around it, up to the quote."""
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from brute_force import brute_mask, brute_successors
+from effort import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_patterns import randoms
+from walks import read, states_on_walks
+
+from structured.automata import DEAD, RegularAutomaton, StringParts
+from structured.index.index import Index
+from structured.index.masks import unpack
+from structured.json_schema.compile import compiled
+from structured.json_schema.document.location import Compilation, Reading
+from structured.json_schema.whitespace import read_whitespace
+from structured.regex import Pattern
+from structured.vocabulary import Vocabulary
+
+NAMES = ("a", "ab", "b", 'b"', "aé", "\\")
+REGEXES = ("^a", "b$", "^[ab]{1,3}$", "é", "^(a|ab)_[0-9]+")
+VALUES: tuple[Any, ...] = (
+    {"type": "null"},
+    {"enum": ["a", "ab", 1]},
+    {"type": "string", "pattern": "^a[ab]*$"},
+    {"type": "string", "pattern": "^[ab]+é?$", "maxLength": 3},
+    {"type": "string", "format": "date"},
+    {"anyOf": [{"type": "string", "maxLength": 2}, {"enum": ["abba"]}]},
+)
+
+
+def objects(values: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """Return schemas of objects with listed properties and others that are told apart by their names."""
+    return st.fixed_dictionaries(
+        {
+            "type": st.just("object"),
+            "properties": st.dictionaries(st.sampled_from(NAMES), values, max_size=3),
+            "patternProperties": st.dictionaries(st.sampled_from(REGEXES), values, max_size=2),
+            "additionalProperties": st.one_of(st.just(False), values),
+        }
+    )
+
+
+SCHEMAS = objects(st.recursive(st.sampled_from(VALUES), objects, max_leaves=3))
+
+
+def pattern_of(schema: Any) -> Pattern:
+    """Return the pattern of a schema whose properties may come in any order."""
+    return compiled(Compilation(schema, read_whitespace("any"), Reading.SPECIFICATION, key_order="any"))
+
+
+@pytest.mark.thorough
+@settings(max_examples=examples(60))
+@given(SCHEMAS, randoms())
+def test_masks_in_names_equal_brute_force(vocabulary: Vocabulary, schema: Any, rng: random.Random) -> None:
+    """And no token leads farther from the end than the walks say, which budgets rely on."""
+    index = Index(RegularAutomaton(pattern_of(schema)), vocabulary)
+    for state in states_on_walks(index, rng):
+        successors = brute_successors(index, state)
+        mask = unpack(index.mask(state), vocabulary.size)
+        assert (mask == brute_mask(index, state, successors != DEAD)).all()
+        distances = index.automaton.distances[successors[successors != DEAD]]
+        assert index._farthest[state] >= distances.max(initial=0)
+
+
+OPEN = {
+    "type": "object",
+    "properties": {"title": {"type": "null"}, "total": {"type": "null"}},
+    "patternProperties": {"^ti_[a-z]{2}$": {"type": "null"}},
+}
+NESTED = {**OPEN, "properties": {**OPEN["properties"], "inner": OPEN}}  # type: ignore[dict-item]
+
+
+def test_the_broad_part_of_a_name_is_the_same_wherever_it_stands(vocabulary: Vocabulary) -> None:
+    """Whatever was written before, and how deep: most of the vocabulary is walked once for all of them."""
+    automaton = RegularAutomaton(pattern_of(NESTED))
+    texts = ('{"ti', '{"total":null,"ti', '{"inner":{"total":null,"ti', '{"x":1,"inner":{"ti')
+    states = [read(automaton, text.encode()) for text in texts]
+    parts = [automaton.string_run(state, longest=8, special=8) for state in states]
+    assert len(set(states)) == len(texts)
+    assert all(isinstance(one, StringParts) for one in parts)
+    assert len({one.broad for one in parts if isinstance(one, StringParts)}) == 2  # "inner" is listed outside only
+    index = Index(automaton, vocabulary)
+    for state in states:
+        assert np.array_equal(
+            unpack(index.mask(state), vocabulary.size),
+            brute_mask(index, state, brute_successors(index, state) != DEAD),
+        )
+    assert len(index._walks._broad) == 2
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"total"', '{"total":', '{"total":nu', "{ "])
+def test_outside_of_strings_there_are_no_parts(text: str) -> None:
+    """What may follow there depends on what is around it."""
+    automaton = RegularAutomaton(pattern_of(OPEN))
+    assert automaton.string_run(read(automaton, text.encode()), longest=8, special=8) is None
