@@ -18,7 +18,8 @@ UNLIKE: where its words start in `operands`, how many there are, as in WORDS; wh
     character and that of any number of them stand.
 SCAN: where the states of its automaton start in `operands`, how many there are; the most characters, or UNLIMITED. Each
     state is `where its sets start in operands, how many there are, 1 if the text may end, fewest characters to its end,
-    bytes of as few, 1 if every plain character leads back to it`; each set is `node of one character, state after it`.
+    bytes of as few, 1 if any plain characters may follow, however many`; each set is `node of one character, state
+    after it`.
 QUOTATION: where its numbers start in `operands`; they are named below.
 SEQUENCE: where its parts start in `operands`, how many there are; each is `node, bytes of the shortest rest from here`.
 CHOICE: where its options start in `operands`, how many there are; each is a node.

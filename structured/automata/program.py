@@ -155,6 +155,34 @@ def _room(beginning: bytes) -> int:
     return 90 if not beginning else 6 if beginning == b"\\" else 30
 
 
+def _endless(scan: Scan) -> set[int]:
+    """Return the states from which a text can go on with any plain characters, however many."""
+    endless = {state for state, arcs in enumerate(scan.arcs) if _covers_plain_arcs(arcs)}
+    if len(endless) == len(scan.arcs):
+        return endless
+    before: dict[int, list[int]] = {}
+    for state in endless:
+        for target in {target for _, _, target in scan.arcs[state]}:
+            before.setdefault(target, []).append(state)
+    lost = [state for target, sources in before.items() if target not in endless for state in sources]
+    while lost:
+        state = lost.pop()
+        if state in endless:
+            endless.remove(state)
+            lost += before.get(state, ())
+    return endless
+
+
+def _covers_plain_arcs(arcs: Iterable[tuple[int, int, int]]) -> bool:
+    """Tell whether some sorted arcs have every plain character."""
+    reached = UNESCAPED_RANGES[0][0]
+    for low, high, _ in arcs:
+        if low > reached and any(start < low and reached <= end for start, end in UNESCAPED_RANGES):
+            return False
+        reached = max(reached, high + 1)
+    return reached > UNESCAPED_RANGES[-1][1]
+
+
 @dataclass(slots=True)
 class _Assembly:
     """The arrays while they grow."""
@@ -164,7 +192,7 @@ class _Assembly:
     text: bytearray = field(default_factory=bytearray)
     _places: dict[int, int] = field(default_factory=dict)
     _arcs: dict[tuple[tuple[ByteRange, ...], ...], int] = field(default_factory=dict)
-    _characters: dict[tuple[Range, ...], tuple[int, bool]] = field(default_factory=dict)
+    _characters: dict[tuple[Range, ...], int] = field(default_factory=dict)
     _arrays: dict[int, int] = field(default_factory=dict)
     _references: list[tuple[int, Reference]] = field(default_factory=list)
 
@@ -224,17 +252,13 @@ class _Assembly:
     def scan(self, pattern: Scan) -> int:
         """Return the row of an automaton over characters."""
         rows: list[int] = []
+        endless = _endless(pattern)
         for state, arcs in enumerate(pattern.arcs):
             targets: dict[int, list[Range]] = {}
             for low, high, target in arcs:
                 targets.setdefault(target, []).append((low, high))
-            sets: list[int] = []
-            is_open = False
-            for target, ranges in targets.items():
-                character, is_any = self._character(tuple(ranges))
-                is_open = is_open or (is_any and target == state)
-                sets += (character, target)
-            rows += (self._append(sets), len(targets), int(state in pattern.accepting), FAR, FAR, int(is_open))
+            sets = [number for target, ranges in targets.items() for number in (self._character(tuple(ranges)), target)]
+            rows += (self._append(sets), len(targets), int(state in pattern.accepting), FAR, FAR, int(state in endless))
         start = self._append(rows)
         most = UNLIMITED if pattern.most is None else pattern.most
         return self._row(SCAN, start, len(pattern.arcs), most)
@@ -276,13 +300,13 @@ class _Assembly:
             self.operands.frombytes(numbers.tobytes())
         return place
 
-    def _character(self, ranges: tuple[Range, ...]) -> tuple[int, bool]:
-        """Return the node of a character of some ranges as JSON spells it, and whether all plain ones are in it."""
+    def _character(self, ranges: tuple[Range, ...]) -> int:
+        """Return the node of a character of some ranges as JSON spells it."""
         known = self._characters.get(ranges)
         if known is None:
             plain, spelled = spelled_ranges(ranges)
             sequences = (*byte_sequences(plain), *(_single_bytes(escape) for escape in spelled))
-            known = self._characters[ranges] = self._byte_set(sequences), plain == UNESCAPED_RANGES
+            known = self._characters[ranges] = self._byte_set(sequences)
         return known
 
     def char_set(self, pattern: CharSet) -> int:

@@ -17,8 +17,21 @@ from structured.vocabulary.trie import Trie
 
 _Numbers = NDArray[np.int32]
 
-MAX_BROAD = 1024
-"""Broad parts of states whose tokens are remembered: 16 MB for Llama 3's vocabulary."""
+_Walked = tuple[NDArray[np.uint32], int]
+"""The tokens that may follow a state, and a distance that no state after one exceeds."""
+
+MAX_KEPT = 1024
+"""States of one kind whose tokens are remembered, 16 MB for Llama 3's vocabulary."""
+
+
+def _kept(known: dict[int, _Walked], state: int, walked: Callable[[], _Walked]) -> _Walked:
+    """Return what is known of a state; what is walked for it if nothing is, which is then remembered."""
+    found = known.get(state)
+    if found is None:
+        if len(known) >= MAX_KEPT:
+            known.clear()
+        found = known[state] = walked()
+    return found
 
 
 class Walks:
@@ -28,10 +41,10 @@ class Walks:
         self.automaton = automaton
         self.vocabulary = vocabulary
         self._after_plain: dict[int, int] = {}
-        self._special: dict[int, tuple[NDArray[np.uint32], int]] = {}
-        self._broad: dict[int, tuple[NDArray[np.uint32], int]] = {}
+        self._special: dict[int, _Walked] = {}
+        self._broad: dict[int, _Walked] = {}
 
-    def mask(self, state: int) -> tuple[NDArray[np.uint32], int]:
+    def mask(self, state: int) -> _Walked:
         """Return the tokens that may follow, end tokens aside, and a distance that no state after one exceeds."""
         vocabulary = self.vocabulary
         run = self.automaton.string_run(state, longest=vocabulary.longest_plain, special=vocabulary.longest_special)
@@ -39,33 +52,25 @@ class Walks:
             return self._walked(vocabulary.trie, state)
         if isinstance(run, StringParts):
             return self._mask_of_parts(state, run)
-        known = self._special.get(run.representative)
-        if known is None:
-            trie = vocabulary.quoted_trie if run.quoted else vocabulary.special_trie
-            known = self._special[run.representative] = self._walked(trie, run.representative)
-        special, farthest = known
+        trie = vocabulary.quoted_trie if run.quoted else vocabulary.special_trie
+        special, farthest = _kept(self._special, run.representative, lambda: self._walked(trie, run.representative))
         distances = self.automaton.distances
         nearer = int(distances[state]) - int(distances[run.representative])  # what that has to read less is a constant
         return vocabulary.plain(run.characters) | special, max(run.farthest, farthest + nearer)
 
-    def _mask_of_parts(self, state: int, parts: StringParts) -> tuple[NDArray[np.uint32], int]:
+    def _mask_of_parts(self, state: int, parts: StringParts) -> _Walked:
         """Return the same where a state has parts, of which the broad one is walked once: the others soon are done."""
         vocabulary = self.vocabulary
-        known = self._broad.get(parts.broad)
-        if known is None:
-            if len(self._broad) == MAX_BROAD:
-                self._broad = {}
-            known = self._broad[parts.broad] = self._walked(vocabulary.trie, parts.broad)
+        broad, inside = _kept(self._broad, parts.broad, lambda: self._walked(vocabulary.trie, parts.broad))
         mask, farthest = self._walked(vocabulary.special_trie, state)
-        mask |= known[0]
-        inside = known[1]
+        mask |= broad
         if parts.narrow != DEAD:
             narrow, farthest_narrow = self._walked(vocabulary.trie, parts.narrow)
             mask |= narrow
             inside = max(inside, farthest_narrow)
         return mask, max(farthest, inside + parts.beyond)
 
-    def _walked(self, trie: Trie, state: int) -> tuple[NDArray[np.uint32], int]:
+    def _walked(self, trie: Trie, state: int) -> _Walked:
         """Return the tokens of a trie that may follow, and a distance that no state after one exceeds."""
         mask = empty_mask(self.vocabulary.size)
         return mask, self.automaton.walk(trie, state, mask)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from random_patterns import randoms
 from walks import read, states_on_walks
 
-from structured.automata import DEAD, RegularAutomaton, StringParts
+from structured.automata import DEAD, RegularAutomaton, StringParts, StringRun
 from structured.index.index import Index
 from structured.index.masks import unpack
 from structured.json_schema.compile import compiled
@@ -67,23 +67,24 @@ def test_masks_in_names_equal_brute_force(vocabulary: Vocabulary, schema: Any, r
         assert index._farthest[state] >= distances.max(initial=0)
 
 
-OPEN = {
+CLOSED: dict[str, Any] = {
     "type": "object",
     "properties": {"title": {"type": "null"}, "total": {"type": "null"}},
-    "patternProperties": {"^ti_[a-z]{2}$": {"type": "null"}},
+    "patternProperties": {"^ti_[a-z]*$": {"type": "null"}},
+    "additionalProperties": False,
 }
-NESTED = {**OPEN, "properties": {**OPEN["properties"], "inner": OPEN}}  # type: ignore[dict-item]
+NESTED = {**CLOSED, "properties": {**CLOSED["properties"], "inner": CLOSED}}
 
 
 def test_the_broad_part_of_a_name_is_the_same_wherever_it_stands(vocabulary: Vocabulary) -> None:
     """Whatever was written before, and how deep: most of the vocabulary is walked once for all of them."""
     automaton = RegularAutomaton(pattern_of(NESTED))
-    texts = ('{"ti', '{"total":null,"ti', '{"inner":{"total":null,"ti', '{"x":1,"inner":{"ti')
+    texts = ('{"ti', '{"total":null,"ti', '{"inner":{"total":null,"ti', '{"ti_x":null,"inner":{"ti')
     states = [read(automaton, text.encode()) for text in texts]
     parts = [automaton.string_run(state, longest=8, special=8) for state in states]
     assert len(set(states)) == len(texts)
     assert all(isinstance(one, StringParts) for one in parts)
-    assert len({one.broad for one in parts if isinstance(one, StringParts)}) == 2  # "inner" is listed outside only
+    assert len({one.broad for one in parts if isinstance(one, StringParts)}) == 2  # outside, no name is "inner"
     index = Index(automaton, vocabulary)
     for state in states:
         assert np.array_equal(
@@ -96,5 +97,14 @@ def test_the_broad_part_of_a_name_is_the_same_wherever_it_stands(vocabulary: Voc
 @pytest.mark.parametrize("text", ["", "{", '{"total"', '{"total":', '{"total":nu', "{ "])
 def test_outside_of_strings_there_are_no_parts(text: str) -> None:
     """What may follow there depends on what is around it."""
-    automaton = RegularAutomaton(pattern_of(OPEN))
+    automaton = RegularAutomaton(pattern_of(CLOSED))
     assert automaton.string_run(read(automaton, text.encode()), longest=8, special=8) is None
+
+
+def test_any_other_name_is_a_string_run() -> None:
+    """A name that begins like those of a regular expression may go on with any characters, if others are allowed."""
+    automaton = RegularAutomaton(pattern_of({**CLOSED, "additionalProperties": {"type": "null"}}))
+    for text in ('{"', '{"ti', '{"title', '{"ti_', '{"ti_a'):
+        run = automaton.string_run(read(automaton, text.encode()), longest=8, special=8)
+        assert isinstance(run, StringRun)
+        assert run.characters == 8

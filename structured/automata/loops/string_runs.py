@@ -21,7 +21,7 @@ from structured.automata.loops.jit import Ints, compiled_entry, compiled_loop
 from structured.automata.loops.machine import DONE, Machine
 from structured.automata.loops.states import MEMBER_COUNT, MEMBERS, state_of
 from structured.automata.loops.word_lists import character_place
-from structured.automata.opcodes import ARCS, OPEN, OPERATION, REPEAT, SCAN, TEXT, UNLIKE, UNLIMITED, A, C
+from structured.automata.opcodes import ARCS, OPEN, OPERATION, REPEAT, SCAN, TEXT, UNLIKE, UNLIMITED, A, B, C
 
 LENGTH_LEFT, FARTHEST, REPRESENTATIVE, QUOTED = range(4)
 """What `find_string_run` writes down, as `StringRun` has it: how many plain characters may follow; the greatest
@@ -34,7 +34,7 @@ NONE = -1
 
 @compiled_loop
 def open_leaf(machine: Machine, state: int) -> int:
-    """Return a frame of a state from which any plain character may be read, again and again; NONE if there is none."""
+    """Return a frame of a state from which any plain characters may be read, however many; NONE if there is none."""
     start = int(machine.states[state, MEMBERS])
     for position in range(start, start + machine.states[state, MEMBER_COUNT]):
         leaf = int(machine.members[position])
@@ -54,6 +54,16 @@ def open_leaf(machine: Machine, state: int) -> int:
             if machine.nodes[again, OPERATION] == REPEAT and machine.nodes[again, OPEN]:
                 return leaf
     return NONE
+
+
+@compiled_loop
+def farthest_endless(machine: Machine, node: int) -> int:
+    """Return the most bytes that the end of an automaton may be away after any plain characters."""
+    start, farthest = int(machine.nodes[node, A]), 0
+    for row in range(start, start + 6 * int(machine.nodes[node, B]), 6):
+        if machine.operands[row + 5]:
+            farthest = max(farthest, int(machine.operands[row + 4]))
+    return farthest
 
 
 @compiled_loop
@@ -117,9 +127,11 @@ def find_string_run(machine: Machine, state: int, longest: int, special: int, fo
     found[FARTHEST] = machine.frames[leaf, LENGTH] + 1
     found[REPRESENTATIVE] = state
     found[QUOTED] = 0
+    rest = int(machine.frames[leaf, TAIL])
+    if machine.nodes[machine.frames[leaf, NODE], OPERATION] == SCAN:
+        found[FARTHEST] = machine.frames[rest, LENGTH] + farthest_endless(machine, int(machine.frames[leaf, NODE]))
     if machine.nodes[machine.frames[leaf, NODE], OPERATION] in (UNLIKE, SCAN):
         return DONE
-    rest = int(machine.frames[leaf, TAIL])
     tail, allowed = int(machine.frames[rest, TAIL]), int(machine.frames[rest, SECOND])
     whole = repetition(machine, state, rest)
     if whole < NONE:
