@@ -127,9 +127,9 @@ def unfold(machine: Machine, depth: int, current: int) -> int:  # noqa: C901  on
             option = int(machine.operands[start + count - 1 - position])
             machine.stack[depth + position] = push(machine, option, tail)
         return count
-    rest = tail
-    if first + 1 < count:
-        rest = frame(machine, node, first + 1, 0, tail)
+    rest, end = tail, int(machine.frames[current, SECOND])
+    if first + 1 < (end or count):
+        rest = frame(machine, node, first + 1, end, tail)
     machine.stack[depth] = push(machine, int(machine.operands[start + 2 * first]), rest)
     return 1
 

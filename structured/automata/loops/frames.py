@@ -25,7 +25,8 @@ from structured.automata.opcodes import (
 
 NODE, FIRST, SECOND, TAIL, LENGTH, LEAVES, COUNT, MARK = range(8)
 """The columns of a frame: the node on top, how far it is read, the frame below; the bytes of the shortest completion;
-where its leaves lie in `leaves` (-1: not known yet) and how many there are; the last round in which it was met."""
+where its leaves lie in `leaves` (-1: not known yet) and how many there are; the last round in which it was met. In the
+frame of a sequence, `SECOND` is the part before which it is cut off, 0 if it is not."""
 
 FRAMES_USED, LEAVES_USED, STATES_USED, MEMBERS_USED, ARCS_USED, ROUND = range(6)
 """What is counted in `sizes`."""
@@ -116,7 +117,8 @@ def own_length(machine: Machine, node: int, first: int, second: int, tail: int) 
     if operation == QUOTATION:
         return quoted_length(machine, node, first, second, tail)
     if operation == SEQUENCE:
-        return int(machine.operands[machine.nodes[node, A] + 2 * first + 1])
+        rest = int(machine.operands[machine.nodes[node, A] + 2 * first + 1])
+        return rest - int(machine.operands[machine.nodes[node, A] + 2 * second + 1]) if second else rest
     if operation == MEMBERS:
         return members_length(machine, node, first, second)
     if operation == PERMUTATION:

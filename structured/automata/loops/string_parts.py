@@ -5,14 +5,23 @@ quote that ends the name; what the tokens without a quote may do there does not.
 quote, and the state of what is left is the same everywhere: an index walks most of the vocabulary from there, once.
 """
 
-from structured.automata.loops.closure import close
-from structured.automata.loops.frames import FINISHED, FIRST, LENGTH, MARK, NODE, ROUND, SECOND, TAIL, frame
+from structured.automata.loops.frames import (
+    FINISHED,
+    FIRST,
+    LENGTH,
+    MARK,
+    MEMBERS_USED,
+    NODE,
+    ROUND,
+    SECOND,
+    TAIL,
+    frame,
+)
 from structured.automata.loops.jit import Ints, compiled_entry, compiled_loop
 from structured.automata.loops.machine import DONE, MORE_MEMBERS, Machine
-from structured.automata.loops.states import MEMBER_COUNT, MEMBERS, MEMBERS_USED, intern_state
-from structured.automata.loops.string_runs import NONE, ends_with_quote
-from structured.automata.opcodes import MEMBERS as SOME_MEMBERS
-from structured.automata.opcodes import OPERATION, PERMUTATION, QUOTATION, TEXT, WORDS, A, B
+from structured.automata.loops.states import MEMBER_COUNT, MEMBERS, intern_state
+from structured.automata.loops.string_runs import NONE
+from structured.automata.opcodes import OPERATION, REPEAT, SCAN, SEQUENCE, TEXT, UNLIKE, WORDS, A, B
 
 BROAD, NARROW, BEYOND = range(3)
 """What `find_string_parts` writes down: the state of what reads many texts before the next quote, and the state of what
@@ -31,88 +40,87 @@ def is_narrow(machine: Machine, leaf: int) -> bool:
 
 
 @compiled_loop
-def has_quote(machine: Machine, leaf: int) -> bool:
-    """Tell whether a frame reads a text with a quote in its rest."""
-    node = int(machine.frames[leaf, NODE])
-    if machine.nodes[node, OPERATION] != TEXT:
-        return False
-    start = int(machine.nodes[node, A])
-    for place in range(start + machine.frames[leaf, FIRST], start + machine.nodes[node, B]):
-        if machine.text[place] == QUOTE:
-            return True
-    return False
+def first_quote(machine: Machine, node: int, read: int) -> int:
+    """Return where the first quote stands in a text of which some bytes are read, NONE if there is none."""
+    if machine.nodes[node, OPERATION] == TEXT:
+        start = int(machine.nodes[node, A])
+        for place in range(read, int(machine.nodes[node, B])):
+            if machine.text[start + place] == QUOTE:
+                return place
+    return NONE
 
 
 @compiled_loop
-def frames_above_quote(machine: Machine, leaf: int) -> int:
-    """Return how many frames are on top of what begins with a quote, and with nothing else; what is full.
+def parts_before_quote(machine: Machine, current: int) -> int:
+    """Return where the parts of a sequence end that can be read without a quote; NONE if all can."""
+    node = int(machine.frames[current, NODE])
+    if machine.nodes[node, OPERATION] == SEQUENCE:
+        for place in range(int(machine.frames[current, FIRST]), int(machine.nodes[node, B])):
+            quote = first_quote(machine, int(machine.operands[machine.nodes[node, A] + 2 * place]), 0)
+            if quote >= 0:
+                return place if quote == 0 else place + 1
+    return NONE
 
-    NONE if no such is near; 0 if the leaf is narrow as well, so that nothing need be cut off.
+
+@compiled_loop
+def shortened(machine: Machine, current: int, end: int) -> int:
+    """Return the frame of a sequence that ends with some part, on nothing else; what is full."""
+    node, first = int(machine.frames[current, NODE]), int(machine.frames[current, FIRST])
+    if first == end:
+        return FINISHED
+    return frame(machine, node, first, end if end < machine.nodes[node, B] else 0, FINISHED)
+
+
+@compiled_loop
+def cut_off(machine: Machine, leaf: int) -> int:
+    """Return a frame with nothing below it that cannot be read without a quote; what is full.
+
+    A narrow one stays as it is if no quote is near, and for others NONE is returned.
     """
-    otherwise = 0 if is_narrow(machine, leaf) else NONE
-    if leaf == FINISHED or machine.nodes[machine.frames[leaf, NODE], OPERATION] == QUOTATION:
+    otherwise = leaf if is_narrow(machine, leaf) else NONE
+    if leaf == FINISHED:
         return otherwise
-    if has_quote(machine, leaf):
-        return 1
+    above, top = 1, NONE
+    if first_quote(machine, int(machine.frames[leaf, NODE]), int(machine.frames[leaf, FIRST])) >= 0:
+        top = FINISHED
     current = int(machine.frames[leaf, TAIL])
-    for count in range(1, MAX_ABOVE):
+    while top == NONE:
         operation = machine.nodes[machine.frames[current, NODE], OPERATION]
-        if current == FINISHED or operation in (SOME_MEMBERS, PERMUTATION):
+        if current == FINISHED or above == MAX_ABOVE or operation not in (REPEAT, SCAN, SEQUENCE, UNLIKE):
             return otherwise
-        lack = close(machine, current)
-        if lack != DONE:
-            return lack
-        if ends_with_quote(machine, current):
-            return count
-        current = int(machine.frames[current, TAIL])
-    return otherwise
-
-
-@compiled_loop
-def below(machine: Machine, leaf: int, count: int) -> int:
-    """Return the frame below so many."""
-    for _ in range(count):
-        leaf = int(machine.frames[leaf, TAIL])
-    return leaf
-
-
-@compiled_loop
-def cut_off(machine: Machine, leaf: int, count: int) -> int:
-    """Return a frame with no more frames below it than make so many, and with all if that is 0; what is full."""
-    top = FINISHED if count else leaf
-    for height in range(count - 1, -1, -1):
-        source = below(machine, leaf, height)
-        top = frame(
-            machine,
-            int(machine.frames[source, NODE]),
-            int(machine.frames[source, FIRST]),
-            int(machine.frames[source, SECOND]),
-            top,
+        end = parts_before_quote(machine, current)
+        if end >= 0:
+            top = shortened(machine, current, end)
+        else:
+            current = int(machine.frames[current, TAIL])
+            above += 1
+    for height in range(above - 1, -1, -1):
+        source = leaf
+        for _ in range(height):
+            source = int(machine.frames[source, TAIL])
+        node, first, second = (
+            machine.frames[source, NODE],
+            machine.frames[source, FIRST],
+            machine.frames[source, SECOND],
         )
+        top = frame(machine, int(node), int(first), int(second), top)
     return top
 
 
 @compiled_loop
 def part(machine: Machine, state: int, narrow: bool) -> int:
-    """Return the state of the narrow frames of a state, or of the others, each cut off at the next quote.
+    """Return the state of the narrow frames of a state, or of the others, each cut off, which has been done before.
 
-    NONE if there are none; what is full. It is known how many frames are on top of each quote.
+    NONE if there are none; what is full.
     """
     start, free = int(machine.states[state, MEMBERS]), int(machine.sizes[MEMBERS_USED])
-    end = start + int(machine.states[state, MEMBER_COUNT])
-    for position in range(start, end):  # so that all are there before any is marked
-        leaf = int(machine.members[position])
-        if is_narrow(machine, leaf) == narrow and leaf != FINISHED:
-            cut = cut_off(machine, leaf, frames_above_quote(machine, leaf))
-            if cut < 0:
-                return cut
     machine.sizes[ROUND] += 1
     now, count = machine.sizes[ROUND], 0
-    for position in range(start, end):
+    for position in range(start, start + machine.states[state, MEMBER_COUNT]):
         leaf = int(machine.members[position])
         if is_narrow(machine, leaf) != narrow or leaf == FINISHED:
             continue
-        cut = cut_off(machine, leaf, frames_above_quote(machine, leaf))
+        cut = cut_off(machine, leaf)
         if machine.frames[cut, MARK] != now:
             machine.frames[cut, MARK] = now
             if free + count == len(machine.members):
@@ -126,23 +134,22 @@ def part(machine: Machine, state: int, narrow: bool) -> int:
 def find_string_parts(machine: Machine, state: int, found: Ints) -> int:
     """Write down the parts of a state before the next quote; say what is full, or NONE if it is not worth it.
 
-    It is where something is read that is not narrow, and all is near a quote.
+    It is where something is read that is not narrow, and all such is near a quote.
     """
     start = int(machine.states[state, MEMBERS])
-    found[BEYOND] = 0
-    is_broad = False
     end = start + int(machine.states[state, MEMBER_COUNT])
+    is_broad = False
     for position in range(start, end):
         is_broad = is_broad or not is_narrow(machine, int(machine.members[position]))
     if not is_broad:
         return NONE
+    found[BEYOND] = 0
     for position in range(start, end):
         leaf = int(machine.members[position])
-        count = frames_above_quote(machine, leaf)
-        if count < 0:
-            return count
-        if count > 0:
-            found[BEYOND] = max(found[BEYOND], machine.frames[below(machine, leaf, count), LENGTH])
+        cut = cut_off(machine, leaf)
+        if cut < 0:
+            return cut
+        found[BEYOND] = max(found[BEYOND], machine.frames[leaf, LENGTH] - machine.frames[cut, LENGTH])
     found[BROAD] = part(machine, state, narrow=False)
     if found[BROAD] < NONE:
         return int(found[BROAD])
