@@ -21,7 +21,7 @@ from structured.json_schema.document.location import (
 from structured.json_schema.document.references import REFERENCES, ignores_siblings, targets
 from structured.json_schema.logic.choices import CHOICES
 from structured.json_schema.logic.complements import ways_to_fail
-from structured.json_schema.logic.emptiness import Context, context_of, surely_empty
+from structured.json_schema.logic.emptiness import NO_CONTEXT, Context, context_of, surely_empty
 
 _SAYS_NOTHING = ANNOTATIONS - {GROUNDED} | {"$defs", "definitions", *REFERENCES}
 """Keywords of which nothing is left once references are followed. A mark of what has to be stated is for all that its
@@ -47,10 +47,11 @@ class Choice(NamedTuple):
 class Conjunction:
     """The schemas that a value has to satisfy, with those that their `$ref` and `allOf` lead to, and the choices left.
 
-    `schemas` are read without the keywords of `CHOICES`; `denied` are those that the value must fail.
+    `schemas` are read without the keywords of `CHOICES`; `denied` are those that the value must fail. `context` has the
+    schemas that were there when it was last settled.
     """
 
-    __slots__ = ("choices", "denied", "followed", "schemas", "seen")
+    __slots__ = ("choices", "context", "denied", "followed", "schemas", "seen")
 
     def __init__(self) -> None:
         self.schemas: Subschemas = []
@@ -58,6 +59,7 @@ class Conjunction:
         self.followed: Subschemas = []
         self.denied: dict[Identity, Subschema] = {}
         self.seen: dict[Identity, frozenset[Identity]] = {}
+        self.context = NO_CONTEXT
 
     @deep
     def add(self, part: Subschema) -> None:
@@ -143,13 +145,13 @@ class Conjunction:
     def settle(self) -> None:
         """Drop the choices that what is there has made, and the options that it has ruled out."""
         is_settled = False
+        self.context = context_of(self.schemas, self.context)
         while not is_settled:
             is_settled = True
-            context = context_of(self.schemas)
             for choice in self.choices:
-                if self._settle(choice, context):
+                if self._settle(choice, self.context):
                     is_settled = False
-                    context = context_of(self.schemas)
+                    self.context = context_of(self.schemas, self.context)
 
     def _settle(self, choice: Choice, context: Context) -> bool:
         """Do so with one choice; tell whether that added a schema, which may settle others."""
@@ -175,7 +177,7 @@ class Conjunction:
         """Return the same with the first choice made."""
         chosen = Conjunction()
         chosen.schemas, chosen.choices = list(self.schemas), self.choices[1:]
-        chosen.seen, chosen.denied = dict(self.seen), dict(self.denied)
+        chosen.seen, chosen.denied, chosen.context = dict(self.seen), dict(self.denied), self.context
         for part in option:
             chosen.add(part)
         return chosen

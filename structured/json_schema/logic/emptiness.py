@@ -4,7 +4,8 @@ What is seen: types, listed values, and properties that must be there; what is n
 saves most of the work that choices would make, since most of what is combined with each other excludes each other.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from structured.errors import PatternError
@@ -22,27 +23,75 @@ MAX_LOOKED_AT = 300_000
 """Schemas that are looked at in one compilation; what would be seen after that is not."""
 
 _TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
+_OBJECT = frozenset({"object"})
+
+_TELLING = frozenset({"type", "const", "enum", "pattern", "denied values", "not enum"})
+"""The keywords of which something is seen at once."""
 
 
-class Context(NamedTuple):
+class _Rules(NamedTuple):
+    """What is seen of some schemas at once: the types they leave, the values that they list or do not allow."""
+
+    types: frozenset[str] = _TYPES
+    listed: Mapping[str, Any] | None = None
+    """By their identities; None if none are listed."""
+    denied: frozenset[str] = frozenset()
+    regexes: tuple[str, ...] = ()
+
+    def together(self, other: "_Rules") -> "_Rules":
+        """Return what holds where both do."""
+        listed = self.listed if other.listed is None else other.listed
+        if self.listed is not None and other.listed is not None:
+            listed = {key: self.listed[key] for key in self.listed.keys() & other.listed.keys()}
+        return _Rules(
+            self.types & other.types, listed, self.denied | other.denied, tuple({*self.regexes, *other.regexes})
+        )
+
+    def leave_nothing(self) -> bool:
+        """Tell whether there is no type left, or no value."""
+        if not self.types or self.listed is None:
+            return not self.types
+        return not any(key not in self.denied and self._allow(value) for key, value in self.listed.items())
+
+    def _allow(self, value: Any) -> bool:
+        return type_of(value) in self.types and (not isinstance(value, str) or _is_found(self.regexes, value))
+
+
+NO_RULES = _Rules()
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
     """Schemas that hold, with those that they lead to, and the identities of all; whether one of them is False."""
 
     schemas: Subschemas
     seen: frozenset[Identity]
     is_nothing: bool = False
+    rules: _Rules = NO_RULES
+    required: frozenset[str] = frozenset()
+    _said: dict[str, Subschemas] = field(default_factory=dict, repr=False)
+
+    def said_of(self, name: str) -> Subschemas:
+        """Return what is said of a property."""
+        if name not in self._said:
+            self._said[name] = [one for part in self.schemas for one in _said_of(part, name)]
+        return self._said[name]
 
 
 NO_CONTEXT = Context([], frozenset())
 
 
-def context_of(schemas: Sequence[Subschema]) -> Context:
-    """Return some schemas as a context, which can be used again and again."""
-    seen: set[Identity] = set()
+def context_of(schemas: Sequence[Subschema], before: Context = NO_CONTEXT) -> Context:
+    """Return some schemas, and those of another context, as a context, which can be used again and again."""
+    if before.is_nothing:
+        return before
     try:
-        known = _reached(schemas, seen)
+        new = _reached(schemas, set(), before.seen)
     except _Nothing:
         return Context([], frozenset(), is_nothing=True)
-    return Context(known, frozenset(part.identity for part in known))
+    seen = before.seen.union(part.identity for part in new)
+    rules, required = _rules_together(new, before.rules), before.required | _required(new)
+    return Context([*before.schemas, *new], seen, rules=rules, required=required)
 
 
 def surely_empty(schemas: Subschemas, context: Context = NO_CONTEXT, depth: int = DEPTH) -> bool:
@@ -52,24 +101,47 @@ def surely_empty(schemas: Subschemas, context: Context = NO_CONTEXT, depth: int 
     """
     if context.is_nothing:
         return True
-    known = context.schemas
     compilation = schemas[0].location.compilation
-    compilation.looked_at += len(known) + len(schemas)
+    compilation.looked_at += len(context.schemas) + len(schemas)
     if compilation.looked_at > MAX_LOOKED_AT:
         return False
     try:
-        new = _reached(schemas, set(), context.seen)
+        new, own = _added(schemas, context)
     except _Nothing:
         return True
-    types = _type_set([*known, *new])
-    values = _values([*known, *new], types)
-    if not types or (values is not None and not values):
+    rules = context.rules.together(own)
+    if rules.leave_nothing():
         return True
     if depth == 0:
         return False
-    if types == {"object"} and _lacks_property([*known, *new], depth):
+    if rules.types == _OBJECT and _lacks_property(context, new, depth):
         return True
-    return any(_has_no_option(known, new, index, depth) for index in range(len(new)))
+    return any(_has_no_option(context.schemas, new, index, depth) for index in range(len(new)))
+
+
+def _added(schemas: Subschemas, context: Context) -> tuple[Subschemas, _Rules]:
+    """Return the schemas that some lead to beside those of the context, and what is seen of them at once.
+
+    What one of them leads to is found once, and is all that it adds if none of that is known.
+    """
+    if len(schemas) == 1:
+        alone = _alone(schemas[0])
+        if alone.seen.isdisjoint(context.seen):
+            return alone.schemas, alone.rules
+    new = _reached(schemas, set(), context.seen)
+    return new, _rules_together(new)
+
+
+def _alone(part: Subschema) -> Context:
+    """Return a schema as a context; the same each time. Raises _Nothing if nothing satisfies it."""
+    made = part.location.compilation.made
+    key = "alone", part.identity
+    if key not in made:
+        made[key] = part.schema, context_of([part])
+    found: Context = made[key][1]
+    if found.is_nothing:
+        raise _Nothing
+    return found
 
 
 def _has_no_option(known: Subschemas, new: Subschemas, index: int, depth: int) -> bool:
@@ -85,14 +157,28 @@ def _has_no_option(known: Subschemas, new: Subschemas, index: int, depth: int) -
     )
 
 
-def _lacks_property(schemas: Subschemas, depth: int) -> bool:
+def _lacks_property(context: Context, new: Subschemas, depth: int) -> bool:
     """Tell whether a property that must be there cannot be."""
-    for name in {name for part in schemas for name in part.schema.get("required", ())}:
-        said = [one for part in schemas for one in _said_of(part, name)]
+    for name in context.required | _required(new):
+        said = [*context.said_of(name), *(one for part in new for one in _said_of(part, name))]
         is_telling = len(said) > 1 or any(one.schema is False for one in said)
-        if is_telling and surely_empty(said, depth=depth - 1):
+        if is_telling and _excludes_itself(said, depth - 1):
             return True
     return False
+
+
+def _excludes_itself(said: Subschemas, depth: int) -> bool:
+    """Tell whether it is certain that no value satisfies what is said of it; what is found is kept."""
+    made = said[0].location.compilation.made
+    key = "excludes itself", frozenset(one.identity for one in said), depth
+    if key not in made:
+        made[key] = said, surely_empty(said, depth=depth)
+    found: bool = made[key][1]
+    return found
+
+
+def _required(schemas: Subschemas) -> frozenset[str]:
+    return frozenset(name for part in schemas for name in part.schema.get("required", ()))
 
 
 def _said_of(part: Subschema, name: str) -> Subschemas:
@@ -144,43 +230,37 @@ def _denied_values(schema: Any) -> list[Any] | None:
     return None
 
 
-def _type_set(schemas: Subschemas) -> set[str]:
-    types = set(_TYPES)
+def _rules_together(schemas: Subschemas, rules: _Rules = NO_RULES) -> _Rules:
+    """Return what is seen at once where some rules and all of some schemas hold."""
     for part in schemas:
-        if "type" in part.schema:
-            named = part.schema["type"]
-            names = set(named) if isinstance(named, list) else {named}
-            types &= names | {"integer"} if "number" in names else names
-    return types
+        own = _rules_of(part)
+        if own is not NO_RULES:
+            rules = rules.together(own)
+    return rules
 
 
-def _values(schemas: Subschemas, types: set[str]) -> set[str] | None:
-    """Return the values, of some types, that all schemas list; None if none of them lists any."""
-    found: dict[str, Any] | None = None
-    for part in schemas:
-        for keyword in ("const", "enum"):
-            if part.has(keyword) and (keyword == "const" or isinstance(part.schema["enum"], list)):
-                listed = [part.schema["const"]] if keyword == "const" else part.schema["enum"]
-                here = {identity(value): value for value in listed}
-                found = here if found is None else {key: found[key] for key in found.keys() & here.keys()}
-    if found is None:
-        return None
-    denied = {
-        identity(value)
-        for part in schemas
-        if isinstance(part.schema, Complement)
-        for keyword in ("denied values", "not enum")
-        for value in part.schema.get(keyword, ())
-    }
-    regexes = [part.schema["pattern"] for part in schemas if isinstance(part.schema.get("pattern"), str)]
-    return {
-        key
-        for key, value in found.items()
-        if key not in denied and type_of(value) in types and (not isinstance(value, str) or _is_found(regexes, value))
-    }
+def _rules_of(part: Subschema) -> _Rules:
+    """Return what is seen of a schema at once."""
+    schema, types, listed = part.schema, _TYPES, None
+    if _TELLING.isdisjoint(schema):
+        return NO_RULES
+    if "type" in schema:
+        named = schema["type"]
+        names = frozenset(named) if isinstance(named, list) else frozenset({named})
+        types = _TYPES & (names | {"integer"} if "number" in names else names)
+    for keyword in ("const", "enum"):
+        if part.has(keyword) and (keyword == "const" or isinstance(schema["enum"], list)):
+            values = [schema["const"]] if keyword == "const" else schema["enum"]
+            here = {identity(value): value for value in values}
+            listed = here if listed is None else {key: listed[key] for key in listed.keys() & here.keys()}
+    denied: frozenset[str] = frozenset()
+    if isinstance(schema, Complement):
+        denied = frozenset(identity(value) for word in ("denied values", "not enum") for value in schema.get(word, ()))
+    regexes = (schema["pattern"],) if isinstance(schema.get("pattern"), str) else ()
+    return _Rules(types, listed, denied, regexes)
 
 
-def _is_found(regexes: list[str], text: str) -> bool:
+def _is_found(regexes: Iterable[str], text: str) -> bool:
     """Tell whether regular expressions are found in a text; one that is malformed is, for all that is known."""
     try:
         return all(finds(regex, ECMA, text) for regex in regexes)
