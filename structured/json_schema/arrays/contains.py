@@ -162,4 +162,4 @@ class Needing:
 def _here(schema: Elsewhere, location: Location) -> Subschema:
     if schema.is_denied:
         return Subschema(schema, location)
-    return Subschema(schema.schema, schema.location._replace(depth=location.depth))
+    return Subschema(schema.schema, schema.location.at_depth(location.depth))

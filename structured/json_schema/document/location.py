@@ -175,6 +175,10 @@ class Location(NamedTuple):
         """Return the place of a subschema whose text stands inside one more pair of brackets."""
         return Location(self.compilation, longer(self.path, keys), self.depth + 1, self.entered)
 
+    def at_depth(self, depth: int) -> "Location":
+        """Return the place of the same schema whose text stands inside so many pairs of brackets."""
+        return self if depth == self.depth else Location(self.compilation, self.path, depth, self.entered)
+
     def led_to(self, path: Path, resource: Resource) -> "Location":
         """Return the place of the schema that a path leads to in the document of a resource, its text standing here."""
         library = self.compilation.library
@@ -365,7 +369,7 @@ def _arrived(schema: Any, location: Location) -> Subschema:
         if "$id" not in schema and "id" not in schema:
             return Subschema(schema, location)
     elif isinstance(schema, Elsewhere) and not schema.is_denied:
-        return Subschema(schema.schema, schema.location._replace(depth=location.depth))
+        return Subschema(schema.schema, schema.location.at_depth(location.depth))
     if isinstance(schema, Mapping) and ("$id" in schema or "id" in schema):
         resource = location.compilation.library.resource_of(schema, location.scope.resource, location.path)
         location = location.led_to(location.path, resource)

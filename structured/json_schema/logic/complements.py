@@ -56,7 +56,7 @@ def ways_to_fail(part: Subschema) -> list[Subschemas]:
     if part.identity not in known:
         known[part.identity] = schema, list(_ways(part))
     ways: list[Subschemas] = known[part.identity][1]
-    return [[Subschema(one.schema, one.location._replace(depth=location.depth)) for one in way] for way in ways]
+    return [[Subschema(one.schema, one.location.at_depth(location.depth)) for one in way] for way in ways]
 
 
 def _ways(part: Subschema) -> Ways:

@@ -66,7 +66,7 @@ class Conjunction:
         """Take a schema, and all that it leads to. Raises `UnsatisfiableError` if it contradicts what is there."""
         schema, location, scopes = part
         if isinstance(schema, Elsewhere):
-            self._deny(part, Subschema(schema.schema, schema.location._replace(depth=location.depth)))
+            self._deny(part, Subschema(schema.schema, schema.location.at_depth(location.depth)))
             return
         if schema is True or (part.identity in self.seen and scopes <= self.seen[part.identity]):
             return

@@ -301,11 +301,7 @@ class _Object:
 
     def _sorted_rest(self, regexes: list[str]) -> Rest:
         """Return the members by other names, sorted by the regular expressions found in them and what is asked for."""
-        asked_names = [self._asked_names(part) for part in self.asked]
-        if asked_names:
-            kinds = SortedNames(self.names, self.reserved, regexes, self.dialect, asked_names)
-        else:
-            kinds = sorted_names(self.names, self.reserved, regexes, self.dialect)
+        kinds = self._sorted_names(regexes)
         asked = range(len(regexes), len(regexes) + len(self.asked))
         grouped = self._kinds_by_value(kinds, regexes)
         free = [self._kind_member(kinds, group, regexes, ()) for group in grouped]
@@ -313,6 +309,15 @@ class _Object:
             self._kind_member(kinds, group, regexes, ()) for group in grouped if group[0].isdisjoint(asked)
         ]  # fmt: skip
         return Rest(_any(free), tuple(self._ways(kinds, grouped, regexes)), _any(after))
+
+    def _sorted_names(self, regexes: list[str]) -> SortedNames:
+        """Return the names sorted by regular expressions, and by whether their properties may be those asked for."""
+        languages = [self._asked_names(part) for part in self.asked]
+        asked: list[SomeProperty] = [part.schema["some property"] for part in self.asked]
+        if any(one.names is not True for one in asked):
+            return SortedNames(self.names, self.reserved, regexes, self.dialect, languages)
+        others = [(one._replace(schema=True), language) for one, language in zip(asked, languages, strict=True)]
+        return sorted_names(self.names, self.reserved, regexes, self.dialect, others)
 
     def _kinds_by_value(self, kinds: SortedNames, regexes: list[str]) -> list[list[frozenset[int]]]:
         """Return the kinds of names in groups for which the same schemas hold, and the same is asked for."""

@@ -1,6 +1,6 @@
 """Names of properties, sorted by the regular expressions that are found in them."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from functools import lru_cache
 
 from structured.automata.dfa import Intersection, Language, PatternLanguage, most_characters, partition
@@ -76,12 +76,16 @@ _MAX_KEPT = 256
 
 
 def sorted_names(
-    names: Pattern | None, reserved: Sequence[str], regexes: Sequence[str], dialect: Dialect
+    names: Pattern | None,
+    reserved: Sequence[str],
+    regexes: Sequence[str],
+    dialect: Dialect,
+    others: Sequence[tuple[Hashable, Language]] = (),
 ) -> SortedNames:
-    """Return the names that are sorted by regular expressions alone; the same for the same ones."""
-    key = id(names), tuple(reserved), tuple(regexes), dialect
+    """Return the names as they are sorted; the same for the same ones. Each of `others` is a language and its name."""
+    key = id(names), tuple(reserved), tuple(regexes), dialect, tuple([name for name, _ in others])
     if key not in _SORTED:
         if len(_SORTED) >= _MAX_KEPT:
             _SORTED.clear()
-        _SORTED[key] = names, SortedNames(names, reserved, regexes, dialect)
+        _SORTED[key] = names, SortedNames(names, reserved, regexes, dialect, [language for _, language in others])
     return _SORTED[key][1]
