@@ -102,9 +102,26 @@ def _pattern_at(start: Subschema) -> Pattern:
     return pattern
 
 
-@deep
 def pattern_of(schemas: Subschemas) -> Pattern:
-    """Return the pattern of the values that satisfy every one of some schemas."""
+    """Return the pattern of the values that satisfy every one of some schemas; the same node for the same schemas.
+
+    But for what refers to a definition while that is being built: elsewhere, it contains the definition itself.
+    """
+    location = schemas[0].location
+    compilation = location.compilation
+    depth = location.depth if location.whitespace.indent else 0
+    key = depth, *[(part.identity, part.scopes) for part in schemas]
+    known = compilation.together.get(key)
+    if known is None:
+        references = len(compilation.references)
+        known = schemas, _pattern_of(schemas)
+        if len(compilation.references) == references:
+            compilation.together[key] = known
+    return known[1]
+
+
+@deep
+def _pattern_of(schemas: Subschemas) -> Pattern:
     schema = schemas[0].schema
     if len(schemas) == 1 and isinstance(schema, dict) and _GATHERED.isdisjoint(schema):
         check_shape(schemas[0])

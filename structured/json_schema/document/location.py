@@ -97,12 +97,13 @@ class Compilation:
     `documents` are those that references may lead to, by URI, and `draft` is that of schemas that name none; `library`
     finds what they lead to. `statements` are those of the document, where one is read.
 
-    `patterns` keeps the pattern of each definition, by name; those of `open_names` are being built. `names` tells the
-    name by the identities of the schemas that it stands for. `references` are those made to definitions from inside
-    them, and where each stands. `combinations` counts branches combined with other branches, and `looked_at` schemas
-    that were looked at to see whether they exclude each other. `complements` are the ways in which a value can fail a
-    schema, by its identity, and `made` are other schemas of the compiler's own. `checked` are those that hold what they
-    should, by identity, and `endings` tells of patterns whether they end alone.
+    `patterns` keeps the pattern of each definition, by name; those of `open_names` are being built. `together` keeps
+    those of schemas that hold together, with these, by their depth, where that matters, their identities and scopes.
+    `names` tells the name by the identities of the schemas that it stands for. `references` are those made to
+    definitions from inside them, and where each stands. `combinations` counts branches combined with other branches,
+    and `looked_at` schemas that were looked at to see whether they exclude each other. `complements` are the ways in
+    which a value can fail a schema, by its identity, and `made` are other schemas of the compiler's own. `checked` are
+    those that hold what they should, by identity, and `endings` tells of patterns whether they end alone.
     """
 
     root: Schema | bool
@@ -113,6 +114,7 @@ class Compilation:
     plain_numbers: bool = False
     key_order: KeyOrder = "schema"
     patterns: dict[str, Pattern] = field(default_factory=dict)
+    together: dict[tuple[Any, ...], tuple["Subschemas", Pattern]] = field(default_factory=dict)
     names: dict[tuple[frozenset[tuple[Identity, frozenset[Identity]]], frozenset[Identity]], str] = field(
         default_factory=dict
     )

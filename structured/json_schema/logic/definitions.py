@@ -56,13 +56,15 @@ def _reference(name: str, gathered: Conjunction, location: Location) -> Referenc
 def _built(name: str, known: str, gathered: Conjunction, location: Location, build: Build) -> Pattern:
     """Return the pattern of a definition, after building and keeping it."""
     compilation = location.compilation
-    before = len(compilation.patterns)
+    before, together_before = len(compilation.patterns), len(compilation.together)
     compilation.open_names.add(name)
     try:
         compilation.patterns[known] = build(gathered, location)
     except SchemaError:  # what was built inside may refer to what will not be
         for inner in list(compilation.patterns)[before:]:
             del compilation.patterns[inner]
+        for part in list(compilation.together)[together_before:]:
+            del compilation.together[part]
         raise
     finally:
         compilation.open_names.remove(name)
