@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import RLock
-from time import monotonic
+from time import thread_time
 from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
@@ -159,9 +159,9 @@ class LazyAutomaton(ABC, Generic[Content]):
     @contextmanager
     def _timed(self) -> Iterator[None]:
         """Count the time that something takes. Raises PatternError where that is too much."""
-        began = monotonic()
+        began = thread_time()
         yield
-        seconds = monotonic() - began
+        seconds = thread_time() - began
         self.seconds += seconds if seconds > LONG else 0.0
         if self.seconds > self.limits.seconds:
             raise _too_costly(f"more than {self.limits.seconds:g} seconds to make states in")

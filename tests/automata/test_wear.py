@@ -134,7 +134,7 @@ def test_time_is_that_of_one_text(kind: str, monkeypatch: pytest.MonkeyPatch) ->
     for one in (RegularAutomaton, CombinedAutomaton, Product, GrammarAutomaton):
         monkeypatch.setitem(one.__init__.__kwdefaults__, "limits", Limits(seconds=400.0))
     ticks = itertools.count()
-    monkeypatch.setattr(lazy, "monotonic", lambda: 2.0 * next(ticks))
+    monkeypatch.setattr(lazy, "thread_time", lambda: 2.0 * next(ticks))
     monkeypatch.setattr("structured.automata.loops.jit.clock", lambda: 2.0 * next(ticks))
     recogniser, rng = Recogniser(make().automaton), random.Random(1)
     used = set()
@@ -151,7 +151,7 @@ def test_time_is_that_of_one_text(kind: str, monkeypatch: pytest.MonkeyPatch) ->
 def test_the_clock_of_a_product_runs_while_it_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
     left, right = (RegularAutomaton(Regex(one).pattern) for one in ("a+", "[ab]+"))
     ticks = itertools.count()
-    monkeypatch.setattr(lazy, "monotonic", lambda: 30.0 * next(ticks))
+    monkeypatch.setattr(lazy, "thread_time", lambda: 30.0 * next(ticks))
     assert Product(left, right, limits=Limits(seconds=31.0)).seconds == 0.0
     with pytest.raises(PatternError, match="more than 29 seconds"):
         Product(left, right, limits=Limits(seconds=29.0))

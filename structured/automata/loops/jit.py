@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
 from threading import RLock, local
-from time import perf_counter
+from time import perf_counter, thread_time
 from types import FunctionType
 from typing import Annotated, Any, NamedTuple, ParamSpec, TypeVar, get_type_hints, overload
 
@@ -148,9 +148,10 @@ def _folder() -> Path:
 def clock() -> float:
     """Return the seconds of a clock that is slowed down while loops run as Python, and stopped while they are compiled.
 
-    It shows about what they would have taken as machine code. Each thread has one of its own.
+    It shows about what they would have taken as machine code. Each thread has one of its own, which runs only while the
+    thread does: nothing is refused for its cost because the machine is busy.
     """
-    return perf_counter() - _lag.seconds
+    return thread_time() - _lag.seconds
 
 
 class _Lag(local):
@@ -182,20 +183,21 @@ class _Entry:
     def _run_meanwhile(self, *arguments: Any) -> Any:
         if _lag.is_in_loop:
             return self.meanwhile(*arguments)
-        started = perf_counter()
-        if started >= self._next_look and _lag.seconds >= PATIENCE_SECONDS:
-            self._next_look = started + LOOK_SECONDS
+        now = perf_counter()
+        if now >= self._next_look and _lag.seconds >= PATIENCE_SECONDS:
+            self._next_look = now + LOOK_SECONDS
+            started = thread_time()
             self._look()
-            _lag.seconds += perf_counter() - started
+            _lag.seconds += thread_time() - started
             if self.run != self._run_meanwhile:
                 return self.run(*arguments)
-            started = perf_counter()
         _lag.is_in_loop = True
+        started = thread_time()
         try:
             return self.meanwhile(*arguments)
         finally:
             _lag.is_in_loop = False
-            _lag.seconds += (perf_counter() - started) * (1 - 1 / SLOWER)
+            _lag.seconds += (thread_time() - started) * (1 - 1 / SLOWER)
 
     def _look(self) -> None:
         """Load the machine code if there is some; else see to it that another process makes it.
