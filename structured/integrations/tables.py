@@ -8,8 +8,9 @@ its row.
 from collections.abc import Mapping
 from typing import Any, Literal, get_args
 
-from structured.errors import OutputError
+from structured.errors import OutputError, PromptError
 from structured.errors.arguments import one_of
+from structured.extraction.documents.document import DocumentLike
 from structured.extraction.extractor import make_extractor
 from structured.extraction.options import Options, check_evidence, layout_of
 from structured.extraction.outcomes import Done, Outcome
@@ -75,7 +76,8 @@ class TableExtractor:
     def _done(self, texts: list[Any]) -> list[Done]:
         """Return what becomes of each text."""
         task, outcome = self._extractor.task, Outcome(len(texts), keeps_texts=True)
-        for _ in self._extractor.run.finished(((task, one) for one in texts), outcome, named="the text"):
+        documents = ((task, _document(one)) for one in texts)
+        for _ in self._extractor.run.finished(documents, outcome, named="the text"):
             pass
         outcome.check_stopped()
         outcome.warn()
@@ -101,6 +103,14 @@ class TableExtractor:
         if parts["extraction"] is not None:
             parts["extraction"] = {name: part for name, part in parts["extraction"].items() if name not in _IN_ROW}
         return {name: column.to_cell(parts[name]) for name, column in self._columns.items()}
+
+
+def _document(cell: Any) -> DocumentLike:
+    """Return a cell as a document: a list in a column is no chat, and two texts in one are no id with its text."""
+    if isinstance(cell, list | tuple):
+        return PromptError(f"The text is a {type(cell).__name__}, not text. Name a column of texts: column=….")
+    known: DocumentLike = cell  # whatever else it is, the run says
+    return known
 
 
 def added_columns(

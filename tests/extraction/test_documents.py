@@ -225,6 +225,13 @@ def test_progress_of_an_unknown_number_has_no_end() -> None:
     assert progress._facts(outcome, 10.0)[0] == "1/1 documents"
 
 
+def test_a_list_of_two_texts_is_no_pair() -> None:
+    """One of the two would be lost as an id."""
+    (told,) = extractor().batch([["Jason is 25.", "Ana is 31."]], errors="return")  # type: ignore[list-item]
+    assert isinstance(told, PromptError)
+    assert "list, not text" in str(told)
+
+
 @pytest.mark.parametrize("identity", [5, None, b"a"])
 def test_an_id_that_is_no_text_is_refused(identity: Any) -> None:
     """By a Document where it is made, and in a pair as that document's error: no chat of two messages is meant."""

@@ -121,6 +121,29 @@ def test_a_text_that_fails_costs_its_row_alone() -> None:
     assert table["row"].to_pylist() == [0, 1, 2, 3]
 
 
+@pytest.mark.parametrize(
+    "cell",
+    [
+        ["He is 25.", "He is 9."],
+        ("id", "He is 9."),
+        ["He is 9."],
+        [{"role": "user", "content": "He is 9."}],
+        9,
+        b"9",
+        {},
+    ],
+)
+def test_a_cell_that_is_no_text_is_an_error_of_its_row(cell: Any) -> None:
+    """Two texts in a list are no id with its text, and messages no chat."""
+    options: Any = {"model": ScriptedModel('{"name": "J", "age": 9}')}
+    columns = added_columns(Person, None, options, evidence=False, columns="typed")
+    extractor = TableExtractor(Person, "text", columns, None, False, options)
+    lists = extractor.answer_lists({"text": ["He is 9.", cell]})
+    assert [one and one["age"] for one in lists["value"]] == [9, None]
+    assert lists["error"][1]["kind"] == "PromptError"
+    assert "not text" in lists["error"][1]["message"]
+
+
 def test_a_value_without_an_exact_place_is_an_error_of_its_row() -> None:
     """An integer that a validator makes longer than 64 bits has no place in its column, and one in JSON as text."""
     output_type = Annotated[int, AfterValidator(lambda number: number**9)]

@@ -63,7 +63,7 @@ def read_document(given: object) -> Document:
     match given:
         case Document():
             return given
-        case (str() as identity, str() as text):
+        case tuple((str() as identity, str() as text)):
             return Document(text, identity)
         case tuple((identity, str())) if not isinstance(identity, Mapping):
             raise PromptError(f"The id of a document is {shown(identity)}, not text. Pass a str: (str(id), text).")
