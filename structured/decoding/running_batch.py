@@ -186,6 +186,8 @@ class _Desk:
     """Those of whom texts wait, in the order in which they are next."""
     owners: dict[Sequence, _Order] = field(default_factory=dict)
     """Whose the texts are that the scheduler has."""
+    leaving: set[Sequence] = field(default_factory=set)
+    """Texts that nobody waits for any more; those that have not ended leave the scheduler before its next turn."""
     is_closed: bool = False
     calm: int = 0
     """For how many turns the texts have not been too much for the device."""
@@ -211,8 +213,9 @@ class _Desk:
         """Let the texts of an order leave that are unfinished."""
         with self.changed:
             order.waiting.clear()
-            for one in unfinished:
-                one.error = _left()
+            if unfinished:
+                self.leaving |= unfinished
+                self.changed.notify_all()
 
     def close(self) -> None:
         """Take nobody in any more."""
@@ -225,11 +228,9 @@ class _Desk:
         while self._admit():
             size = self.scheduler.size
             try:
-                ended = self._turn()
+                self._tell(self._turn())  # no name for them: it would hold them until the next turn
             except Exception as error:  # noqa: BLE001  a model of the user's own raises what it likes
                 self._fail(error)
-            else:
-                self._tell(ended)
             self._recover(size)
 
     def _turn(self) -> list[Sequence]:
@@ -254,10 +255,12 @@ class _Desk:
         Returns whether there is anything to do.
         """
         with self.changed:
+            self._drop()
             while not self.orders and not self.scheduler.is_busy:
                 if self.is_closed:
                     return False
                 self.changed.wait()
+                self._drop()
             room = self.scheduler.size - len(self.scheduler.live) - len(self.scheduler.waiting)
             while self.orders and room > 0:
                 order = self.orders.popleft()
@@ -268,6 +271,12 @@ class _Desk:
                     self.orders.append(order)
                     room -= 1
             return True
+
+    def _drop(self) -> None:
+        """Let those texts leave the scheduler that nobody waits for any more."""
+        left = [one for one in self.leaving if self.owners.pop(one, None)]
+        self.leaving.clear()
+        self.scheduler.drop(left, _left())
 
     def _tell(self, ended: list[Sequence]) -> None:
         """Tell callers which of their texts have ended."""

@@ -6,7 +6,7 @@ probably follow, and runs one forward pass for all of them. A text that is finis
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ from structured.decoding.device_masks import draw, stacked, to_host
 from structured.decoding.sampling import Sampler
 from structured.decoding.sequence import Sequence, timed_in_guide, timed_in_model
 from structured.decoding.speculation import Speculation, columns
-from structured.errors import ModelError, OutOfMemoryError
+from structured.errors import ModelError, OutOfMemoryError, StructuredError
 from structured.index.masks import Mask, allows
 from structured.models import DecodingBatch, LanguageModel, Logits, calls
 
@@ -65,6 +65,13 @@ class Scheduler:
         except OutOfMemoryError as error:
             return self.retreat(error)
         return [one for one in self.live if one.finished]
+
+    def drop(self, texts: Collection[Sequence], error: StructuredError) -> None:
+        """Give texts up between two turns, and report them in none: those in the batch leave it with the next pass."""
+        for one in texts:
+            one.error = error
+            if one in self.waiting:
+                self.waiting.remove(one)
 
     def abandon(self) -> None:
         """Forget all texts."""

@@ -1,6 +1,7 @@
 """The running batch: many callers write as they would alone, none waits for another's queue, and none is forgotten."""
 
 import gc
+import itertools
 import os
 import threading
 import time
@@ -23,6 +24,8 @@ from structured.decoding.generate import as_completed, generate, stream
 from structured.decoding.requests import Generation, Request
 from structured.decoding.running_batch import Caller, RunningBatch
 from structured.decoding.sampling import Sampler
+from structured.decoding.scheduler import Scheduler
+from structured.decoding.sequence import Sequence as Text
 from structured.errors import OutOfMemoryError, PatternError, StructuredError
 from structured.index.guide import Guide
 from structured.index.index import Index
@@ -176,6 +179,49 @@ def test_one_caller_leaves_from_another_thread_and_the_others_stay() -> None:
         with pytest.raises(ModelError, match="has left"):
             write(one, 2, 10)
         assert len(write(Caller(), 2, 10).text) == 10
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+@pytest.mark.parametrize("turn", range(1, 9))
+def test_nothing_is_held_of_a_text_whose_caller_leaves(monkeypatch: pytest.MonkeyPatch, turn: int, moment: str) -> None:
+    """Whichever turn is about to be taken, or has just been: when the batch has nothing to do, it is forgotten."""
+    model = FunctionModel(random_logits(len(TOKENIZER.tokens)), TOKENIZER)
+    sampler, caller, turns = Sampler(), Caller(), itertools.count(1)
+    requests = [request(model, LETTERS, number, sampler) for number in range(3)]
+
+    def write() -> None:
+        with caller, pytest.raises(ModelError, match="has left"):
+            generate(batch, requests, sampler)
+
+    def leave() -> None:
+        caller.leave()
+        writing.result()
+
+    def taken(scheduler: Scheduler) -> list[Text]:
+        is_due = next(turns) == turn
+        if is_due and moment == "before":
+            leave()
+        ended = plain(scheduler)
+        if is_due and moment == "after":
+            leave()
+        return ended
+
+    plain = Scheduler.turn
+    monkeypatch.setattr(Scheduler, "turn", taken)
+    with ThreadPoolExecutor(1) as pool, running(model, 2) as batch:
+        may_begin = threading.Event()
+        writing = pool.submit(lambda: may_begin.wait() and write())
+        may_begin.set()
+        writing.result()
+        wait_until(lambda: batch.live == batch.waiting == 0)
+        wait_until(lambda: not texts_of(requests))
+
+
+def texts_of(requests: Sequence[Request]) -> list[Text]:
+    """The texts that are in memory for some requests."""
+    gc.collect()
+    asked = set(map(id, requests))
+    return [one for one in gc.get_objects() if type(one) is Text and id(one.request) in asked]
 
 
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
