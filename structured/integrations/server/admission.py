@@ -1,9 +1,8 @@
 """Admission: a limited number of requests at a time, those that wait in turn by client, and none beyond a limit."""
 
 import asyncio
+import itertools
 from collections import deque
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 
 from structured.integrations.server.request_errors import RequestError
 
@@ -26,19 +25,10 @@ class Admission:
         """How many requests wait."""
         return sum(map(len, self._queues.values()))
 
-    @asynccontextmanager
-    async def of(self, client: str) -> AsyncIterator[None]:
-        """Wait until it is the turn of a request. Raises RequestError if too many wait already, or the server ends."""
-        await self.enter(client)
-        try:
-            yield
-        finally:
-            self.leave()
-
     async def enter(self, client: str) -> None:
-        """Wait until it is the turn of a request, which then has to `leave`."""
+        """Wait until it is the turn of a request, which then has to `leave`. Raises RequestError if there is none."""
         if self.is_closed:
-            raise RequestError(503, "The server is shutting down.", retry_after=RETRY_AFTER)
+            raise shutting_down()
         if self.free > 0:
             self.free -= 1
             return
@@ -49,11 +39,19 @@ class Admission:
         try:
             await turn
         except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled():
+            if turn.done() and not turn.cancelled() and turn.exception() is None:
                 self.leave()  # its turn had come
             else:
                 self._forget(client, turn)
             raise
+
+    def close(self) -> None:
+        """Let nobody in any more, neither who comes nor who waits."""
+        self.is_closed = True
+        for turn in itertools.chain.from_iterable(self._queues.values()):
+            if not turn.done():
+                turn.set_exception(shutting_down())
+        self._queues.clear()
 
     def leave(self) -> None:
         """Let in the next, if one waits."""
@@ -74,3 +72,8 @@ class Admission:
             queue.remove(turn)
         if not queue:
             self._queues.pop(client, None)
+
+
+def shutting_down() -> RequestError:
+    """Return why nobody is let in any more."""
+    return RequestError(503, "The server is shutting down.", retry_after=RETRY_AFTER)

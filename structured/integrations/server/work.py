@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from fastapi import Request
 
 from structured.decoding.running_batch import Caller
-from structured.integrations.server.admission import Admission
+from structured.integrations.server.admission import Admission, shutting_down
 from structured.integrations.server.limits import Limits
 from structured.integrations.server.request_errors import RequestError
 
@@ -28,8 +28,8 @@ class Work:
         self.threads = ThreadPoolExecutor(limits.running, thread_name_prefix="request")
 
     def close(self) -> None:
-        """Let nobody in any more."""
-        self.admission.is_closed = True
+        """Let nobody in any more, neither who comes nor who waits."""
+        self.admission.close()
         self.threads.shutdown(wait=False)
 
     async def done(self, request: Request, run: Callable[[], T]) -> T:
@@ -98,7 +98,8 @@ class Work:
         try:
             await asyncio.wait({gone, turn}, return_when=asyncio.FIRST_COMPLETED)
         except asyncio.CancelledError:
-            turn.cancel()
+            if not turn.cancel() and turn.exception() is None:  # its turn had come
+                self.admission.leave()
             raise
         if not turn.done():
             turn.cancel()
@@ -118,6 +119,9 @@ class Work:
 
     def _in_thread(self, caller: Caller, run: Callable[[], T]) -> "asyncio.Future[T]":
         """Run a function in a thread; it leaves its place when it is over, whoever still waits for it."""
+        if self.admission.is_closed:  # since its turn has come
+            self.admission.leave()
+            raise shutting_down()
 
         def work() -> T:
             with caller:
