@@ -101,7 +101,7 @@ class RunningBatch(LanguageModel):
 
         If they are watched, something is yielded after each turn in which they are in the batch. Where the iterator is
         closed, the texts that are left leave the batch. Raises ModelError: what the model raised, or that the batch is
-        closed.
+        closed; and why its `Caller` has left.
         """
         if not sequences:
             return
@@ -134,7 +134,8 @@ class Caller:
     """
 
     def __init__(self) -> None:
-        self.has_left = False
+        self.error: Exception | None = None
+        """What whoever waits is told, once it has left."""
         self._waits: set[_News] = set()
         self._token: Token[Caller | None] | None = None
 
@@ -146,18 +147,21 @@ class Caller:
         assert self._token is not None, "it was entered"
         _caller.reset(self._token)
 
-    def leave(self) -> None:
-        """Let whoever waits for a text in a `with` of this caller get a ModelError, also who comes later."""
-        self.has_left = True
+    def leave(self, error: Exception | None = None) -> None:
+        """Let whoever waits for a text in a `with` of this caller get an error, also who comes later.
+
+        `error` says why it leaves; without one, they get a ModelError. Who has left stays away for the first reason.
+        """
+        self.error = self.error or error or _left()
         for news in tuple(self._waits):
-            news.put(_left())
+            news.put(_copied(self.error))
 
     @contextmanager
     def waits_for(self, news: _News) -> Iterator[None]:
         """Tell this caller's leaving to those who read the news, in a `with`."""
         self._waits.add(news)
-        if self.has_left:
-            news.put(_left())
+        if self.error is not None:
+            news.put(_copied(self.error))
         try:
             yield
         finally:

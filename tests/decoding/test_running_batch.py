@@ -176,8 +176,14 @@ def test_one_caller_leaves_from_another_thread_and_the_others_stay() -> None:
         with pytest.raises(ModelError, match="has left"):
             hung_up.result()
         assert len(stays.result().text) == 99
+        one.leave(TimeoutError("later, for another reason"))
         with pytest.raises(ModelError, match="has left"):
             write(one, 2, 10)
+        late = Caller()
+        late.leave(TimeoutError("too late"))
+        for _ in range(2):
+            with pytest.raises(TimeoutError, match="too late"):
+                write(late, 2, 10)
         assert len(write(Caller(), 2, 10).text) == 10
 
 

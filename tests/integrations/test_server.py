@@ -298,11 +298,14 @@ def test_a_client_that_hangs_up_frees_its_row(stream: bool) -> None:
 
 
 def test_a_stream_that_takes_too_long_is_ended() -> None:
-    """Its row is free, and the last event but one says that it has left."""
+    """Its row is free, and the last event but one says what the status would have said."""
     body = {"messages": user("a"), "guided_regex": "[ab]{2000}", "max_tokens": 4000, "stream": True}
     with served(slow(0.02), limits=Limits(seconds=0.3, max_tokens=4000)) as address:
         found = httpx.post(f"{address}/v1/chat/completions", json=body, timeout=30).text
-        assert "has left" in found.split("data: ")[-2]
+        error = json.loads(found.split("data: ")[-2])["error"]
+        assert error == {
+            "message": "The answer took longer than 0.3 seconds.", "type": "server_error", "param": None, "code": None
+        }  # fmt: skip
         wait_until(lambda: figure(address, "structured_live_texts") == 0)
 
 

@@ -72,7 +72,7 @@ class Work:
         try:
             await self._admitted(request, gone)
             thread = self._in_thread(caller, pump)
-            clock = loop.call_later(self.limits.seconds, caller.leave)
+            clock = loop.call_later(self.limits.seconds, caller.leave, self._too_late())
             thread.add_done_callback(lambda _: clock.cancel())
             first = await self._in_time(asyncio.ensure_future(pieces.get()), gone)
             if first is None:
@@ -115,7 +115,10 @@ class Work:
             return awaited.result()
         if gone.done():
             raise RequestError(HUNG_UP, "The client has gone.")
-        raise RequestError(504, f"The answer took longer than {seconds:g} seconds.")
+        raise self._too_late()
+
+    def _too_late(self) -> RequestError:
+        return RequestError(504, f"The answer took longer than {self.limits.seconds:g} seconds.")
 
     def _in_thread(self, caller: Caller, run: Callable[[], T]) -> "asyncio.Future[T]":
         """Run a function in a thread; it leaves its place when it is over, whoever still waits for it."""
