@@ -26,20 +26,22 @@ class _Request(_Body):
 
     @model_validator(mode="before")
     @classmethod
-    def _is_unicode(cls, body: object) -> object:
-        r"""Refuse halves of characters, which JSON can spell, "\ud800", and UTF-8 cannot."""
+    def _is_json(cls, body: object) -> object:
+        r"""Refuse what Python reads as JSON and others do not: NaN and Infinity, and halves of characters, "\ud800"."""
         try:
-            json.dumps(body, ensure_ascii=False).encode()
+            json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
         except UnicodeEncodeError as error:
             half = error.object[error.start]
             raise ValueError(f"there is half of a character, the lone surrogate {half!r}") from error
         except RecursionError as error:
             raise ValueError("too many brackets stand inside each other") from error
+        except ValueError as error:
+            raise ValueError("there is a number that is not finite: NaN, Infinity, or one too large for it") from error
         return body
 
     @property
     def constraint_key(self) -> str:
-        """All that it says beside the text that it is about."""
+        """All that it says beside the text that it is about: that of no other request."""
         return f"{type(self).__name__} {self.model_dump_json(exclude=_TEXTS, by_alias=True)}"
 
 

@@ -1,0 +1,80 @@
+"""Requests of the server: none is taken for another, and what is no request is refused by what is wrong with it."""
+
+import json
+from typing import Any
+
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+from serving import TOKENIZER, served
+
+from structured.integrations.server.requests import ChatRequest, ExtractRequest, RegexRequest
+from structured.models.scripted import ScriptedModel
+
+NUMBERS = st.integers() | st.floats() | st.sampled_from([0, 0.0, -0.0, 1, 1.0, 1e308])
+JSON = st.recursive(
+    st.none() | st.booleans() | NUMBERS | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+def key_of(kind: type[Any], **members: Any) -> str | None:
+    """The key of a request; None if it is refused."""
+    try:
+        key: str = kind(**members).constraint_key
+    except ValidationError:
+        return None
+    return key
+
+
+@given(JSON, JSON)
+def test_requests_with_one_key_ask_for_the_same(one: Any, other: Any) -> None:
+    """To the last digit and the type of each number; what has no key is no JSON."""
+    keys = [key_of(ExtractRequest, text="a", schema={"const": value}) for value in (one, other)]
+    guided = [key_of(ChatRequest, messages=[{"role": "user", "content": "a"}], guided_json={"a": one}), keys[0]]
+    assert (keys[0] == keys[1] is not None) == (written(one) == written(other) is not None)
+    assert [key is None for key in guided] == [written(one) is None] * 2
+
+
+def test_requests_with_one_key_ask_in_the_same_way() -> None:
+    """Of another member, of another endpoint, and with other instructions."""
+    asked = {"text": "a", "regex": "a"}
+    keys = {
+        key_of(RegexRequest, **asked),
+        key_of(RegexRequest, **asked, dialect="rust"),
+        key_of(RegexRequest, **asked, instructions="a"),
+        key_of(RegexRequest, **asked, system="a"),
+        key_of(ExtractRequest, text="a", type="a"),
+        key_of(ExtractRequest, text="a", schema=True),
+    }
+    assert len(keys - {None}) == 6
+    assert key_of(RegexRequest, **{**asked, "text": "b"}) in keys
+
+
+def written(value: Any) -> str | None:
+    """A value as JSON has it; None if it has none."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        text.encode()
+    except ValueError:
+        return None
+    return text
+
+
+@pytest.fixture(scope="module")
+def address() -> Any:
+    with served(ScriptedModel("3", tokenizer=TOKENIZER)) as found:
+        yield found
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999"])
+def test_a_number_that_is_not_finite_is_refused(address: str, number: str) -> None:
+    """Also behind a request for null, which its key would be the same as."""
+    for value in ("null", number):
+        content = f'{{"schema": {{"enum": [3, {value}]}}, "text": "3"}}'
+        found = httpx.post(f"{address}/v1/extract", content=content, headers={"Content-Type": "application/json"})
+        assert found.status_code == (200 if value == "null" else 400)
+    assert "not finite" in found.json()["error"]["message"]
