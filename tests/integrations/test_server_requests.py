@@ -78,3 +78,28 @@ def test_a_number_that_is_not_finite_is_refused(address: str, number: str) -> No
         found = httpx.post(f"{address}/v1/extract", content=content, headers={"Content-Type": "application/json"})
         assert found.status_code == (200 if value == "null" else 400)
     assert "not finite" in found.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "is_taken"),
+    [
+        ("application/json", True),
+        ("Application/JSON; charset=utf-8", True),
+        ("application/vnd.api+json", True),
+        (None, False),
+        ("", False),
+        ("text/plain", False),
+        ("application/x-www-form-urlencoded", False),
+        ("text/json", False),
+        ("multipart/form-data; boundary=application/json", False),
+    ],
+)
+def test_a_body_says_that_it_is_json(address: str, kind: str | None, is_taken: bool) -> None:
+    """What the page of another site can have a browser send without being asked is not read."""
+    headers = {} if kind is None else {"Content-Type": kind}
+    content = json.dumps({"schema": {"const": 3}, "text": "3"})
+    found = httpx.post(f"{address}/v1/extract", content=content, headers=headers)
+    assert found.status_code == (200 if is_taken else 415), found.text
+    if not is_taken:
+        assert "Content-Type: application/json" in found.json()["error"]["message"]
+        assert (kind or "no Content-Type") in found.json()["error"]["message"]

@@ -53,6 +53,9 @@ class Guard:
         if scope["path"] not in OPEN and not self._has_key(headers.get("authorization", "")):
             await RequestError(401, "A key is needed: Authorization: Bearer KEY.").response()(scope, receive, send)
             return
+        if scope["method"] == "POST" and not _is_json(headers.get("content-type", "")):
+            await _no_json(headers.get("content-type")).response()(scope, receive, send)
+            return
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > self.limits.body:
             await self._too_large().response()(scope, receive, send)
@@ -95,3 +98,14 @@ class Guard:
             shown = path if path in KNOWN else "other"
             serving.metrics.requests.labels(shown, status).inc()
             serving.metrics.seconds.labels(shown).observe(seconds)
+
+
+def _is_json(content_type: str) -> bool:
+    """Tell whether a body says that it is JSON. A page of another origin cannot have a browser send that unasked."""
+    kind, _, subtype = content_type.partition(";")[0].strip().lower().partition("/")
+    return kind == "application" and (subtype == "json" or subtype.endswith("+json"))
+
+
+def _no_json(content_type: str | None) -> RequestError:
+    given = f"the Content-Type {content_type!r}" if content_type else "no Content-Type"
+    return RequestError(415, f"The body has {given}; send it with the header Content-Type: application/json.")
