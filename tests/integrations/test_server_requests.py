@@ -103,3 +103,18 @@ def test_a_body_says_that_it_is_json(address: str, kind: str | None, is_taken: b
     if not is_taken:
         assert "Content-Type: application/json" in found.json()["error"]["message"]
         assert (kind or "no Content-Type") in found.json()["error"]["message"]
+
+
+@pytest.mark.parametrize("documents", [["3"], [""], ["", "3"], ["3", ""], ["", ""]])
+def test_documents_have_results_and_a_text_has_one(address: str, documents: list[str]) -> None:
+    """However many there are, and whatever becomes of them: an error is the result of its own document."""
+
+    def answer(**asked: Any) -> httpx.Response:
+        return httpx.post(f"{address}/v1/extract", json={"schema": {"const": 3}, **asked})
+
+    alone = [answer(text=document) for document in documents]
+    together = answer(documents=documents)
+    assert together.status_code == 200
+    said = [one.text.replace("Document 0", f"Document {place}") for place, one in enumerate(alone)]
+    assert together.json() == {"results": list(map(json.loads, said))}
+    assert [one.status_code for one in alone] == [200 if document else 400 for document in documents]

@@ -172,7 +172,7 @@ class EventStream(StreamingResponse):
 @router.post("/v1/extract")
 async def extract(asked: ExtractRequest, request: Request, serving: Served) -> JSONResponse:
     """Extract values from a document, or from several: one that fails does not cost the others."""
-    documents = [asked.text] if asked.documents is None else asked.documents
+    documents = asked.documents or ()
     serving.check_documents(len(documents))
 
     def wanted() -> Any:
@@ -183,8 +183,10 @@ async def extract(asked: ExtractRequest, request: Request, serving: Served) -> J
             raise RequestError(404, f"There is no type {asked.type!r} here; known: {known}.", parameter="type")
         return serving.types[asked.type]
 
-    results = await _results(request, serving, asked, wanted, [one or "" for one in documents])
-    return JSONResponse(results[0] if asked.documents is None else {"results": results})
+    if asked.text is not None:
+        return await _result(request, serving, asked, wanted, asked.text)
+    values = await _values(request, serving, asked, wanted, documents)
+    return JSONResponse({"results": [_shown(value) for value in values]})
 
 
 @router.post("/v1/choose")
@@ -217,24 +219,24 @@ async def _result(
     request: Request, serving: Serving, asked: Asked, wanted: Callable[[], Any], text: str
 ) -> JSONResponse:
     """Return what becomes of one text. Raises RequestError if nothing does."""
-    [result] = await _results(request, serving, asked, wanted, [text])
-    return JSONResponse(result)
+    [value] = await _values(request, serving, asked, wanted, [text])
+    if isinstance(value, StructuredError):
+        raise RequestError.of(value)
+    return JSONResponse(_shown(value))
 
 
-async def _results(
+async def _values(
     request: Request, serving: Serving, asked: Asked, wanted: Callable[[], Any], texts: Sequence[str]
-) -> list[dict[str, Any]]:
-    """Return what becomes of each text: a value, or an error if there are several texts."""
+) -> list[Any]:
+    """Return what becomes of each text: a value, or an error. Raises RequestError for what is wrong with all."""
     serving.check_model(asked.model)
     options = library_options(asked, serving.max_tokens(asked.max_tokens))
 
-    def answer() -> list[dict[str, Any]]:
+    def answer() -> list[Any]:
         key = asked.constraint_key, _sorted(options)
         extractor = serving.extractors.find(key, wanted, options, evidence=asked.evidence)
         values, _ = Question(extractor, texts, serving.metrics).answered()
-        if len(texts) == 1 and isinstance(values[0], StructuredError):
-            raise RequestError.of(values[0])
-        return [_shown(value) for value in values]
+        return values
 
     return await serving.work.done(request, answer)
 
