@@ -1,5 +1,6 @@
 """Models behind servers: what is sent is what each documents, and what comes back is read, checked or refused."""
 
+import json
 import pickle
 import re
 import sys
@@ -38,6 +39,8 @@ from structured import (
 )
 from structured.models.remote import connection
 from structured.models.remote.address import Address
+from structured.models.remote.exchange import ServerAnswer
+from structured.models.remote.form import Envelope
 from structured.models.remote.gbnf import pattern_to_gbnf, words_to_gbnf
 from structured.output_types.constraints.constraint import JsonConstraint, RegexConstraint
 from structured.output_types.constraints.of_type import constraint_of
@@ -352,6 +355,50 @@ def test_tokens_that_do_not_spell_the_answer_are_not_believed() -> None:
     with double(with_logprobs(chat(JASON), [("{", -0.1)])) as made:
         found = extract(Person, TEXT, model=made.address("vllm"), evidence=True)
     assert found.evidence["age"].confidence is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"note": 7, "answer": 5}',
+        '{"answer": 5, "note": 7}',
+        '{"answer": 1, "answer": 5}',
+        '{"answer": 5} 7',
+        '[{"answer": 5}]',
+        '{"note": {"answer": 5}}',
+        "5",
+        "{}",
+    ],
+)
+def test_an_answer_that_may_be_one_of_several_values_is_none(text: str) -> None:
+    with double([chat(text), chat('{"answer": 5}')]) as made:
+        assert extract(int, TEXT, model=made.address("openai")) == 5
+    assert len(made.bodies) == 2
+
+
+@given(
+    value=st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+        max_leaves=6,
+    ),
+    others=st.dictionaries(st.sampled_from(["answer", "note", "x:y"]), st.integers() | st.text(), max_size=2),
+    indent=st.sampled_from([None, 1]),
+    is_ascii=st.booleans(),
+)
+def test_an_envelope_holds_its_one_member_and_nothing_else(
+    value: Any, others: dict[str, Any], indent: int | None, is_ascii: bool
+) -> None:
+    """What is opened is the value that JSON says, as it is written."""
+    written = {**others, "answer": value}
+    text = f" {json.dumps(written, indent=indent, ensure_ascii=is_ascii)}\n"
+    opened = Envelope("answer").opened(ServerAnswer(text))
+    if len(written) > 1:
+        assert opened.fault is not None
+    else:
+        assert json.loads(opened.text) == value
+        assert opened.text == opened.text.strip()
+        assert opened.text in text
 
 
 # Streams

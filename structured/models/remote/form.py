@@ -1,6 +1,7 @@
 """The form in which a kind of server is asked, and in which it answers."""
 
 import json
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -30,22 +31,45 @@ class Envelope(NamedTuple):
         if (self.member is None and not self.is_string) or answer.fault is not None:
             return answer
         try:
-            data = json.loads(answer.text)
-            value = data if self.member is None else data[self.member]
-            start, end = 0, len(answer.text)
-            if self.member is not None:
-                start = answer.text.index(":") + 1
-                start += len(answer.text[start:]) - len(answer.text[start:].lstrip())
-                end = json.JSONDecoder().raw_decode(answer.text, start)[1]
+            value, start, end = _whole(answer.text) if self.member is None else _only_member(answer.text, self.member)
             if self.is_string and not isinstance(value, str):
                 raise TypeError(value)  # noqa: TRY301  as whatever else it is not
-        except (ValueError, KeyError, TypeError, RecursionError):
+        except (ValueError, TypeError, RecursionError):
             return replace(answer, fault="The server was asked for JSON in which the answer stands, and wrote other.")
         text = value if self.is_string else answer.text[start:end]
         if self.is_string:
             start += 1  # its quote
         is_same = answer.text[start : start + len(text)] == text
         return replace(answer, text=text, tokens=_moved(answer, start, text) if is_same else ())
+
+
+def _whole(text: str) -> tuple[Any, int, int]:
+    """Return the value of a JSON text, and where it begins and ends. Raises ValueError if it is none."""
+    return json.loads(text), len(text) - len(text.lstrip()), len(text.rstrip())
+
+
+def _only_member(text: str, name: str) -> tuple[Any, int, int]:
+    """Return the value of the only member of an object, and where it stands in the text.
+
+    `('{"answer": 5}', "answer")` → `(5, 11, 12)`. Raises ValueError for another member, or another beside it: which of
+    them is the answer, nobody knows.
+    """
+    written, end = _DECODER.raw_decode(text, _behind("{", text, 0))
+    value, end = _DECODER.raw_decode(text, start := _behind(":", text, end))
+    if written != name or _behind("}", text, end) != len(text):
+        raise ValueError(text)
+    return value, start, end
+
+
+def _behind(mark: str, text: str, place: int) -> int:
+    """Return the place behind a mark of JSON, with whitespace around it. Raises ValueError if another text is there."""
+    found = re.compile(rf"[ \t\n\r]*{re.escape(mark)}[ \t\n\r]*").match(text, place)
+    if found is None:
+        raise ValueError(f"no {mark}")
+    return found.end()
+
+
+_DECODER = json.JSONDecoder()
 
 
 def _moved(answer: ServerAnswer, start: int, text: str) -> list[ServedToken]:
