@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 from pydantic import AfterValidator, BaseModel, Field
 from servers import Reply, chat, double, events, json_lines, ollama, with_logprobs
 
@@ -40,7 +41,7 @@ from structured import (
 from structured.models.remote import connection
 from structured.models.remote.address import Address
 from structured.models.remote.exchange import ServerAnswer
-from structured.models.remote.form import Envelope
+from structured.models.remote.form import Envelope, wrapped
 from structured.models.remote.gbnf import pattern_to_gbnf, words_to_gbnf
 from structured.output_types.constraints.constraint import JsonConstraint, RegexConstraint
 from structured.output_types.constraints.of_type import constraint_of
@@ -81,6 +82,15 @@ SCHEMA = {
     "required": ["name", "age"],
     "additionalProperties": False,
 }
+
+
+def _schemas() -> st.SearchStrategy[Any]:
+    """Schemas of lists and their items that may refer to each other."""
+    references = st.sampled_from(["#/$defs/A", "#/$defs/B", "#/prefixItems/0"]).map(lambda one: {"$ref": one})
+    leaves = st.sampled_from([{"type": "integer"}, {"type": "string"}, {"enum": ["#", 1]}, True]) | references
+    lists = st.builds(lambda first, others: {"prefixItems": [first], "items": others}, leaves, leaves)
+    plain = st.sampled_from([{"type": "integer"}, {"enum": ["#", "a"]}])
+    return st.builds(lambda one, a, b: {**one, "$defs": {"A": a, "B": b}}, lists, plain, plain)
 
 
 @pytest.fixture(autouse=True)
@@ -289,6 +299,44 @@ def test_only_words_of_the_specification_are_sent() -> None:
     assert isinstance(constraint, JsonConstraint)
     assert "validators" not in str(constraint.schema)
     assert Extractor(JsonSchema(dict(constraint.schema)), model=connect("vllm://localhost/x")) is not None
+
+
+INTEGERS = {"type": "integer"}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "array", "items": {"$ref": "#"}},
+        {"type": "array", "prefixItems": [INTEGERS], "items": {"$ref": "#/prefixItems/0"}},
+        {"type": "array", "items": {"$dynamicRef": "#"}},
+        {"$defs": {"A": {"type": "array", "prefixItems": [INTEGERS]}, "B": {"$ref": "#"}}, "$ref": "#/$defs/A"},
+        {"$id": "http://example.org/a", "$defs": {"A": INTEGERS}, "$ref": "#/$defs/A"},
+        {"$defs": {"A": {"$anchor": "a", "type": "integer"}}, "$ref": "#a"},
+    ],
+)
+def test_a_schema_that_refers_to_what_an_object_around_it_moves_is_refused(schema: Any) -> None:
+    with pytest.raises(SchemaError, match="into which it would have to be put"):
+        Extractor(JsonSchema(schema), model="openai://localhost/x")
+
+
+@given(schema=_schemas(), values=st.lists(st.integers() | st.text(max_size=2) | st.lists(st.integers()), max_size=4))
+def test_an_object_around_a_schema_allows_it_inside_and_nothing_else(schema: Any, values: list[Any]) -> None:
+    """Where it is not refused, for whatever it refers to; texts that look like references are none."""
+    try:
+        around = Draft202012Validator(wrapped(JsonConstraint(schema, "One"), "answer"))
+    except SchemaError:
+        assert "#/prefixItems/0" in str(schema)
+        return
+    validator = Draft202012Validator(schema)
+    for value in values:
+        assert around.is_valid({"answer": value}) == validator.is_valid(value)
+        assert not around.is_valid(value)
+
+
+@pytest.mark.parametrize("wanted", [list[Literal["#", "b"]], JsonSchema({"items": {"const": {"$ref": "#"}}})])
+def test_a_value_that_looks_like_a_reference_is_none(wanted: Any) -> None:
+    assert sent_for("openai", wanted, '{"answer": []}')["response_format"]["json_schema"]["strict"] is True
 
 
 # Answers

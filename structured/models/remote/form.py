@@ -3,11 +3,14 @@
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
 from structured.errors import SchemaError
+from structured.errors.values import shown
+from structured.json_schema.document.drafts import Draft, subschemas
+from structured.json_schema.document.references import REFERENCES
 from structured.models.remote.exchange import ServedToken, ServerAnswer, ServerRequest
 from structured.output_types.constraints.constraint import Constraint, JsonConstraint
 
@@ -152,21 +155,36 @@ def choice_schema(texts: Iterable[str]) -> dict[str, Any]:
 
 
 def wrapped(constraint: JsonConstraint, member: str) -> Mapping[str, Any]:
-    """Return the schema of an object with an answer as its one member; definitions stay at the root."""
+    """Return the schema of an object with an answer as its one member; definitions stay at the root.
+
+    Raises SchemaError for a schema that refers to what then stands elsewhere.
+    """
     schema = dict(constraint.schema)
-    if '"#"' in json.dumps(schema):
+    moved = next((one for one in _references(schema) if not one.startswith(_AT_THE_ROOT)), None)
+    if "$id" in schema or "id" in schema or moved is not None:
+        what = "has a URI of its own" if moved is None else f"refers to {shown(moved)}"
         raise SchemaError(
-            f"{constraint.name} refers to itself as a whole, and the server only writes objects, into which it would "
-            "have to be put",
-            remedy='Write it under $defs, and refer to it: {"$ref": "#/$defs/Name"}.',
+            f"{constraint.name} {what}, and the server only writes objects, into which it would have to be put",
+            remedy='Refer to definitions alone, and write what is referred to under $defs: {"$ref": "#/$defs/Name"}.',
         )
-    definitions: dict[str, Any] = {
-        keyword: schema.pop(keyword) for keyword in ("$defs", "definitions") if keyword in schema
-    }
+    at_the_root = {keyword: schema.pop(keyword) for keyword in _OF_THE_ROOT if keyword in schema}
     return {
         "type": "object",
         "properties": {member: schema},
         "required": [member],
         "additionalProperties": False,
-        **definitions,
+        **at_the_root,
     }
+
+
+_OF_THE_ROOT = ("$schema", "$defs", "definitions")
+_AT_THE_ROOT = ("#/$defs/", "#/definitions/")
+
+
+def _references(schema: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what a schema and those inside of it refer to, in whichever draft."""
+    left = [schema]
+    while left:
+        one = left.pop()
+        yield from (str(one[keyword]) for keyword in REFERENCES if keyword in one)
+        left += {keys: inside for draft in Draft for keys, inside in subschemas(one, draft)}.values()
