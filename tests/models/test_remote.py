@@ -12,7 +12,7 @@ from enum import Enum
 from typing import Annotated, Any, Literal
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from pydantic import AfterValidator, BaseModel, Field
@@ -28,6 +28,7 @@ from structured import (
     Grounded,
     JsonSchema,
     ModelError,
+    PatternError,
     Regex,
     SchemaError,
     ServerError,
@@ -38,6 +39,7 @@ from structured import (
     extract_batch,
     load_model,
 )
+from structured.automata.protocol import accepts_text
 from structured.models.remote import connection
 from structured.models.remote.address import Address
 from structured.models.remote.exchange import ServerAnswer
@@ -697,6 +699,36 @@ def test_an_expression_that_dialects_read_differently_is_written_out(wanted: Any
     assert portable != wanted.source
     for text in ("12", "٣٤", "ab", "AB", "a", "b", ""):
         assert bool(re.fullmatch(portable, text)) == bool(re.fullmatch(wanted.source, text, wanted.flags))
+
+
+@given(
+    pattern=st.sampled_from(
+        [
+            r"\p{Ll}{2}",
+            r"[[:alpha:]]{2}",
+            r"\x{61}b?",
+            "[a-c&&[^b]]+",
+            r"\u{62}",
+            r"\cJ|a",
+            r"[^]|aa",
+            "a$|b",
+            "(?<n>a)b",
+        ]
+    ),
+    dialect=st.sampled_from(["rust", "ecma", "python"]),
+    text=st.text(alphabet="abcAé:lph[]&\n", max_size=2),
+)
+@settings(max_examples=300)
+def test_an_expression_of_another_dialect_is_one_of_pythons_when_it_is_sent(
+    pattern: str, dialect: Any, text: str
+) -> None:
+    """Servers may be written in Python; what is sent there has the same texts, or is refused."""
+    try:
+        wanted = Regex(pattern, dialect=dialect)
+        portable = constraint_of(wanted).portable  # type: ignore[union-attr]
+    except (PatternError, SchemaError):
+        return
+    assert bool(re.fullmatch(portable, text)) == accepts_text(wanted.automaton(), text)
 
 
 @pytest.mark.parametrize("pattern", [r"(?!ab)[a-c]+", r"\w" * 6])

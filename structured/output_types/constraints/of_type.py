@@ -17,7 +17,7 @@ from structured.output_types.json_output import JsonOutput
 from structured.output_types.json_schema import JsonSchemaType
 from structured.output_types.output_type import OutputType
 from structured.output_types.regex import Regex
-from structured.regex.dialects import ECMA, RUST
+from structured.regex.dialects import ECMA, PYTHON, RUST
 from structured.regex.parser import whole_regex_to_pattern
 from structured.regex.syntax import Boundary, Lookahead, Lookbehind
 from structured.regex.traversal import nodes_of
@@ -80,7 +80,7 @@ def _common(output_type: Regex[Any]) -> str | None:
     if output_type.flags or any(isinstance(node, Boundary | Lookahead | Lookbehind) for node in nodes_of(read)):
         return None
     try:
-        others = [whole_regex_to_pattern(output_type.source, dialect) for dialect in (RUST, ECMA)]
+        others = [whole_regex_to_pattern(output_type.source, dialect) for dialect in (PYTHON, RUST, ECMA)]
     except PatternError:
         return None
     return output_type.source if all(other == read for other in others) else None
