@@ -14,10 +14,11 @@ from strategies import output_types
 from structured import Choice, GenerationError, Grammar, Grounded, JsonSchema, ModelError, Regex, SchemaError, Text
 from structured.index.compile import compile_type
 from structured.index.masks import unpack
-from structured.integrations.engines.constraint import MAX_CHARACTERS, fault_of, text_to_type, type_to_text
 from structured.integrations.engines.cursor import started
+from structured.integrations.engines.members import fault_of
 from structured.integrations.engines.reading import read
 from structured.json_schema.document.drafts import Draft
+from structured.output_types.constraints.plain_data import MAX_CHARACTERS, text_to_type, type_to_text
 from structured.output_types.json_output import JsonLayout
 from structured.output_types.resolve import resolve_type
 from structured.vocabulary import Vocabulary

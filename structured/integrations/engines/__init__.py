@@ -1,1 +1,1 @@
-"""What is the same inside any engine: a constraint as text, where an answer stands, and the masks of a batch."""
+"""What is the same inside any engine: members of requests, where an answer stands, and the masks of a batch."""

@@ -20,10 +20,11 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from structured.errors.arguments import count
-from structured.integrations.engines.constraint import BUDGET, KEY, type_to_text
+from structured.integrations.engines.members import BUDGET, KEY
 from structured.integrations.engines.reading import read
 from structured.json_schema.document.location import Optionals
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName
+from structured.output_types.constraints.plain_data import type_to_text
 from structured.output_types.json_output import JsonLayout
 
 if TYPE_CHECKING:

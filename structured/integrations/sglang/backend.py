@@ -16,8 +16,8 @@ from structured.errors import StructuredError
 from structured.errors.arguments import MAX_COUNT
 from structured.errors.recursion import with_room
 from structured.index.masks import words_of
-from structured.integrations.engines.constraint import BUDGET, KEY
 from structured.integrations.engines.cursor import Cursor, begun, started
+from structured.integrations.engines.members import BUDGET, KEY
 from structured.models.transformers import vocabulary_of
 from structured.vocabulary import Vocabulary
 

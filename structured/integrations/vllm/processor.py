@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from structured.integrations.engines.constraint import KEY, fault_of
 from structured.integrations.engines.cursor import Cursor, begun, take
 from structured.integrations.engines.masking import guided
+from structured.integrations.engines.members import KEY, fault_of
 from structured.models.kv_cache import on_device
 from structured.models.transformers import vocabulary_of
 

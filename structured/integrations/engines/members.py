@@ -1,0 +1,22 @@
+"""The members of a request to an engine: where it says its constraint and its budget."""
+
+from structured.errors import StructuredError
+from structured.errors.values import shown
+from structured.output_types.constraints.plain_data import REMEDY, text_to_type
+
+KEY = "structured"
+"""The name under which a request holds its constraint."""
+
+BUDGET = "max_tokens"
+"""The name under which it holds the budget, where the engine does not tell."""
+
+
+def fault_of(text: object) -> str | None:
+    """Return why a text is no constraint; None if it is one."""
+    if not isinstance(text, str):
+        return f"The constraint is {shown(text)}. {REMEDY}"
+    try:
+        text_to_type(text)
+    except StructuredError as error:
+        return str(error)
+    return None
