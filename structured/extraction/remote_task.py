@@ -15,7 +15,7 @@ from structured.models import Model
 from structured.models.remote.exchange import ServerRequest
 from structured.models.remote.model import RemoteModel
 from structured.output_types.constraints.constraint import Constraint
-from structured.output_types.constraints.of_type import constraint_of, refuse_grounding
+from structured.output_types.constraints.of_type import refuse_grounding
 from structured.output_types.constraints.validation import AnswerCheck
 from structured.output_types.python_type import PartlyStated
 
@@ -32,7 +32,7 @@ class RemoteTask(Task):
         if not self.model.enforced:
             refuse_grounding(self.output_type)
             return None
-        return constraint_of(self.output_type)
+        return self.model.form.constraint(self.output_type)
 
     @functools.cached_property
     def check(self) -> AnswerCheck:

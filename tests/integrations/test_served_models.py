@@ -1,13 +1,37 @@
 """A client of the server: what this library asks of `structured serve` is what it would have done itself."""
 
+import re
+import warnings
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Annotated, Any, Literal
 
 import pytest
-from pydantic import AfterValidator, BaseModel
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from serving import random_model
+from strategies import output_types
 from test_server import Person, served
 
-from structured import Choice, Extractor, GenerationError, Grammar, Regex, ServerError, connect, extract, extract_batch
+from structured import (
+    BudgetWarning,
+    Choice,
+    Extractor,
+    GenerationError,
+    Grammar,
+    JsonSchema,
+    PatternError,
+    Regex,
+    SchemaError,
+    ServerError,
+    Tool,
+    connect,
+    extract,
+    extract_batch,
+    functions,
+)
+from structured.json_schema.document.drafts import Draft
 from structured.models.load import PACKAGED_MODEL
 
 pytest.importorskip("httpx", reason="The extra remote asks servers.")
@@ -41,6 +65,73 @@ def model() -> Iterator[str]:
     """The address of the packaged model."""
     with served(PACKAGED_MODEL) as found:
         yield found.replace("http://", "structured://")
+
+
+# What is asked for
+
+
+@pytest.fixture(scope="module")
+def babbling() -> Iterator[str]:
+    """The address of a model that writes anything, as `random_model` here does: whatever a type forbids, it tries."""
+    with served(random_model()) as found:
+        yield found.replace("http://", "structured://")
+
+
+def outcome(wanted: Any, model: Any, **options: Any) -> str:
+    """What becomes of a text: the value, or the kind of the error."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BudgetWarning)  # which a server does not give
+        try:
+            return repr(extract(wanted, TEXTS[0], model=model, retries=0, max_tokens=80, **options))
+        except (SchemaError, PatternError, GenerationError) as error:
+            return type(error).__name__
+
+
+class Coded(BaseModel):
+    model_config = ConfigDict(regex_engine="python-re")
+    code: Annotated[str, Field(pattern=r"^(?!00)[0-9]{2}$")]
+
+
+class Priced(BaseModel):
+    price: Annotated[Decimal, Field(max_digits=3, decimal_places=1)]
+
+
+class Flagged(BaseModel):
+    flags: Annotated[set[bool], Field(min_length=2)]
+
+
+def weather(city: Literal["Porto", "Lisbon"], days: int = 3) -> None: ...
+
+
+ANYTHING: tuple[Any, ...] = (
+    Coded,
+    Priced,
+    Flagged,
+    weather,
+    functions(weather, parallel=True),
+    functions(Tool("weather", {"properties": {"city": {"enum": ["Porto"]}}})),
+    JsonSchema({"type": "array", "items": {"$ref": "other"}}, documents={"other": {"enum": [1, 2]}}),
+    JsonSchema({"type": "array", "items": [{"const": 1}], "additionalItems": False}, draft=Draft.DRAFT_7),
+    Regex(r"\p{Lu}+[[:digit:]]{2}", dialect="rust"),
+    Regex("(?!ab)[a-c]{3}x", flags=re.IGNORECASE),
+    Choice({"yes": True, "no": False}),
+    Grammar('sum: /[0-9]{1,3}/ ("+" /[0-9]{1,3}/)?', "sum"),
+    Grammar('start: "a" | "b"', description="One of the first letters."),
+    Grammar.from_gbnf('other ::= "x" [0-9]{2}', "other"),
+)
+
+
+@pytest.mark.parametrize("wanted", ANYTHING, ids=repr)
+def test_whatever_can_be_said_is_enforced_there_as_here(babbling: str, wanted: Any) -> None:
+    assert outcome(wanted, babbling) == outcome(wanted, random_model())
+
+
+@pytest.mark.thorough
+@given(wanted=output_types(), optional=st.sampled_from(["written", "omittable"]))
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_type_is_answered_there_as_here(babbling: str, wanted: Any, optional: Any) -> None:
+    """What tries everything writes the same text behind a server: masks and prompts are the same."""
+    assert outcome(wanted, babbling, optional=optional) == outcome(wanted, random_model(), optional=optional)
 
 
 @pytest.mark.parametrize("text", TEXTS)

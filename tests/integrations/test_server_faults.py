@@ -2,18 +2,25 @@
 
 import json
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import Any
+from datetime import date
+from decimal import Decimal
+from typing import Annotated, Any
 
 import httpx
 import pytest
 from hostile import HOSTILE, SECONDS
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import BaseModel, Field
 from serving import ask, connection_to, figure, posted, random_model, served, user, wait_until
 
+from structured import Grammar, JsonSchema, Regex, Tool, functions
 from structured.integrations.server.limits import Limits
+from structured.output_types.constraints.plain_data import type_to_data
+from structured.output_types.resolve import resolve_type
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +39,7 @@ FIELDS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
             "model": "default", "temperature": 1, "top_p": 0.5, "top_k": 3, "min_p": 0.1, "seed": 1, "n": 2,
             "max_tokens": 40, "max_completion_tokens": 30, "stop": ["x"], "stream": True, "user": "u",
             "stream_options": {"include_usage": True}, "frequency_penalty": 0, "presence_penalty": 0,
-            "logit_bias": {}, "structured_outputs": {"regex": "a"}, "guided_json": {"enum": [1]},
+            "logit_bias": {}, "structured_outputs": {"constraint": {"regex": "a"}}, "guided_json": {"enum": [1]},
             "guided_regex": "a", "guided_choice": ["a"], "guided_grammar": 'start: "a"', "response_format": FORM,
             "tools": [TOOL], "tool_choice": "auto", "parallel_tool_calls": True, "logprobs": True,
             "top_logprobs": 0, "store": True, "metadata": {}, "service_tier": "auto",
@@ -96,6 +103,97 @@ def test_whatever_is_in_a_member_the_server_does_not_fail(address: str, asked: t
     assert "server_error" not in found.text
     if found.status_code >= 400:
         assert found.json()["error"].keys() == {"message", "type", "param", "code"}
+
+
+class Order(BaseModel):
+    code: Annotated[str, Field(pattern="^[A-Z]+$", max_length=3)]
+    price: Annotated[Decimal, Field(max_digits=3, decimal_places=1)]
+    tags: dict[Annotated[int, Field(ge=1)], set[bool]]
+    when: date | None = None
+    parts: "list[Order]" = []
+
+
+DESCRIBED = [
+    type_to_data(resolve_type(one))
+    for one in (
+        Order,
+        JsonSchema({"type": "array", "items": {"$ref": "other"}}, documents={"other": {"enum": [1, "a"]}}),
+        Regex("[a-c]{2}", flags=2),
+        Grammar('start: "a"', description="An a."),
+        functions(Tool("f", {"properties": {"a": {"type": "integer"}}})),
+    )
+]
+STRANGE: list[Any] = [
+    *(one for one in NASTY if one != "\ud800"),
+    *(
+        {"type": "string", "grounded on": "words"},
+        {"type": "integer", "grounded on": 5},
+        {"$ref": "#/$defs/Order"},
+        {"type": ["integer", 5]},
+        {"enum": {}},
+    ),
+    *(2**70, -1, "#/$defs/Order", "#", "decimal", "python-re", [[["a"]]], {"items": {"items": None}}),
+]
+
+
+def places(data: Any) -> list[tuple[Any, ...]]:
+    """Where something stands in plain data."""
+    members = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    return [(), *((key, *inside) for key, member in members for inside in places(member))]
+
+
+def changed(data: Any, place: tuple[Any, ...], change: Callable[[Any], Any]) -> Any:
+    """Plain data with something else in one place."""
+    if not place:
+        return change(data)
+    key, *inside = place
+    copied = data.copy()
+    copied[key] = changed(data[key], tuple(inside), change)
+    return copied
+
+
+@st.composite
+def described(draw: st.DrawFn) -> Any:
+    """What a client may send in place of a described type: one with something strange in it, or without something."""
+    data = draw(st.sampled_from(DESCRIBED))
+    strange = st.sampled_from([*STRANGE, *(key for one in DESCRIBED for place in places(one) for key in place)])
+    for _ in range(draw(st.integers(1, 3))):
+        place = draw(st.sampled_from([place for place in places(data) if place]))
+        value, name = draw(strange), draw(strange.filter(lambda one: isinstance(one, str)))
+        data = changed(data, place, lambda old: {**old, name: value} if isinstance(old, dict) and name else value)  # noqa: B023
+    return data
+
+
+@pytest.mark.thorough
+@pytest.mark.filterwarnings("ignore::structured.BudgetWarning", "ignore::structured.RepetitionWarning")
+@given(described())
+def test_whatever_is_in_a_described_type_the_server_does_not_fail(address: str, data: Any) -> None:
+    body = {"messages": user("a"), "structured_outputs": {"constraint": data}, "max_tokens": 40}
+    found = httpx.post(
+        f"{address}/v1/chat/completions",
+        content=json.dumps(body).encode(),
+        headers={"Content-Type": "application/json"},
+        timeout=60,
+    )
+    assert 200 <= found.status_code < 500, (data, found.text)
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ({"choice": ["x" * 200_001]}, "200,000 are taken"),
+        ({"type": {"type": "string", "grounded on": "words"}}, "a server cannot enforce"),
+        ({"python": "int"}, "it must have one of type, json, regex, choice, grammar"),
+        ({"grammar": "start: NAME\n%import python.NAME", "indenter": "PythonIndenter"}, "indenter"),
+        ({"json": {"$ref": "http://127.0.0.1:1/a"}}, "does not exist"),
+    ],
+)
+def test_a_described_type_is_limited_and_names_no_code(address: str, data: Any, said: str) -> None:
+    asked = {"messages": user("a"), "structured_outputs": {"constraint": data}}
+    found = httpx.post(f"{address}/v1/chat/completions", json=asked, timeout=60)
+    assert found.status_code in {400, 413}
+    assert said in found.json()["error"]["message"]
+    assert found.json()["error"]["param"] in {"structured_outputs", "The constraint"}
 
 
 @pytest.mark.parametrize(

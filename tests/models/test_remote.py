@@ -119,6 +119,12 @@ def named(schema: Any, **members: Any) -> dict[str, Any]:
 
 
 PLAIN = {"max_tokens": 1024, "temperature": 0.0}
+
+
+def described(data: Any) -> dict[str, Any]:
+    return {**PLAIN, "structured_outputs": {"constraint": data}}
+
+
 JSON = {
     "openai": {
         "max_completion_tokens": 1024,
@@ -129,7 +135,13 @@ JSON = {
     "sglang": {**PLAIN, "response_format": named(SCHEMA)},
     "llamacpp": {**PLAIN, "response_format": {"type": "json_schema", "schema": SCHEMA}},
     "ollama": {"stream": False, "options": {"num_predict": 1024, "temperature": 0.0}, "format": SCHEMA},
-    "structured": {**PLAIN, "response_format": named(SCHEMA)},
+    "structured": described(
+        {
+            "type": {keyword: SCHEMA[keyword] for keyword in SCHEMA if keyword != "additionalProperties"},
+            "whitespace": "spaced",
+            "optional": "written",
+        }
+    ),
 }
 
 
@@ -141,7 +153,7 @@ def test_a_type_is_sent_as_each_server_documents(server: str) -> None:
 def test_a_choice_is_sent_as_each_server_documents() -> None:
     wanted = Choice(["a.b", 'say "c"'])
     assert sent_for("vllm", wanted, "a.b") == {**PLAIN, "structured_outputs": {"choice": ["a.b", 'say "c"']}}
-    assert sent_for("structured", wanted, "a.b") == {**PLAIN, "structured_outputs": {"choice": ["a.b", 'say "c"']}}
+    assert sent_for("structured", wanted, "a.b") == described({"choice": ["a.b", 'say "c"']})
     assert sent_for("sglang", wanted, "a.b") == {**PLAIN, "regex": '(a\\.b|say "c")'}
     assert sent_for("llamacpp", wanted, "a.b") == {**PLAIN, "grammar": r'root ::= "a\x2Eb" | "say \x22c\x22"'}
     schema = {"type": "string", "enum": ["a.b", 'say "c"']}
@@ -160,7 +172,8 @@ def test_a_regular_expression_is_sent_as_each_server_documents() -> None:
     wanted = Regex("[0-9]{4}-[a-c]")
     assert sent_for("vllm", wanted, "2024-a") == {**PLAIN, "structured_outputs": {"regex": "[0-9]{4}-[a-c]"}}
     assert sent_for("sglang", wanted, "2024-a") == {**PLAIN, "regex": "[0-9]{4}-[a-c]"}
-    assert sent_for("structured", wanted, "2024-a") == {**PLAIN, "structured_outputs": {"regex": "[0-9]{4}-[a-c]"}}
+    written = {"regex": "[0-9]{4}-[a-c]", "flags": 0, "dialect": "python"}
+    assert sent_for("structured", wanted, "2024-a") == described(written)
     assert sent_for("llamacpp", wanted, "2024-a") == {**PLAIN, "grammar": r'root ::= ([0-9]){4} "\x2D" [a-c]'}
     sent = sent_for("openai", wanted, '{"answer": "2024-a"}')["response_format"]["json_schema"]["schema"]
     assert sent["properties"]["answer"] == {"type": "string", "pattern": "^(?:[0-9]{4}-[a-c])$"}
@@ -171,7 +184,9 @@ def test_a_grammar_goes_to_the_servers_that_read_its_language() -> None:
     assert sent_for("llamacpp", gbnf, "1+2") == {**PLAIN, "grammar": SUMS}
     assert sent_for("vllm", gbnf, "1+2") == {**PLAIN, "structured_outputs": {"grammar": SUMS}}
     assert sent_for("sglang", gbnf, "1+2") == {**PLAIN, "ebnf": SUMS}
-    assert sent_for("structured", lark, "a") == {**PLAIN, "structured_outputs": {"grammar": 'start: "a" | "b"'}}
+    written = {"grammar": 'start: "a" | "b"', "start": "start", "language": "Lark"}
+    assert sent_for("structured", lark, "a") == described(written)
+    assert sent_for("structured", gbnf, "1+2") == described({"grammar": SUMS, "start": "root", "language": "GBNF"})
 
 
 @pytest.mark.parametrize(
@@ -184,7 +199,9 @@ def test_a_grammar_goes_to_the_servers_that_read_its_language() -> None:
         ("llamacpp", Grammar('start: "a"')),
         ("ollama", Grammar('start: "a"')),
         ("ollama", Regex("[0-9]+")),
-        ("structured", Grammar.from_gbnf(SUMS)),
+        ("structured", Text(stop=".")),
+        ("structured", Grounded[str]),
+        ("structured", Grammar.named("python")),
         ("llamacpp", Grammar.from_gbnf('sums ::= "1"', "sums")),
         ("vllm", Text(stop=".")),
         ("vllm", Grounded[str]),

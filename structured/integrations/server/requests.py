@@ -71,25 +71,29 @@ class ResponseFormat(_Body):
 
 
 class StructuredOutputs(_Body):
-    """One constraint, as vLLM has it: `{"regex": "[0-9]+"}`."""
+    """One constraint, as vLLM has it: `{"regex": "[0-9]+"}`; or as this library writes it, with nothing left out.
+
+    `{"constraint": {"type": …}}` is what `structured://` sends; see `output_types/constraints/plain_data.py`.
+    """
 
     json_: Json | str | bool | None = Field(default=None, alias="json")
     regex: str | None = None
     choice: list[str] | None = None
     grammar: str | None = None
     json_object: bool | None = None
+    constraint: Json | None = None
 
     @model_validator(mode="after")
     def _is_one(self) -> Self:
         if len(self.given) != 1:
-            raise ValueError("exactly one of json, regex, choice, grammar and json_object is needed")
+            raise ValueError("exactly one of json, regex, choice, grammar, json_object and constraint is needed")
         return self
 
     @property
     def given(self) -> dict[str, Any]:
         """What it says, by name."""
         said = {"json": self.json_, "json_object": self.json_object or None}
-        said |= {name: getattr(self, name) for name in ("regex", "choice", "grammar")}
+        said |= {name: getattr(self, name) for name in ("regex", "choice", "grammar", "constraint")}
         return {name: value for name, value in said.items() if value is not None}
 
 

@@ -10,6 +10,7 @@ from structured.integrations.server.request_errors import RequestError
 from structured.integrations.server.requests import ChatRequest, JsonSchemaFormat, Sampling
 from structured.output_types.choice import Choice
 from structured.output_types.combining.text import Text
+from structured.output_types.constraints.plain_data import data_to_type
 from structured.output_types.functions.call_types import functions
 from structured.output_types.functions.tool import Tool
 from structured.output_types.grammar import Grammar
@@ -88,6 +89,12 @@ def grammar_type(grammar: str, limits: Limits, start: str = "start") -> Grammar[
     return Grammar(grammar, start)
 
 
+def described_type(constraint: Mapping[str, Any], limits: Limits) -> OutputType[Any]:
+    """Return the output type that another process of this library has written as plain data; no code is in it."""
+    check_length(json.dumps(constraint), limits, "The constraint")
+    return data_to_type(constraint)
+
+
 def _of_json(constraint: Any, limits: Limits) -> JsonSchema:
     if isinstance(constraint, JsonSchemaFormat):
         return schema_type(constraint.schema_, limits, constraint.name)
@@ -117,5 +124,6 @@ _KINDS: Mapping[str, Callable[[Any, Limits], OutputType[Any] | JsonSchema]] = {
     "regex": regex_type,
     "choice": choice_type,
     "grammar": grammar_type,
+    "constraint": described_type,
     "tools": _of_tools,
 }

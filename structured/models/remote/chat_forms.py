@@ -14,10 +14,13 @@ from structured.models.remote.gbnf import pattern_to_gbnf, words_to_gbnf
 from structured.output_types.constraints.constraint import (
     ChoiceConstraint,
     Constraint,
+    DescribedConstraint,
     GrammarConstraint,
     JsonConstraint,
     RegexConstraint,
 )
+from structured.output_types.constraints.plain_data import type_to_data
+from structured.output_types.output_type import OutputType
 from structured.regex import words
 
 _MEMBER = "answer"
@@ -211,20 +214,17 @@ class StructuredForm(ChatForm):
 
     server = "structured serve"
     key = "STRUCTURED_API_KEY"
-    enforces = "JSON Schemas, choices, regular expressions and grammars in Lark's language"
+    enforces = "types, JSON Schemas, choices, regular expressions and grammars"
     needs_name = False
     writes_prompts = True
 
+    def constraint(self, output_type: OutputType[Any]) -> Constraint:
+        """Return a type as it is, so that the server enforces what this library does, and describes it as here."""
+        return DescribedConstraint(type_to_data(output_type))
+
     def members(self, constraint: Constraint) -> dict[str, Any]:
-        """Return a schema as OpenAI has it, with its own name, and others as vLLM has them."""
+        """Return the type as plain data, which is no other server's."""
         match constraint:
-            case JsonConstraint():
-                schema = {"name": constraint.name, "schema": dict(constraint.schema)}
-                return {"response_format": {"type": "json_schema", "json_schema": schema}}
-            case ChoiceConstraint():
-                return {"structured_outputs": {"choice": list(constraint.texts)}}
-            case RegexConstraint():
-                return {"structured_outputs": {"regex": constraint.source or constraint.portable}}
-            case GrammarConstraint(language="Lark"):
-                return {"structured_outputs": {"grammar": constraint.text}}
+            case DescribedConstraint(data=data):
+                return {"structured_outputs": {"constraint": dict(data)}}
         raise self.refused(constraint)

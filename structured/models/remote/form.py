@@ -13,6 +13,8 @@ from structured.json_schema.document.drafts import Draft, subschemas
 from structured.json_schema.document.references import REFERENCES
 from structured.models.remote.exchange import ServedToken, ServerAnswer, ServerRequest
 from structured.output_types.constraints.constraint import Constraint, JsonConstraint
+from structured.output_types.constraints.of_type import constraint_of
+from structured.output_types.output_type import OutputType
 
 
 class Unreadable(Exception):  # noqa: N818  what is read is no answer of the form
@@ -120,6 +122,10 @@ class Form(ABC):
     @abstractmethod
     def joined(self, text: str, chunks: list[Any]) -> ServerAnswer:
         """Return the answer that a stream was. Raises as `read`."""
+
+    def constraint(self, output_type: OutputType[Any]) -> Constraint:
+        """Return what is asked for a type. Raises SchemaError if the server cannot be told of it."""
+        return constraint_of(output_type)
 
     def envelope(self, constraint: Constraint | None) -> Envelope:  # noqa: ARG002  most write the answer alone
         """Return what an answer stands in."""

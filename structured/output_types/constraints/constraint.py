@@ -1,4 +1,4 @@
-"""What servers can be asked to enforce: a JSON Schema, a regular expression, a choice, a grammar."""
+"""What servers can be asked to enforce: a JSON Schema, a regular expression, a choice, a grammar, or any of them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -75,4 +75,12 @@ class GrammarConstraint:
         return f"a grammar in {self.language}{'' if self.language == 'GBNF' else chr(39) + 's language'}"
 
 
-Constraint: TypeAlias = JsonConstraint | RegexConstraint | ChoiceConstraint | GrammarConstraint
+@dataclass(frozen=True, slots=True)
+class DescribedConstraint:
+    """An output type as this library alone reads it, with nothing left out; see `plain_data.py`."""
+
+    kind: ClassVar[str] = "a described type"
+    data: Mapping[str, Any]
+
+
+Constraint: TypeAlias = JsonConstraint | RegexConstraint | ChoiceConstraint | GrammarConstraint | DescribedConstraint
