@@ -102,7 +102,9 @@ def _generation(answer: ServerAnswer, seconds: float) -> Generation:
         answer.text,
         (),
         sum(one.log_probability for one in tokens),
-        shortened=False,
-        diagnostics=Diagnostics(tokens=tokens, seconds=seconds, seconds_in_model=seconds),
+        shortened=answer.shortened,
+        diagnostics=Diagnostics(
+            repetitions=int(answer.repetitive), tokens=tokens, seconds=seconds, seconds_in_model=seconds
+        ),
         served=Served(answer.prompt_tokens, answer.written_tokens, answer.fault),
     )

@@ -7,9 +7,13 @@ from structured.errors import BudgetWarning, RepetitionWarning
 from structured.errors.calling_line import warn
 from structured.extraction.long_documents import LongDocument
 from structured.extraction.task import Item, Task
+from structured.models import LanguageModel
 
 SHORTENED = "Raise max_tokens, or set chunk_tokens, and the text is read in parts."
 """What to do about an answer that max_tokens shortened."""
+
+SHORTENED_BY_SERVER = "Raise max_tokens, or split the text."
+"""The same for a model behind a server."""
 
 ALLOWED = "Describe what the answer is to hold, or allow repetition with stop_repetition=False."
 """What to do about an answer that repeated itself, beside limiting it."""
@@ -59,7 +63,8 @@ class Incomplete:
         by_context = [one.position for one in shortened if one.is_by_context]
         sentences: list[str] = []
         if by_limit:
-            sentences.append(_sentence(by_limit, total, f"max_tokens={task.max_tokens}", SHORTENED))
+            remedy = SHORTENED if isinstance(task.model, LanguageModel) else SHORTENED_BY_SERVER
+            sentences.append(_sentence(by_limit, total, f"max_tokens={task.max_tokens}", remedy))
         if by_context:
             limit = f"the context of {task.model.name}: {task.model.context_length:,} tokens, prompt included"
             remedy = "Shorten or split the text, or use a model with a longer context."

@@ -162,6 +162,31 @@ def test_choices_expressions_and_grammars_are_enforced_there(model: str) -> None
     assert extract(list[Person], TEXTS[0], model=model) == [Person(name="Jason", age=25)]
 
 
+CROWD = "Ana Brandt, 31, and Tom Reed, 42, and Jim Beam, 50, and Bo Diddley, 19, run the shop."
+
+
+def test_what_the_server_shortened_is_valid_and_warned_of(model: str) -> None:
+    """As here, and whatever the server is taken for: it marks what it brought to its end."""
+    with pytest.warns(BudgetWarning):
+        expected = extract(list[Person], CROWD, model=PACKAGED_MODEL, max_tokens=30)
+    for address in (model, model.replace("structured", "vllm") + "/default"):
+        with pytest.warns(BudgetWarning) as told:  # of the server too, which is in this process
+            assert len(extract(list[Person], CROWD, model=address, max_tokens=30)) == len(expected)
+        assert any(str(one.message).endswith("Raise max_tokens, or split the text.") for one in told)
+    stream = Extractor(list[Person], model=model, max_tokens=30).stream(CROWD)
+    with pytest.warns(BudgetWarning):
+        stream.result()
+    assert stream.generation.shortened
+
+
+@pytest.mark.filterwarnings("ignore::structured.BudgetWarning")
+def test_free_text_that_was_cut_off_is_no_answer(model: str) -> None:
+    """Without a constraint, the server brings nothing to its end."""
+    asked: Any = connect(model, enforced=False)
+    with pytest.raises(GenerationError, match="cut it off"):
+        extract(int, TEXTS[0], model=asked, max_tokens=1, retries=0)
+
+
 def test_an_answer_is_streamed(model: str) -> None:
     stream = Extractor(Person, model=model).stream(TEXTS[0])
     pieces = list(stream)

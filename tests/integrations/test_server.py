@@ -20,6 +20,7 @@ from serving import (
     connected,
     figure,
     is_listening,
+    openai,
     posted,
     reciting,
     served,
@@ -150,6 +151,47 @@ def test_free_text_ends_before_the_stop_phrase(stream: bool) -> None:
             assert text == expected
         cut = client.completions.create(model="default", prompt="Count: ", max_tokens=3)
         assert cut.choices[0].finish_reason == "length"
+
+
+CROWD = "Ana Brandt, 31, and Tom Reed, 42, and Jim Beam, 50, and Bo Diddley, 19, run the shop."
+PEOPLE = {"type": "array", "items": Person.model_json_schema()}
+TO_LIST = {"type": "function", "function": {"name": "people", "parameters": {"properties": {"people": PEOPLE}}}}
+
+
+@pytest.mark.filterwarnings("ignore::structured.BudgetWarning")
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        {"response_format": {"type": "json_schema", "json_schema": {"name": "people", "schema": PEOPLE}}},
+        {"tools": [TO_LIST], "tool_choice": "required"},
+        {"tools": [TO_LIST, WEATHER]},
+        {"extra_body": {"guided_json": PEOPLE}},
+    ],
+)
+def test_what_was_shortened_ends_by_its_length(client: Any, wanted: dict[str, Any], stream: bool) -> None:
+    """It is valid, and marked: clients raise what they raise for any text that was cut off."""
+    asked = {"model": "default", "messages": user(CROWD), "stream": stream, **wanted}
+    for max_tokens, reason in ((30, "length"), (300, "tool_calls" if "tools" in wanted else "stop")):
+        found = client.chat.completions.create(**asked, max_tokens=max_tokens)
+        last = [one.choices[0] for one in found][-1] if stream else found.choices[0]
+        assert last.finish_reason == reason
+        assert getattr(last, "shortened", False) == (reason == "length")
+
+
+@pytest.mark.filterwarnings("ignore::structured.BudgetWarning")
+def test_openais_parse_and_own_requests_tell_of_a_shortened_answer(address: str, client: Any) -> None:
+    class People(BaseModel):
+        people: list[Person]
+
+    with pytest.raises(openai.LengthFinishReasonError):
+        client.chat.completions.parse(model="default", messages=user(CROWD), response_format=People, max_tokens=30)
+    for more in ({"text": CROWD}, {"documents": [CROWD]}, {"text": CROWD, "evidence": True}):
+        for max_tokens, shortened in ((30, True), (300, False)):
+            asked = {"schema": PEOPLE, "max_tokens": max_tokens, **more}
+            found = httpx.post(f"{address}/v1/extract", json=asked, timeout=60).json()
+            [result] = found["results"] if "documents" in more else [found]
+            assert result.get("shortened", False) is shortened
 
 
 def test_several_answers_differ_by_their_seeds(client: Any) -> None:

@@ -26,10 +26,15 @@ class Written:
 
     @property
     def finish_reason(self) -> str:
-        """Why it ends. What has a form is brought to its end, however few tokens there are."""
-        if self.calls:
-            return "tool_calls"
-        return "length" if self.is_free and self.generation.shortened else "stop"
+        """Why it ends: "length" if the model would have written more."""
+        if marks_of([self.generation]):
+            return "length"
+        return "tool_calls" if self.calls else "stop"
+
+    @property
+    def marks(self) -> dict[str, bool]:
+        """Members of the choice of our own: what ended an answer that is whole in spite of "length"."""
+        return {} if self.is_free and self.generation.shortened else marks_of([self.generation])
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +102,7 @@ class ChatForm(Form):
         if written.calls:
             message |= {"content": None, "tool_calls": list(written.calls)}
         logprobs = {"content": log_probabilities(written.generation, self.vocabulary)} if self.logprobs else None
-        return {"message": message, "logprobs": logprobs, "finish_reason": written.finish_reason}
+        return {"message": message, "logprobs": logprobs, "finish_reason": written.finish_reason, **written.marks}
 
     def begin(self) -> dict[str, Any]:
         """Return the role, and the call of which the arguments follow."""
@@ -119,7 +124,7 @@ class ChatForm(Form):
         if written.calls and self.tool is None:
             delta = {"tool_calls": [{"index": index, **call} for index, call in enumerate(written.calls)]}
         logprobs = {"content": log_probabilities(written.generation, self.vocabulary)} if self.logprobs else None
-        return {"delta": delta, "logprobs": logprobs, "finish_reason": written.finish_reason}
+        return {"delta": delta, "logprobs": logprobs, "finish_reason": written.finish_reason, **written.marks}
 
 
 class CompletionForm(Form):
@@ -130,7 +135,7 @@ class CompletionForm(Form):
 
     def choice(self, written: Written) -> dict[str, Any]:
         """Return an entry of `choices`: a text."""
-        return {"text": written.text, "logprobs": self._logprobs(written), "finish_reason": written.finish_reason}
+        return {**self.end(written), "text": written.text}
 
     def begin(self) -> None:
         """Return nothing: the first chunk has text."""
@@ -141,7 +146,8 @@ class CompletionForm(Form):
 
     def end(self, written: Written) -> dict[str, Any]:
         """Return the end, with the log-probabilities."""
-        return {"text": "", "logprobs": self._logprobs(written), "finish_reason": written.finish_reason}
+        logprobs = self._logprobs(written)
+        return {"text": "", "logprobs": logprobs, "finish_reason": written.finish_reason, **written.marks}
 
     def _logprobs(self, written: Written) -> dict[str, Any] | None:
         if not self.logprobs:
@@ -155,6 +161,16 @@ class CompletionForm(Form):
             "top_logprobs": None,
             "text_offset": offsets,
         }
+
+
+def marks_of(generations: Iterable[Generation]) -> dict[str, bool]:
+    """Return the members that mark an answer which is valid and may be incomplete; none for another."""
+    written = list(generations)
+    said = {
+        "shortened": any(one.shortened for one in written),
+        "repetitive": any(one.diagnostics.repetitions for one in written),
+    }
+    return {name: True for name, is_so in said.items() if is_so}
 
 
 def openai_call(name: str, arguments: str) -> dict[str, Any]:

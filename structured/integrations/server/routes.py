@@ -6,10 +6,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from prometheus_client import CONTENT_TYPE_LATEST
-from pydantic_core import to_jsonable_python
 from starlette.types import Receive, Scope, Send
 
-from structured.errors import StructuredError
 from structured.extraction.conversation import TextOrChat
 from structured.extraction.options import Options
 from structured.integrations.server.answers import DONE, ChatForm, CompletionForm, Form, event
@@ -25,6 +23,7 @@ from structured.integrations.server.requests import (
     RegexRequest,
     Sampling,
 )
+from structured.integrations.server.results import Result, response_of
 from structured.integrations.server.serving import Serving
 from structured.integrations.server.turns import turns_of
 from structured.integrations.server.wanted import (
@@ -35,7 +34,6 @@ from structured.integrations.server.wanted import (
     schema_type,
     wanted_of,
 )
-from structured.output_types.extraction import Extraction
 
 router = APIRouter()
 Served = Annotated[Serving, Depends(Serving.of)]
@@ -170,7 +168,7 @@ class EventStream(StreamingResponse):
 
 
 @router.post("/v1/extract")
-async def extract(asked: ExtractRequest, request: Request, serving: Served) -> JSONResponse:
+async def extract(asked: ExtractRequest, request: Request, serving: Served) -> Response:
     """Extract values from a document, or from several: one that fails does not cost the others."""
     documents = asked.documents or ()
     serving.check_documents(len(documents))
@@ -185,18 +183,17 @@ async def extract(asked: ExtractRequest, request: Request, serving: Served) -> J
 
     if asked.text is not None:
         return await _result(request, serving, asked, wanted, asked.text)
-    values = await _values(request, serving, asked, wanted, documents)
-    return JSONResponse({"results": [_shown(value) for value in values]})
+    return response_of(await _results(request, serving, asked, wanted, documents))
 
 
 @router.post("/v1/choose")
-async def choose(asked: ChooseRequest, request: Request, serving: Served) -> JSONResponse:
+async def choose(asked: ChooseRequest, request: Request, serving: Served) -> Response:
     """Choose one of some texts."""
     return await _result(request, serving, asked, lambda: choice_type(asked.choices, serving.limits), asked.text)
 
 
 @router.post("/v1/regex")
-async def match(asked: RegexRequest, request: Request, serving: Served) -> JSONResponse:
+async def match(asked: RegexRequest, request: Request, serving: Served) -> Response:
     """Write a text that a regular expression matches as a whole."""
 
     def wanted() -> Any:
@@ -206,7 +203,7 @@ async def match(asked: RegexRequest, request: Request, serving: Served) -> JSONR
 
 
 @router.post("/v1/grammar")
-async def derive(asked: GrammarRequest, request: Request, serving: Served) -> JSONResponse:
+async def derive(asked: GrammarRequest, request: Request, serving: Served) -> Response:
     """Write a text of a grammar."""
 
     def wanted() -> Any:
@@ -215,45 +212,27 @@ async def derive(asked: GrammarRequest, request: Request, serving: Served) -> JS
     return await _result(request, serving, asked, wanted, asked.text)
 
 
-async def _result(
-    request: Request, serving: Serving, asked: Asked, wanted: Callable[[], Any], text: str
-) -> JSONResponse:
+async def _result(request: Request, serving: Serving, asked: Asked, wanted: Callable[[], Any], text: str) -> Response:
     """Return what becomes of one text. Raises RequestError if nothing does."""
-    [value] = await _values(request, serving, asked, wanted, [text])
-    if isinstance(value, StructuredError):
-        raise RequestError.of(value)
-    return JSONResponse(_shown(value))
+    [result] = await _results(request, serving, asked, wanted, [text])
+    return result.response()
 
 
-async def _values(
+async def _results(
     request: Request, serving: Serving, asked: Asked, wanted: Callable[[], Any], texts: Sequence[str]
-) -> list[Any]:
-    """Return what becomes of each text: a value, or an error. Raises RequestError for what is wrong with all."""
+) -> list[Result]:
+    """Return what becomes of each text. Raises RequestError for what is wrong with all."""
     serving.check_model(asked.model)
     options = library_options(asked, serving.max_tokens(asked.max_tokens))
 
-    def answer() -> list[Any]:
+    def answer() -> list[Result]:
         key = asked.constraint_key, _sorted(options)
         extractor = serving.extractors.find(key, wanted, options, evidence=asked.evidence)
-        values, _ = Question(extractor, texts, serving.metrics).answered()
-        return values
+        values, attempts = Question(extractor, texts, serving.metrics).answered()
+        return [Result(value, attempts.written.get(position)) for position, value in enumerate(values)]
 
     return await serving.work.done(request, answer)
 
 
 def _sorted(options: Options) -> tuple[tuple[str, Any], ...]:
     return tuple(sorted(options.items()))
-
-
-def _shown(value: object) -> dict[str, Any]:
-    """Return a value, or why there is none, as JSON."""
-    if isinstance(value, StructuredError):
-        return RequestError.of(value).body()
-    if isinstance(value, Extraction):
-        return {
-            "value": to_jsonable_python(value.value),
-            "missing": list(value.missing),
-            "confidence": value.confidence,
-            "evidence": value.rows(),
-        }
-    return {"value": to_jsonable_python(value)}

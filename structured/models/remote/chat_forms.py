@@ -55,7 +55,7 @@ class ChatForm(Form):
         text = message.get("content") or ""
         if not isinstance(text, str):
             raise Unreadable("content is no text")
-        return _answer(text, message.get("refusal"), choice.get("finish_reason"), logprobs.get("content"), data)
+        return _answer(text, message.get("refusal"), choice, logprobs.get("content"), data)
 
     def chunks(self, lines: Iterable[str]) -> Iterator[Any]:
         """Yield the data of server-sent events up to the last one."""
@@ -75,19 +75,21 @@ class ChatForm(Form):
         """Return the whole of a stream."""
         choices = [one for chunk in chunks for one in chunk.get("choices", ())]
         told = [token for one in choices for token in (one.get("logprobs") or {}).get("content") or ()]
-        reasons = [one["finish_reason"] for one in choices if one.get("finish_reason")]
+        ends = [one for one in choices if one.get("finish_reason")]
         refusal = "".join(one.get("delta", {}).get("refusal") or "" for one in choices)
         usage: Any = next((chunk for chunk in reversed(chunks) if chunk.get("usage")), {})
-        return _answer(text, refusal, reasons[-1] if reasons else None, told, usage)
+        return _answer(text, refusal, ends[-1] if ends else {}, told, usage)
 
 
-def _answer(text: str, refusal: str | None, reason: str | None, logprobs: Any, data: Any) -> ServerAnswer:
-    fault = f"The model refused: {refusal}" if refusal else None
-    if reason in ("length", "content_filter"):
+def _answer(text: str, refusal: str | None, choice: Any, logprobs: Any, data: Any) -> ServerAnswer:
+    """Return an answer, given the choice that says how it ends: `structured serve` marks what it brought to its end."""
+    fault, reason = f"The model refused: {refusal}" if refusal else None, choice.get("finish_reason")
+    shortened, repetitive = choice.get("shortened") is True, choice.get("repetitive") is True
+    if reason in ("length", "content_filter") and not (shortened or repetitive):
         fault = cut_off(f"finish_reason {reason!r}")
     usage = data.get("usage") or {}
-    tokens = served_tokens(text, logprobs or ())
-    return ServerAnswer(text, fault, usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0), tokens)
+    prompted, written = usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0)
+    return ServerAnswer(text, fault, prompted, written, served_tokens(text, logprobs or ()), shortened, repetitive)
 
 
 def served_tokens(text: str, told: Sequence[Any]) -> list[ServedToken]:

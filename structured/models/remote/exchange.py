@@ -44,3 +44,7 @@ class ServerAnswer:
     """Those of the answer, likewise."""
     tokens: Sequence[ServedToken] = ()
     """Empty if their probabilities were not asked for, or are not told."""
+    shortened: bool = False
+    """Whether the server brought it to its end where the tokens ran out: it is valid, and may be incomplete."""
+    repetitive: bool = False
+    """Whether the server ended what repeated itself: likewise."""
