@@ -31,6 +31,8 @@ from serving import (
 
 from structured import Extractor, Regex
 from structured.integrations.server.limits import Limits
+from structured.integrations.server.request_errors import RequestError
+from structured.integrations.server.results import Result, response_of
 from structured.models import FunctionModel
 from structured.models.load import PACKAGED_MODEL
 from structured.models.scripted import ScriptedModel
@@ -266,6 +268,13 @@ WRONG = {
     "the name of an author": (
         "chat/completions", {"messages": [{"role": "user", "content": "a", "name": "b"}]}, 400, "name"
     ),
+    "a schema in a schema in a schema": (
+        "extract",
+        {"text": "a", "schema": json.loads('{"not": ' * 300 + "{}" + "}" * 300)},
+        400,
+        "more than 200 brackets stand inside each other",
+    ),
+    "a large top_k": ("regex", {"text": "a", "regex": "a", "temperature": 1, "top_k": 2**31}, 400, "top_k"),
     "no such path": ("nothing", {}, 404, "Not Found"),
 }  # fmt: skip
 
@@ -281,6 +290,23 @@ def test_what_is_wrong_is_said_in_openais_form(address: str, name: str) -> None:
     assert error.keys() == {"message", "type", "param", "code"}
     assert said in error["message"]
     assert httpx.get(f"{address}/readyz").status_code == 200
+
+
+@pytest.mark.parametrize(("depth", "status"), [(1, 200), (280, 200), (3000, 422)])
+def test_a_value_of_many_brackets_costs_at_most_itself(depth: int, status: int) -> None:
+    """Pydantic writes 255 of them; a value of a JSON Schema is plain already, and may have as many as Python writes."""
+    value: list[Any] = []
+    for _ in range(depth):
+        value = [value]
+    several = json.loads(bytes(response_of([Result(value, None), Result([], None)]).body))["results"]
+    assert several[1] == {"value": []}
+    if status == 200:
+        assert several[0] == json.loads(bytes(Result(value, None).response().body)) == {"value": value}
+        return
+    assert "cannot be written as JSON" in several[0]["error"]["message"]
+    with pytest.raises(RequestError) as raised:
+        Result(value, None).response()
+    assert raised.value.status == status
 
 
 def test_requests_at_the_same_time_get_what_they_would_alone() -> None:

@@ -11,6 +11,9 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 Json: TypeAlias = dict[str, Any]
 
+MAX_DEPTH = 200
+"""Brackets that may stand inside each other in a body. Pydantic writes no more than 255."""
+
 MAX_TOOLS = 128
 """As many as OpenAI's API takes. Each is a schema of its own."""
 
@@ -37,12 +40,25 @@ class _Request(_Body):
             raise ValueError("too many brackets stand inside each other") from error
         except ValueError as error:
             raise ValueError("there is a number that is not finite: NaN, Infinity, or one too large for it") from error
+        if _is_deep(body):
+            raise ValueError(f"more than {MAX_DEPTH} brackets stand inside each other")
         return body
 
     @property
     def constraint_key(self) -> str:
         """All that it says beside the text that it is about: that of no other request."""
         return f"{type(self).__name__} {self.model_dump_json(exclude=_TEXTS, by_alias=True)}"
+
+
+def _is_deep(body: object) -> bool:
+    """Tell whether too many brackets stand inside each other."""
+    level = [body]
+    for _ in range(MAX_DEPTH + 1):
+        parts = [one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list)]
+        level = [inner for part in parts for inner in part if isinstance(inner, dict | list)]
+        if not level:
+            return False
+    return True
 
 
 _TEXTS = {"messages", "prompt", "text", "documents", "stream", "stream_options", "user", "metadata", "n", "model"}
@@ -107,7 +123,7 @@ class Sampling(_Request):
     model: str | None = None
     temperature: float | None = Field(None, ge=0, le=2)
     top_p: float | None = Field(None, gt=0, le=1)
-    top_k: int | None = Field(None, ge=1)
+    top_k: int | None = Field(None, ge=1, le=2**31 - 1)
     min_p: float | None = Field(None, ge=0, le=1)
     seed: int | None = Field(None, ge=0)
     n: int = Field(1, ge=1, le=16)

@@ -66,7 +66,7 @@ def _plain(value: object) -> Any:
 
 
 def _encoded(members: dict[str, Any]) -> str:
-    """Return an object as JSON text. Raises RequestError for a value that JSON has no words for, or too many brackets."""
+    """Return an object as JSON text. Raises RequestError for a value that cannot be written so."""
     try:
         return json.dumps(members, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
