@@ -27,6 +27,8 @@ class Request:
     begun: int = 0
     repetition: Repetition | None = None
     """What is done about repetition; None for nothing."""
+    taken_back: int = 0
+    """In the place of how many tokens of the prompt, which was healed, the first ones of the text stand."""
 
 
 class SampledToken(NamedTuple):
@@ -69,6 +71,9 @@ class Diagnostics:
     seconds_in_guide: float = 0.0
     """Of these, for masks, sampling, speculation and forced tokens; counted likewise. A GPU is waited for when tokens
     are sampled, so most of its time is counted here."""
+
+    taken_back: int = 0
+    """In the place of how many tokens of the prompt, which was healed, the first ones stand."""
 
     type_log_probability: float | None = None
     """With particles, the logarithm of the estimated probability that the model, left alone, writes any text of the
@@ -124,8 +129,10 @@ class Generation:
 
     @property
     def written_tokens(self) -> int:
-        """How many tokens it has."""
-        return len(self.token_ids) if self.served is None else self.served.tokens
+        """How many tokens it has, those in the place of the prompt's not counted: never more than its budget."""
+        if self.served is not None:
+            return self.served.tokens
+        return max(len(self.token_ids) - self.diagnostics.taken_back, 0)
 
     @property
     def sampled_tokens(self) -> int:

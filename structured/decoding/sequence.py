@@ -225,6 +225,7 @@ class Sequence:
                 max(self.ended - self.started, 0.0) if self.started else 0.0,
                 self.seconds_in_model,
                 self.seconds_in_guide,
+                self.request.taken_back,
             ),
         )
 

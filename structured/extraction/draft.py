@@ -210,7 +210,14 @@ class Draft:
         for attempt in range(self._options.get("retries", RETRIES) + 1):
             sampler = (self._search.for_retries if attempt else self._search).sampler
             generator, repetition = sampler.generator(position, attempt), repetition_of(self._options)
-            request = Request(healed.prompt, guide.copy(), generator, begun=len(healed.begun), repetition=repetition)
+            request = Request(
+                healed.prompt,
+                guide.copy(),
+                generator,
+                begun=len(healed.begun),
+                repetition=repetition,
+                taken_back=healed.taken_back,
+            )
             (generation,) = generate(self._model, [request], sampler, batch_size=1, jump_forward=jump_forward)
             value = read_answer(wanted, generation.text)
             if not isinstance(value, Attempt):

@@ -98,6 +98,7 @@ class GuidedTask(Task):
             None if self._thinking_guide is None else self._thinking_guide.copy(),
             len(healed.begun),
             self.repetition,
+            healed.taken_back,
         )
 
     @functools.cached_property
@@ -166,8 +167,9 @@ class GuidedItem(Item):
 
     @property
     def prompt_tokens(self) -> int:
-        """The tokens of its prompt in this attempt."""
-        return len((self.healed if self.repair is None else self.repair.healed).prompt)
+        """The tokens of its prompt in this attempt, as it was before it was healed."""
+        healed = self.healed if self.repair is None else self.repair.healed
+        return len(healed.prompt) + healed.taken_back
 
     @property
     def kept(self) -> Kept | None:

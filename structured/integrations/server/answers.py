@@ -180,7 +180,7 @@ def openai_call(name: str, arguments: str) -> dict[str, Any]:
 
 def usage(prompt_tokens: int, written: Iterable[Written]) -> dict[str, int]:
     """Return how many tokens a request took."""
-    completion_tokens = sum(len(one.generation.token_ids) for one in written)
+    completion_tokens = sum(one.generation.written_tokens for one in written)
     return {
         "prompt_tokens": prompt_tokens,
         "completion_tokens": completion_tokens,
@@ -191,22 +191,20 @@ def usage(prompt_tokens: int, written: Iterable[Written]) -> dict[str, int]:
 def log_probabilities(generation: Generation, vocabulary: Vocabulary) -> list[dict[str, Any]]:
     """Return each token of an answer with its log-probability among those that were allowed.
 
-    Tokens that were known without the model have 0: no other was allowed.
+    Tokens that were known without the model have 0: no other was allowed. Where the prompt was healed, its end is left
+    out, also of a token that goes on into the answer.
     """
     sampled = {token.start: token.log_probability for token in generation.diagnostics.tokens if token.end > token.start}
     told: list[dict[str, Any]] = []
-    place = -len(generation.thinking.encode())
-    for token_id in generation.token_ids:
-        read = vocabulary.tokens[token_id] or b""
-        told.append(
-            {
-                "token": read.decode(errors="replace"),
-                "logprob": sampled.get(place, 0.0),
-                "bytes": list(read),
-                "top_logprobs": [],
-            }
-        )
-        place += len(read)
+    spelled = [vocabulary.tokens[token_id] or b"" for token_id in generation.token_ids]
+    start = -len(generation.thinking.encode())
+    place = len(generation.text.encode()) - sum(map(len, spelled))
+    for token in spelled:
+        read = token[max(start - place, 0) :]
+        if read or not token:
+            shown = {"token": read.decode(errors="replace"), "logprob": sampled.get(place, 0.0), "bytes": list(read)}
+            told.append({**shown, "top_logprobs": []})
+        place += len(token)
     return told
 
 

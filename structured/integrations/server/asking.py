@@ -51,10 +51,9 @@ class Attempts:
         assert self._token is not None, "it was entered"
         _attempts.reset(self._token)
 
-    @property
-    def prompt_tokens(self) -> int:
-        """Those of all texts; the same prompt is counted once."""
-        return max((one.prompt_tokens for one in self.written.values()), default=0)
+    def prompt_tokens(self, answers: int = 1) -> int:
+        """Return how many tokens the prompts have; that of so many answers, one behind another, is counted once."""
+        return sum(one.prompt_tokens for position, one in self.written.items() if position % answers == 0)
 
 
 _attempts: ContextVar[Attempts] = ContextVar("attempts")
@@ -102,6 +101,8 @@ class Question:
     extractor: Extractor[Any]
     documents: Sequence[TextOrChat]
     metrics: Metrics
+    answers: int = 1
+    """How many documents, one behind another, are the same: one prompt, to which so many answers are written."""
     is_free: bool = False
     """Whether the answer is free text: then the prompt is what was sent, without a word of the library's."""
     held_back: int = 0
@@ -133,7 +134,7 @@ class Question:
         written = [self._written(one.generations[0], value) for one, value in zip(events, values, strict=True)]
         uncalled = [position for position, one in enumerate(written) if not one.calls]
         if self.otherwise is None or not uncalled:
-            return written, attempts.prompt_tokens
+            return written, attempts.prompt_tokens(self.answers)
         documents = [self.documents[position] for position in uncalled]
         others, prompt_tokens = replace(self.otherwise, documents=documents).texts()
         for position, other in zip(uncalled, others, strict=True):
@@ -161,7 +162,7 @@ class Question:
             yield from self.otherwise.streamed()
             return
         yield "" if is_call else written.text[len(shown) :]
-        yield written, attempts.prompt_tokens
+        yield written, attempts.prompt_tokens()
 
     def _written(self, generation: Generation, value: Any) -> Written:
         """Return an answer; of free text, what stands before the stop phrase."""

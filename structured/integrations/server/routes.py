@@ -122,7 +122,14 @@ def _question(serving: Serving, asked: Sampling, documents: Sequence[TextOrChat]
     extractor = serving.extractors.find((asked.constraint_key, _sorted(options)), wanted, options)
     held_back = max(map(len, asked.stops), default=0)
     return Question(
-        extractor, documents, serving.metrics, is_free=is_free, held_back=held_back, tool=tool, otherwise=otherwise
+        extractor,
+        documents,
+        serving.metrics,
+        asked.n,
+        is_free=is_free,
+        held_back=held_back,
+        tool=tool,
+        otherwise=otherwise,
     )
 
 
