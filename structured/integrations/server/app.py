@@ -41,7 +41,8 @@ def create_app(
 ) -> FastAPI:
     """Return an ASGI application that serves a model.
 
-    Requests that come at the same time share one running batch. Nothing of a request is run, imported or fetched.
+    Requests that come at the same time share one running batch. Nothing of a request is run, imported or fetched. An
+    application in which it is mounted has to start it: `async with app.router.lifespan_context(app)` in its lifespan.
 
     Parameters:
         model: As for `load_model`; it is loaded when the application starts.

@@ -49,8 +49,9 @@ class Guard:
 
     async def _passed(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Hand a request on, or answer why not."""
+        path = _path(scope)
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        if scope["path"] not in OPEN and not self._has_key(headers.get("authorization", "")):
+        if path not in OPEN and not self._has_key(headers.get("authorization", "")):
             await RequestError(401, "A key is needed: Authorization: Bearer KEY.").response()(scope, receive, send)
             return
         if scope["method"] == "POST" and not _is_json(headers.get("content-type", "")):
@@ -94,10 +95,16 @@ class Guard:
     def _count(self, scope: Scope, status: int, seconds: float) -> None:
         serving = getattr(scope["app"].state, "serving", None) if "app" in scope else None
         if serving is not None:
-            path = unquote(scope["path"])
+            path = unquote(_path(scope))
             shown = path if path in KNOWN else "other"
             serving.metrics.requests.labels(shown, status).inc()
             serving.metrics.seconds.labels(shown).observe(seconds)
+
+
+def _path(scope: Scope) -> str:
+    """Return the path of a request within the application, wherever that is mounted."""
+    path: str = scope["path"]
+    return path.removeprefix(scope.get("root_path", ""))
 
 
 def _is_json(content_type: str) -> bool:

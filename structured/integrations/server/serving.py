@@ -13,6 +13,11 @@ from structured.integrations.server.metrics import Metrics
 from structured.integrations.server.request_errors import RequestError
 from structured.integrations.server.work import Work
 
+NOT_STARTED = (
+    "the application has not been started. Where it is mounted, let the lifespan of the outer application enter "
+    "app.router.lifespan_context(app)."
+)
+
 
 @dataclass(slots=True)
 class Serving:
@@ -32,8 +37,13 @@ class Serving:
 
     @classmethod
     async def of(cls, request: Request) -> "Serving":
-        """Return that of the application that a request came to. FastAPI takes a thread for a plain function."""
-        found: Serving = request.app.state.serving
+        """Return that of the application that a request came to. FastAPI takes a thread for a plain function.
+
+        Raises RequestError if the application has not been started.
+        """
+        found: Serving | None = getattr(request.app.state, "serving", None)
+        if found is None:
+            raise RequestError(503, f"The model is not loaded: {NOT_STARTED}")
         return found
 
     @property
