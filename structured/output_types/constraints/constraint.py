@@ -32,8 +32,6 @@ class RegexConstraint:
     kind: ClassVar[str] = "a regular expression"
     pattern: Pattern
     """The expression, without lookaround."""
-    source: str | None
-    """How it is written for Python's `re`; None if it is of another dialect."""
     common: str | None
     """How it is written, if it means the same to Python, Rust and JavaScript."""
 

@@ -70,8 +70,7 @@ def _of_json_schema(output_type: JsonSchemaType) -> JsonConstraint:
 
 
 def _of_regex(output_type: Regex[Any]) -> RegexConstraint:
-    source = output_type.describe().text if output_type.dialect == "python" else None
-    return RegexConstraint(output_type.pattern, source, _common(output_type))
+    return RegexConstraint(output_type.pattern, _common(output_type))
 
 
 def _common(output_type: Regex[Any]) -> str | None:
