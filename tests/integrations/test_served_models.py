@@ -15,6 +15,7 @@ from strategies import output_types
 from test_server import Person, served
 
 from structured import (
+    BudgetError,
     BudgetWarning,
     Choice,
     Extractor,
@@ -22,9 +23,11 @@ from structured import (
     Grammar,
     JsonSchema,
     PatternError,
+    PromptError,
     Regex,
     SchemaError,
     ServerError,
+    StructuredError,
     Tool,
     connect,
     extract,
@@ -235,6 +238,26 @@ def test_a_key_lets_in(monkeypatch: pytest.MonkeyPatch) -> None:
         assert caught.value.is_for_all
         given: Any = connect(address, api_key=KEY)
         assert extract(Person, TEXTS[0], model=given) == Person(name="Jason", age=25)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "options"),
+    [(BudgetError, TEXTS[0], {"max_tokens": 2}), (PromptError, TEXTS[0], {"instructions": "Be exact. " * 9000})],
+)
+def test_an_error_of_what_was_asked_is_the_same_there_as_here(
+    model: str, kind: type[StructuredError], text: str, options: Any
+) -> None:
+    raised = []
+    for asked in (model, PACKAGED_MODEL):
+        with pytest.raises(kind) as caught:
+            extract(Person, text, model=asked, **options)
+        raised.append(caught.value)
+    there, here = raised
+    assert str(there).replace("document 0", "the text") == str(here)  # the server answers documents
+    assert there.__notes__ == [f"It was raised by the server at {model.replace('structured', 'http')}."]
+    assert {name: value for name, value in vars(there).items() if name != "__notes__"} == vars(here)
+    with pytest.raises(kind):
+        Extractor(Person, model=model, **options).stream(text).result()
 
 
 @pytest.mark.parametrize("server", ["openai", "vllm"])

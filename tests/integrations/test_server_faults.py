@@ -102,7 +102,7 @@ def test_whatever_is_in_a_member_the_server_does_not_fail(address: str, asked: t
     assert 200 <= found.status_code < 500, found.text
     assert "server_error" not in found.text
     if found.status_code >= 400:
-        assert found.json()["error"].keys() == {"message", "type", "param", "code"}
+        assert found.json()["error"].keys() - {"fields"} == {"message", "type", "param", "code"}
 
 
 class Order(BaseModel):

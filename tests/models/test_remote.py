@@ -591,6 +591,24 @@ def test_one_document_that_fails_does_not_cost_the_others() -> None:
     assert caught.value.errors[1].status == 500
 
 
+def test_an_error_of_this_library_is_of_one_document_and_has_no_key() -> None:
+    fields = {"problem": "No text matches", "pattern": "a", "position": None, "remedy": "Correct it."}
+    said = {"code": "PatternError", "message": f"No text matches {KEY}", "fields": fields}
+
+    def reply(body: Any) -> Reply:
+        return Reply({"error": said}, 400) if "Ana" in str(body["messages"]) else chat(JASON)
+
+    with double(reply) as made:
+        for server, kind in (("structured", PatternError), ("vllm", ServerError)):
+            with pytest.raises(BatchError) as caught:
+                extract_batch(Person, [TEXT, "Ana is 31.", TEXT], model=made.address(server))
+            assert [one is not None for one in caught.value.results] == [True, False, True]
+            assert type(caught.value.errors[1]) is kind
+        with pytest.raises(ServerError) as hidden:
+            extract(Person, "Ana is 31.", model=connect(made.address("structured"), api_key=KEY))
+    assert KEY not in str(hidden.value)
+
+
 def test_a_wrong_key_ends_the_batch_at_once() -> None:
     with (
         double(Reply({"error": {"message": "bad key"}}, 401)) as made,

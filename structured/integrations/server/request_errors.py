@@ -21,6 +21,7 @@ from structured.errors import (
     StructuredError,
     VocabularyError,
 )
+from structured.errors.plain_data import error_to_fields
 
 _TYPES = {400: "invalid_request_error", 401: "authentication_error", 404: "not_found_error", 429: "rate_limit_error"}
 
@@ -40,7 +41,7 @@ STATUSES: Mapping[type[StructuredError], int] = {
 class RequestError(Exception):
     """Why there is no answer."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  what is known of it
         self,
         status: int,
         message: str,
@@ -48,6 +49,7 @@ class RequestError(Exception):
         parameter: str | None = None,
         code: str | None = None,
         retry_after: int | None = None,
+        fields: Mapping[str, object] | None = None,
     ) -> None:
         super().__init__(message)
         self.status = status
@@ -55,17 +57,25 @@ class RequestError(Exception):
         self.parameter = parameter
         self.code = code
         self.retry_after = retry_after
+        self.fields = fields
 
     @classmethod
     def of(cls, error: StructuredError, parameter: str | None = None) -> "RequestError":
         """Return what an error of the library is to whoever asked."""
         status = next((status for kind, status in STATUSES.items() if isinstance(error, kind)), 500)
-        return cls(status, str(error), parameter=parameter if status == 400 else None, code=type(error).__name__)
+        return cls(
+            status,
+            str(error),
+            parameter=parameter if status == 400 else None,
+            code=type(error).__name__,
+            fields=error_to_fields(error),
+        )
 
     def body(self) -> dict[str, object]:
-        """Return the error in OpenAI's form."""
+        """Return the error in OpenAI's form; one of the library's that clients raise again has its fields."""
         kind = _TYPES.get(self.status, "invalid_request_error" if self.status < 500 else "server_error")
-        return {"error": {"message": self.message, "type": kind, "param": self.parameter, "code": self.code}}
+        said: dict[str, object] = {"message": self.message, "type": kind, "param": self.parameter, "code": self.code}
+        return {"error": said if self.fields is None else {**said, "fields": self.fields}}
 
     def response(self) -> JSONResponse:
         """Return the whole answer."""

@@ -5,9 +5,11 @@ Sources: OpenAI's API reference, "Chat" and the guide "Structured outputs"; vLLM
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
+from structured.errors import StructuredError
+from structured.errors.plain_data import data_to_error
 from structured.models.remote.exchange import ServedToken, ServerAnswer, ServerRequest
 from structured.models.remote.form import Envelope, Form, Unreadable, checked, choice_schema, cut_off, wrapped
 from structured.models.remote.gbnf import pattern_to_gbnf, words_to_gbnf
@@ -219,6 +221,10 @@ class StructuredForm(ChatForm):
     enforces = "types, JSON Schemas, choices, regular expressions and grammars"
     needs_name = False
     writes_prompts = True
+
+    def error(self, said: Mapping[str, Any]) -> StructuredError | None:
+        """Return what the library raised there, if it is the fault of what was asked."""
+        return data_to_error(said)
 
     def constraint(self, output_type: OutputType[Any]) -> Constraint:
         """Return a type as it is, so that the server enforces what this library does, and describes it as here."""

@@ -2,7 +2,7 @@
 
 import json
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -12,7 +12,7 @@ from threading import Event
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import finalize
 
-from structured.errors import ModelError, ServerError
+from structured.errors import ModelError, ServerError, StructuredError
 from structured.models.remote.address import Address
 from structured.models.remote.form import Failed
 
@@ -41,6 +41,8 @@ class Connection:
     key: str | None = field(repr=False)
     timeout: float
     retries: int
+    read_error: Callable[[Mapping[str, Any]], StructuredError | None] = field(repr=False)
+    """What tells which errors of the server are errors of this library."""
 
     @cached_property
     def _client(self) -> "httpx.Client":
@@ -131,7 +133,7 @@ class Connection:
             ) from error
         except httpx.HTTPError as error:
             raise self._error(f"{where} could not be asked: {error}. Look at its log.") from error
-        except ModelError:
+        except StructuredError:
             raise
         except Failed as error:
             raise self._error(f"{where} failed in the middle of an answer: {error}. Look at its log.") from error
@@ -142,11 +144,16 @@ class Connection:
             ) from error
 
     def _check(self, response: "httpx.Response") -> None:
-        """Raise ServerError where a server refused a request."""
+        """Raise ServerError where a server refused a request; or the error of this library that it was there."""
         status = response.status_code
         if status == 200:
             return
-        said = _said(response)
+        error = _error_in(response.text)
+        raised = self.read_error(error) if isinstance(error, dict) else None
+        if raised is not None and not (self.key and self.key in response.text):
+            raised.add_note(f"It was raised by the server at {self.address.url}.")
+            raise raised
+        said = _shortened(error)
         remedy = self._of_model() if status == 404 else _REMEDIES.get(status, "Look at its log.")
         raise self._error(
             f"The server at {self.address.url} answered {status}{f': {said}' if said else ''}. {remedy}",
@@ -209,16 +216,17 @@ def _seconds(retry_after: str | None) -> float | None:
     return max((then - datetime.now(UTC)).total_seconds(), 0.0)
 
 
-def _said(response: "httpx.Response") -> str:
-    """Return the message of an error, in whichever member it stands."""
-    text = response.text
+def _error_in(text: str) -> Any:
+    """Return the error that a server answers, in whichever member it stands; the text itself if it is none of JSON."""
     try:
         data = json.loads(text)
-        error = data.get("error", data) if isinstance(data, dict) else text
-        if isinstance(error, dict):
-            error = error.get("message", error.get("detail", text))
-        text = str(error)
-    except ValueError:
-        pass
-    text = " ".join(text.split()).rstrip(".")
+    except (ValueError, RecursionError):
+        return text
+    return data.get("error", data) if isinstance(data, dict) else text
+
+
+def _shortened(error: Any) -> str:
+    """Return the message of an error."""
+    said = error.get("message", error.get("detail", json.dumps(error))) if isinstance(error, dict) else error
+    text = " ".join(str(said).split()).rstrip(".")
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
-from structured.errors import SchemaError
+from structured.errors import SchemaError, StructuredError
 from structured.errors.values import shown
 from structured.json_schema.document.drafts import Draft, subschemas
 from structured.json_schema.document.references import REFERENCES
@@ -122,6 +122,10 @@ class Form(ABC):
     @abstractmethod
     def joined(self, text: str, chunks: list[Any]) -> ServerAnswer:
         """Return the answer that a stream was. Raises as `read`."""
+
+    def error(self, said: Mapping[str, Any]) -> StructuredError | None:  # noqa: ARG002  most have errors of their own
+        """Return the error of this library that a server's error is; None if it is one of the server's own."""
+        return None
 
     def constraint(self, output_type: OutputType[Any]) -> Constraint:
         """Return what is asked for a type. Raises SchemaError if the server cannot be told of it."""

@@ -64,13 +64,16 @@ class RemoteModel(Model):
         return _connected, (self.name, options)
 
     def answer(self, request: ServerRequest, stop: Event | None = None) -> ServerAnswer:
-        """Return the text that the server writes. Raises ServerError; `stop` ends the waiting for a busy server."""
+        """Return the text that the server writes; `stop` ends the waiting for a busy server.
+
+        Raises ServerError; or, of a server of this library, what the request raised there.
+        """
         body = self.form.body(self.address.model, request)
         found = self._connection.post(self.form.path, body, self.form.read, stop)
         return self.form.envelope(request.constraint).opened(found)
 
     def stream(self, request: ServerRequest) -> Generator[str, None, ServerAnswer]:
-        """Yield the pieces of the text that the server writes, and return all of it. Raises ServerError.
+        """Yield the pieces of the text that the server writes, and return all of it. Raises as `answer`.
 
         A text that stands in another one, as OpenAI's API writes a choice, is one piece.
         """
@@ -141,7 +144,8 @@ def connect(
         )
     if key is not None and not (key.isascii() and key.isprintable()):
         raise ModelError("The key has characters that no header can have, such as a line break. Correct it.")
-    connection = Connection(found, key or None, float(_SECONDS("timeout", timeout)), count(0)("retries", retries))
+    seconds, repetitions = float(_SECONDS("timeout", timeout)), count(0)("retries", retries)
+    connection = Connection(found, key or None, seconds, repetitions, form.error)
     return RemoteModel(found, connection, enforced=enforced, key_is_given=bool(api_key))
 
 

@@ -1,0 +1,55 @@
+"""Errors of requests as plain data: what a server raises is what its client, this library as well, raises there.
+
+`BudgetError(max_tokens=2, shortest=9)` → `{"code": "BudgetError", "message": "…", "fields": {"max_tokens": 2, …}}`
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from structured.errors import (
+    BudgetError,
+    GrammarError,
+    PatternError,
+    PromptError,
+    SchemaError,
+    StructuredError,
+    UnsatisfiableError,
+    VocabularyError,
+)
+
+_OF_SCHEMAS: dict[str, Any] = {"problem": str, "schema_path": str, "keyword": str | None, "remedy": str}
+
+_FIELDS: Mapping[type[StructuredError], Mapping[str, Any]] = {
+    BudgetError: {"max_tokens": int, "shortest": int},
+    GrammarError: {**_OF_SCHEMAS, "place": list | None},
+    PatternError: {"problem": str, "pattern": str, "position": int | None, "remedy": str},
+    PromptError: {"id": str},
+    SchemaError: _OF_SCHEMAS,
+    UnsatisfiableError: _OF_SCHEMAS,
+    VocabularyError: {},
+}
+"""The errors that are the fault of what was asked, and their fields. Others are faults of the server."""
+
+_KINDS = {kind.__name__: kind for kind in _FIELDS}
+
+
+def error_to_fields(error: StructuredError) -> dict[str, Any] | None:
+    """Return the fields of an error as plain data; None if it is not the fault of what was asked."""
+    if type(error) not in _FIELDS:
+        return None
+    found = {name: getattr(error, name) for name in _FIELDS[type(error)]}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in found.items()}
+
+
+def data_to_error(data: Mapping[str, Any]) -> StructuredError | None:
+    """Return the error that plain data say, by `code`, `message` and `fields`; None if they say none."""
+    kind, said, fields = (data.get(name) for name in ("code", "message", "fields"))
+    found = _KINDS.get(kind) if isinstance(kind, str) else None
+    if found is None or not isinstance(said, str) or not isinstance(fields, Mapping):
+        return None
+    expected = _FIELDS[found]
+    if fields.keys() != expected.keys() or not all(isinstance(fields[name], expected[name]) for name in expected):
+        return None
+    error = found.__new__(found, said)  # its own code would write the message anew
+    vars(error).update({name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()})
+    return error
