@@ -11,6 +11,7 @@ import pytest
 pytest.importorskip("lark")
 
 from doubles import ByteTokenizer
+from pydantic import BaseModel
 
 from structured import CommandLine, Grammar, Json, PatternError, Regex, Repeat, Text, template
 from structured.automata import AUTOMATON_ERRORS, Limits, RegularAutomaton, lazy
@@ -20,7 +21,9 @@ from structured.automata.product import Product
 from structured.automata.protocol import accepts_text, unworn
 from structured.automata.recogniser import Recogniser
 from structured.index.compile import compiled_type
+from structured.output_types.constraints.validation import AnswerCheck
 from structured.output_types.output_type import OutputType
+from structured.output_types.resolve import resolve_type
 from structured.vocabulary import Vocabulary
 
 NESTED = 'start: "(" start ")" | "[" start "]" | "x"'
@@ -73,7 +76,31 @@ KINDS: dict[str, tuple[Callable[[], OutputType[Any]], Writer]] = {
         lambda n, rng: "[" + ", ".join(f'"{letters(2, rng)}"' for _ in range(n // 3 + 1)) + "]",
     ),
 }
+
+
+class Tree(BaseModel):
+    left: "Tree | None"
+    right: "Tree | None"
+
+
+def tree(depth: int, rng: random.Random) -> str:
+    """A tree with one branch, as JSON."""
+    grown = '{"left": null, "right": null}'
+    for _ in range(depth):
+        left, right = rng.choice([(grown, "null"), ("null", grown)])
+        grown = f'{{"left": {left}, "right": {right}}}'
+    return grown
+
+
 every_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+def test_any_number_of_answers_of_a_server_can_be_checked() -> None:
+    check, rng = AnswerCheck(resolve_type(Tree)), random.Random(0)
+    for _ in range(100):
+        assert check.fault(tree(9, rng)) is None
+    with pytest.raises(PatternError):
+        check.fault(tree(LONG, rng))
 
 
 @every_kind

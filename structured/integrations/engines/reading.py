@@ -3,10 +3,9 @@
 from functools import lru_cache
 from typing import Any, TypeVar, overload
 
-from structured.automata.recogniser import Recogniser
 from structured.errors import Attempt, GenerationError, ModelError
 from structured.output_types.constraints.validation import AnswerCheck
-from structured.output_types.json_output import JsonOutput
+from structured.output_types.json_schema import JsonSchemaType
 from structured.output_types.output_type import OutputType
 from structured.output_types.resolve import resolve_type
 from structured.results.answers import read_answer
@@ -48,18 +47,10 @@ def read(output_type: object, text: str) -> Any:
     return value
 
 
-class _TextCheck:
-    """Tells whether a text is one of a type that is not JSON."""
-
-    def __init__(self, output_type: OutputType[Any]) -> None:
-        self.output_type = output_type
-        self._recogniser = Recogniser(output_type.automaton)
-
-    def fault(self, text: str) -> str | None:
-        """Return why a text is no answer; None if it is one, but for validators."""
-        return None if self._recogniser.accepts(text) else f"It is no text of {self.output_type.name}."
-
-
 @lru_cache(maxsize=64)
-def _check(output_type: OutputType[Any]) -> AnswerCheck | _TextCheck:
-    return AnswerCheck(output_type) if isinstance(output_type, JsonOutput) else _TextCheck(output_type)
+def _check(output_type: OutputType[Any]) -> AnswerCheck:
+    """Return what tells the texts of a type from others, so that what validators reject is told from those.
+
+    A JSON Schema has no validators, and rejects by itself.
+    """
+    return AnswerCheck(output_type, left_to_parse=(JsonSchemaType,))

@@ -7,11 +7,10 @@ the expressions of Rust and Python as if they were its own.
 
 import json
 from dataclasses import replace
-from functools import cached_property
 from typing import Any
 
 from structured.automata import Automaton, RegularAutomaton
-from structured.automata.protocol import accepts_text
+from structured.automata.recogniser import Recogniser
 from structured.errors.recursion import with_room
 from structured.json_schema.compile import compiled
 from structured.json_schema.whitespace import read_whitespace
@@ -22,17 +21,25 @@ from structured.output_types.json_schema import JsonSchemaType
 from structured.output_types.output_type import OutputType
 from structured.output_types.regex import Regex
 
-_READ_STRICTLY = (Choice, Grammar, JsonSchemaType, Regex)
+READ_STRICTLY = (Choice, Grammar, JsonSchemaType, Regex)
 """Types whose `parse` takes no other answers than their automata do."""
 
 
 class AnswerCheck:
-    """Tells whether a text that nobody guided is an answer of a type, whatever its validators say."""
+    """Tells whether a text that nobody guided is an answer of a type, whatever its validators say.
 
-    def __init__(self, output_type: OutputType[Any]) -> None:
+    Parameters:
+        output_type: The type.
+        left_to_parse: The kinds of types whose `parse` is to say it alone.
+    """
+
+    def __init__(
+        self, output_type: OutputType[Any], left_to_parse: tuple[type[OutputType[Any]], ...] = READ_STRICTLY
+    ) -> None:
         self.output_type = output_type
+        self.left_to_parse = left_to_parse
+        self._recogniser = Recogniser(self._automaton)
 
-    @cached_property
     def _automaton(self) -> Automaton:
         """The answers; those that are JSON with their members in any order, and optional ones left out or not."""
         wanted = self.output_type
@@ -46,15 +53,15 @@ class AnswerCheck:
     def fault(self, text: str) -> str | None:
         """Return why a text is no answer; None if it may be one."""
         wanted = self.output_type
-        if isinstance(wanted, _READ_STRICTLY):
+        if isinstance(wanted, self.left_to_parse):
             return None
         if not isinstance(wanted, JsonOutput):
-            return None if accepts_text(self._automaton, text) else f"It is no text of {wanted.name}."
+            return None if self._recogniser.accepts(text) else f"It is no text of {wanted.name}."
         try:
             written = _compact(text)
         except (ValueError, RecursionError) as error:
             return f"It is no JSON: {error}."
-        return None if accepts_text(self._automaton, written) else f"It is no JSON of the type {wanted.name}."
+        return None if self._recogniser.accepts(written) else f"It is no JSON of the type {wanted.name}."
 
 
 def _compact(text: str) -> str:
