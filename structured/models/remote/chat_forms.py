@@ -12,7 +12,7 @@ from structured.errors import StructuredError
 from structured.errors.plain_data import data_to_error
 from structured.models.remote.exchange import ServedToken, ServerAnswer, ServerRequest
 from structured.models.remote.form import Envelope, Form, Unreadable, checked, choice_schema, cut_off, wrapped
-from structured.models.remote.gbnf import pattern_to_gbnf, words_to_gbnf
+from structured.models.remote.gbnf_writer import pattern_to_gbnf, words_to_gbnf
 from structured.output_types.constraints.constraint import (
     ChoiceConstraint,
     Constraint,
