@@ -95,6 +95,20 @@ ERRORS = {
             "       ^"
         ),
     ),
+    "a rule that is itself": (
+        'start: a\na.2: a | "x"',
+        (
+            "The rule a may be made of itself alone, at line 2, column 1. Leave out the alternative that adds no "
+            'text.\n    a.2: a | "x"\n    ^'
+        ),
+    ),
+    "a rule that is itself behind what may be empty": (
+        'start: a\na.2: b a | "x"\nb.2: | "y"',
+        (
+            "The rule a may be made of itself alone, at line 2, column 1. Leave out the alternative that adds no "
+            'text.\n    a.2: b a | "x"\n    ^'
+        ),
+    ),
     "an empty terminal of strings": (
         ('start: A\nA: "a"?'),
         (

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from structured.automata.grammar.lexer import Context, Indentation, Terminal
 from structured.automata.grammar.refusals import (
+    check_cycles,
     check_declared,
     check_size,
     check_terminals,
@@ -33,15 +34,9 @@ def read_grammar(
     from lark.exceptions import LarkError
 
     check_text(text)
-    options: dict[str, Any] = {"parser": "lalr", "lexer": "contextual", "start": start}
+    plugins = {"LALR_Parser": _parser_class(text), "ContextualLexer": _lexer_class(text)}
     try:
-        lark = Lark(
-            text,
-            **options,
-            postlex=indenter,
-            import_paths=list(import_paths),
-            _plugins={"LALR_Parser": _parser_class(text), "ContextualLexer": _lexer_class(text)},
-        )
+        lark = Lark(text, **_options(start, indenter, import_paths), _plugins=plugins)
         for lexer in {id(one): one for one in _lexers(lark).values()}.values():
             lexer.scanner  # noqa: B018  compiled here, so that what `re` refuses is refused now
     except _ConflictError as error:
@@ -53,6 +48,11 @@ def read_grammar(
     declared = range(len(tables.terminals), tables.end_symbol)
     check_declared([tables.symbols[symbol] for symbol in declared if symbol not in made], text)
     return lark, tables
+
+
+def _options(start: str, indenter: "Indenter | None", import_paths: Iterable[str]) -> dict[str, Any]:
+    lexing = {"parser": "lalr", "lexer": "contextual", "postlex": indenter}
+    return {**lexing, "start": start, "import_paths": list(import_paths)}
 
 
 class _ConflictError(Exception):
@@ -89,12 +89,21 @@ def _parser_class(text: str) -> type:
             except LarkGrammarError:
                 first = min(_conflicts(analysis), key=str)
                 raise _ConflictError(*first) from None
+            check_cycles(_reduced(analysis), analysis.NULLABLE, text)
             self._parse_table = IntParseTable.from_ParseTable(analysis.parse_table)
             self.kernels = _kernels(analysis)
             self.parser_conf = parser_conf
             self.parser = _Parser(self._parse_table, parser_conf.callbacks, debug)
 
     return Parser
+
+
+def _reduced(analysis: Any) -> list[Any]:
+    """Return the rules that end somewhere, each once."""
+    from lark.parsers.lalr_analysis import Reduce
+
+    actions = [action for state in analysis.parse_table.states.values() for action in state.values()]
+    return list({id(rule): rule for kind, rule in actions if kind is Reduce}.values())
 
 
 def _conflicts(analysis: Any) -> Iterator[tuple[Any, list[Any]]]:
@@ -138,7 +147,7 @@ def _lexers(lark: Any) -> Mapping[int, Any]:
 
 
 def _tables(lark: Any, start: str, indenter: Any) -> Tables:
-    """Return the tables of Lark's parser."""
+    """Return the tables of Lark's parser, the same in each process: the order of Lark's own is that of hashes."""
     from lark.parsers.lalr_analysis import Shift
 
     table = lark.parser.parser._parse_table  # noqa: SLF001  Lark has no other door to it
@@ -147,43 +156,66 @@ def _tables(lark: Any, start: str, indenter: Any) -> Tables:
         {terminal.name: terminal for lexer in lexers.values() for terminal in lexer.terminals}.values(),
         key=lambda one: (-one.priority, -one.pattern.max_width, -len(one.pattern.value), one.name),
     )
-    names = [terminal.name for terminal in written]
+    names = [str(terminal.name) for terminal in written]
     rules = lark.parser.parser_conf.rules
     used = [symbol for rule in rules for symbol in rule.expansion]
-    names += sorted({symbol.name for symbol in used if symbol.is_term} - set(names))
+    names += sorted({str(symbol.name) for symbol in used if symbol.is_term} - set(names))
     end_symbol = len(names)
-    names += ["$END", *sorted({rule.origin.name for rule in rules})]
+    names += ["$END", *sorted({str(rule.origin.name) for rule in rules})]
     number = {name: place for place, name in enumerate(names)}
-    made = {id(rule): Rule(number[rule.origin.name], len(rule.expansion)) for rule in rules}
+    numbered = sorted((*_numbers(rule, number), id(rule)) for rule in rules)
+    made = {key: Rule(origin, len(symbols), place) for place, (origin, symbols, key) in enumerate(numbered)}
+    states = _in_order(table, table.start_states[start], number)
+    place_of = {state: place for place, state in enumerate(states)}
     shifts: list[dict[int, int]] = []
     reductions: list[dict[int, Rule]] = []
-    for actions in table.states.values():
-        shifts.append({number[name]: target for name, (kind, target) in actions.items() if kind is Shift})
-        reductions.append({number[name]: made[id(rule)] for name, (kind, rule) in actions.items() if kind is not Shift})
+    for state in states:
+        actions = sorted((number[name], kind is Shift, to) for name, (kind, to) in table.states[state].items())
+        shifts.append({symbol: place_of[target] for symbol, is_shift, target in actions if is_shift})
+        reductions.append({symbol: made[id(rule)] for symbol, is_shift, rule in actions if not is_shift})
     contexts: dict[int, int] = {}
     tried: list[Context] = []
     context_of: list[int] = []
-    for state in table.states:
+    for state in states:
         lexer = lexers[state]
         if id(lexer) not in contexts:
             contexts[id(lexer)] = len(tried)
             tried.append(_context(lexer, number))
         context_of.append(contexts[id(lexer)])
     ignored = set(lark.ignore_tokens)
+    kernels = dict(zip(table.states, lark.parser.parser.kernels, strict=True))
     return Tables(
-        terminals=[Terminal(one.name, one.pattern.to_regexp(), one.name in ignored) for one in written],
+        terminals=[Terminal(str(one.name), one.pattern.to_regexp(), one.name in ignored) for one in written],
         contexts=tried,
         symbols=names,
         context_of=context_of,
         shifts=shifts,
         reductions=reductions,
-        items=[[_item(pointer, number) for pointer in kernel] for kernel in lark.parser.parser.kernels],
-        rules=[(number[rule.origin.name], tuple(number[symbol.name] for symbol in rule.expansion)) for rule in rules],
-        start=table.start_states[start],
-        end=table.end_states[start],
+        items=[sorted(_item(pointer, number) for pointer in kernels[state]) for state in states],
+        rules=[(origin, symbols) for origin, symbols, _ in numbered],
+        start=place_of[table.start_states[start]],
+        end=place_of[table.end_states[start]],
         end_symbol=end_symbol,
         indentation=_indentation(indenter, number) if indenter is not None else None,
     )
+
+
+def _numbers(rule: Any, number: Mapping[str, int]) -> tuple[int, tuple[int, ...]]:
+    """Return what a rule makes, and of which symbols."""
+    return number[rule.origin.name], tuple(number[symbol.name] for symbol in rule.expansion)
+
+
+def _in_order(table: Any, start: int, number: Mapping[str, int]) -> list[int]:
+    """Return the states of a table, those that fewest symbols lead to first."""
+    from lark.parsers.lalr_analysis import Shift
+
+    states = {start: None}
+    for state in (waiting := [start]):
+        targets = sorted((number[name], to) for name, (kind, to) in table.states[state].items() if kind is Shift)
+        new = dict.fromkeys(target for _, target in targets if target not in states)
+        states |= new
+        waiting += new
+    return list(states)
 
 
 def _item(pointer: Any, number: Mapping[str, int]) -> Item:
@@ -201,7 +233,7 @@ def _context(lexer: Any, number: Mapping[str, int]) -> Context:
         terminals=tuple(number[terminal.name] for terminal in scanner.terminals),
         keywords={
             number[name]: tuple(number[terminal.name] for terminal in callback.scanner.terminals)
-            for name, callback in lexer.callback.items()
+            for name, callback in sorted(lexer.callback.items(), key=lambda item: number[item[0]])
         },
     )
 

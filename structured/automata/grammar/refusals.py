@@ -5,7 +5,8 @@ for repetitions, are shown as they were written.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from graphlib import CycleError, TopologicalSorter
 from typing import Any, NamedTuple
 
 from structured.automata.grammar.expressions import Expressions
@@ -212,6 +213,31 @@ def check_size(rules: Iterable[Any], text: str) -> None:
             place=Places(text).definition(name),
             remedy="Make rules of some parts of it.",
         )
+
+
+def check_cycles(rules: Iterable[Any], empty: Collection[Any], text: str) -> None:
+    """Raise GrammarError for a rule of Lark's that may be made of itself alone, since a parser may go on so for ever.
+
+    `a.2: a | "x"` is such a rule, and so is `a.2: b a | "x"` where `b` may be empty. Without priorities that is a
+    conflict. `rules` are those that a parser uses, `empty` the symbols that may be empty.
+    """
+    made_of: dict[Any, set[Any]] = {}
+    for rule in rules:
+        solid = [symbol for symbol in rule.expansion if symbol not in empty]
+        if len(solid) <= 1:
+            made_of.setdefault(rule.origin, set()).update(solid or rule.expansion)
+    try:
+        TopologicalSorter(made_of).prepare()
+    except CycleError as error:
+        places = Places(text)
+        found = sorted((place, one.name) for one in error.args[1] for place in [places.definition(one.name)] if place)
+        what = f"The rule {found[0][1]}" if found else "A rule"
+        raise GrammarError(
+            f"{what} may be made of itself alone",
+            text=text,
+            place=found[0][0] if found else None,
+            remedy="Leave out the alternative that adds no text.",
+        ) from None
 
 
 def check_terminals(terminals: Iterable[Any], text: str) -> None:

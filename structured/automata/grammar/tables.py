@@ -8,13 +8,14 @@ from structured.automata.grammar.lexer import Context, Indentation, Terminal
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule: the symbol that it makes, and how many symbols of."""
+    """A rule: the symbol that it makes, how many symbols of, and its place among the rules."""
 
     origin: int
     size: int
+    number: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, order=True, slots=True)
 class Item:
     """A rule that has begun: how many of its symbols have been read, and which are left."""
 
