@@ -23,7 +23,7 @@ from structured.extraction.options import (
     search_of,
 )
 from structured.extraction.prompts import check_characters
-from structured.index.compile import compile_type, save_learned
+from structured.index.compile import compile_type, load_grammars, save_learned
 from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.models import calls, load_model
@@ -154,11 +154,13 @@ class Draft:
                 remedy="Ask for the type that stands in the brackets; or use extract.",
             )
         wanted = part_of(output_type, "The type")
+        cache = self._options.get("cache", True)
+        if cache:
+            load_grammars(wanted)
         check_interface(wanted)
         if max_tokens is None:
             max_tokens = self._options.get("max_tokens", MAX_TOKENS)
         document = self._text if wanted.depends_on_document else None
-        cache = self._options.get("cache", True)
         index = compile_type(wanted, self._model.vocabulary, document=document, cache=cache)
         self._tell(index)
         healed = self._healed(index)

@@ -38,6 +38,7 @@ from structured.extraction.output.journal import Resume
 from structured.extraction.run import Run
 from structured.extraction.stream import Stream
 from structured.extraction.task import Task
+from structured.index.compile import load_grammars
 from structured.models import LanguageModel, Model, find_model
 from structured.output_types.extraction import Extraction
 from structured.output_types.functions.call import Call, Function
@@ -133,6 +134,8 @@ class Extractor(Generic[T]):
         self._given = (output_type, absent, evidence, options)
         wanted = resolve_type(output_type, absent, layout_of(options), grounded=options.get("grounded"))
         self.run = Run.of(options)
+        if options.get("cache", True):
+            load_grammars(wanted)
         check_interface(wanted)  # before a model is loaded
         check_merge_by(wanted, options.get("merge_by", ()))
         examples = [

@@ -9,9 +9,11 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from structured.automata import Automaton
-from structured.index.cache import default_cache, load_index, load_layout, save_index
+from structured.index.cache import default_cache, load_index, load_layout, load_tables, save_index
 from structured.index.index import Index
 from structured.index.masks import MaskTable
+from structured.output_types.combining.parts import Combination
+from structured.output_types.grammar import Grammar
 from structured.output_types.interface import automaton_of
 from structured.output_types.output_type import OutputType
 from structured.vocabulary import Vocabulary
@@ -41,6 +43,20 @@ def compiled_type(
 ) -> "CompiledType":
     """Return what has the index of a type, also when that becomes another one; see `compile_type`."""
     return _compiled(_Same(output_type), vocabulary, document, cache)
+
+
+def load_grammars(output_type: OutputType[Any]) -> None:
+    """Let the grammars of a type be read as other processes have, and for others to come, if there is a cache now.
+
+    Raises GrammarError where one is refused.
+    """
+    disk = default_cache()
+    if disk is None:
+        return
+    if isinstance(output_type, Grammar):
+        load_tables(disk, output_type)
+    for part in output_type.members if isinstance(output_type, Combination) else ():
+        load_grammars(part)
 
 
 class CompiledType:
@@ -79,6 +95,8 @@ def _compiled(same: _Same, vocabulary: Vocabulary, document: str | None, cache: 
     def index_of(automaton: Automaton) -> Index:
         return _new_index(automaton, vocabulary, wanted.name, cache=cache, is_kept=cache and document is None)
 
+    if cache:
+        load_grammars(wanted)
     return CompiledType(automaton_of(wanted, document), index_of)
 
 

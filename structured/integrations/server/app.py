@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 from structured.decoding.running_batch import RunningBatch
 from structured.errors import StructuredError
 from structured.extraction.extractor import Extractor
+from structured.index.compile import load_grammars
 from structured.integrations.server.guard import Guard
 from structured.integrations.server.limits import Limits
 from structured.integrations.server.request_errors import (
@@ -54,8 +55,9 @@ def create_app(
         SchemaError: One of the types is not supported.
     """
     limits, types = limits or Limits(), dict(types or {})
-    for one in types.values():
-        resolve_type(one).check()
+    for one in map(resolve_type, types.values()):
+        load_grammars(one)
+        one.check()
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
