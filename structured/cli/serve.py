@@ -38,7 +38,9 @@ def serve(  # noqa: PLR0913  the options of the command
     ] = None,
     running: Annotated[int, typer.Option(min=1, help="Requests that are answered at a time, in one batch.")] = 32,
     waiting: Annotated[int, typer.Option(min=0, help="Requests that may wait; others get 429.")] = 256,
-    max_tokens: Annotated[int, typer.Option(min=1, help="The most tokens of an answer.")] = 1024,
+    max_tokens: Annotated[
+        int, typer.Option(min=1, help="The most tokens of an answer; requests for more get 400.")
+    ] = 1024,
     quiet: Annotated[bool, typer.Option("--quiet", help="Log no requests, but warnings and errors.")] = False,
     seconds: Annotated[float, typer.Option(min=0.1, help="The longest that an answer may take.")] = 300.0,
 ) -> None:

@@ -22,6 +22,7 @@ from serving import (
     is_listening,
     openai,
     posted,
+    random_model,
     reciting,
     served,
     slow,
@@ -386,6 +387,21 @@ def test_a_request_that_takes_too_long_is_ended() -> None:
         assert found.status_code == 504
         assert "longer than 0.3 seconds" in found.json()["error"]["message"]
         wait_until(lambda: figure(address, "structured_live_texts") == 0)
+
+
+def test_more_tokens_than_the_server_writes_are_refused() -> None:
+    """Not shortened by a limit that the client does not know."""
+    with served(random_model(), limits=Limits(max_tokens=60)) as address:
+        for path, body in (
+            ("regex", {"text": "a", "regex": "[ab]{40}", "max_tokens": 61}),
+            ("chat/completions", {"messages": user("a"), **LETTERS, "max_completion_tokens": 61}),
+            ("completions", {"prompt": "a", **LETTERS, "max_tokens": 61}),
+        ):
+            found = httpx.post(f"{address}/v1/{path}", json=body)
+            assert found.status_code == 400, found.text
+            assert found.json()["error"]["message"] == "max_tokens is 61; an answer has at most 60 tokens here."
+            assert found.json()["error"]["param"] == "max_tokens"
+        assert ask(address, "a", max_tokens=60).status_code == 200
 
 
 def test_a_body_that_is_too_large_is_not_read() -> None:

@@ -17,7 +17,8 @@ class Limits:
         body: Bytes of a request.
         schema: Characters of a schema, a pattern or a grammar.
         documents: Documents of a request.
-        max_tokens: Tokens that an answer may have at most, and has if the request does not say.
+        max_tokens: Tokens that an answer may have at most, and has if the request does not say. Whoever asks for more
+            gets 400.
         seconds: How long a request may take once it is its turn; then it gets 504.
         patience: Seconds in which a body has to come, or the request gets 408. `structured serve` also closes
             connections whose head does not come so soon, or whose client does not read for so long.

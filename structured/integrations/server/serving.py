@@ -65,9 +65,14 @@ class Serving:
             raise RequestError(413, f"{count:,} texts are asked for; {self.limits.documents:,} are taken at a time.")
 
     def max_tokens(self, *asked: int | None) -> int:
-        """Return how many tokens an answer may have: as many as were asked for, within the limit."""
+        """Return how many tokens an answer may have. Raises RequestError if that is more than the limit."""
         given = next((one for one in asked if one is not None), self.limits.max_tokens)
-        return min(given, self.limits.max_tokens)
+        if given > self.limits.max_tokens:
+            raise RequestError(
+                400, f"max_tokens is {given:,}; an answer has at most {self.limits.max_tokens:,} tokens here.",
+                parameter="max_tokens",
+            )  # fmt: skip
+        return given
 
     def close(self) -> None:
         """Take no more requests, and finish those that run."""
