@@ -5,6 +5,7 @@ has some; Ray starts another in place of one that dies, and gives it the rows ag
 and writes, and how rows get to the actors, is Ray's own business.
 """
 
+import os
 from typing import TYPE_CHECKING, Any, Unpack
 
 from structured.errors import OptionWarning
@@ -13,6 +14,8 @@ from structured.errors.calling_line import warn
 from structured.errors.values import shown
 from structured.extraction.options import Options, check_absent, checked_options
 from structured.integrations.tables import Columns, TableExtractor, added_columns, check_columns
+from structured.models import LanguageModel, Model
+from structured.models.remote.address import is_address
 from structured.output_types.optional_fields import Absent
 
 if TYPE_CHECKING:
@@ -30,7 +33,7 @@ def extract_dataset(  # noqa: PLR0913  where and how the work is done
     absent: Absent | None = None,
     evidence: bool = False,
     concurrency: int | tuple[int, int] = 1,
-    num_cpus: float = 1,
+    num_cpus: float | None = None,
     num_gpus: float = 0,
     rows: int = ROWS,
     columns: Columns = "typed",
@@ -60,8 +63,8 @@ def extract_dataset(  # noqa: PLR0913  where and how the work is done
         absent: As for `extract`.
         evidence: As for `extract`.
         concurrency: The number of actors; or the least and the most, between which Ray chooses by the load.
-        num_cpus: The cores that Ray reserves for each actor, which are also the threads that it computes with. One core
-            has to be left for reading.
+        num_cpus: The cores that Ray reserves for each actor, which are also the threads that it computes with; default:
+            1, and 0 for a model behind a server. One core has to be left for reading.
         num_gpus: The GPUs for each actor; a part of one, such as 0.5, if several are to share it.
         rows: The rows that an actor is given at once; `batch_size` of them go through the model at a time.
         columns: `"typed"`, or `"json"` for columns of JSON as text. They hold any value, and any format takes them, CSV
@@ -72,7 +75,8 @@ def extract_dataset(  # noqa: PLR0913  where and how the work is done
     Raises:
         ImportError: Ray is not installed: `pip install 'structured-extraction[ray]'`.
         TypeError: The dataset is none, or an option is unknown or of the wrong kind.
-        ValueError: An option has a value that is not allowed, or a column is missing or there already.
+        ValueError: An option has a value that is not allowed, or a column is missing or there already; or actors would
+            reserve all cores of the cluster that this process has started, which does not grow.
         SchemaError: As for `extract`.
 
     What the model raises, in an actor, ends the dataset with an error of Ray, like everything that is not about a row.
@@ -86,8 +90,9 @@ def extract_dataset(  # noqa: PLR0913  where and how the work is done
     text("column", column)
     if known is not None:
         check_columns(known, column, found)
-    pool, cores = _pool_size(concurrency), cluster_share("num_cpus", num_cpus)
-    _warn_of_cores(min(pool.values()) * cores)
+    pool = _pool_size(concurrency)
+    cores = float(not _is_served(options.get("model"))) if num_cpus is None else cluster_share("num_cpus", num_cpus)
+    _check_cores(min(pool.values()) * cores)
     return dataset.map_batches(
         TableExtractor,
         fn_constructor_args=(output_type, column, found, absent, evidence, options),
@@ -114,18 +119,39 @@ def cluster_share(name: str, value: object) -> float:
     return number(lambda share: 0 <= share < float("inf"), "0 or greater")(name, value)
 
 
-def _warn_of_cores(reserved: float) -> None:
-    """Warn of actors that leave no core of the cluster for reading: Ray then waits for one, for ever."""
+def _is_served(model: object) -> bool:
+    """Tell whether a model is behind a server, which computes in place of the actors."""
+    named = os.environ.get("STRUCTURED_MODEL") if model is None else model
+    return is_address(named) or (isinstance(named, Model) and not isinstance(named, LanguageModel))
+
+
+def _check_cores(reserved: float) -> None:
+    """Refuse actors that leave no core of the cluster for reading: Ray then waits for one, for ever.
+
+    Raises ValueError where this process has started the cluster, which has then no autoscaler. Another may grow: there
+    is a warning.
+    """
     import ray
 
     cores = ray.cluster_resources().get("CPU", 0) if ray.is_initialized() else float("inf")
-    if cores - reserved < 1:
-        warn(
-            OptionWarning(
-                f"The actors reserve {reserved:g} of the {cores:g} cores of the cluster, and none is left to read rows "
-                "with: unless cores are added, the dataset may wait for ever. Lower concurrency, or num_cpus."
-            )
-        )
+    if cores - reserved >= 1:
+        return
+    problem = (
+        f"The actors would reserve {reserved:g} of the {cores:g} cores of the cluster, and none would be left to read "
+        "rows with"
+    )
+    remedy = "Lower concurrency, or num_cpus, such as 0.5, or start Ray with more: ray.init(num_cpus=…)."
+    if _is_own_cluster():
+        raise ValueError(f"{problem}: the dataset would wait for ever. {remedy}")
+    warn(OptionWarning(f"{problem}: unless cores are added, the dataset may wait for ever. {remedy}"))
+
+
+def _is_own_cluster() -> bool:
+    """Tell whether `ray.init` has started the cluster in this process."""
+    from ray._private import worker
+
+    node = worker._global_node  # noqa: SLF001  nothing public tells
+    return node is not None and bool(node.is_head())
 
 
 def _ray_data() -> Any:

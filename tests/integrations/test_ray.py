@@ -14,7 +14,7 @@ import pytest
 from package_map import HOUSE
 from pydantic import BaseModel, field_validator
 
-from structured import OptionWarning, SchemaError, StructuredError, extract_batch
+from structured import OptionWarning, SchemaError, StructuredError, connect, extract_batch
 from structured.extraction.events import DocumentAccepted, Event
 from structured.integrations import ray as integration
 from structured.integrations.ray import extract_dataset
@@ -174,8 +174,17 @@ def test_mistakes_are_told_before_an_actor_starts(ray: Any) -> None:
         extract_dataset(given, Person, column="body")
     with pytest.raises(TypeError, match="The dataset is "):
         extract_dataset(["Jason is 25."], Person)
-    with pytest.warns(OptionWarning, match="reserve 2 of the 2 cores"):  # it would wait for a core
-        extract_dataset(given.drop_columns(["value"]), Person, concurrency=2)
+    texts = given.drop_columns(["value"])
+    with pytest.raises(ValueError, match=r"reserve 2 of the 2 cores.*would wait for ever\. Lower concurrency"):
+        extract_dataset(texts, Person, concurrency=2)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(integration, "_is_own_cluster", lambda: False)
+        with pytest.warns(OptionWarning, match="reserve 2 of the 2 cores.*unless cores are added"):
+            extract_dataset(texts, Person, concurrency=2)
+    for model in ("structured://localhost", connect("vllm://localhost/name")):  # they compute nothing
+        extract_dataset(texts, Person, concurrency=2, model=model)
+        with pytest.raises(ValueError, match="reserve 2 of the 2 cores"):
+            extract_dataset(texts, Person, concurrency=2, model=model, num_cpus=1)
 
 
 def test_without_ray_the_message_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -90,7 +90,7 @@ def test_a_parquet_file_goes_through_ray(tmp_path: Path) -> None:
     pyarrow, parquet = (pytest.importorskip(name) for name in ("pyarrow", "pyarrow.parquet"))
     texts = ["Jason is 25 years old.", "Ana Brandt, 31, is a nurse.", None]
     parquet.write_table(pyarrow.table({"text": texts}), tmp_path / "letters.parquet")
-    start = "import ray\n\nray.init(num_cpus=3, include_dashboard=False)\n"
+    start = "import ray\n\nray.init(num_cpus=2, include_dashboard=False)\n"
     run(start + snippet("import ray\n"), tmp_path)
     rows = parquet.read_table(tmp_path / "people").to_pylist()
     found = {row["text"]: row["value"] or row["error"]["kind"] for row in rows}
