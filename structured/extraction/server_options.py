@@ -33,7 +33,7 @@ _REFUSED: Mapping[str, tuple[object, str]] = {
 def refuse_options(model: RemoteModel, options: Options, search: Search) -> None:
     """Raise ValueError for options that a model behind a server cannot have."""
     for name, value in options.items():
-        if name in _REFUSED and value != _REFUSED[name][0]:
+        if name in _REFUSED and name not in model.form.options and value != _REFUSED[name][0]:
             raise ValueError(
                 f"{name} is {shown(value)}, and {model.name} is a server. {_REFUSED[name][1]} Leave it out."
             )

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
-from serving import random_model
+from serving import random_model, reciting
 from strategies import output_types
 from test_server import Person, served
 
@@ -25,6 +25,7 @@ from structured import (
     PatternError,
     PromptError,
     Regex,
+    RepetitionWarning,
     SchemaError,
     ServerError,
     StructuredError,
@@ -180,6 +181,15 @@ def test_what_the_server_shortened_is_valid_and_warned_of(model: str) -> None:
     with pytest.warns(BudgetWarning):
         stream.result()
     assert stream.generation.shortened
+
+
+def test_what_repeats_itself_is_warned_of_unless_it_is_allowed() -> None:
+    with served(reciting("ab" * 40)) as found:
+        address = found.replace("http://", "structured://")
+        with pytest.warns(RepetitionWarning):
+            ended = extract(Regex("(ab|x){1,40}"), "Go: ", model=address)
+        whole = extract(Regex("(ab|x){1,40}"), "Go: ", model=address, stop_repetition=False)
+    assert len(ended) < len(whole) == 80
 
 
 @pytest.mark.filterwarnings("ignore::structured.BudgetWarning")

@@ -197,6 +197,23 @@ def test_openais_parse_and_own_requests_tell_of_a_shortened_answer(address: str,
             assert result.get("shortened", False) is shortened
 
 
+@pytest.mark.filterwarnings("ignore::structured.RepetitionWarning", "ignore::structured.BudgetWarning")
+def test_a_repetition_is_ended_and_marked_unless_it_is_allowed() -> None:
+    """Free text and what has a form; what was ended is not said to be complete."""
+    with served(reciting("ab" * 100)) as address, connected(address) as client:
+        for constraint in ({}, {"guided_regex": "(ab|x){1,80}"}):
+            for more in ({}, {"stop_repetition": False}):
+                asked = {"model": "default", "messages": user("Go: "), "extra_body": {**constraint, **more}}
+                [whole] = client.chat.completions.create(**asked).choices
+                *_, last = client.chat.completions.create(**asked, stream=True)
+                for one in (whole, last.choices[0]):
+                    assert one.finish_reason == ("stop" if more else "length")
+                    assert getattr(one, "repetitive", False) == (not more)
+                assert (len(whole.message.content) >= 160) == bool(more)
+        for more, expected in (({}, True), ({"stop_repetition": False}, False)):
+            assert ask(address, "Go: ", "(ab|x){1,80}", **more).json().get("repetitive", False) is expected
+
+
 def test_several_answers_differ_by_their_seeds(client: Any) -> None:
     asked = {"model": "default", "messages": user("A number."), "extra_body": {"guided_regex": "[0-9]{12}"}, "n": 3}
     one, again = (client.chat.completions.create(**asked, temperature=2, seed=5) for _ in range(2))

@@ -201,7 +201,7 @@ def calls_of(value: object) -> list[dict[str, Any]] | None:
 
 def sampling_options(asked: Sampling, max_tokens: int) -> Options:
     """Return the options of a request of OpenAI's API. Without a temperature, the likeliest answer is given."""
-    options: Options = {"max_tokens": max_tokens}
+    options: Options = {"max_tokens": max_tokens, "stop_repetition": asked.stop_repetition}
     if asked.temperature:
         options["temperature"] = asked.temperature
         for name in ("seed", "top_p", "top_k", "min_p"):
@@ -212,7 +212,11 @@ def sampling_options(asked: Sampling, max_tokens: int) -> Options:
 
 def library_options(asked: Asked, max_tokens: int) -> Options:
     """Return the options of a request of the library's own."""
-    options: Options = {"max_tokens": max_tokens, "temperature": asked.temperature}
+    options: Options = {
+        "max_tokens": max_tokens,
+        "stop_repetition": asked.stop_repetition,
+        "temperature": asked.temperature,
+    }
     if asked.temperature and asked.seed is not None:
         options["seed"] = asked.seed
     if asked.instructions is not None:

@@ -129,6 +129,8 @@ class Sampling(_Request):
     n: int = Field(1, ge=1, le=16)
     max_tokens: int | None = Field(None, ge=1)
     stop: str | list[str] | None = None
+    stop_repetition: bool = True
+    """As the option of `extract`: the library's own."""
     stream: bool = False
     stream_options: Json | None = None
     user: str | None = None
@@ -295,6 +297,7 @@ class Asked(_Request):
     temperature: float = Field(0, ge=0, le=2)
     seed: int | None = Field(None, ge=0)
     max_tokens: int | None = Field(None, ge=1)
+    stop_repetition: bool = True
     evidence: bool = False
 
 

@@ -219,6 +219,7 @@ class StructuredForm(ChatForm):
     server = "structured serve"
     key = "STRUCTURED_API_KEY"
     enforces = "types, JSON Schemas, choices, regular expressions and grammars"
+    options = ChatForm.options | {"stop_repetition"}
     needs_name = False
     writes_prompts = True
 

@@ -17,7 +17,7 @@ class ServerRequest:
     """What the server has to enforce; None for nothing."""
     max_tokens: int
     sampling: Mapping[str, float]
-    """`temperature`, and what was chosen of `top_p`, `top_k`, `min_p` and `seed`."""
+    """`temperature`, and what was chosen of `top_p`, `top_k`, `min_p`, `seed` and `stop_repetition`."""
     logprobs: bool = False
     """Whether the probability of each token is wanted."""
 

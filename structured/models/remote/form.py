@@ -96,7 +96,7 @@ class Form(ABC):
     enforces: ClassVar[str]
     """What can be asked for, in words."""
     options: ClassVar[frozenset[str]] = frozenset({"min_p", "seed", "temperature", "top_k", "top_p"})
-    """The options of sampling that it knows."""
+    """The options of sampling that it knows, and others that it is sent as they are."""
     tells_probabilities: ClassVar[bool] = True
     needs_name: ClassVar[bool] = True
     """Whether a request has to name a model."""
