@@ -12,6 +12,7 @@ from pathlib import Path
 
 from structured.errors import ModelError
 from structured.models.fetched import FETCHABLE, fetched_path
+from structured.models.remote.address import PORTS
 
 WANTED = (
     "Name a folder with config.json, weights and tokenizer.json, a GGUF file, "
@@ -41,6 +42,9 @@ _LATER_PART = re.compile(r"-(?!00001)\d{5}-of-\d{5}\.gguf$", re.IGNORECASE)
 """How the files are called that llama.cpp loads with the first one."""
 
 _HUB_ID = re.compile(r"(?:{0}/)?{0}".format(r"\w(?:[\w.-]{0,94}\w)?"), re.ASCII)
+
+_SERVER = re.compile(r"[a-z][a-z0-9+.-]*://|[\w.-]+:\d{1,5}(?:/|$)", re.ASCII | re.IGNORECASE)
+"""How an address begins that says not, or wrongly, which kind of server it is: `http://…`, `localhost:8000`."""
 
 _ADDRESS = re.compile(r"https?://huggingface\.co/([\w.-]+/[\w.-]+)", re.ASCII)
 
@@ -80,6 +84,7 @@ def find_checkpoint(name: str | os.PathLike[str]) -> Path | None:
             f"The model {text!r} has not been fetched yet, or to another place than {path}. Run "
             f"`structured fetch {text}`."
         )
+    _refuse_address(name)
     if isinstance(name, os.PathLike) or _reads_as_path(text):
         kind = "file" if text.endswith(".gguf") else "folder"
         raise ModelError(f"There is no {kind} {shown(text)}.{_did_you_mean(_like(folder))} {WANTED}")
@@ -91,6 +96,16 @@ def find_checkpoint(name: str | os.PathLike[str]) -> Path | None:
             f"'_' and '.', 96 characters at most in each part.{_did_you_mean(near)} {WANTED}"
         )
     return None
+
+
+def _refuse_address(name: str | os.PathLike[str]) -> None:
+    """Raise ModelError for what is nearly the address of a model behind a server; it repeats no password."""
+    if isinstance(name, str) and _SERVER.match(name) and not _ADDRESS.match(name):
+        raise ModelError(
+            f"{'This' if '@' in name else shown(name)} names no model that runs here. If it is a server, say which "
+            f"kind: {', '.join(f'{one}://' for one in PORTS)} (with +https for HTTPS), the host with its port, and the "
+            "model's name, as in vllm://localhost:8000/name."
+        )
 
 
 _CONVERT = "; other files can hold code, and are not read: convert them with save_pretrained"

@@ -156,6 +156,21 @@ def refusal_of_damaged(name: str) -> str:
 
 
 @pytest.mark.parametrize(
+    "name",
+    ["http://localhost:8801/v1", "localhost:8801", "localhost:8801/v1/name", "vlm://localhost:8801/x", "10.0.0.7:80/a"],
+)
+def test_what_is_nearly_the_address_of_a_server_names_the_kinds_that_there_are(name, no_network):
+    message = refusal(name)
+    assert message.startswith(f"'{name}' names no model that runs here. If it is a server, say which kind: llamacpp://")
+    assert "structured://, vllm:// (with +https for HTTPS)" in message
+    assert not no_network
+
+
+def test_a_password_in_what_is_nearly_an_address_is_not_repeated():
+    assert "secret" not in refusal("https://me:secret@localhost/v1")
+
+
+@pytest.mark.parametrize(
     ("name", "message"),
     [
         ("", "The name of the model is '', which names nothing"),
