@@ -430,6 +430,23 @@ def test_a_body_that_is_too_large_is_not_read() -> None:
         assert ask(address, "a", "a").json() == {"value": "a"}
 
 
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("regex", {"text": "a" * 300, "regex": "a"}),
+        ("extract", {"documents": ["a" * 100] * 3, "schema": {}}),
+        ("completions", {"prompt": ["a" * 100] * 3}),
+        ("chat/completions", {"messages": [{"role": "user", "content": ""}] * 20}),
+        ("chat/completions", {"messages": [{"role": "user", "content": [{"type": "text", "text": "a" * 300}]}]}),
+    ],
+)
+def test_texts_that_are_too_long_are_not_read(path: str, body: dict[str, Any]) -> None:
+    with served(ScriptedModel("a"), limits=Limits(characters=200)) as address:
+        found = httpx.post(f"{address}/v1/{path}", json=body)
+    assert found.status_code == 413
+    assert "200 are taken at a time" in found.json()["error"]["message"]
+
+
 def test_a_constraint_that_is_too_long_is_not_read() -> None:
     with served(ScriptedModel("a"), limits=Limits(schema=100)) as address:
         assert ask(address, "a", "a|" * 100).status_code == 413

@@ -17,6 +17,7 @@ class Limits:
         body: Bytes of a request.
         schema: Characters of a schema, a pattern or a grammar.
         documents: Documents of a request.
+        characters: Characters of the texts of a request, all together; each message of a chat counts as 16 more.
         max_tokens: Tokens that an answer may have at most, and has if the request does not say. Whoever asks for more
             gets 400.
         seconds: How long a request may take once it is its turn; then it gets 504.
@@ -29,12 +30,13 @@ class Limits:
     body: int = 4_000_000
     schema: int = 200_000
     documents: int = 256
+    characters: int = 200_000
     max_tokens: int = 1024
     seconds: float = 300.0
     patience: float = 60.0
 
     def __post_init__(self) -> None:
-        counts = ("running", "body", "schema", "documents", "max_tokens")
+        counts = ("running", "body", "schema", "documents", "characters", "max_tokens")
         check_fields(
             self, {**dict.fromkeys(counts, count(1)), "waiting": count(0), "seconds": _POSITIVE, "patience": _POSITIVE}
         )

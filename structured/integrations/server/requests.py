@@ -45,9 +45,29 @@ class _Request(_Body):
         return body
 
     @property
+    def characters(self) -> int:
+        """Those of its texts."""
+        return sum(_characters(getattr(self, name, None)) for name in ("messages", "prompt", "text", "documents"))
+
+    @property
     def constraint_key(self) -> str:
         """All that it says beside the text that it is about: that of no other request."""
         return f"{type(self).__name__} {self.model_dump_json(exclude=_TEXTS, by_alias=True)}"
+
+
+def _characters(texts: object) -> int:
+    """Return how many characters a text has, or texts have together; a turn of a chat takes a few more itself."""
+    match texts:
+        case str():
+            return len(texts)
+        case list():
+            return sum(map(_characters, texts))
+        case TextPart():
+            return len(texts.text)
+        case Message():
+            calls = sum(len(one.function.arguments) for one in texts.tool_calls or ())
+            return 16 + calls + _characters(texts.content)
+    return 0
 
 
 def _is_deep(body: object) -> bool:

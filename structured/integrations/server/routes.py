@@ -95,6 +95,7 @@ async def _written(  # noqa: PLR0913  what both endpoints have
     """Return the answer to a request, whole or as a stream. Raises RequestError."""
     serving.check_model(asked.model)
     serving.check_documents(len(documents))
+    serving.check_size(asked)
     if asked.stream and len(documents) > 1:
         raise RequestError(400, "A stream has one answer. Leave out n, or stream.", parameter="n")
 
@@ -230,6 +231,7 @@ async def _results(
 ) -> list[Result]:
     """Return what becomes of each text. Raises RequestError for what is wrong with all."""
     serving.check_model(asked.model)
+    serving.check_size(asked)
     options = library_options(asked, serving.max_tokens(asked.max_tokens))
 
     def answer() -> list[Result]:

@@ -11,6 +11,7 @@ from structured.integrations.server.asking import Extractors
 from structured.integrations.server.limits import Limits
 from structured.integrations.server.metrics import Metrics
 from structured.integrations.server.request_errors import RequestError
+from structured.integrations.server.requests import Asked, Sampling
 from structured.integrations.server.work import Work
 
 NOT_STARTED = (
@@ -63,6 +64,12 @@ class Serving:
         """Raise RequestError if a request asks for more texts than are taken at a time."""
         if count > self.limits.documents:
             raise RequestError(413, f"{count:,} texts are asked for; {self.limits.documents:,} are taken at a time.")
+
+    def check_size(self, asked: Sampling | Asked) -> None:
+        """Raise RequestError if the texts of a request are longer than is taken."""
+        count, most = asked.characters, self.limits.characters
+        if count > most:
+            raise RequestError(413, f"The texts have {count:,} characters; {most:,} are taken at a time.")
 
     def max_tokens(self, *asked: int | None) -> int:
         """Return how many tokens an answer may have. Raises RequestError if that is more than the limit."""
