@@ -274,6 +274,7 @@ class _Desk:
                     self.scheduler.waiting.append(one)
                     self.orders.append(order)
                     room -= 1
+            self.scheduler.elsewhere = sum(len(one.waiting) for one in self.orders)
             return True
 
     def _drop(self) -> None:

@@ -34,6 +34,10 @@ class Scheduler:
     size: int
     max_tokens: int | None = None
     waiting: deque[Sequence] = field(default_factory=deque)
+    elsewhere: int = 0
+    """How many texts will wait here as soon as there is room for them."""
+    idle: int = 0
+    """The turns that rows have stood free while texts waited, added up since texts joined last."""
     live: list[Sequence] = field(default_factory=list)
     batch: DecodingBatch | None = None
     """The live texts as the model has them, a row for each."""
@@ -94,9 +98,7 @@ class Scheduler:
         if self.batch is not None:
             self._forward(self.batch)
         room = self.size - len(self.live)
-        if self.waiting and (
-            not self.live or (room * 4 >= self.size and self.batch is not None and self.batch.can_join)
-        ):
+        if self.waiting and (not self.live or (self.batch is not None and self.batch.can_join and self._pays(room))):
             self._admit(room)
         if self.batch is not None:
             timed_in_guide(self.live, self._sample)
@@ -130,8 +132,20 @@ class Scheduler:
 
         self.logits = list(timed_in_model(live, forward))
 
+    def _pays(self, room: int) -> bool:
+        """Tell whether those that wait join now: all of them, or as many as are worth a prefill.
+
+        A prefill costs all texts in the batch about a turn. So texts join together, where a quarter of the rows is
+        free, or where the turns that rows have stood free add up to one of the whole batch: none waits longer than
+        `size` turns beside a free row.
+        """
+        waiting = len(self.waiting) + self.elsewhere
+        self.idle += min(room, waiting)
+        return waiting <= room or room * 4 >= self.size or self.idle >= self.size
+
     def _admit(self, room: int) -> None:
         """Begin as many of the texts that wait as there is room for."""
+        self.idle = 0
         new: list[Sequence] = []
         tokens = sum(one.capacity for one in self.live)
         while self.waiting and len(new) < room:

@@ -100,21 +100,22 @@ def test_callers_of_several_types_share_a_batch_of_the_packaged_model() -> None:
     assert together == [Extractor(type_, model=model)(text) for type_, text in asked]
 
 
-def test_a_text_joins_between_tokens_of_another() -> None:
-    """A long text is being written; a short one that comes later is finished first."""
+@pytest.mark.parametrize("count", [1, 7])
+def test_a_text_joins_between_tokens_of_others(count: int) -> None:
+    """Long texts are being written; a short one that comes later is finished first, also in the last free row."""
     model = Held(FunctionModel(random_logits(len(TOKENIZER.tokens)), TOKENIZER))
     sampler = Sampler()
-    with running(model) as batch, ThreadPoolExecutor(2) as pool:
-        asked = request(batch, repeat(chars("ab"), 300, 300), 0, sampler, tokens=400)
-        long = pool.submit(generate, batch, [asked], sampler)
-        wait_until(lambda: batch.live == 1)
+    with running(model, 8) as batch, ThreadPoolExecutor(2) as pool:
+        asked = [request(batch, repeat(chars("ab"), 300, 300), 0, sampler, tokens=400) for _ in range(count)]
+        long = pool.submit(generate, batch, asked, sampler)
+        wait_until(lambda: batch.live == count)
         short = pool.submit(generate, batch, [request(batch, LETTERS, 1, sampler)], sampler)
         wait_until(lambda: batch.waiting == 1)
         model.passes.release(60)  # enough for ten letters, and too few for three hundred
         assert len(short.result()[0].text) == 10
         assert not long.done()
         model.open()
-        assert len(long.result()[0].text) == 300
+        assert [len(one.text) for one in long.result()] == [300] * count
 
 
 def test_callers_take_turns() -> None:
