@@ -1,5 +1,6 @@
 """A client of the server: what this library asks of `structured serve` is what it would have done itself."""
 
+import json
 import re
 import warnings
 from collections.abc import Iterator
@@ -37,6 +38,8 @@ from structured import (
 )
 from structured.json_schema.document.drafts import Draft
 from structured.models.load import PACKAGED_MODEL
+from structured.output_types.constraints.plain_data import data_to_type, type_to_data
+from structured.output_types.resolve import resolve_type
 
 pytest.importorskip("httpx", reason="The extra remote asks servers.")
 
@@ -130,11 +133,32 @@ def test_whatever_can_be_said_is_enforced_there_as_here(babbling: str, wanted: A
     assert outcome(wanted, babbling) == outcome(wanted, random_model())
 
 
+def assert_described_alike(wanted: Any) -> None:
+    here = resolve_type(wanted)
+    there = data_to_type(json.loads(json.dumps(type_to_data(here))))
+    assert there.describe() == here.describe()
+
+
+@pytest.mark.parametrize("wanted", ANYTHING, ids=repr)
+def test_whatever_can_be_said_is_described_there_as_here(wanted: Any) -> None:
+    """So that the prompts are the same, with the task of functions and what stands in place of a grammar."""
+    assert_described_alike(wanted)
+
+
+@given(wanted=output_types())
+def test_any_type_is_described_there_as_here(wanted: Any) -> None:
+    try:
+        resolve_type(wanted).check()
+    except SchemaError:
+        return
+    assert_described_alike(wanted)
+
+
 @pytest.mark.thorough
 @given(wanted=output_types(), optional=st.sampled_from(["written", "omittable"]))
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_type_is_answered_there_as_here(babbling: str, wanted: Any, optional: Any) -> None:
-    """What tries everything writes the same text behind a server: masks and prompts are the same."""
+    """What tries everything writes the same text behind a server, so the masks are the same."""
     assert outcome(wanted, babbling, optional=optional) == outcome(wanted, random_model(), optional=optional)
 
 
