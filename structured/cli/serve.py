@@ -1,13 +1,24 @@
 """`structured serve`: a model behind an HTTP interface."""
 
+import errno
+import os
+import socket
 import sys
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from structured.cli.models import MODEL_HELP
 from structured.cli.targets import load_target
 from structured.errors import ModelError
+from structured.models.remote.address import is_address
+
+if TYPE_CHECKING:
+    from structured.models import LanguageModel
+
+MODEL_HELP = (
+    "A hub id, a folder, a GGUF file, or smollm2 or smollm2-extract once it is fetched; see `structured models`. "
+    "Default: $STRUCTURED_MODEL, or the packaged model."
+)
 
 KEY = "STRUCTURED_API_KEY"
 
@@ -59,8 +70,12 @@ def serve(  # noqa: PLR0913  the options of the command
         raise ModelError(
             f"`structured serve` needs the extra serve ({error}). Run pip install 'structured-extraction[serve]'."
         ) from error
+    if api_key is not None and not api_key.strip():
+        raise typer.BadParameter("The key is empty. Leave it out if clients need none.", param_hint="--api-key")
     limits = Limits(running=running, waiting=waiting, max_tokens=max_tokens, seconds=seconds)
-    app = create_app(model, types=dict(map(_named, types or ())), limits=limits, api_key=api_key)
+    named = _named_types(types or [])
+    _check_port(host, port)
+    app = create_app(_loaded(model), types=named, limits=limits, api_key=api_key)
     config = uvicorn.Config(
         app,
         http=connections(limits.patience),
@@ -78,9 +93,48 @@ def serve(  # noqa: PLR0913  the options of the command
         raise typer.Exit(3)
 
 
+def _check_port(host: str, port: int) -> None:
+    """Raise OSError if nothing can listen there: it is tried before the model is loaded, which takes long."""
+    try:
+        for family, kind, protocol, _, where in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
+            with socket.socket(family, kind, protocol) as one:
+                if os.name == "posix":  # as servers do: connections that have ended hold no port
+                    one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                one.bind(where)
+    except OSError as error:
+        if error.errno == errno.EADDRNOTAVAIL:  # of a family that this machine lacks; the server sees to that
+            return
+        problem = f"Nothing can listen at port {port} of {host}: {error.strerror}. Pass another --port or --host."
+        raise OSError(problem) from error
+
+
+def _loaded(name: str | None) -> "LanguageModel":
+    """Return the model that is served. Raises ModelError, also for one behind a server."""
+    from structured.models import load_model
+
+    found = os.environ.get("STRUCTURED_MODEL") if name is None else name
+    if is_address(found):
+        who = "STRUCTURED_MODEL names" if name is None else "--model names"
+        raise ModelError(
+            f"{who} {found}, a model that a server has already. `structured serve` loads one itself: pass --model with "
+            "a hub id, a folder, a GGUF file, smollm2 or smollm2-extract."
+        )
+    return load_model(name)
+
+
 def _named(given: str) -> tuple[str, Any]:
     """Return the name and the type of an option: `invoice=shop.py:Invoice`."""
     name, equals, target = given.partition("=")
     if not equals or not name:
         raise typer.BadParameter(f"{given!r} has no name. Write NAME=MODULE:TYPE.", param_hint="--type")
     return name, load_target(target)
+
+
+def _named_types(given: list[str]) -> dict[str, Any]:
+    """Return the types of the options by their names."""
+    pairs = [_named(one) for one in given]
+    names = [name for name, _ in pairs]
+    for name in names:
+        if names.count(name) > 1:
+            raise typer.BadParameter(f"{name!r} names two types. Give each a name of its own.", param_hint="--type")
+    return dict(pairs)
