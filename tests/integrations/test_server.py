@@ -126,6 +126,7 @@ def test_vllms_constraints(client: Any) -> None:
         {"guided_choice": ["1987", "1988"]},
         {"guided_json": {"enum": [1987, 1988]}},
         {"guided_grammar": "start: /19[0-9][0-9]/"},
+        {"guided_grammar": 'root ::= "19" [0-9]{2}', "guided_decoding_backend": "xgrammar"},
     ):
         found = client.chat.completions.create(model="default", messages=user("Born in 1987."), extra_body=constraint)
         assert re.fullmatch("19[0-9]{2}", found.choices[0].message.content), constraint
@@ -239,11 +240,23 @@ def test_the_librarys_own_requests(address: str) -> None:
 
 TOOLS = {"messages": [{"role": "user", "content": "a"}], "tools": [WEATHER], "tool_choice": "required"}
 
+ASKED: dict[str, Any] = {"messages": [{"role": "user", "content": "a"}]}
+EMPTY: list[Any] = [{"role": "user", "content": " "}]
+
 WRONG = {
     "no JSON": ("chat/completions", b"{", 400, "no JSON object"),
     "deep JSON": ("extract", b'{"text": "a", "schema": ' + b"[" * 10_000 + b"]" * 10_000 + b"}", 400, ""),
-    "a member that there is not": ("extract", {"text": "a", "schema": {}, "colour": 1}, 400, "colour: Extra"),
-    "a penalty": ("chat/completions", {"messages": [], "frequency_penalty": 1}, 400, "frequency_penalty"),
+    "a member that there is not": ("extract", {"text": "a", "schema": {}, "colour": 1}, 400, "colour: there is no"),
+    "a penalty": ("chat/completions", {**ASKED, "frequency_penalty": 1}, 400, "frequency_penalty: penalties are not"),
+    "other tokens": ("chat/completions", {**ASKED, "top_logprobs": 3}, 400, "top_logprobs: the log-probabilities of"),
+    "a bias": ("chat/completions", {**ASKED, "logit_bias": {"50256": -100}}, 400, "logit_bias: biases are not"),
+    "functions": ("chat/completions", {**ASKED, "functions": []}, 400, "functions: functions are not supported. Use t"),
+    "reasoning": ("chat/completions", {**ASKED, "reasoning_effort": "low"}, 400, "reasoning_effort: reasoning is not"),
+    "two texts": ("extract", {"schema": {}, "text": "a", "documents": ["a"]}, 400, "Exactly one of text and docu"),
+    "an empty message": ("chat/completions", {"messages": [*ASKED["messages"], *EMPTY]}, 400, "messages[1] is empty."),
+    "no message": ("chat/completions", {}, 400, "messages: it is missing."),
+    "a number as a schema": ("extract", {"text": "a", "schema": 3}, 400, "schema: it should be an object."),
+    "a phrase that is none": ("chat/completions", {**ASKED, "stop": 3}, 400, "stop: it should be a string."),
     "a schema that is none": ("extract", {"text": "a", "schema": {"type": "strin"}}, 400, "malformed"),
     "a schema that refers to the network": (
         "extract", {"text": "a", "schema": {"$ref": "http://localhost:1/schema.json"}}, 400, "http://localhost:1"
@@ -264,7 +277,7 @@ WRONG = {
         "chat/completions",
         {"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "http://a/b"}}]}]},
         400,
-        "messages.0.content",
+        "messages[0].content: parts of the type image_url are not supported. Send text alone.",
     ),
     "a tool that is none": (
         "chat/completions", {**TOOLS, "tools": [{"type": "function", "function": "x"}]}, 400, "no tool"

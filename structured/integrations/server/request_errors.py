@@ -3,7 +3,7 @@
 {"error": {"message": "…", "type": "invalid_request_error", "param": "response_format", "code": null}}
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from fastapi import Request
 from fastapi.exceptions import RequestValidationError
@@ -101,12 +101,53 @@ async def answer_invalid(_: Request, error: Exception) -> JSONResponse:
     """Answer a request that is not of the form that it should have; the first fault is named."""
     assert isinstance(error, RequestValidationError)
     fault = error.errors()[0]
-    where = ".".join(map(str, fault["loc"][1:]))
-    if fault["type"] == "value_error" and not where:  # of the whole body
-        return RequestError(400, f"{fault['msg'].removeprefix('Value error, ')}.").response()
-    if fault["type"] == "json_invalid" or not where:
-        return RequestError(400, f"The body is no JSON object: {fault['msg']}.").response()
-    return RequestError(400, f"{where}: {fault['msg']}.", parameter=where).response()
+    kind, said = fault["type"], fault["msg"].removeprefix("Value error, ")
+    where = _place(fault["loc"][1:], error.body, is_missing=kind == "missing")
+    if kind == "value_error" and not where:  # of the whole body
+        return RequestError(400, f"{said}.").response()
+    if kind == "json_invalid" or not where:
+        return RequestError(400, f"The body is no JSON object: {said}.").response()
+    if where in _UNSUPPORTED:
+        said = _UNSUPPORTED[where]
+    elif kind in _SAID:
+        said = _SAID[kind]
+    return RequestError(400, f"{where}: {said}.", parameter=where).response()
+
+
+_PENALTY = "penalties are not supported. Leave it out"
+_UNSUPPORTED: Mapping[str, str] = {
+    "frequency_penalty": _PENALTY,
+    "presence_penalty": _PENALTY,
+    "repetition_penalty": _PENALTY,
+    "logit_bias": "biases are not supported. Leave it out, or constrain the answer",
+    "top_logprobs": "the log-probabilities of other tokens are not supported. Leave it out",
+    "functions": "functions are not supported. Use tools",
+    "function_call": "functions are not supported. Use tool_choice",
+    "reasoning_effort": "reasoning is not supported. Leave it out",
+}
+"""What is wrong with members that other servers take and this one does not, whatever they say."""
+
+_SAID: Mapping[str, str] = {
+    "extra_forbidden": "there is no such member here, and what would be ignored is refused. Leave it out",
+    "missing": "it is missing",
+    "dict_type": "it should be an object",
+    "model_attributes_type": "it should be an object",
+    "model_type": "it should be an object",
+    "list_type": "it should be an array",
+    "string_type": "it should be a string",
+}
+"""What Pydantic says in words of Python, in those of JSON."""
+
+
+def _place(location: Sequence[int | str], body: object, *, is_missing: bool) -> str:
+    """Return where a fault is, as a path, `messages[0].content`, without the names of types that Pydantic puts in."""
+    path, found = "", body
+    for number, step in enumerate(location, 1):
+        if isinstance(step, int) and isinstance(found, list) and step < len(found):
+            path, found = f"{path}[{step}]", found[step]
+        elif isinstance(found, dict) and (step in found or (is_missing and number == len(location))):
+            path, found = f"{path}.{step}", found.get(step)
+    return path.removeprefix(".")
 
 
 async def answer_http(_: Request, error: Exception) -> JSONResponse:

@@ -7,7 +7,7 @@ and ignored. Sources: OpenAI's API reference, "Chat" and "Completions"; vLLM's "
 import json
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 Json: TypeAlias = dict[str, Any]
 
@@ -162,6 +162,7 @@ class Sampling(_Request):
     guided_regex: str | None = None
     guided_choice: list[str] | None = None
     guided_grammar: str | None = None
+    guided_decoding_backend: str | None = None
 
     @property
     def stops(self) -> list[str]:
@@ -216,6 +217,15 @@ class Message(_Body):
     function_call: None = None
     audio: None = None
     annotations: Annotated[list[Json], Field(max_length=0)] | None = None
+
+    @field_validator("content", mode="before")
+    @classmethod
+    def _is_text(cls, content: object) -> object:
+        kinds = [one.get("type") for one in content if isinstance(one, dict)] if isinstance(content, list) else []
+        other = next((kind for kind in kinds if kind != "text"), None)
+        if other is not None:
+            raise ValueError(f"parts of the type {other} are not supported. Send text alone")
+        return content
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:
@@ -332,9 +342,9 @@ class ExtractRequest(Asked):
     @model_validator(mode="after")
     def _is_whole(self) -> Self:
         if (self.schema_ is None) == (self.type is None):
-            raise ValueError("either schema or type is needed")
+            raise ValueError("Exactly one of schema and type is needed")
         if (self.text is None) == (self.documents is None):
-            raise ValueError("either text or documents is needed")
+            raise ValueError("Exactly one of text and documents is needed")
         return self
 
 
@@ -354,8 +364,9 @@ class RegexRequest(Asked):
 
 
 class GrammarRequest(Asked):
-    """`POST /v1/grammar`: a grammar in Lark's language."""
+    """`POST /v1/grammar`: a grammar in Lark's language, or in GBNF."""
 
     text: str
     grammar: str
-    start: str = "start"
+    start: str | None = None
+    """The rule to start with; default: `start`, in GBNF `root`."""

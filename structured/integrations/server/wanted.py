@@ -1,6 +1,7 @@
 """What an answer must be: the output type of a request."""
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -83,10 +84,16 @@ def choice_type(choices: list[str], limits: Limits) -> Choice[str]:
     return Choice(choices)
 
 
-def grammar_type(grammar: str, limits: Limits, start: str = "start") -> Grammar[str]:
-    """Return the output type of a grammar."""
+def grammar_type(grammar: str, limits: Limits, start: str | None = None) -> Grammar[str]:
+    """Return the output type of a grammar in Lark's language, or in GBNF, where `::=` stands in rules."""
     check_length(grammar, limits, "The grammar")
-    return Grammar(grammar, start)
+    if _GBNF.search(grammar):
+        return Grammar.from_gbnf(grammar, start or "root")
+    return Grammar(grammar, start or "start")
+
+
+_GBNF = re.compile(r"^\s*[\w-]+\s*::=", re.ASCII | re.MULTILINE)
+"""How a rule begins in GBNF, and none in Lark's language."""
 
 
 def described_type(constraint: Mapping[str, Any], limits: Limits) -> OutputType[Any]:
