@@ -3,6 +3,7 @@
 import functools
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
+from typing import Self
 
 from structured.automata import Automaton
 from structured.automata.protocol import accepts_text
@@ -15,6 +16,7 @@ from structured.decoding.strategy import Search
 from structured.decoding.token_healing import Healed, begun_index, heal
 from structured.errors import PromptError
 from structured.extraction.conversation import Conversation
+from structured.extraction.options import Options
 from structured.extraction.task import Given, Item, Task
 from structured.index.compile import CompiledType, compiled_type
 from structured.index.guide import Guide
@@ -28,6 +30,17 @@ class GuidedTask(Task):
     """A task for a language model, which is guided while it writes."""
 
     model: LanguageModel
+
+    def with_options(self, options: Options) -> Self:
+        """Return the task under other options; what it has learned from its type and its prompt serves that as well."""
+        made = super().with_options(options)
+        learned: dict[str, object] = {"beginning": self.beginning}
+        if self.model.has_chat_template:
+            learned["beginning_of_chats"] = self.beginning_of_chats
+        if not self.output_type.depends_on_document:
+            learned["_for_all"] = self._for_all
+        vars(made).update(learned)
+        return made
 
     def make_ready(self, search: Search) -> None:  # noqa: ARG002  any search can be guided
         """Make the index of the answers, if it is the same for all documents."""

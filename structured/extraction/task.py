@@ -16,7 +16,7 @@ from structured.errors import Attempt, GenerationError, PromptError
 from structured.extraction.conversation import Conversation
 from structured.extraction.documents.chunks import Chunk
 from structured.extraction.documents.document import DocumentLike, read_document
-from structured.extraction.options import Options
+from structured.extraction.options import MAX_TOKENS, Options
 from structured.extraction.prompts import chat_messages, check_characters, completion_prompt
 from structured.models import Model
 from structured.output_types.evidence import Evidence
@@ -63,6 +63,10 @@ class Task(ABC):
         if instructions is None:
             return self
         return replace(self, instructions="\n\n".join(filter(None, (self.instructions, instructions))))
+
+    def with_options(self, options: Options) -> Self:
+        """Return the task under other options, which say only how answers are sampled, and how long they may be."""
+        return replace(self, max_tokens=options.get("max_tokens", MAX_TOKENS), options=options)
 
     def prompt(self, conversation: Conversation) -> str | list[dict[str, str]]:
         """Return what the model is given: chat messages if it has a chat template, else plain text.

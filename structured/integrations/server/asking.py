@@ -15,7 +15,8 @@ from structured.extraction.conversation import Conversation, TextOrChat
 from structured.extraction.events import AttemptWritten
 from structured.extraction.extractor import Extractor
 from structured.extraction.guided_task import GuidedTask
-from structured.extraction.options import Options
+from structured.extraction.options import Options, checked_options
+from structured.extraction.run import Run
 from structured.integrations.server.answers import Written, openai_call
 from structured.integrations.server.metrics import Metrics
 from structured.integrations.server.request_errors import RequestError
@@ -70,7 +71,10 @@ MAX_EXTRACTORS = 256
 
 
 class Extractors:
-    """The extractors of a server, by what requests ask for; those that were not asked for the longest go first."""
+    """The extractors of a server, by what requests ask for; those that were not asked for the longest go first.
+
+    A type is prepared once, whatever the seed, the temperature and the tokens of those who ask for it.
+    """
 
     def __init__(self, running: RunningBatch) -> None:
         self.running = running
@@ -80,12 +84,22 @@ class Extractors:
     def find(
         self, key: Hashable, output_type: Callable[[], Any], options: Options, *, evidence: bool = False
     ) -> Extractor[Any]:
-        """Return the extractor of a key, which says all that type and options depend on; it is made if it is new."""
+        """Return an extractor with some options, of the type of a key.
+
+        The key says all that the type and the prompt depend on. What is new is made.
+        """
+        asked = checked_options({**options, "model": self.running, "observe": _note})
+        found = copy.copy(self._kept_for(key) or self._made(key, output_type, asked, evidence=evidence))
+        found.run, found.task = Run.of(asked), found.task.with_options(asked)
+        return found
+
+    def _kept_for(self, key: Hashable) -> Extractor[Any] | None:
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)
-                return self._kept[key]
-        asked: Options = {**options, "model": self.running, "observe": _note}
+            return self._kept.get(key)
+
+    def _made(self, key: Hashable, output_type: Callable[[], Any], asked: Options, *, evidence: bool) -> Extractor[Any]:
         made = Extractor[Any](output_type(), evidence=evidence, **asked)
         with self._lock:
             self._kept[key] = made

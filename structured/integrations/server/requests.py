@@ -51,8 +51,8 @@ class _Request(_Body):
 
     @property
     def constraint_key(self) -> str:
-        """All that it says beside the text that it is about: that of no other request."""
-        return f"{type(self).__name__} {self.model_dump_json(exclude=_TEXTS, by_alias=True)}"
+        """All that its type and its prompt depend on, but for the text: that of no request for something else."""
+        return f"{type(self).__name__} {self.model_dump_json(exclude=_TEXTS | _SAMPLING, by_alias=True)}"
 
 
 def _characters(texts: object) -> int:
@@ -82,6 +82,7 @@ def _is_deep(body: object) -> bool:
 
 
 _TEXTS = {"messages", "prompt", "text", "documents", "stream", "stream_options", "user", "metadata", "n", "model"}
+_SAMPLING = {"temperature", "top_p", "top_k", "min_p", "seed", "max_tokens", "max_completion_tokens", "logprobs"}
 
 
 class JsonSchemaFormat(_Body):

@@ -120,7 +120,7 @@ def _question(serving: Serving, asked: Sampling, documents: Sequence[TextOrChat]
         if asked.may_answer:
             otherwise = _question(serving, asked.model_copy(update={"tool_choice": "none"}), documents, options)
         options = {**options, "optional": "omittable"}
-    extractor = serving.extractors.find((asked.constraint_key, _sorted(options)), wanted, options)
+    extractor = serving.extractors.find(asked.constraint_key, wanted, options)
     held_back = max(map(len, asked.stops), default=0)
     return Question(
         extractor,
@@ -235,13 +235,8 @@ async def _results(
     options = library_options(asked, serving.max_tokens(asked.max_tokens))
 
     def answer() -> list[Result]:
-        key = asked.constraint_key, _sorted(options)
-        extractor = serving.extractors.find(key, wanted, options, evidence=asked.evidence)
+        extractor = serving.extractors.find(asked.constraint_key, wanted, options, evidence=asked.evidence)
         values, attempts = Question(extractor, texts, serving.metrics).answered()
         return [Result(value, attempts.written.get(position)) for position, value in enumerate(values)]
 
     return await serving.work.done(request, answer)
-
-
-def _sorted(options: Options) -> tuple[tuple[str, Any], ...]:
-    return tuple(sorted(options.items()))

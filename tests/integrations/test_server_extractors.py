@@ -1,0 +1,74 @@
+"""The extractors of a server: a type is prepared once, and answers are those of an extractor made for the request."""
+
+from collections.abc import Iterator
+
+import pytest
+from doubles import ByteTokenizer, random_logits
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import BaseModel
+
+pytest.importorskip("fastapi", reason="The extra serve has the server.")
+
+from structured import Extractor
+from structured.decoding.running_batch import RunningBatch
+from structured.extraction.options import Options
+from structured.integrations.server.asking import MAX_EXTRACTORS, Attempts, Extractors
+from structured.integrations.server.metrics import Metrics
+from structured.integrations.server.work import Admission
+from structured.models import FunctionModel
+
+TOKENIZER = ByteTokenizer()
+
+
+class Person(BaseModel):
+    name: str
+    age: int
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[RunningBatch]:
+    with RunningBatch(FunctionModel(random_logits(len(TOKENIZER.tokens)), TOKENIZER)) as found:
+        yield found
+
+
+OPTIONS = st.fixed_dictionaries(
+    {"max_tokens": st.integers(40, 90)},
+    optional={"temperature": st.sampled_from([0.5, 1.0]), "seed": st.integers(0, 9), "top_k": st.integers(1, 9)},
+)
+
+
+@pytest.mark.filterwarnings("ignore::structured.StructuredWarning")
+@given(st.lists(OPTIONS, min_size=2, max_size=4))
+@settings(max_examples=15, deadline=None)
+def test_whatever_the_options_a_type_is_prepared_once(running: RunningBatch, asked: list[Options]) -> None:
+    """And what is answered is what an extractor answers that was made with them."""
+    extractors, made = Extractors(running), list[type]()
+
+    def wanted() -> type[Person]:
+        made.append(Person)
+        return Person
+
+    for options in asked:
+        if "temperature" in options and "seed" not in options:
+            options["seed"] = 0
+        with Attempts(Metrics(running, Admission(1, 1))) as attempts:
+            [found] = extractors.find("person", wanted, options).batch(["Ana is 3."], errors="return", progress=False)
+        [expected] = Extractor(Person, model=running, **options).batch(["Ana is 3."], errors="return", progress=False)
+        assert str(found) == str(expected)
+        assert attempts.written[0].prompt_tokens > 0
+    assert len(made) == 1
+
+
+def test_who_varies_the_seed_pushes_nobody_out(running: RunningBatch) -> None:
+    extractors, made = Extractors(running), list[int]()
+
+    def wanted() -> type[int]:
+        made.append(1)
+        return int
+
+    extractors.find("int", wanted, {})
+    for seed in range(MAX_EXTRACTORS + 1):
+        extractors.find("another", wanted, {"temperature": 1.0, "seed": seed})
+    extractors.find("int", wanted, {})
+    assert len(made) == 2
