@@ -702,6 +702,14 @@ def test_a_key_is_sent_and_shown_nowhere(monkeypatch: pytest.MonkeyPatch, capfd:
     assert not any(KEY in one for one in shown)
 
 
+@pytest.mark.parametrize("before", range(connection.SHOWN - len(KEY) - 10, connection.SHOWN + 2))
+def test_no_part_of_a_key_is_shown_where_a_message_is_cut(before: int) -> None:
+    echo = Reply({"error": {"message": f"{'x' * before} Bearer {KEY}"}}, 400)
+    with double(echo) as made, pytest.raises(ServerError) as caught:
+        extract(Person, TEXT, model=connect(made.address("vllm"), api_key=KEY))
+    assert KEY[:3] not in str(caught.value)
+
+
 def test_a_key_is_not_pickled() -> None:
     with pytest.raises(pickle.PicklingError, match="VLLM_API_KEY"):
         pickle.dumps(connect("vllm://localhost/x", api_key=KEY))

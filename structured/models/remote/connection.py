@@ -118,7 +118,7 @@ class Connection:
             yield
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
             raise self._error(
-                f"{where} cannot be reached: {error}. Start it, or correct the host, the port, or +https.",
+                f"{where} cannot be reached: {self._shown(error)}. Start it, or correct the host, the port, or +https.",
                 is_for_all=True,
             ) from error
         except httpx.TimeoutException as error:
@@ -128,19 +128,21 @@ class Connection:
             ) from error
         except (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError) as error:
             raise self._error(
-                f"{where} closed the connection before it had answered: {error}. Look at its log.",
+                f"{where} closed the connection before it had answered: {self._shown(error)}. Look at its log.",
                 is_passing=True,
             ) from error
         except httpx.HTTPError as error:
-            raise self._error(f"{where} could not be asked: {error}. Look at its log.") from error
+            raise self._error(f"{where} could not be asked: {self._shown(error)}. Look at its log.") from error
         except StructuredError:
             raise
         except Failed as error:
-            raise self._error(f"{where} failed in the middle of an answer: {error}. Look at its log.") from error
+            raise self._error(
+                f"{where} failed in the middle of an answer: {self._shown(error)}. Look at its log."
+            ) from error
         except Exception as error:
             raise self._error(
                 f"{where} answered in a form that is not that of {self.address.server}://: {type(error).__name__}: "
-                f"{error}. Name the right kind of server, or look at its log."
+                f"{self._shown(error)}. Name the right kind of server, or look at its log."
             ) from error
 
     def _check(self, response: "httpx.Response") -> None:
@@ -153,7 +155,7 @@ class Connection:
         if raised is not None and not (self.key and self.key in response.text):
             raised.add_note(f"It was raised by the server at {self.address.url}.")
             raise raised
-        said = _shortened(error)
+        said = self._shown(_said(error))
         remedy = self._of_model() if status == 404 else _REMEDIES.get(status, "Look at its log.")
         raise self._error(
             f"The server at {self.address.url} answered {status}{f': {said}' if said else ''}. {remedy}",
@@ -165,12 +167,18 @@ class Connection:
 
     def _error(self, problem: str, **facts: Any) -> ServerError:
         """Return an error in which the key does not stand, whatever a server repeats."""
-        if self.key:
-            problem = problem.replace(self.key, "…")
-        return ServerError(problem, address=str(self.address), **facts)
+        return ServerError(self._without_key(problem), address=str(self.address), **facts)
+
+    def _shown(self, said: object) -> str:
+        """Return what a server says as a message shows it: without the key, on one line, and not at any length."""
+        text = " ".join(self._without_key(str(said)).split()).rstrip(".")
+        return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
+
+    def _without_key(self, text: str) -> str:
+        return text.replace(self.key, "…") if self.key else text
 
     def _of_model(self) -> str:
-        known = ", ".join(self.models())
+        known = self._shown(", ".join(self.models()))
         return f"It has these models: {known}." if known else "Correct the name of the model, or the port."
 
 
@@ -225,8 +233,6 @@ def _error_in(text: str) -> Any:
     return data.get("error", data) if isinstance(data, dict) else text
 
 
-def _shortened(error: Any) -> str:
+def _said(error: Any) -> str:
     """Return the message of an error."""
-    said = error.get("message", error.get("detail", json.dumps(error))) if isinstance(error, dict) else error
-    text = " ".join(str(said).split()).rstrip(".")
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
+    return str(error.get("message", error.get("detail", json.dumps(error))) if isinstance(error, dict) else error)
