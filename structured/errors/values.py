@@ -33,6 +33,11 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
+def printable(text: str) -> str:
+    r"""Return a text with the characters escaped that no terminal shows, or that command it: `\n`, `\x1b`."""
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
+
+
 def message(error: BaseException) -> str:
     """Return what an exception says; an empty text if its own code fails."""
     try:

@@ -8,8 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from structured.automata import DEAD
-from structured.automata.diagram import printable
-from structured.errors.values import counted
+from structured.errors.values import counted, printable
 from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.index.masks import unpack

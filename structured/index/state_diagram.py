@@ -6,10 +6,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from structured.automata import DEAD
-from structured.automata.diagram import Place, State, dot, explore, follow, printable, svg, table, text_to
+from structured.automata.diagram import Place, State, dot, explore, follow, svg, table, text_to
 from structured.errors import SchemaError
 from structured.errors.arguments import count
-from structured.errors.values import counted
+from structured.errors.values import counted, printable
 from structured.index.allowed_tokens import AllowedTokens, TokenWalk, allowed_after, state_after, walk_text
 from structured.index.compile import compile_type
 from structured.index.index import Index

@@ -6,6 +6,7 @@ import re
 import sys
 import threading
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from enum import Enum
@@ -42,6 +43,7 @@ from structured import (
 from structured.automata.protocol import accepts_text
 from structured.models.remote import connection
 from structured.models.remote.address import Address
+from structured.models.remote.chat_forms import VllmForm
 from structured.models.remote.exchange import ServerAnswer
 from structured.models.remote.form import Envelope, wrapped
 from structured.models.remote.gbnf_writer import pattern_to_gbnf, words_to_gbnf
@@ -527,6 +529,25 @@ def test_a_server_that_stays_busy_fails_with_what_it_says() -> None:
         extract(Person, TEXT, model=connect(made.address("vllm"), retries=2))
     assert len(made.bodies) == 3
     assert (caught.value.status, caught.value.is_passing) == (429, True)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        lambda said: Reply({"error": said}, 400),
+        lambda said: Reply({"error": {"message": said}}, 400),
+        lambda said: Reply(said, 500),
+        lambda said: events({"error": said}),
+    ],
+)
+@given(said=st.text(st.characters(codec="utf-8") | st.sampled_from("\x1b\x07\u202e\u2066\x9b"), max_size=20))
+@settings(max_examples=25, deadline=None)
+def test_what_a_server_says_is_printed_and_not_done(reply: Callable[[str], Reply], said: str) -> None:
+    with double(reply("\x1b" + said)) as made:
+        asked = connect(made.address("vllm"))._connection
+        with pytest.raises(ServerError, match=r"\\x1b") as caught:
+            list(asked.stream("/", {}, VllmForm().chunks))
+    assert str(caught.value).isprintable()
 
 
 def test_nobody_waits_for_an_hour() -> None:

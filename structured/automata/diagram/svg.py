@@ -13,7 +13,7 @@ from structured.automata.diagram.label_places import label_box, place_labels
 from structured.automata.diagram.layout import LINE, MORE, RADIUS, Layout, lay_out
 from structured.automata.diagram.routes import Route, routes
 from structured.automata.diagram.states import State
-from structured.automata.diagram.table import printable
+from structured.errors.values import printable
 
 MARGIN = 14.0
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from structured.automata.diagram.labels import shortened
 from structured.automata.diagram.states import Arrow, State
+from structured.errors.values import printable
 
 MAX_READ, MAX_COMPLETION = 38, 26
 """Characters of a label and of a completion that a line shows."""
@@ -34,8 +35,3 @@ def _rows(state: State) -> Iterator[tuple[str, str, str, str]]:
 def target_name(arrow: Arrow) -> str:
     """Return the number of the state that an arrow leads to, as a text."""
     return "…" if arrow.target is None else str(arrow.target)
-
-
-def printable(text: str) -> str:
-    r"""Return a text with characters escaped that no terminal can show: a line feed becomes `\n`."""
-    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import finalize
 
 from structured.errors import ModelError, ServerError, StructuredError
+from structured.errors.values import printable
 from structured.models.remote.address import Address
 from structured.models.remote.form import Failed
 
@@ -138,7 +139,7 @@ class Connection:
         except Failed as error:
             raise self._error(
                 f"{where} failed in the middle of an answer: {self._shown(error)}. Look at its log."
-            ) from error
+            ) from None  # a traceback would show it as the server wrote it
         except Exception as error:
             raise self._error(
                 f"{where} answered in a form that is not that of {self.address.server}://: {type(error).__name__}: "
@@ -170,8 +171,8 @@ class Connection:
         return ServerError(self._without_key(problem), address=str(self.address), **facts)
 
     def _shown(self, said: object) -> str:
-        """Return what a server says as a message shows it: without the key, on one line, and not at any length."""
-        text = " ".join(self._without_key(str(said)).split()).rstrip(".")
+        """Return what a server says as a message shows it: without the key, printable, on one line, and cut."""
+        text = printable(" ".join(self._without_key(str(said)).split()).rstrip("."))
         return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
 
     def _without_key(self, text: str) -> str:
