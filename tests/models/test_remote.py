@@ -558,10 +558,39 @@ def test_nobody_waits_for_an_hour() -> None:
     assert caught.value.retry_after == pytest.approx(3600, abs=60)
 
 
+@pytest.mark.parametrize("said", ["²", "-5", "soon", "Fri, 27 Nov 99999999999 10:00:00 GMT", "", "1e3"])
+def test_a_busy_server_that_names_no_time_is_asked_again_after_growing_ones(said: str) -> None:
+    with double([Reply("", 429, {"retry-after": said}), chat(JASON)]) as made:
+        assert extract(Person, TEXT, model=made.address("vllm")).age == 25
+    assert len(made.bodies) == 2
+
+
+@given(st.text(st.characters(codec="latin-1")))
+def test_what_a_server_says_of_a_time_is_seconds_or_nothing(said: str) -> None:
+    seconds = connection._seconds(said)
+    assert seconds is None or seconds >= 0
+
+
+@pytest.mark.parametrize("charset", ["rot13", "hex", "utf-16", "unheard-of"])
+@pytest.mark.parametrize("body", ["too long", {"error": "too long"}, {"error": {"message": "too long"}}])
+def test_a_refusal_is_read_whatever_charset_it_names(charset: str, body: Any) -> None:
+    reply = Reply(body, 400, {"content-type": f"text/html; charset={charset}"})
+    with double(reply) as made, pytest.raises(ServerError, match="answered 400: too long") as caught:
+        extract(Person, TEXT, model=made.address("vllm"))
+    assert caught.value.status == 400
+
+
+def test_a_refusal_that_no_parser_reads_keeps_its_status() -> None:
+    with double(Reply("[" * 100_000, 400)) as made, pytest.raises(ServerError, match=r"answered 400: \[") as caught:
+        extract(Person, TEXT, model=made.address("vllm"))
+    assert len(str(caught.value)) < 1_000
+
+
 def test_a_closed_connection_is_tried_again() -> None:
     with double([Reply(closes=True), chat(JASON)]) as made:
         assert extract(Person, TEXT, model=made.address("vllm")).age == 25
-    with double(Reply(closes=True)) as made, pytest.raises(ServerError, match=f"{made.host} closed the connection"):
+    told = r"closed the connection before it had answered: [^.]*\. Look at its log\.$"
+    with double(Reply(closes=True)) as made, pytest.raises(ServerError, match=f"{made.host} {told}"):
         extract(Person, TEXT, model=connect(made.address("vllm"), retries=1))
 
 

@@ -151,9 +151,10 @@ class Connection:
         status = response.status_code
         if status == 200:
             return
-        error = _error_in(response.text)
+        text = response.content.decode(errors="replace")  # JSON is UTF-8, whatever the header says
+        error = _error_in(text)
         raised = self.read_error(error) if isinstance(error, dict) else None
-        if raised is not None and not (self.key and self.key in response.text):
+        if raised is not None and not (self.key and self.key in f"{text}{error}"):
             raised.add_note(f"It was raised by the server at {self.address.url}.")
             raise raised
         said = self._shown(_said(error))
@@ -215,11 +216,11 @@ def _seconds(retry_after: str | None) -> float | None:
     """Return what `Retry-After` says, seconds or a date (RFC 9110 §10.2.3); None if it is neither."""
     if retry_after is None:
         return None
-    if retry_after.strip().isdigit():
+    if retry_after.strip().isdecimal():
         return float(retry_after)
     try:
         then = parsedate_to_datetime(retry_after)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     then = then if then.tzinfo is not None else then.replace(tzinfo=UTC)
     return max((then - datetime.now(UTC)).total_seconds(), 0.0)
