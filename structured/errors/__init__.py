@@ -33,7 +33,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from structured.errors.pickling import Portable, StandIn, StandInError, picklable
-from structured.errors.values import message
+from structured.errors.values import excerpt, message
 
 __all__ = [
     "Attempt",
@@ -241,11 +241,15 @@ def _attempt(text: str, error: Exception, notes: Sequence[str]) -> Attempt:
     return Attempt(text, error)
 
 
+SHOWN_OF_ATTEMPT = 2_000
+"""Characters of a rejected answer, and of the reason, that a message shows: a server may write millions."""
+
+
 class GenerationError(StructuredError):
-    """Validators of the type rejected every attempt.
+    """Validators of the type rejected every attempt. The message shows the beginning of long ones.
 
     Attributes:
-        attempts: Each `text` with its `error`.
+        attempts: Each whole `text` with its `error`.
         document: The position of the document in the batch; None for a single text.
     """
 
@@ -253,7 +257,8 @@ class GenerationError(StructuredError):
         self.attempts = tuple(attempts)
         self.document = document
         shown = "\n".join(
-            f"  {number}. {attempt.text}\n     {_one_line(attempt.error)}" for number, attempt in enumerate(attempts, 1)
+            f"  {number}. {excerpt(attempt.text, SHOWN_OF_ATTEMPT)}\n     {_one_line(attempt.error)}"
+            for number, attempt in enumerate(attempts, 1)
         )
         tried = f"All {len(self.attempts)} attempts" if len(self.attempts) > 1 else "The only attempt"
         super().__init__(
@@ -351,7 +356,7 @@ class OutputError(StructuredError):
 
 
 def _one_line(error: Exception) -> str:
-    said = " ".join(message(error).split())
+    said = excerpt(" ".join(message(error).split()), SHOWN_OF_ATTEMPT)
     return said if isinstance(error, ValueError) and said else f"{type(error).__name__}: {said}"
 
 

@@ -28,6 +28,12 @@ def _written(value: object) -> str:
         return ""
 
 
+def excerpt(text: str, longest: int) -> str:
+    """Return the beginning of a text, line by line and printable; of one that is cut, its length is told as well."""
+    lines = "\n".join(map(printable, text[:longest].split("\n")))
+    return lines if len(text) <= longest else f"{lines}… ({counted(len(text), 'character')})"
+
+
 def counted(number: int, noun: str) -> str:
     """Return a number of things: `1 file`, `2,000 files`."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
