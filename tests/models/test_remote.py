@@ -509,6 +509,24 @@ def test_a_stream_that_fails_says_why(reply: Reply, why: str) -> None:
             stream.result()
 
 
+@given(st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\r\n"))), st.data())
+def test_lines_are_those_of_the_text_wherever_it_is_cut(lines: list[str], data: Any) -> None:
+    ends = st.sampled_from(["\n", "\r\n", "\r"])
+    sent = "".join(line + data.draw(ends) for line in lines).encode()
+    places = sorted(data.draw(st.lists(st.integers(0, len(sent)))))
+    pieces = [sent[first:end] for first, end in zip([0, *places], [*places, len(sent)], strict=True)]
+    assert [line for line in connection._lines(pieces) if line] == [line for line in lines if line]
+
+
+@pytest.mark.parametrize("separator", ["\u2028", "\u0085", "\u2029"])
+def test_separators_of_lines_in_an_answer_are_text(separator: str) -> None:
+    chunk = {"choices": [{"index": 0, "delta": {"content": json.dumps({"who": f"a{separator}b"}, ensure_ascii=False)}}]}
+    written = f"data: {json.dumps(chunk, ensure_ascii=False)}\n\ndata: [DONE]\n\n"
+    with double(Reply(written, headers={"content-type": "text/event-stream"})) as made:
+        stream = Extractor(Visit, model=made.address("vllm")).stream(TEXT)
+        assert stream.result() == Visit(who=f"a{separator}b")
+
+
 # Faults
 
 

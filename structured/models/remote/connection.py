@@ -2,7 +2,7 @@
 
 import json
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -86,7 +86,7 @@ class Connection:
         response = self._repeated(begin, Event())
         try:
             with self._errors():
-                yield from read(response.iter_lines())
+                yield from read(_lines(response.iter_bytes()))
         finally:
             response.close()
 
@@ -224,6 +224,18 @@ def _seconds(retry_after: str | None) -> float | None:
         return None
     then = then if then.tzinfo is not None else then.replace(tzinfo=UTC)
     return max((then - datetime.now(UTC)).total_seconds(), 0.0)
+
+
+def _lines(pieces: Iterable[bytes]) -> Iterator[str]:
+    """Yield the lines of UTF-8. Only CR and LF end one: U+2028, at which `str.splitlines` does, may stand in JSON."""
+    begun: list[bytes] = []
+    for piece in pieces:
+        *ends, rest = piece.replace(b"\r", b"\n").split(b"\n")
+        for end in ends:
+            yield b"".join([*begun, end]).decode()
+            begun = []
+        begun.append(rest)
+    yield b"".join(begun).decode()
 
 
 def _error_in(text: str) -> Any:
