@@ -3,7 +3,7 @@
 import json
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -15,7 +15,8 @@ from weakref import finalize
 from structured.errors import ModelError, ServerError, StructuredError
 from structured.errors.values import printable
 from structured.models.remote.address import Address
-from structured.models.remote.form import Failed
+from structured.models.remote.allowance import LONGEST_ANSWER, Allowance, TooLong
+from structured.models.remote.form import Failed, Unreadable
 
 if TYPE_CHECKING:
     import httpx
@@ -50,8 +51,7 @@ class Connection:
         library = _httpx()
         client: httpx.Client = library.Client(
             base_url=self.address.url,
-            headers={"Authorization": f"Bearer {self.key}"} if self.key else {},
-            timeout=library.Timeout(self.timeout, connect=min(CONNECT_SECONDS, self.timeout)),
+            headers={"Accept-Encoding": "identity"} | ({"Authorization": f"Bearer {self.key}"} if self.key else {}),
             limits=library.Limits(max_connections=None, max_keepalive_connections=32),
         )
         finalize(self, client.close)
@@ -64,39 +64,58 @@ class Connection:
         """
 
         def ask() -> T:
-            response = self._client.post(path, json=body)
-            self._check(response)
-            return read(response.json())
+            with closing(self._begun(path, body, Allowance(self.timeout))) as response:
+                return read(json.loads(_content(response)))
 
         return self._repeated(ask, stop or Event())
 
     def stream(self, path: str, body: Any, read: Callable[[Iterator[str]], Iterator[T]]) -> Iterator[T]:
-        """Yield what is read of the lines of an answer, as they arrive. Raises as `post`."""
+        """Yield what is read of the lines of an answer, as they arrive. Raises as `post`.
 
-        def begin() -> Any:
-            response = self._client.send(self._client.build_request("POST", path, json=body), stream=True)
-            if response.status_code != 200:
-                try:
-                    response.read()
-                finally:
-                    response.close()
-                self._check(response)
-            return response
+        The time that the caller takes between them is not counted.
+        """
 
-        response = self._repeated(begin, Event())
+        def begin() -> "tuple[httpx.Response, Allowance]":
+            allowance = Allowance(self.timeout)
+            return self._begun(path, body, allowance), allowance
+
+        response, allowance = self._repeated(begin, Event())
         try:
             with self._errors():
-                yield from read(_lines(response.iter_bytes()))
+                for one in read(_lines(response.iter_raw())):
+                    with allowance.paused():
+                        yield one
         finally:
             response.close()
 
     def models(self) -> list[str]:
         """Return the names of the models that the server has, as far as it tells."""
         try:
-            response = self._client.get("/v1/models", timeout=CONNECT_SECONDS)
-            return [str(one["id"]) for one in response.json()["data"]] if response.status_code == 200 else []
+            with closing(self._sent("GET", "/v1/models", None, Allowance(self._connect_seconds))) as response:
+                data = json.loads(_content(response))["data"] if response.status_code == 200 else []
+                return [str(one["id"]) for one in data]
         except Exception:  # noqa: BLE001  it is asked on the way to an error
             return []
+
+    @property
+    def _connect_seconds(self) -> float:
+        return min(CONNECT_SECONDS, self.timeout)
+
+    def _sent(self, method: str, path: str, body: Any, allowance: Allowance) -> "httpx.Response":
+        """Return the answer to a request, of which the head is there."""
+        extensions = allowance.extensions(self._connect_seconds)
+        request = self._client.build_request(method, path, json=body, extensions=extensions)
+        return self._client.send(request, stream=True)
+
+    def _begun(self, path: str, body: Any, allowance: Allowance) -> "httpx.Response":
+        """Return an answer that is none of an error, and not yet read. Raises as `_check`."""
+        response = self._sent("POST", path, body, allowance)
+        try:
+            self._check(response)
+        except BaseException:
+            response.close()
+            raise
+        return response
 
     def _repeated(self, ask: Callable[[], T], stop: Event) -> T:
         attempt = 0
@@ -122,7 +141,7 @@ class Connection:
                 f"{where} cannot be reached: {self._shown(error)}. Start it, or correct the host, the port, or +https.",
                 is_for_all=True,
             ) from error
-        except httpx.TimeoutException as error:
+        except (httpx.TimeoutException, TimeoutError) as error:
             raise self._error(
                 f"{where} has not answered within {self.timeout:g} seconds. Raise the timeout of connect(…), ask for "
                 "fewer documents at a time (batch_size), or look at its log."
@@ -131,6 +150,10 @@ class Connection:
             raise self._error(
                 f"{where} closed the connection before it had answered: {self._shown(error)}. Look at its log.",
                 is_passing=True,
+            ) from error
+        except TooLong as error:
+            raise self._error(
+                f"{where} sent more than {LONGEST_ANSWER:,} bytes, and no end of its answer. Look at its log."
             ) from error
         except httpx.HTTPError as error:
             raise self._error(f"{where} could not be asked: {self._shown(error)}. Look at its log.") from error
@@ -147,11 +170,18 @@ class Connection:
             ) from error
 
     def _check(self, response: "httpx.Response") -> None:
-        """Raise ServerError where a server refused a request; or the error of this library that it was there."""
+        """Raise ServerError where a server refused a request; or the error of this library that it was there.
+
+        Raises Unreadable for a compressed answer, whose size nobody knows before it is unpacked.
+        """
         status = response.status_code
-        if status == 200:
+        encoding = response.headers.get("content-encoding", "identity")
+        if status == 200 and encoding == "identity":
             return
-        text = response.content.decode(errors="replace")  # JSON is UTF-8, whatever the header says
+        if status == 200:
+            raise Unreadable(f"it is compressed ({encoding}), though that was not asked for")
+        content = _content(response) if encoding == "identity" else b""
+        text = content.decode(errors="replace")  # JSON is UTF-8, whatever the header says
         error = _error_in(text)
         raised = self.read_error(error) if isinstance(error, dict) else None
         if raised is not None and not (self.key and self.key in f"{text}{error}"):
@@ -224,6 +254,11 @@ def _seconds(retry_after: str | None) -> float | None:
         return None
     then = then if then.tzinfo is not None else then.replace(tzinfo=UTC)
     return max((then - datetime.now(UTC)).total_seconds(), 0.0)
+
+
+def _content(response: "httpx.Response") -> bytes:
+    """Return the bytes of an answer. Raises TimeoutError and TooLong."""
+    return b"".join(response.iter_raw())
 
 
 def _lines(pieces: Iterable[bytes]) -> Iterator[str]:

@@ -116,7 +116,8 @@ def connect(
             key. It is sent over HTTPS or to this machine; over plain HTTP only if the address says `+http`.
         enforced: Whether the server enforces what an answer must be. False sends no constraint: answers are validated
             when they are there, and asked for again; then types can be asked for that no server takes.
-        timeout: Seconds that an answer may take.
+        timeout: Seconds that an answer may take, from the request to its end, however little at a time the server
+            sends; the time that a caller takes between the pieces of a stream is not counted.
         retries: How often a request is repeated that the server was too busy for (429, 502, 503, 504, a closed
             connection), after the time that it asks for or growing times.
 
