@@ -16,8 +16,8 @@ from structured.models.fetched import FETCHABLE, fetched_path
 from structured.models.load import PACKAGED_MODEL, PACKAGED_NAME
 
 MODEL_HELP = (
-    "A hub id, a folder, a GGUF file, smollm2 or smollm2-extract once it is fetched, or the address of a model behind "
-    "a server (vllm://host/name); see `structured models`. "
+    "A hub id, a folder, a GGUF file, packaged, smollm2 or smollm2-extract once it is fetched, or the address of a "
+    "model behind a server (vllm://host/name); see `structured models`. "
     "Default: $STRUCTURED_MODEL, or the packaged model."
 )
 
@@ -33,6 +33,7 @@ EXAMPLES = {
     "a hub id": "--model HuggingFaceTB/SmolLM2-135M-Instruct",
     "a folder": "--model ./checkpoint",
     "a GGUF file": "--model ./model.Q4_K_M.gguf",
+    "the packaged model": "--model packaged",
     "a fetched model": "--model smollm2",
     "the same, adapted": "--model smollm2-extract",
     "behind a server": "--model vllm://localhost:8000/name, and the like",

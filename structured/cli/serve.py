@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from structured.models import LanguageModel
 
 MODEL_HELP = (
-    "A hub id, a folder, a GGUF file, or smollm2 or smollm2-extract once it is fetched; see `structured models`. "
+    "A hub id, a folder, a GGUF file, packaged, or smollm2 or smollm2-extract once it is fetched; see `structured "
+    "models`. "
     "Default: $STRUCTURED_MODEL, or the packaged model."
 )
 

@@ -15,7 +15,7 @@ from structured.models.fetched import FETCHABLE, fetched_path
 from structured.models.remote.address import PORTS
 
 WANTED = (
-    "Name a folder with config.json, weights and tokenizer.json, a GGUF file, "
+    "Name a folder with config.json, weights and tokenizer.json, a GGUF file, 'packaged', "
     f"{', '.join(f'{name!r} (after `structured fetch {name}`)' for name in FETCHABLE)}, or a hub id that this machine "
     "can reach."
 )

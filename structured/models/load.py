@@ -42,7 +42,10 @@ PACKAGED_MODEL = Path(__file__).parent / "demonstration"
 """The folder of the small model that ships with the package."""
 
 PACKAGED_NAME = "the packaged model"
-"""What it is called in place of its folder."""
+"""What messages and results call it in place of its folder."""
+
+PACKAGED_ID = "packaged"
+"""What it is called where a model is named."""
 
 ModelSource: TypeAlias = (
     "str | Path | Model | Llama | tuple[PreTrainedModel, PreTrainedTokenizerBase] | tuple[LogitsFunction, Tokenizer]"
@@ -72,7 +75,7 @@ def load_model(  # noqa: PLR0913  what can be said of loading
     of `device_map`, `dtype` and `cuda_graphs`, transformers loads it dequantised, for which it needs the package gguf.
 
     Parameters:
-        source: A hub id, a local folder, a GGUF file, or the name of a model fetched by `structured fetch`;
+        source: A hub id, a local folder, a GGUF file, the name of a model fetched by `structured fetch`, or "packaged";
             `(model, tokenizer)` of transformers; a `llama_cpp.Llama`; `(function, tokenizer)`, where the function takes
             token ids and returns logits of shape (width,), and the tokenizer follows
             `structured.vocabulary.Tokenizer`; or a `LanguageModel`, which is returned as it is. None stands for the
@@ -94,10 +97,7 @@ def load_model(  # noqa: PLR0913  what can be said of loading
     if not isinstance(adapter, str | Path | None):
         raise TypeError(f"adapter is {shown(adapter)}; it must be the path of a GGUF file or of a folder.")
     options = _Options(device_map, dtype, cuda_graphs, gpu_layers, context_length)
-    named = None
-    if source is None:
-        named = os.environ.get("STRUCTURED_MODEL")
-        source = named or _packaged_model()
+    source, is_of_environment = _meant(source)
     _refuse_server(source)
     if isinstance(source, str | os.PathLike) and isinstance(os.fspath(source), str):
         load = _load_by_name if isinstance(device_map, dict) else _load_once
@@ -107,7 +107,7 @@ def load_model(  # noqa: PLR0913  what can be said of loading
             with _loading:  # of several threads, one loads a name
                 return load(os.fspath(source), path, options)
         except ModelError as error:
-            if not named:
+            if not is_of_environment:
                 raise
             raise ModelError(f"STRUCTURED_MODEL names the model. {error}") from error.__cause__
     if _is_llama(source):
@@ -139,6 +139,13 @@ def find_model(source: "ModelSource | None" = None) -> Model:
 
         return connected(address)
     return source if isinstance(source, Model) and not isinstance(source, LanguageModel) else load_model(source)
+
+
+def _meant(source: "ModelSource | None") -> "tuple[ModelSource, bool]":
+    """Return the model that is meant, and whether the environment names it."""
+    named = os.environ.get("STRUCTURED_MODEL") if source is None else None
+    found = named or (_packaged_model() if source is None else source)
+    return PACKAGED_MODEL if found == PACKAGED_ID else found, bool(named)
 
 
 def _refuse_server(source: object) -> None:

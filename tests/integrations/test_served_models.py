@@ -258,9 +258,10 @@ def test_instructions_reach_the_server_and_examples_do_not(model: str) -> None:
 
 
 def test_a_wrong_model_is_named(model: str) -> None:
-    with pytest.raises(ServerError, match=r"'other' is not served here.* these models: the packaged model"):
+    with pytest.raises(ServerError, match=r"'other' is not served here.* these models: packaged, default"):
         extract(Person, TEXTS[0], model=f"{model}/other")
-    assert extract(Person, TEXTS[0], model=f"{model}/the%20packaged%20model") == Person(name="Jason", age=25)
+    for name in ("packaged", "default", "the%20packaged%20model"):
+        assert extract(Person, TEXTS[0], model=f"{model}/{name}") == Person(name="Jason", age=25)
 
 
 def test_a_key_lets_in(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -77,10 +77,15 @@ def client(address: str) -> Iterator[Any]:
 
 def test_openais_client_gets_an_instance(client: Any) -> None:
     """What the first snippet of the documentation does: a validated object, and what it cost."""
-    [model] = client.models.list().data
+    [model, default] = client.models.list().data
+    assert (model.id, default.id) == ("packaged", "default")
+    assert client.models.retrieve("packaged") == model
+    with pytest.raises(openai.NotFoundError, match="'gpt-5' is not served here; 'packaged' is"):
+        client.models.retrieve("gpt-5")
     found = client.chat.completions.parse(
         model=model.id, messages=user("Jason is 25 years old."), response_format=Person
     )
+    assert found.model == "packaged"
     assert found.choices[0].message.parsed == Person(name="Jason", age=25)
     assert found.choices[0].finish_reason == "stop"
     assert found.usage.total_tokens == found.usage.prompt_tokens + found.usage.completion_tokens > 10

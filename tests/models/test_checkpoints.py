@@ -25,7 +25,7 @@ from structured.models import LanguageModel, llama_cpp, load, pretrained
 from structured.models.checkpoints import find_checkpoint, why_not_hub
 
 WANTED = (
-    r"Name a folder with config\.json, weights and tokenizer\.json, a GGUF file, 'smollm2' \(after "
+    r"Name a folder with config\.json, weights and tokenizer\.json, a GGUF file, 'packaged', 'smollm2' \(after "
     r"`structured fetch smollm2`\), 'smollm2-extract' \(after `structured fetch smollm2-extract`\), or a hub id that "
     r"this machine can reach\.$"
 )

@@ -278,6 +278,9 @@ def test_demonstration_model_says_so_once(monkeypatch: pytest.MonkeyPatch) -> No
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         assert load_model() is first
+        assert load_model("packaged") is first
+        monkeypatch.setenv("STRUCTURED_MODEL", "packaged")
+        assert load_model() is first
     assert not caught
     load._packaged_model.cache_clear()
 

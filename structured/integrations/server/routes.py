@@ -24,7 +24,7 @@ from structured.integrations.server.requests import (
     Sampling,
 )
 from structured.integrations.server.results import Result, response_of
-from structured.integrations.server.serving import Serving
+from structured.integrations.server.serving import DEFAULT, Serving
 from structured.integrations.server.turns import turns_of
 from structured.integrations.server.wanted import (
     choice_type,
@@ -59,15 +59,25 @@ async def metrics(serving: Served) -> Response:
 
 @router.get("/v1/models")
 async def models(serving: Served) -> dict[str, Any]:
-    """List the model that is served."""
-    model = {"id": serving.running.name, "object": "model", "created": 0, "owned_by": "structured"}
-    return {"object": "list", "data": [model]}
+    """List the model that is served, and the name that it has with every server."""
+    return {"object": "list", "data": [_model(name) for name in (serving.model, DEFAULT)]}
+
+
+@router.get("/v1/models/{name:path}")
+async def model(name: str, serving: Served) -> dict[str, Any]:
+    """Tell that a model is served. Raises RequestError for another."""
+    serving.check_model(name)
+    return _model(name)
+
+
+def _model(name: str) -> dict[str, Any]:
+    return {"id": name, "object": "model", "created": 0, "owned_by": "structured"}
 
 
 @router.post("/v1/chat/completions")
 async def chat(asked: ChatRequest, request: Request, serving: Served) -> Any:
     """Answer a chat, as OpenAI's API does."""
-    form = ChatForm(serving.running.name, serving.running.vocabulary, asked.logprobs, tool=asked.called_tool)
+    form = ChatForm(serving.model, serving.running.vocabulary, asked.logprobs, tool=asked.called_tool)
     tokens = serving.max_tokens(asked.max_completion_tokens, asked.max_tokens)
     messages = turns_of(asked.messages)
     return await _written(request, serving, asked, form=form, documents=[messages] * asked.n, max_tokens=tokens)
@@ -76,7 +86,7 @@ async def chat(asked: ChatRequest, request: Request, serving: Served) -> Any:
 @router.post("/v1/completions")
 async def complete(asked: CompletionRequest, request: Request, serving: Served) -> Any:
     """Complete a text, as OpenAI's API does."""
-    form = CompletionForm(serving.running.name, serving.running.vocabulary, asked.logprobs is not None)
+    form = CompletionForm(serving.model, serving.running.vocabulary, asked.logprobs is not None)
     prompts = [asked.prompt] if isinstance(asked.prompt, str) else asked.prompt
     documents = [prompt for prompt in prompts for _ in range(asked.n)]
     tokens = serving.max_tokens(asked.max_tokens)

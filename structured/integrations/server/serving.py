@@ -13,11 +13,16 @@ from structured.integrations.server.metrics import Metrics
 from structured.integrations.server.request_errors import RequestError
 from structured.integrations.server.requests import Asked, Sampling
 from structured.integrations.server.work import Work
+from structured.models.load import PACKAGED_ID, PACKAGED_NAME
 
 NOT_STARTED = (
     "the application has not been started. Where it is mounted, let the lifespan of the outer application enter "
     "app.router.lifespan_context(app)."
 )
+
+
+DEFAULT = "default"
+"""What requests may call the model of any server."""
 
 
 @dataclass(slots=True)
@@ -52,11 +57,16 @@ class Serving:
         """Whether requests are taken."""
         return not self.work.admission.is_closed
 
+    @property
+    def model(self) -> str:
+        """What requests call the model that is served."""
+        return PACKAGED_ID if self.running.name == PACKAGED_NAME else self.running.name
+
     def check_model(self, name: str | None) -> None:
-        """Raise RequestError if a request names another model than the one that is served; "default" is any."""
-        if name not in (None, "", "default", self.running.name):
+        """Raise RequestError if a request names another model than the one that is served."""
+        if name not in (None, "", DEFAULT, self.model, self.running.name):
             raise RequestError(
-                404, f"The model {name!r} is not served here; {self.running.name!r} is.", parameter="model",
+                404, f"The model {name!r} is not served here; {self.model!r} is.", parameter="model",
                 code="model_not_found",
             )  # fmt: skip
 
