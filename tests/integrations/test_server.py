@@ -236,6 +236,7 @@ def test_the_librarys_own_requests(address: str) -> None:
     assert post("extract", schema=schema, text="Jason is 25.") == {"value": {"name": "Jason", "age": 25}}
     found = post("extract", schema=schema, documents=["Jason is 25.", ""], evidence=True)["results"]
     assert [row["quote"] for row in found[0]["evidence"]] == ["Jason", "25"]
+    assert "missing" not in found[0]  # the schema lets nothing be missing
     assert found[1]["error"]["code"] == "PromptError"
     assert post("extract", type="order", text="Three large ones, please: 3.")["value"]["size"] == "large"
     assert post("choose", text="I want to cancel.", choices=["cancel", "order"]) == {"value": "cancel"}

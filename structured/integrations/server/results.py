@@ -42,7 +42,7 @@ class Result(NamedTuple):
         return {
             **marks,
             "value": _plain(self.value.value),
-            "missing": list(self.value.missing),
+            **({"missing": list(self.value.missing)} if self.value.missing else {}),
             "confidence": self.value.confidence,
             "evidence": self.value.rows(),
         }
