@@ -11,9 +11,9 @@ from uuid import uuid4
 
 from structured.errors.arguments import count, text
 from structured.errors.values import shown
-from structured.extraction.options import Options, check_absent, checked_options
+from structured.extraction.options import Options, check_absent
 from structured.extraction.output.columns import TEXT, Column, List, Map, Struct, UnfitError, pyarrow
-from structured.integrations.tables import Columns, TableExtractor, added_columns, check_columns
+from structured.integrations.tables import Columns, TableExtractor, added_columns, check_columns, table_options
 from structured.output_types.optional_fields import Absent
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def extract_dataset(  # noqa: PLR0913  what is known of the columns
     library = _datasets()
     if not isinstance(dataset, library.Dataset | library.IterableDataset):
         raise TypeError(f"The dataset is {shown(dataset)}. Pass a Dataset or an IterableDataset: dataset['train'].")
-    options = checked_options(options)
+    options = table_options(options)
     found = added_columns(output_type, check_absent("absent", absent), options, evidence=evidence, columns=columns)
     found = {name: _without_maps(one) for name, one in found.items()}
     known = dataset.column_names

@@ -12,8 +12,8 @@ from structured.errors import OptionWarning
 from structured.errors.arguments import count, number, text
 from structured.errors.calling_line import warn
 from structured.errors.values import shown
-from structured.extraction.options import Options, check_absent, checked_options
-from structured.integrations.tables import Columns, TableExtractor, added_columns, check_columns
+from structured.extraction.options import Options, check_absent
+from structured.integrations.tables import Columns, TableExtractor, added_columns, check_columns, table_options
 from structured.models import LanguageModel, Model
 from structured.models.remote.address import is_address
 from structured.output_types.optional_fields import Absent
@@ -78,13 +78,14 @@ def extract_dataset(  # noqa: PLR0913  where and how the work is done
         ValueError: An option has a value that is not allowed, or a column is missing or there already; or actors would
             reserve all cores of the cluster that this process has started, which does not grow.
         SchemaError: As for `extract`.
+        ModelError: The model is nearly the address of a server. Other models are looked for by the actors.
 
     What the model raises, in an actor, ends the dataset with an error of Ray, like everything that is not about a row.
     """
     ray_data = _ray_data()
     if not isinstance(dataset, ray_data.Dataset):
         raise TypeError(f"The dataset is {shown(dataset)}. Pass one of Ray: ray.data.read_parquet(…).")
-    options = checked_options(options)
+    options = table_options(options)
     found = added_columns(output_type, check_absent("absent", absent), options, evidence=evidence, columns=columns)
     known = dataset.columns(fetch_if_missing=False)
     text("column", column)

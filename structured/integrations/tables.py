@@ -12,11 +12,14 @@ from structured.errors import OutputError, PromptError
 from structured.errors.arguments import one_of
 from structured.extraction.documents.document import DocumentLike
 from structured.extraction.extractor import make_extractor
-from structured.extraction.options import Options, check_evidence, layout_of
+from structured.extraction.options import Options, check_evidence, checked_options, layout_of
 from structured.extraction.outcomes import Done, Outcome
 from structured.extraction.output.columns import JSON, Column, UnfitError, pyarrow
 from structured.extraction.output.records import outcome_to_json
 from structured.extraction.output.rows import Rows, record_to_parts
+from structured.models.checkpoints import refuse_address
+from structured.models.load import find_model
+from structured.models.remote.address import is_address
 from structured.output_types.interface import check_interface
 from structured.output_types.optional_fields import Absent
 from structured.output_types.python_type import PartlyStated
@@ -99,7 +102,7 @@ class TableExtractor:
 
     def _exact(self, record: dict[str, Any]) -> dict[str, Any]:
         """Return what the new columns have of a record. Raises UnfitError."""
-        parts = record_to_parts(record)
+        parts = record_to_parts(_without_id(record))
         if parts["extraction"] is not None:
             parts["extraction"] = {name: part for name, part in parts["extraction"].items() if name not in _IN_ROW}
         return {name: column.to_cell(parts[name]) for name, column in self._columns.items()}
@@ -111,6 +114,42 @@ def _document(cell: Any) -> DocumentLike:
         return PromptError(f"The text is a {type(cell).__name__}, not text. Name a column of texts: column=….")
     known: DocumentLike = cell  # whatever else it is, the run says
     return known
+
+
+def _without_id(record: dict[str, Any]) -> dict[str, Any]:
+    """Return a record without the id that the error of a document has: rows have none."""
+    error = record.get("error") or {}
+    if error.get("fields", {}).get("id") != "":
+        return record
+    fields = {name: value for name, value in error["fields"].items() if name != "id"}
+    others = {name: value for name, value in error.items() if name != "fields"}
+    return {**record, "error": {**others, "fields": fields} if fields else others}
+
+
+_OF_BATCHES: Mapping[str, str] = {
+    "errors": "Each row that fails has its error in the column `error`, and costs no other.",
+    "output": "Write the dataset that is returned.",
+    "progress": "The dataset shows its own.",
+    "resume": "Leave out rows that are done before.",
+}
+"""What stands in place of options that `extract_batch` has and datasets have not."""
+
+
+def table_options(options: Options) -> Options:
+    """Return options as they are kept. Raises TypeError, ValueError, and ModelError for an address that is none.
+
+    Other models are looked for where they are loaded, which may be another machine.
+    """
+    for name, remedy in _OF_BATCHES.items():
+        if name in options:
+            raise TypeError(f"{name} is an option of extract_batch, and extract_dataset does not take it. {remedy}")
+    kept = checked_options(options)
+    named = kept.get("model")
+    if isinstance(named, str) and is_address(named):
+        find_model(named)
+    elif isinstance(named, str):
+        refuse_address(named)
+    return kept
 
 
 def added_columns(

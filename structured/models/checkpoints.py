@@ -84,7 +84,7 @@ def find_checkpoint(name: str | os.PathLike[str]) -> Path | None:
             f"The model {text!r} has not been fetched yet, or to another place than {path}. Run "
             f"`structured fetch {text}`."
         )
-    _refuse_address(name)
+    refuse_address(name)
     if isinstance(name, os.PathLike) or _reads_as_path(text):
         kind = "file" if text.endswith(".gguf") else "folder"
         raise ModelError(f"There is no {kind} {shown(text)}.{_did_you_mean(_like(folder))} {WANTED}")
@@ -98,7 +98,7 @@ def find_checkpoint(name: str | os.PathLike[str]) -> Path | None:
     return None
 
 
-def _refuse_address(name: str | os.PathLike[str]) -> None:
+def refuse_address(name: str | os.PathLike[str]) -> None:
     """Raise ModelError for what is nearly the address of a model behind a server; it repeats no password."""
     if isinstance(name, str) and _SERVER.match(name) and not _ADDRESS.match(name):
         raise ModelError(
