@@ -63,10 +63,10 @@ def _limit(event: str, told: Mapping[str, Any]) -> None:  # noqa: ARG001  called
     read, write = stream.read, stream.write
 
     def read_some(max_bytes: int, timeout: Any = None) -> bytes:
-        if not isinstance(timeout, Allowance):
-            return read(max_bytes, timeout)
-        data = read(max_bytes, timeout.seconds())
-        timeout.spend(len(data))
+        is_ours = isinstance(timeout, Allowance)
+        data: bytes = read(max_bytes, timeout.seconds() if is_ours else timeout)
+        if is_ours:
+            timeout.spend(len(data))
         return data
 
     def write_all(buffer: bytes, timeout: Any = None) -> None:
