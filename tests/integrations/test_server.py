@@ -455,7 +455,7 @@ def test_a_body_that_is_too_large_is_not_read() -> None:
         ("regex", {"text": "a" * 300, "regex": "a"}),
         ("extract", {"documents": ["a" * 100] * 3, "schema": {}}),
         ("completions", {"prompt": ["a" * 100] * 3}),
-        ("chat/completions", {"messages": [{"role": "user", "content": ""}] * 20}),
+        ("chat/completions", {"messages": [{"role": "user", "content": "a"}] * 20}),
         ("chat/completions", {"messages": [{"role": "user", "content": [{"type": "text", "text": "a" * 300}]}]}),
     ],
 )
