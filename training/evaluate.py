@@ -13,8 +13,10 @@ import random
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
+from structured import Extractor, NotStatedError
 from structured.automata import RegularAutomaton
 from structured.decoding.generate import generate
 from structured.decoding.requests import Generation, Request
@@ -87,12 +89,17 @@ def main() -> None:
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
     parser.add_argument("--count", type=int, default=1000, help="samples of each part, at most")
     parser.add_argument("--seed", type=int, default=1_000_003, help="a seed other than that of the training")
+    parser.add_argument(
+        "--call", choices=("free", "grounded"), help="ask as `extract` does, with `grounded` or without"
+    )
     parser.add_argument("--failures", type=Path, help="write the wrong answers to this file, as JSON lines")
     parser.add_argument("--card", type=Path, help="write the results section of the model card to this file")
     arguments = parser.parse_args()
     model = load_model(arguments.model)
     reports = {
-        part: evaluate(model, itertools.islice(read(arguments.seed), arguments.count))
+        part: (evaluate if arguments.call is None else partial(evaluate_call, grounded=arguments.call == "grounded"))(
+            model, itertools.islice(read(arguments.seed), arguments.count)
+        )
         for part, read in PARTS.items()
         if part in arguments.parts
     }
@@ -143,6 +150,23 @@ def evaluate(
     while chunk := list(itertools.islice(stream, BATCH_SIZE)):
         for sample, generation in zip(chunk, _answers(model, chunk, rng, whitespace), strict=True):
             report.add(sample, generation)
+    return report
+
+
+def evaluate_call(model: LanguageModel, wanted: Iterable[Sample], *, grounded: bool) -> Report:
+    """Return the scores of a model that is asked as `extract` asks, document by document.
+
+    With `grounded`, only what a document states is written; a document that does not state what has to be there is
+    asked without.
+    """
+    report = Report()
+    for sample in wanted:
+        ask = partial(Extractor, JsonSchema(sample.schema), model=model, max_tokens=MAX_TOKENS)
+        try:
+            value = (ask(grounded=True) if grounded else ask())(sample.document)
+        except NotStatedError:
+            value = ask()(sample.document)
+        report.add(sample, Generation(json.dumps(value), (), 0.0, shortened=False))
     return report
 
 

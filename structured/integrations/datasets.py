@@ -51,7 +51,7 @@ def extract_dataset(  # noqa: PLR0913  what is known of the columns
         dataset: A `Dataset`, which is answered at once; or an `IterableDataset`, whose rows are answered as they are
             read. Of a dictionary of splits, pass one.
         output_type: As for `extract`.
-        column: The column of the texts, or of the messages of chats.
+        column: The column of the texts. What is no text is the error of its row.
         absent: As for `extract`.
         evidence: As for `extract`.
         rows: The rows that are answered before the first of them is written or yielded; `batch_size` of them go through

@@ -59,7 +59,7 @@ def extract_dataset(  # noqa: PLR0913  where and how the work is done
     Parameters:
         dataset: The dataset.
         output_type: As for `extract`. The actors have to find it, as Ray finds whatever code it runs.
-        column: The column of the texts, or of the messages of chats.
+        column: The column of the texts. What is no text is the error of its row.
         absent: As for `extract`.
         evidence: As for `extract`.
         concurrency: The number of actors; or the least and the most, between which Ray chooses by the load.
