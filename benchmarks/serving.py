@@ -62,6 +62,12 @@ def resident(process: subprocess.Popen[bytes]) -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
+def processor_ms(process: subprocess.Popen[bytes]) -> float:
+    """Return the processor time that a process has taken, in milliseconds."""
+    told = Path(f"/proc/{process.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    return 1000 * (int(told[11]) + int(told[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def one_by_one(url: str, seconds: float) -> float:
     """Return the requests per second of a single client."""
     with httpx.Client() as client:
@@ -109,12 +115,15 @@ def main() -> None:
     url = f"http://127.0.0.1:{asked.port}/v1/extract"
     with server(asked.port, *options) as process:
         one_by_one(url, 2)
+        taken = [processor_ms(process)]
         before = one_by_one(url, asked.alone)
+        taken.append(processor_ms(process))
         memory = [resident(process)]
         half = asyncio.run(together(url, asked.clients, asked.seconds / 2))
         memory.append(resident(process))
         rest = asyncio.run(together(url, asked.clients, asked.seconds / 2))
         memory.append(resident(process))
+        taken.append(processor_ms(process))
         after = one_by_one(url, asked.alone)
     latencies = sorted(half[1] + rest[1])
     throughput = len(latencies) / (half[2] + rest[2])
@@ -127,13 +136,15 @@ def main() -> None:
         "times": round(throughput / alone, 2),
         "p50 ms": round(1000 * statistics.median(latencies), 1),
         "p99 ms": round(1000 * latencies[int(0.99 * len(latencies))], 1),
+        "ms of processor time, one by one": round((taken[1] - taken[0]) / (before * asked.alone), 1),
+        "ms of processor time, together": round((taken[2] - taken[1]) / max(len(latencies), 1), 1),
         "MiB before, half way, after": [round(one) for one in memory],
     }
     if asked.json:
         print(json.dumps(figures))
         return
     for name, value in figures.items():
-        print(f"{name:30} {value}")
+        print(f"{name:34} {value}")
 
 
 if __name__ == "__main__":
