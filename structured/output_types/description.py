@@ -21,7 +21,7 @@ from structured.json_schema.document.references import REFERENCES, ignores_sibli
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, read_whitespace
 
 _PLAIN_NAME = re.compile(r"[^\W\d]\w*")
-_FORMAT_NAMES = {"decimal": "decimal", "date": "date", "date-time": "datetime"}
+_FORMAT_NAMES = {name: name for name in ("decimal", "date", "time", "duration")} | {"date-time": "datetime"}
 _LAYOUTS = {"date": "YYYY-MM-DD", "date-time": "YYYY-MM-DDTHH:MM:SS", "time": "HH:MM:SS", "duration": "PnDTnHnMnS"}
 _ANYTHING = "any"
 

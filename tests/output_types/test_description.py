@@ -80,7 +80,7 @@ class Around(BaseModel):
 def test_what_is_said_of_fields_inside_reaches_the_prompt() -> None:
     """Of nested fields, of items and of what may be null; bounds as well. Of branches nothing is said."""
     line = (
-        "{  // A line.\n    price: decimal (> 0, <= 6 digits, <= 2 decimal places)\n    at: string (>= 08:00:00)\n  }"
+        "{  // A line.\n    price: decimal (> 0, <= 6 digits, <= 2 decimal places)\n    at: time (>= 08:00:00)\n  }"
     )
     assert sketch(Around) == (
         "{\n"
@@ -91,7 +91,7 @@ def test_what_is_said_of_fields_inside_reaches_the_prompt() -> None:
         '  last: string (/^[A-Z]{2}$/) | null  // Two letters; e.g. "AB"\n'
         '  level: "low" | null  // How urgent it is.\n'
         "  when: datetime\n"
-        "  lasts: string\n"
+        "  lasts: duration\n"
         "  either: string (/^[A-Z]{2}$/) | integer\n"
         "}"
     )
