@@ -133,7 +133,7 @@ def test_callers_take_turns() -> None:
         wait_until(lambda: batch.waiting == 38)
         one = pool.submit(write, "one", 1)
         wait_until(lambda: batch.waiting == 39)
-        model.passes.release(100)  # enough for the first two and those that are next, and too few for all
+        model.passes.release(40)  # enough for the first two and those that are next, and too few for five more
         one.result()
         model.open()
         many.result()
