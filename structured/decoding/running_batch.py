@@ -27,6 +27,9 @@ from structured.models.protocol import Messages
 
 DEFAULT_SIZE = 32
 
+PART = 512
+"""The tokens of a prompt that are read between two tokens of the other texts."""
+
 CALM = 256
 """After so many turns a batch that was too much for the device is tried with twice as many texts."""
 
@@ -57,7 +60,7 @@ class RunningBatch(LanguageModel):
         self.size = size
         for name in _FACTS:
             setattr(self, name, getattr(model, name))
-        self._desk = _Desk(Scheduler(model, size, max_tokens), size)
+        self._desk = _Desk(Scheduler(model, size, max_tokens, PART if model.can_read_on else None), size)
         Thread(target=self._desk.run, name=f"running batch of {model.name}", daemon=True).start()
         finalize(self, self._desk.close)
 
@@ -79,7 +82,7 @@ class RunningBatch(LanguageModel):
     @property
     def live(self) -> int:
         """How many texts are in the batch."""
-        return len(self._desk.scheduler.live)
+        return len(self._desk.scheduler.live) + len(self._desk.scheduler.partly.texts)
 
     @property
     def waiting(self) -> int:
@@ -120,7 +123,10 @@ class RunningBatch(LanguageModel):
                 self._desk.cancel(order, unfinished)
 
 
-_FACTS = ("name", "vocabulary", "context_length", "has_chat_template", "can_roll_back", "pass_cost", "logits_cost")
+_FACTS = (
+    *("name", "vocabulary", "context_length", "has_chat_template"),
+    *("can_roll_back", "can_read_on", "pass_cost", "logits_cost"),
+)
 
 
 _News = SimpleQueue[list[Sequence] | Exception]
@@ -265,7 +271,7 @@ class _Desk:
                     return False
                 self.changed.wait()
                 self._drop()
-            room = self.scheduler.size - len(self.scheduler.live) - len(self.scheduler.waiting)
+            room = self.scheduler.size - len(self.scheduler.started) - len(self.scheduler.waiting)
             while self.orders and room > 0:
                 order = self.orders.popleft()
                 if order.waiting:  # it is still there

@@ -15,6 +15,7 @@ import numpy as np
 
 from structured.decoding.beginnings import alike
 from structured.decoding.device_masks import draw, stacked, to_host
+from structured.decoding.partial_prefill import PartialPrefill, own
 from structured.decoding.sampling import Sampler
 from structured.decoding.sequence import Sequence, timed_in_guide, timed_in_model
 from structured.decoding.speculation import Speculation, columns
@@ -33,6 +34,8 @@ class Scheduler:
     model: LanguageModel
     size: int
     max_tokens: int | None = None
+    part: int | None = None
+    """How many tokens of a prompt are read between two passes of the other texts; None for all."""
     waiting: deque[Sequence] = field(default_factory=deque)
     elsewhere: int = 0
     """How many texts will wait here as soon as there is room for them."""
@@ -43,15 +46,23 @@ class Scheduler:
     """The live texts as the model has them, a row for each."""
     logits: list[Logits] = field(default_factory=list)
     """For each row, those of the last pass; shape (width,), or (window + 1, width)."""
+    partly: PartialPrefill = field(init=False)
+    """The texts with long prompts, which are read in parts before they are live."""
     speculation: Speculation = field(init=False)
 
     def __post_init__(self) -> None:
+        self.partly = PartialPrefill(self.model, self.part)
         self.speculation = Speculation(self.model)
 
     @property
     def is_busy(self) -> bool:
         """Whether a text is unfinished."""
-        return bool(self.live or self.waiting)
+        return bool(self.started or self.waiting)
+
+    @property
+    def started(self) -> list[Sequence]:
+        """The texts that have a row, or will have one as soon as their prompts are read."""
+        return [*self.live, *self.partly.texts]
 
     def turns(self, sequences: list[Sequence]) -> Iterator[list[Sequence]]:
         """Finish some texts, those with prompts of like lengths beside each other: that takes little padding.
@@ -76,28 +87,37 @@ class Scheduler:
             one.error = error
             if one in self.waiting:
                 self.waiting.remove(one)
+        self.partly.drop()
 
     def abandon(self) -> None:
         """Forget all texts."""
         self.waiting.clear()
+        self.partly.clear()
         self.live, self.batch, self.logits = [], None, []
 
     def retreat(self, error: ModelError) -> list[Sequence]:
         """Let all texts wait, to try half as many; return the one that has been tried alone, which has failed."""
-        alone = self.live if self.size <= 1 else []
+        started = self.started
+        alone = started if self.size <= 1 else []
         for one in alone:
             one.error = error
         if not alone:
-            self.waiting.extendleft(reversed(self.live))
-        self.size = max(min(self.size, len(self.live)) // 2, 1)
+            self.waiting.extendleft(reversed(started))
+        self.size = max(min(self.size, len(started)) // 2, 1)
         self.live, self.batch, self.logits = [], None, []
+        self.partly.clear()
         return alone
 
     def _turn(self) -> None:
         """Let the model read what it has not, take in those that wait, and sample what can be sampled of each text."""
         if self.batch is not None:
             self._forward(self.batch)
-        room = self.size - len(self.live)
+        if self.partly.texts:
+            self._keep()
+            self.partly.read()
+            if self.batch is None or self.batch.can_join:
+                self._take_read()
+        room = self.size - len(self.started)
         if self.waiting and (not self.live or (self.batch is not None and self.batch.can_join and self._pays(room))):
             self._admit(room)
         if self.batch is not None:
@@ -147,12 +167,14 @@ class Scheduler:
         """Begin as many of the texts that wait as there is room for."""
         self.idle = 0
         new: list[Sequence] = []
-        tokens = sum(one.capacity for one in self.live)
-        while self.waiting and len(new) < room:
+        tokens = sum(one.capacity for one in self.started)
+        while self.waiting and room > 0:
             tokens += self.waiting[0].capacity
-            if self.max_tokens is not None and tokens > self.max_tokens and (new or self.live):
+            if self.max_tokens is not None and tokens > self.max_tokens and (new or self.started):
                 break
-            new.append(self.waiting.popleft())
+            one = self.waiting.popleft()
+            (self.partly.texts if self.partly.wants(one) else new).append(one)
+            room -= 1
         if not new:
             return
         parts = alike(new, self.model.pass_cost)
@@ -169,9 +191,20 @@ class Scheduler:
         prompts = [one.read_all() for one in new]
         window = timed_in_guide(new, lambda: self.speculation.propose(new))
         prompts = [prompt + one.window.proposed for prompt, one in zip(prompts, new, strict=True)]
-        if self.batch is not None:
-            self.logits = [self._kept(row) for row in range(len(self.logits))]
+        self._keep()
         batch, logits = timed_in_model(new, lambda: calls.prefill(self.model, prompts, shared=shared, window=window))
+        self._join(batch, logits)
+
+    def _take_read(self) -> None:
+        """Take in the text whose prompt has been read in parts to its end, if there is one."""
+        read = self.partly.take()
+        if read is not None:
+            one, batch, logits = read
+            self.live.append(one)
+            self._join(batch, logits)
+
+    def _join(self, batch: DecodingBatch, logits: Logits) -> None:
+        """Put the texts of another batch behind those of this one."""
         if self.batch is None:
             self.batch, self.logits = batch, list(logits)
         else:
@@ -219,12 +252,15 @@ class Scheduler:
         logits = self.logits[row]
         return logits if logits.ndim == 1 else logits[-1 - len(self.live[row].window.proposed)]
 
+    def _keep(self) -> None:
+        """Keep the logits of all rows in memory of their own, for a pass of another batch."""
+        self.logits = [self._kept(row) for row in range(len(self.logits))]
+
     def _kept(self, row: int) -> Logits:
-        """Return the logits of a row in memory of their own: a model may use the same for each pass."""
         logits = self.logits[row]
         if logits.ndim > 1:
             logits = logits[-1 - len(self.live[row].window.proposed) :]
-        return logits.copy() if isinstance(logits, np.ndarray) else logits.clone()
+        return own(logits)
 
 
 def _sample_on_device(

@@ -138,6 +138,8 @@ def load_adapter(llama: Llama, path: Path, name: str) -> Any:
 class LlamaCppModel(LanguageModel):
     """A loaded `llama_cpp.Llama`. Its weights and its adapter are used, and a context of its own beside."""
 
+    can_read_on = True
+
     def __init__(
         self,
         llama: Llama,

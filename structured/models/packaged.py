@@ -24,6 +24,7 @@ class PackagedModel(LanguageModel):
 
     has_chat_template = False
     can_roll_back = True
+    can_read_on = True
     pass_cost = 16.0
 
     def __init__(self, folder: Path, *, name: str) -> None:

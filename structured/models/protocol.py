@@ -90,6 +90,8 @@ class LanguageModel(Model):
     """The bytes of its tokens."""
     can_roll_back: bool = False
     """Whether its batches can forget their last tokens, so that probable ones can be read ahead (speculation)."""
+    can_read_on: bool = False
+    """Whether `forward` may read the rest of a prompt: a long one then does not hold up others in a running batch."""
     pass_cost: float = 96.0
     """What a forward pass costs beside its tokens, counted in tokens: how many more are hardly noticed."""
     logits_cost: float = 0.0

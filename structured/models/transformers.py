@@ -30,6 +30,8 @@ CPU_PASS_COST, GPU_PASS_COST = 96.0, 512.0
 class HuggingFaceModel(LanguageModel):
     """A loaded `transformers` model with its tokenizer."""
 
+    can_read_on = True
+
     def __init__(
         self,
         model: "PreTrainedModel",
