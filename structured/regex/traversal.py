@@ -1,5 +1,6 @@
 """What a pattern consists of, and which of its nodes some text matches."""
 
+from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 
 from structured.errors.recursion import deep
@@ -29,7 +30,7 @@ def productive_nodes(pattern: Pattern, barren: AbstractSet[int] = frozenset()) -
     while found < len(productive):
         found = len(productive)
         for node in nodes:
-            if id(node) not in productive and id(node) not in barren and _ends(node, productive):
+            if id(node) not in productive and id(node) not in barren and _ends(node, lambda part: id(part) in productive):
                 productive.add(id(node))
     return productive
 
@@ -42,26 +43,24 @@ Endings = dict[int, tuple[Pattern, bool]]
 def ends_alone(pattern: Pattern, known: Endings) -> bool:
     """Tell whether some text matches a pattern and nothing in it has to be referred to; what is found is kept."""
     if id(pattern) not in known:
-        parts = [] if isinstance(pattern, Reference) else parts_of(pattern)
-        ended = {id(part) for part in parts if ends_alone(part, known)}
-        known[id(pattern)] = pattern, not isinstance(pattern, Reference) and _ends(pattern, ended)
+        ends = not isinstance(pattern, Reference) and _ends(pattern, lambda part: ends_alone(part, known))
+        known[id(pattern)] = pattern, ends
     return known[id(pattern)][1]
 
 
-def _ends(node: Pattern, productive: set[int]) -> bool:
-    """Tell whether a text matches a node, given the nodes below of which that is known."""
-    if isinstance(node, Repeat) and node.minimum == 0:
-        return True
-    if isinstance(node, Members):
-        written = [member for member, required in node.members if required]
-        written = written or [member for member, _ in node.members] + ([node.rest] if node.rest else [])
-        ended = [id(member) in productive for member in written]
-        needed = sum(required for _, required in node.members)
-        if needed > 1 and id(node.separator) not in productive:
-            return False
-        return all(ended) if needed else any(ended)
-    ended = [id(part) in productive for part in parts_of(node)]
-    return any(ended) if isinstance(node, Alternation) else all(ended)
+def _ends(node: Pattern, is_productive: Callable[[Pattern], bool]) -> bool:
+    """Tell whether a text matches a node, given what tells that of the nodes below."""
+    match node:
+        case Alternation(options):
+            return any(map(is_productive, options))
+        case Repeat(_, 0):
+            return True
+        case Members(members, separator, rest):
+            written = [member for member, required in members if required]
+            if not written:
+                return any(map(is_productive, [member for member, _ in members] + ([rest] if rest else [])))
+            return (len(written) == 1 or is_productive(separator)) and all(map(is_productive, written))
+    return all(map(is_productive, parts_of(node)))
 
 
 def parts_of(node: Pattern) -> tuple[Pattern, ...]:

@@ -9,6 +9,7 @@ from structured.errors import SchemaError
 from structured.json_schema.document.location import Compilation, Location
 from structured.json_schema.logic.conjunctions import Conjunction
 from structured.regex import Pattern, Reference, nodes_of, productive_nodes
+from structured.regex.traversal import ends_alone
 
 Build = Callable[[Conjunction, Location], Pattern]
 """What makes the pattern of what was gathered."""
@@ -31,10 +32,12 @@ def definition(gathered: Conjunction, location: Location, build: Build) -> Patte
 
 def check_ends(pattern: Pattern, compilation: Compilation) -> None:
     """Refuse a definition in a pattern that has to contain itself; others were left out with what refers to them."""
+    targets = [(reference, compilation.patterns.get(reference.name), at) for reference, at in compilation.references]
+    if all(target is None or ends_alone(target, compilation.endings) for _, target, _ in targets):
+        return
     left, productive = set(map(id, nodes_of(pattern))), productive_nodes(pattern)
-    for reference, location in compilation.references:
-        target = id(compilation.patterns.get(reference.name))
-        if target in left and target not in productive:
+    for reference, target, location in targets:
+        if id(target) in left and id(target) not in productive:
             raise location.unsatisfiable(f"{reference.name} has to contain itself, without end", keyword="$ref")
 
 
