@@ -25,12 +25,13 @@ def productive_nodes(pattern: Pattern, barren: AbstractSet[int] = frozenset()) -
     `barren` are the identities of nodes that no text matches, whatever they are.
     """
     nodes = nodes_of(pattern)[::-1]  # those below a node before it, except where a reference leads back
+    nodes = [node for node in nodes if id(node) not in barren]
     productive: set[int] = set()
     found = -1
     while found < len(productive):
         found = len(productive)
         for node in nodes:
-            if id(node) not in productive and id(node) not in barren and _ends(node, lambda part: id(part) in productive):
+            if id(node) not in productive and _ends(node, lambda part: id(part) in productive):
                 productive.add(id(node))
     return productive
 

@@ -4,6 +4,7 @@ import json
 import re
 from itertools import product
 
+import numpy as np
 import pytest
 from effort import examples
 from hypothesis import given, settings
@@ -23,6 +24,8 @@ from structured.automata.dfa import (
     partition,
 )
 from structured.automata.dfa.alphabet import refinement
+from structured.automata.loops.minimal import find_blocks, new_partition, new_transitions
+from structured.automata.loops.minimal_by_sets import find_blocks_by_sets
 from structured.errors import PatternError
 from structured.output_types.inspection.lengths import text_lengths
 from structured.regex import Pattern, Scan, concat, literal
@@ -166,6 +169,20 @@ def test_no_two_states_are_alike(included: list[str], excluded: str) -> None:
             (one, other) for one, other in pairs if not apart.isdisjoint(zip(table[one], table[other], strict=True))
         }
     assert apart == {(one, other) for one, other in pairs if one != other}
+
+
+@given(st.data())
+def test_the_compiled_minimisation_is_the_plain_one(data: st.DataObject) -> None:
+    """Both put the states that are alike into the same blocks, and dead ones into none."""
+    states, classes = data.draw(st.integers(1, 9)), data.draw(st.integers(1, 3))
+    row = st.lists(st.integers(-1, states - 1), min_size=classes, max_size=classes)
+    rows = np.array(data.draw(st.lists(row, min_size=states, max_size=states)), dtype=np.int32)
+    accepting = np.array(data.draw(st.lists(st.booleans(), min_size=states, max_size=states)))
+    size = int(np.count_nonzero(rows >= 0))
+    found = np.empty((2, states), dtype=np.int32)
+    for minimise, blocks in zip((find_blocks.py_func, find_blocks_by_sets), found, strict=True):
+        minimise(rows, accepting, blocks, new_transitions(states, size), new_partition(states), new_partition(size))
+    assert found[0].tolist() == found[1].tolist()
 
 
 def test_what_is_excluded_does_not_multiply() -> None:

@@ -7,10 +7,13 @@ would take as many as all sets together have.
 """
 
 from bisect import bisect_right
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from structured.regex.character_sets import Range
 from structured.regex.syntax import ANY_CHARACTER, Boundary, CharSet, Literal, Pattern, Scan, Words
@@ -23,6 +26,9 @@ DEAD = -1
 """The number of no state: what leads there leads nowhere."""
 
 _END = 0x110000
+
+_CELLS = 1 << 20
+"""Ranges of characters, each in so many rows, of which the steps are found at once."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,31 +81,24 @@ class Alphabet:
         """Return for each class the one of a coarser alphabet in which it lies."""
         return tuple(map(coarser.class_of, self.firsts))
 
-    def steps(self, rows: Iterable[Sequence[int]]) -> Iterator[tuple[Step, ...]]:
-        """Yield for each row, the number of a state for each class, the longest ranges that lead to the same state.
+    def steps(self, rows: NDArray[np.int32]) -> tuple[tuple[Step, ...], ...]:
+        """Return for each row, the number of a state for each class, the longest ranges that lead to the same state."""
+        size = max(_CELLS // len(self.starts), 1)
+        return tuple([found for at in range(0, len(rows), size) for found in self._steps_of_some(rows[at : at + size])])
 
-        Rows in which the same classes lead to the same have the same ranges.
-        """
-        known: dict[tuple[int, ...], list[Step]] = {}
-        for row in rows:
-            shape = (row.index(DEAD) if DEAD in row else DEAD, *map(row.index, row))
-            ranges = known.get(shape)
-            if ranges is None:
-                ranges = known[shape] = self._ranges(row)
-            yield tuple([(low, high, row[number]) for low, high, number in ranges])
-
-    def _ranges(self, row: Sequence[int]) -> list[Step]:
-        """Return the longest ranges that lead to the same state, each with one of the classes in it."""
-        found: list[Step] = []
-        before = DEAD
-        for start, end, number in zip(self.starts, (*self.starts[1:], _END), self.classes, strict=True):
-            state = row[number]
-            if state != DEAD and state == before:
-                found[-1] = (found[-1][0], end - 1, number)
-            elif state != DEAD:
-                found.append((start, end - 1, number))
-            before = state
-        return found
+    def _steps_of_some(self, rows: NDArray[np.int32]) -> Iterator[tuple[Step, ...]]:
+        """Yield the same for few rows."""
+        targets = rows[:, self.classes]
+        begins = np.ones(targets.shape, dtype=np.bool_)
+        begins[:, 1:] = targets[:, 1:] != targets[:, :-1]
+        row, place = np.nonzero(begins)
+        low = np.array(self.starts, dtype=np.int32)[place]
+        high = np.where(np.append(row[1:] == row[:-1], False), np.append(low[1:], 0), _END) - 1
+        states = targets[begins]
+        live = states != DEAD
+        found = list(zip(low[live].tolist(), high[live].tolist(), states[live].tolist(), strict=True))
+        ends = np.cumsum(np.bincount(row[live], minlength=len(rows))).tolist()
+        return (tuple(found[start:end]) for start, end in zip([0, *ends], ends, strict=False))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

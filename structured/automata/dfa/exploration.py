@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from structured.automata.dfa.alphabet import DEAD
 from structured.automata.dfa.automaton import Automaton
 from structured.automata.dfa.minimisation import smallest
@@ -32,7 +34,7 @@ def table_of(language: Language, note: Callable[[int, Any], None]) -> Table:
         rows.append(list(map(numbers.__getitem__, language.row(state))))
         if language.work > most:
             raise too_much_work()
-    return Table(language.alphabet, rows)
+    return Table(language.alphabet, np.array(rows, dtype=np.int32))
 
 
 class _Numbers(dict[Any, int]):

@@ -7,6 +7,8 @@ shown apart may be alike. Runs of single characters become one arrow, unless eac
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from structured.automata.dfa.alphabet import DEAD as NOWHERE
 from structured.automata.dfa.alphabet import common_alphabet, ranges_by_state
 from structured.automata.dfa.minimisation import smallest
@@ -89,7 +91,7 @@ def _smallest(graph: _Graph) -> _Graph:
             for number in alphabet.members(alphabet.block(ranges)):
                 row[number] = numbers[target]
         rows.append(row)
-    found = smallest(Table(alphabet, rows), {numbers[state] for state in graph.accepting})
+    found = smallest(Table(alphabet, np.array(rows, dtype=np.int32)), {numbers[state] for state in graph.accepting})
     assert found is not None, "every state of an automaton is alive"
     return _Graph(dict(enumerate(map(ranges_by_state, found.arcs))), found.accepting, 0, is_whole=True)
 

@@ -111,6 +111,7 @@ def compiled_entry(
 
 
 MODULES = (
+    "structured.automata.loops.minimal",
     "structured.automata.loops.lengths",
     "structured.automata.loops.quoting",
     "structured.automata.loops.states",
@@ -297,7 +298,7 @@ def _compiled(function: Callable[..., Any], scope: dict[str, Any], **options: An
     returned, *parameters = map(_machine_type, _result_first(hints))
     if _REASSOCIATES.get(function):
         options |= {"fastmath": {"reassoc", "nsz", "contract"}, "error_model": "numpy"}
-    is_inner = any(isinstance(parameter, numba.types.NamedTuple) for parameter in parameters)
+    is_inner = any(isinstance(parameter, numba.types.BaseNamedTuple) for parameter in parameters)
     njit: Any = numba.njit  # it has more options than types
     compiler = njit(returned(*parameters), _nrt=False, no_cpython_wrapper=is_inner, **options)
     return compiler(_named_by_content(function, scope))
@@ -400,8 +401,10 @@ def _machine_type(hint: Any) -> Any:
 
     fields = _fields(hint)
     if fields:
+        kinds = [_machine_type(kind) for kind in fields.values()]
         named_tuple: Any = numba.types.NamedTuple
-        return named_tuple([_machine_type(kind) for kind in fields.values()], hint)
+        of_one_kind: Any = numba.types.NamedUniTuple  # which Numba tells apart
+        return of_one_kind(kinds[0], len(kinds), hint) if len(set(kinds)) == 1 else named_tuple(kinds, hint)
     kind = _SCALARS.get(hint) or hint.__metadata__[0]
     if isinstance(kind, str):
         return getattr(numba, kind)
