@@ -134,7 +134,6 @@ class _Object:
         self.is_simple = len(schemas) == 1 and _COMBINING.isdisjoint(schemas[0].schema)
         self.is_closed = False
         self.asked = [part for part in schemas if _is_asked(part, is_other=True)]
-        self.own = [name for name in self.listed if any(_is_own(part, name) for part in schemas)]
         if schemas[0].location.is_type:
             self._read_as_type()
         self.names = self._restricted_names()
@@ -170,7 +169,7 @@ class _Object:
         if self.location.compilation.optional == "schema" or self.schemas[0].location.is_type or self.asked:
             return False
         said = any(_SPEAKS_OF_OTHERS & part.schema.keys() for part in self.schemas)
-        return bool(self.own) and not said and len(members) >= self.fewest
+        return bool(self._own()) and not said and len(members) >= self.fewest
 
     def _restricted_names(self) -> Pattern | None:
         """Return the names that properties may have; None for any."""
@@ -232,7 +231,11 @@ class _Object:
         compilation = self.location.compilation
         if compilation.optional != "written" or (self.most is not None and len(members) > self.most):
             return set()
-        return {name for name in self.own if name in members and ends_alone(members[name], compilation.endings)}
+        return {name for name in self._own() if name in members and ends_alone(members[name], compilation.endings)}
+
+    def _own(self) -> list[str]:
+        """Return the properties that a schema lists which is not the compiler's own."""
+        return [name for name in self.listed if any(_is_own(part, name) for part in self.schemas)]
 
     def _found(self, name: str, part: Subschema) -> list[str]:
         """Return the regular expressions of a schema that are found in a name."""
