@@ -225,8 +225,9 @@ class _Assembly:
     def literal(self, pattern: Literal) -> int:
         """Return the row of a text."""
         encoded = pattern.text.encode()
+        start, size = len(self.text), len(encoded)
         self.text += encoded
-        return self._row(TEXT, len(self.text) - len(encoded), len(encoded), shortest=len(encoded))
+        return self._row(TEXT, start, size, shortest=size)
 
     def words(self, pattern: Words) -> int:
         """Return the row of a choice of words."""
@@ -315,9 +316,9 @@ class _Assembly:
 
     def concat(self, pattern: Concat) -> int:
         """Return the row of parts in order."""
-        return self._row(
-            SEQUENCE, self._append([n for part in pattern.parts for n in (self.node(part), 0)]), len(pattern.parts)
-        )
+        known = self._places.get
+        parts = [known(id(part)) or self.node(part) for part in pattern.parts]
+        return self._row(SEQUENCE, self._append([number for row in parts for number in (row, 0)]), len(parts))
 
     def alternation(self, pattern: Alternation) -> int:
         """Return the row of a choice."""
@@ -373,11 +374,12 @@ class _Assembly:
 
         encoded = sorted(map(str.encode, texts))
         lengths = np.array([0, *map(len, encoded)], dtype=np.int32)
-        starts = len(self.text) + np.cumsum(lengths, dtype=np.int32)
-        self.text += b"".join(encoded)
+        starts, text = np.cumsum(lengths, dtype=np.int32), b"".join(encoded)
         shared = np.zeros(len(encoded), dtype=np.int32)
-        common_prefixes(starts, np.frombuffer(bytes(self.text), dtype=np.uint8), shared)
-        return self._append(np.concatenate([starts, shared]).tolist()), int(lengths[1:].min())
+        common_prefixes(starts, np.frombuffer(text, dtype=np.uint8), shared)
+        place = self._append([*(len(self.text) + starts).tolist(), *shared.tolist()])
+        self.text += text
+        return place, int(lengths[1:].min())
 
     def _append(self, operands: Sequence[int]) -> int:
         start = len(self.operands)
