@@ -37,6 +37,7 @@ MAX_ASKED = 4
 """Properties of an open object that are asked for, each by a rule of its own: they may be the same, in any order."""
 
 _SPEAKS_OF_OTHERS = frozenset({"additionalProperties", "patternProperties", "unevaluatedProperties"})
+_SPEAKS_OF_ANY = _SPEAKS_OF_OTHERS | {"properties"}
 
 
 class Compilers(NamedTuple):
@@ -124,6 +125,7 @@ class _Object:
 
     def __init__(self, schemas: Subschemas, location: Location, compilers: Compilers) -> None:
         self.schemas = schemas
+        self.speaking = [part for part in schemas if not _SPEAKS_OF_ANY.isdisjoint(part.schema)]
         self.location = location
         self.compilers = compilers
         self.dialect = _dialect(schemas[0].location)
@@ -250,18 +252,19 @@ class _Object:
             return [self.schemas[0].within("properties", name)]
         said: Subschemas = []
         evaluated: list[bool] = []
-        for part in self.schemas:
+        for part in self.speaking:
             own: Subschemas = []
             if name is not None and name in part.schema.get("properties", ()):
                 own.append(part.within("properties", name))
-            own += [part.within("patternProperties", regex) for regex in found(part)]
+            if "patternProperties" in part.schema:
+                own += [part.within("patternProperties", regex) for regex in found(part)]
             evaluated.append(bool(own) or "additionalProperties" in part.schema)
             if not own and "additionalProperties" in part.schema:
                 own.append(part.within("additionalProperties"))
             elif not own and name is None and part.location.is_type and "patternProperties" in part.schema:
                 own.append(Subschema(False, part.location))
             said += own
-        for part in self.schemas:
+        for part in self.speaking:
             if "unevaluatedProperties" in part.schema and not self._is_evaluated(part, evaluated):
                 said.append(part.within("unevaluatedProperties"))
         return said or [Subschema(True, self.schemas[0].location.inside("additionalProperties"))]
@@ -270,7 +273,7 @@ class _Object:
         """Tell whether a property was evaluated within a schema (core §11.3)."""
         return any(
             is_evaluated or (part.identity != scope.identity and "unevaluatedProperties" in part.schema)
-            for part, is_evaluated in zip(self.schemas, evaluated, strict=True)
+            for part, is_evaluated in zip(self.speaking, evaluated, strict=True)
             if scope.identity in part.scopes
         )
 
