@@ -13,7 +13,7 @@ from structured.json_schema.document.location import Complement, Elsewhere, Iden
 from structured.json_schema.document.references import REFERENCES, ignores_siblings, targets
 from structured.json_schema.logic.equality import identity
 from structured.json_schema.logic.values import type_of
-from structured.json_schema.strings.names import finds
+from structured.json_schema.strings.names import exclude_each_other, finds
 from structured.regex.dialects import ECMA
 
 DEPTH = 6
@@ -24,6 +24,7 @@ MAX_LOOKED_AT = 300_000
 
 _TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
 _OBJECT = frozenset({"object"})
+_STRING = frozenset({"string"})
 
 _TELLING = frozenset({"type", "const", "enum", "pattern", "denied values", "not enum"})
 """The keywords of which something is seen at once."""
@@ -49,9 +50,12 @@ class _Rules(NamedTuple):
 
     def leave_nothing(self) -> bool:
         """Tell whether there is no type left, or no value."""
-        if not self.types or self.listed is None:
-            return not self.types
+        if self.listed is None:
+            return not self.types or (self.types == _STRING and self._exclude_each_other())
         return not any(key not in self.denied and self._allow(value) for key, value in self.listed.items())
+
+    def _exclude_each_other(self) -> bool:
+        return len(self.regexes) > 1 and exclude_each_other(frozenset(self.regexes), ECMA)
 
     def _allow(self, value: Any) -> bool:
         return type_of(value) in self.types and (not isinstance(value, str) or _is_found(self.regexes, value))
@@ -256,7 +260,8 @@ def _rules_of(part: Subschema) -> _Rules:
     denied: frozenset[str] = frozenset()
     if isinstance(schema, Complement):
         denied = frozenset(identity(value) for word in ("denied values", "not enum") for value in schema.get(word, ()))
-    regexes = (schema["pattern"],) if isinstance(schema.get("pattern"), str) else ()
+    is_seen = isinstance(schema.get("pattern"), str) and not part.location.is_type
+    regexes = (schema["pattern"],) if is_seen else ()
     return _Rules(types, listed, denied, regexes)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Hashable, Sequence
 from functools import lru_cache
 
 from structured.automata.dfa import Intersection, Language, PatternLanguage, most_characters, partition
+from structured.errors import PatternError
 from structured.regex import Pattern, alternation, concat, literal, words
 from structured.regex.dialects import Dialect
 from structured.regex.json_strings import escaped
@@ -20,6 +21,29 @@ def language_of(regex: str, dialect: Dialect) -> PatternLanguage:
 def finds(regex: str, dialect: Dialect, text: str) -> bool:
     """Tell whether a regular expression is found in a text."""
     return language_of(regex, dialect).contains(text)
+
+
+MAX_LOOKED_AT = 300
+"""States that are looked at to see that regular expressions exclude each other."""
+
+
+@lru_cache(maxsize=4096)
+def exclude_each_other(regexes: frozenset[str], dialect: Dialect) -> bool:
+    """Tell whether it is certain that no text has all of some regular expressions: `{"^a:", "^b:"}` → True."""
+    try:
+        together = Intersection([language_of(regex, dialect) for regex in sorted(regexes)])
+        together.renew()
+        reached = {together.start}
+        states = [together.start]
+        for state in states:  # which grows on the way
+            if together.accepts(state) or len(states) > MAX_LOOKED_AT:
+                return False
+            new = set(together.row(state)) - reached - {None}
+            reached |= new
+            states += new
+    except PatternError:
+        return False
+    return True
 
 
 class SortedNames:
