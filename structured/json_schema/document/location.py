@@ -10,6 +10,7 @@ from structured.errors import SchemaError, UnsatisfiableError
 from structured.json_schema.document.drafts import Draft
 from structured.json_schema.document.library import Library
 from structured.json_schema.document.resources import Path, Resource, Scope, keys_of, longer
+from structured.json_schema.document.sharing import shared
 from structured.json_schema.whitespace import Whitespace
 from structured.regex import Pattern, Reference
 from structured.regex.traversal import Endings
@@ -133,6 +134,8 @@ class Compilation:
     library: Library = field(init=False)
 
     def __post_init__(self) -> None:
+        if self.reading is Reading.SPECIFICATION:
+            self.root = shared(self.root)
         self.library = Library(self.root, self.documents, self.draft)
 
     @property
@@ -154,7 +157,7 @@ class Compilation:
             statements=self.statements,
             draft=self.draft,
         )
-        fresh.library = self.library  # the resources in scopes are its own
+        fresh.root, fresh.library = self.root, self.library  # the resources in scopes are its own
         return fresh
 
 

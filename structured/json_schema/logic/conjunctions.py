@@ -12,6 +12,7 @@ from structured.json_schema.assertions import UNEVALUATED
 from structured.json_schema.document.location import (
     ANNOTATIONS,
     GROUNDED,
+    Complement,
     Elsewhere,
     Identity,
     Subschema,
@@ -21,7 +22,7 @@ from structured.json_schema.document.location import (
 from structured.json_schema.document.references import REFERENCES, ignores_siblings, targets
 from structured.json_schema.logic.choices import CHOICES
 from structured.json_schema.logic.complements import ways_to_fail
-from structured.json_schema.logic.emptiness import NO_CONTEXT, Context, context_of, surely_empty
+from structured.json_schema.logic.emptiness import NO_CONTEXT, Context, context_of, surely_empty, types_left
 
 _SAYS_NOTHING = ANNOTATIONS - {GROUNDED} | {"$defs", "definitions", *REFERENCES}
 """Keywords of which nothing is left once references are followed. A mark of what has to be stated is for all that its
@@ -161,6 +162,10 @@ class Conjunction:
             self.choices = [other for other in self.choices if other is not choice]
             return False
         options = [option for option in choice.options if not surely_empty(option, context, _GLANCE)]
+        types = types_left(options)
+        if options and types < context.rules.types:
+            self.add(_of_types(choice.part, types))
+            return True
         if len(options) == len(choice.options):
             return False
         if not options:
@@ -181,6 +186,15 @@ class Conjunction:
         for part in option:
             chosen.add(part)
         return chosen
+
+
+def _of_types(part: Subschema, types: frozenset[str]) -> Subschema:
+    """Return a schema of the compiler's own that allows some types, the same each time."""
+    made = part.location.compilation.made
+    key = "of types", types
+    if key not in made:
+        made[key] = Complement({"type": sorted(types)})
+    return Subschema(made[key], part.location)
 
 
 def _says_more(part: Subschema, choice: str) -> bool:

@@ -123,6 +123,19 @@ def surely_empty(schemas: Subschemas, context: Context = NO_CONTEXT, depth: int 
     return any(_has_no_option(context.schemas, new, index, depth) for index in range(len(new)))
 
 
+def types_left(options: Iterable[Subschemas]) -> frozenset[str]:
+    """Return the types of the values that satisfy all schemas of one of some options, as far as that is seen."""
+    return frozenset[str]().union(*(_types_of(option) for option in options))
+
+
+def _types_of(option: Subschemas) -> frozenset[str]:
+    types = _TYPES
+    for part in option:
+        if not isinstance(part.schema, bool | Elsewhere):
+            types &= _alone(part).rules.types
+    return types
+
+
 def _added(schemas: Subschemas, context: Context) -> tuple[Subschemas, _Rules]:
     """Return the schemas that some lead to beside those of the context, and what is seen of them at once.
 
@@ -200,6 +213,7 @@ class _Nothing(Exception):  # noqa: N818  not an error, a result
 def _reached(schemas: Sequence[Subschema], seen: set[Identity], known: frozenset[Identity] = frozenset()) -> Subschemas:
     """Return the schemas with those that their `$ref` and `allOf` lead to; of complements, those of listed values."""
     reached: Subschemas = []
+    denied: set[Identity] = set()
     left = [*reversed(schemas)]
     while left:
         part = left.pop()
@@ -208,6 +222,7 @@ def _reached(schemas: Sequence[Subschema], seen: set[Identity], known: frozenset
         if part.schema is True or part.identity in seen or part.identity in known:
             continue
         if isinstance(part.schema, Elsewhere):
+            denied.add((id(part.schema.schema), part.schema.location.entered))
             listed = _denied_values(part.schema.schema)
             if listed is not None:
                 reached.append(Subschema(Complement({"denied values": listed}), part.location))
@@ -221,6 +236,8 @@ def _reached(schemas: Sequence[Subschema], seen: set[Identity], known: frozenset
         reached.append(part)
         if "allOf" in part.schema:
             left += [part.below("allOf", index) for index in reversed(range(len(part.schema["allOf"])))]
+    if not (denied.isdisjoint(seen) and denied.isdisjoint(known)):
+        raise _Nothing
     return reached
 
 
