@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from structured.json_schema.assertions import EVERY_TYPE
 from structured.json_schema.document.location import Complement, Elsewhere, Subschema, Subschemas, check_shape
 from structured.json_schema.document.references import ignores_siblings, targets
+from structured.json_schema.logic.asked_properties import SomeProperty
 from structured.json_schema.logic.emptiness import surely_empty
 from structured.json_schema.logic.values import type_of
 from structured.json_schema.strings.strings import is_asserted
@@ -29,21 +30,6 @@ class SomeItem(NamedTuple):
 
     start: int
     schema: Elsewhere
-
-
-class SomeProperty(NamedTuple):
-    """An object has a property that a schema allows, and whose name is right.
-
-    The name is none of `other_names`, is found by none of `other_patterns` and, if there is one, by `pattern`; `names`
-    is a schema that it has to satisfy. Where it `is_other`, it is none of those that are listed.
-    """
-
-    schema: Elsewhere | bool
-    pattern: str | None = None
-    other_names: tuple[str, ...] = ()
-    other_patterns: tuple[str, ...] = ()
-    names: Elsewhere | bool = True
-    is_other: bool = False
 
 
 def ways_to_fail(part: Subschema) -> list[Subschemas]:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from structured.errors import PatternError
 from structured.json_schema.document.location import Complement, Elsewhere, Identity, Subschema, Subschemas, check_shape
 from structured.json_schema.document.references import REFERENCES, ignores_siblings, targets
+from structured.json_schema.logic.asked_properties import SomeProperty, asked_properties, named_candidates
 from structured.json_schema.logic.equality import identity
 from structured.json_schema.logic.values import type_of
 from structured.json_schema.strings.names import exclude_each_other, finds
@@ -118,7 +119,7 @@ def surely_empty(schemas: Subschemas, context: Context = NO_CONTEXT, depth: int 
         return True
     if depth == 0:
         return False
-    if rules.types == _OBJECT and _lacks_property(context, new, depth):
+    if rules.types == _OBJECT and (_lacks_property(context, new, depth) or _lacks_asked(context, new, depth)):
         return True
     return any(_has_no_option(context.schemas, new, index, depth) for index in range(len(new)))
 
@@ -182,6 +183,21 @@ def _lacks_property(context: Context, new: Subschemas, depth: int) -> bool:
         if is_telling and _excludes_itself(said, depth - 1):
             return True
     return False
+
+
+def _lacks_asked(context: Context, new: Subschemas, depth: int) -> bool:
+    """Tell whether no property can be one that is asked for."""
+    schemas = [*context.schemas, *new]
+    for _, asked in asked_properties(schemas):
+        names = named_candidates(schemas, asked)
+        if names is not None and all(_cannot_be(name, asked, schemas, depth) for name in names):
+            return True
+    return False
+
+
+def _cannot_be(name: str, asked: SomeProperty, schemas: Subschemas, depth: int) -> bool:
+    said = [one for part in schemas for one in _said_of(part, name)]
+    return _excludes_itself([Subschema(asked.schema, schemas[0].location), *said], depth - 1)
 
 
 def _excludes_itself(said: Subschemas, depth: int) -> bool:

@@ -20,7 +20,7 @@ from structured.json_schema.document.location import (
     Subschemas,
     counts,
 )
-from structured.json_schema.logic.complements import SomeProperty
+from structured.json_schema.logic.asked_properties import SomeProperty, named_candidates
 from structured.json_schema.logic.values import spellings
 from structured.json_schema.objects.counting import Member, Rest, joined
 from structured.json_schema.strings.names import SortedNames, finds, language_of, sorted_names
@@ -73,7 +73,8 @@ def _with_some_property(schemas: Subschemas, asked: Subschema, location: Locatio
         for name in _listed(schemas)
         if _may_be(witness, name, asked.location, compilers)
     ]
-    options.append(Complement(asked.schema | {"some property": witness._replace(is_other=True)}))
+    if named_candidates(schemas, witness) is None:
+        options.append(Complement(asked.schema | {"some property": witness._replace(is_other=True)}))
     found, failures = [], []
     for option in options:
         try:
@@ -81,16 +82,17 @@ def _with_some_property(schemas: Subschemas, asked: Subschema, location: Locatio
         except UnsatisfiableError as error:
             failures.append(error)
     if not found:
-        raise failures[0]
+        raise failures[0] if failures else _nothing_asked(asked)
     return alternation(*found)
+
+
+def _nothing_asked(asked: Subschema) -> UnsatisfiableError:
+    return asked.location.unsatisfiable("no property can be the one that is asked for", keyword=None)
 
 
 def _may_be(witness: SomeProperty, name: str, location: Location, compilers: Compilers) -> bool:
     """Tell whether a property of this name may be the one that is asked for."""
-    dialect = _dialect(location)
-    if name in witness.other_names or any(finds(regex, dialect, name) for regex in witness.other_patterns):
-        return False
-    if witness.pattern is not None and not finds(witness.pattern, dialect, name):
+    if not witness.may_be(name, _dialect(location)):
         return False
     return witness.names is True or PatternLanguage(_names(Subschema(witness.names, location), compilers)).contains(
         name
@@ -194,7 +196,7 @@ class _Object:
         self.is_closed = self.is_closed or self._leaves_out_others(members)
         rest = Rest(None, () if self.asked else ((),)) if self.is_closed else self._rest()
         if not rest.asked:
-            raise self.asked[0].location.unsatisfiable("no property can be the one that is asked for", keyword=None)
+            raise _nothing_asked(self.asked[0])
         return self._enclosed(*joined(members, rest, self.fewest, self.most, self.location))
 
     def _enclosed(self, filled: Pattern | None, may_be_empty: bool) -> Pattern:
