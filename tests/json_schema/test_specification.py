@@ -362,9 +362,9 @@ def test_deep_nesting_is_no_crash() -> None:
 @pytest.mark.thorough
 def test_choices_that_multiply_are_an_error_and_no_hang() -> None:
     """Ten of ten are ten thousand million."""
-    choices = {"anyOf": [{"minLength": number} for number in range(10)]}
+    choices = [{"anyOf": [{"minLength": 10 * number + start} for number in range(10)]} for start in range(10)]
     with pytest.raises(SchemaError, match="combined in more than"):
-        schema_to_pattern({"allOf": [choices, *({**choices} for _ in range(9))]}, reading=Reading.SPECIFICATION)
+        schema_to_pattern({"allOf": choices}, reading=Reading.SPECIFICATION)
 
 
 @pytest.mark.slow

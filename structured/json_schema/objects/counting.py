@@ -8,27 +8,29 @@ would be needed the schema is refused.
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from structured.errors import UnsatisfiableError
 from structured.json_schema.document.location import Location
+from structured.json_schema.objects.asked import Asked
 from structured.regex import EMPTY, Members, Pattern, alternation, concat, repeat, right_linear
 
 MAX_COUNTED = 4096
 """Members times counts, where an object has a least or a greatest number of properties."""
+
+
+def nothing_asked(location: Location) -> UnsatisfiableError:
+    """Return the error that says that what is asked for cannot be."""
+    return location.unsatisfiable("no property can be the one that is asked for", keyword=None)
+
 
 Member = tuple[Pattern, bool]
 """A member by a name that is listed, and whether it has to be written."""
 
 
 class Rest(NamedTuple):
-    """Members by other names: any of them; those that are asked for, in each way to write them; those after these."""
+    """Members by other names: any of them, and those that are asked for, if some are."""
 
     any: Pattern | None
-    asked: tuple[tuple[Pattern, ...], ...] = ((),)
-    after: Pattern | None = None
-
-    @property
-    def is_asked(self) -> bool:
-        """Whether at least one has to be written."""
-        return () not in self.asked
+    asked: Asked | None = None
 
 
 def joined(
@@ -37,8 +39,8 @@ def joined(
     """Return the members with separators, None if there can be none, and whether there need not be any."""
     counting = _Counting(members, rest, fewest, most, location)
     required = counting.required
-    may_be_empty = required == 0 and fewest == 0 and not rest.is_asked
-    if counting.most == 0 or (not members and rest.any is None and not rest.is_asked):
+    may_be_empty = required == 0 and fewest == 0 and rest.asked is None
+    if counting.most == 0 or (not members and rest.any is None and rest.asked is None):
         return None, may_be_empty
     if counting.most is None and fewest <= max(required, 1):
         return counting.uncounted(), may_be_empty
@@ -55,9 +57,10 @@ class _Counting:
         self.location = location
         self.comma = location.whitespace.comma(location.depth)
         self.required = sum(is_required for _, is_required in members)
-        is_open = rest.any is not None or rest.is_asked
+        is_asked = rest.asked is not None
+        is_open = rest.any is not None or is_asked
         self.most = None if most is not None and not is_open and most >= len(members) else most
-        if most is not None and most < self.required + rest.is_asked:
+        if most is not None and most < self.required + is_asked:
             raise location.unsatisfiable("more properties are required than allowed", keyword="maxProperties")
         if not is_open and fewest > len(members):
             raise location.unsatisfiable(f"there are no more than {len(members)} properties", keyword="minProperties")
@@ -70,9 +73,11 @@ class _Counting:
 
     def uncounted(self) -> Pattern:
         """Return one member or more, as many as there are."""
-        if not self.rest.is_asked:
+        if self.rest.asked is None:
             return self._plainly()
-        asked = alternation(*map(self._asked, self.rest.asked))
+        asked = self.rest.asked.written(self.comma)
+        if asked is None:
+            raise nothing_asked(self.location)
         if not self.members and self.rest.any is None:
             return asked
         before = concat(self._plainly(), self.comma, asked)
@@ -84,11 +89,6 @@ class _Counting:
         if self.rest.any is None and self.required == len(self.members):
             return concat(*[piece for member, _ in self.members for piece in (self.comma, member)][1:])
         return Members(tuple(self.members), self.comma, self.rest.any)
-
-    def _asked(self, way: tuple[Pattern, ...]) -> Pattern:
-        """Return members that are asked for, with others after each that cannot take their place."""
-        after = EMPTY if self.rest.after is None else repeat(concat(self.comma, self.rest.after), 0, None)
-        return concat(*[piece for member in way for piece in (self.comma, member, after)][1:])
 
     def counted(self) -> Pattern:
         """Return one member or more, as many as there may be; a state is a position and how many are written."""
@@ -121,27 +121,32 @@ class _Counting:
 
     def _rest_from(self, count: int) -> Pattern | None:
         """Return the members by other names that may be written behind so many."""
-        ways = [way for way in (self._way_from(count, way) for way in self.rest.asked) if way is not None]
-        return alternation(*ways) if ways else None
+        if self.rest.asked is None:
+            return self._others_from(count, EMPTY, 0)
+        ways = [
+            self._others_from(count, asked, asked_for)
+            for asked_for in range(1, len(self.rest.asked) + 1)
+            if (asked := self.rest.asked.exactly(asked_for, self.comma)) is not None
+        ]
+        found = [way for way in ways if way is not None]
+        return alternation(*found) if found else None
 
-    def _way_from(self, count: int, way: tuple[Pattern, ...]) -> Pattern | None:
-        """Return the same with what is asked for in one way: that last, in front of it any others."""
-        least = max(self.fewest, 1) - count - len(way)
-        most = None if self.most is None else self.most - count - len(way)
+    def _others_from(self, count: int, asked: Pattern, asked_for: int) -> Pattern | None:
+        """Return the same with so many that are asked for: those last, in front of them any others."""
+        least = max(self.fewest, 1) - count - asked_for
+        most = None if self.most is None else self.most - count - asked_for
         if (most is not None and most < max(least, 0)) or (least > 0 and self.rest.any is None):
             return None
         others: Pattern = EMPTY
         if self.rest.any is not None and most != 0:
             others = repeat(concat(self.comma, self.rest.any), max(least, 0), most)
+        last = [self.comma, asked] if asked_for else []
         if count:
-            return concat(others, *(piece for member in way for piece in (self.comma, member)))
-        asked = concat(*[piece for member in way for piece in (self.comma, member)][1:])
+            return concat(others, *last)
         if others == EMPTY:
             return asked
-        first = concat(
-            self._first_of(least, most), *(piece for member in way for piece in (self.comma, member))
-        )  # fmt: skip
-        return alternation(asked, first) if way and least <= 0 else first
+        first = concat(self._first_of(least, most), *last)
+        return alternation(asked, first) if asked_for and least <= 0 else first
 
     def _first_of(self, least: int, most: int | None) -> Pattern:
         """Return one member by another name or more, the first without a separator."""

@@ -22,7 +22,8 @@ from structured.json_schema.document.location import (
 )
 from structured.json_schema.logic.asked_properties import SomeProperty, named_candidates
 from structured.json_schema.logic.values import spellings
-from structured.json_schema.objects.counting import Member, Rest, joined
+from structured.json_schema.objects.asked import Asked, Kind
+from structured.json_schema.objects.counting import Member, Rest, joined, nothing_asked
 from structured.json_schema.strings.names import SortedNames, finds, language_of, sorted_names
 from structured.regex import EMPTY, Literal, Pattern, Unlike, Words, alternation, concat, literal, optional, words
 from structured.regex.dialects import ECMA, RUST, Dialect
@@ -32,9 +33,6 @@ from structured.regex.traversal import ends_alone
 
 _COMBINING = frozenset({"patternProperties", "unevaluatedProperties"})
 """Keywords by which more is said of a listed property than is listed."""
-
-MAX_ASKED = 4
-"""Properties of an open object that are asked for, each by a rule of its own: they may be the same, in any order."""
 
 _SPEAKS_OF_OTHERS = frozenset({"additionalProperties", "patternProperties", "unevaluatedProperties"})
 _SPEAKS_OF_ANY = _SPEAKS_OF_OTHERS | {"properties"}
@@ -82,12 +80,8 @@ def _with_some_property(schemas: Subschemas, asked: Subschema, location: Locatio
         except UnsatisfiableError as error:
             failures.append(error)
     if not found:
-        raise failures[0] if failures else _nothing_asked(asked)
+        raise failures[0] if failures else nothing_asked(asked.location)
     return alternation(*found)
-
-
-def _nothing_asked(asked: Subschema) -> UnsatisfiableError:
-    return asked.location.unsatisfiable("no property can be the one that is asked for", keyword=None)
 
 
 def _may_be(witness: SomeProperty, name: str, location: Location, compilers: Compilers) -> bool:
@@ -194,9 +188,9 @@ class _Object:
         """Return the pattern of the objects."""
         members = self._members()
         self.is_closed = self.is_closed or self._leaves_out_others(members)
-        rest = Rest(None, () if self.asked else ((),)) if self.is_closed else self._rest()
-        if not rest.asked:
-            raise _nothing_asked(self.asked[0])
+        if self.is_closed and self.asked:
+            raise nothing_asked(self.asked[0].location)
+        rest = Rest(None) if self.is_closed else self._rest()
         return self._enclosed(*joined(members, rest, self.fewest, self.most, self.location))
 
     def _enclosed(self, filled: Pattern | None, may_be_empty: bool) -> Pattern:
@@ -310,13 +304,19 @@ class _Object:
     def _sorted_rest(self, regexes: list[str]) -> Rest:
         """Return the members by other names, sorted by the regular expressions found in them and what is asked for."""
         kinds = self._sorted_names(regexes)
-        asked = range(len(regexes), len(regexes) + len(self.asked))
-        grouped = self._kinds_by_value(kinds, regexes)
-        free = [self._kind_member(kinds, group, regexes, ()) for group in grouped]
-        after = [
-            self._kind_member(kinds, group, regexes, ()) for group in grouped if group[0].isdisjoint(asked)
-        ]  # fmt: skip
-        return Rest(_any(free), tuple(self._ways(kinds, grouped, regexes)), _any(after))
+        first = len(regexes)
+        grouped = [
+            Kind(
+                frozenset(index - first for index in group[0] if index >= first),
+                partial(self._kind_member, kinds, group, regexes),
+            )
+            for group in self._kinds_by_value(kinds, regexes)
+        ]
+        members = [member for kind in grouped if (member := kind.member(())) is not None]
+        asked = Asked(self.asked, grouped) if self.asked else None
+        if asked is not None and (self.most is None or self.most > len(self.required) + 1):
+            asked.check_names()
+        return Rest(alternation(*members) if members else None, asked)
 
     def _sorted_names(self, regexes: list[str]) -> SortedNames:
         """Return the names sorted by regular expressions, and by whether their properties may be those asked for."""
@@ -341,43 +341,11 @@ class _Object:
         return self._said(None, partial(_found_among, here))
 
     def _kind_member(
-        self, kinds: SortedNames, group: list[frozenset[int]], regexes: list[str], asked: Iterable[Subschema]
+        self, kinds: SortedNames, group: list[frozenset[int]], regexes: list[str], asked: Iterable[int]
     ) -> Pattern | None:
         """Return a member by a name of some kinds, of which more may be asked."""
         said = self._said_of_kind(group[0], regexes)
-        return self._member(kinds.scan(group), [*said, *(_value_asked(part) for part in asked)])
-
-    def _ways(self, kinds: SortedNames, grouped: list[list[frozenset[int]]], regexes: list[str]) -> Iterator[
-        tuple[Pattern, ...]
-    ]:  # fmt: skip
-        """Yield the ways to write the members that are asked for: which of them are one, in which order."""
-        if len(self.asked) > MAX_ASKED:
-            raise self.asked[-1].location.refusal(
-                f"More than {MAX_ASKED} properties of an open object are asked for",
-                keyword=None,
-                remedy="List the properties.",
-            )
-        first = len(regexes)
-        if len(self.asked) > 1 and not all(_asks_for_a_name(part) for part in self.asked):
-            both = [group for group in grouped if len([index for index in group[0] if index >= first]) > 1]
-            if both:
-                raise self.asked[1].location.refusal(
-                    "More than one property of an open object is asked for, and they might have the same name",
-                    keyword=None,
-                    remedy="List the properties.",
-                )
-        for blocks in _ordered_partitions(list(range(len(self.asked)))):
-            way = []
-            for block in blocks:
-                needed = {first + index for index in block}
-                members = [
-                    self._kind_member(kinds, group, regexes, [self.asked[index] for index in block])
-                    for group in grouped
-                    if needed <= group[0]
-                ]
-                way.append(_any(members))
-            if None not in way:
-                yield tuple(member for member in way if member is not None)
+        return self._member(kinds.scan(group), [*said, *(_value_asked(self.asked[index]) for index in asked)])
 
     def _asked_names(self, part: Subschema) -> Language:
         """Return the names of the properties that may be the one that a schema asks for."""
@@ -393,32 +361,9 @@ class _Object:
         return Intersection(tuple(included), tuple(excluded))
 
 
-def _any(members: Iterable[Pattern | None]) -> Pattern | None:
-    found = [member for member in members if member is not None]
-    return alternation(*found) if found else None
-
-
 def _value_asked(part: Subschema) -> Subschema:
     """Return what is asked of the value of a property that is asked for."""
     return part.within("some property", 0)
-
-
-def _asks_for_a_name(part: Subschema) -> bool:
-    asked: SomeProperty = part.schema["some property"]
-    return asked.schema is True
-
-
-def _ordered_partitions(items: list[int]) -> Iterator[list[list[int]]]:
-    """Yield the ways to sort items into groups, in every order: of two, `[[0, 1]]`, `[[0], [1]]`, `[[1], [0]]`."""
-    if not items:
-        yield []
-        return
-    first, *others = items
-    for blocks in _ordered_partitions(others):
-        for index in range(len(blocks)):
-            yield [*blocks[:index], [first, *blocks[index]], *blocks[index + 1 :]]
-        for index in range(len(blocks) + 1):
-            yield [*blocks[:index], [first], *blocks[index:]]
 
 
 def _none(_part: Subschema) -> tuple[str, ...]:

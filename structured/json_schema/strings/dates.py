@@ -92,3 +92,15 @@ RFC_3339_TIME = alternation(
 
 RFC_3339_DATE_TIME = concat(_FULL_DATE, chars("Tt"), RFC_3339_TIME)
 """`2024-02-29T23:59:59.5+01:00`"""
+
+POSSIBLE_DATE = alternation(_FULL_DATE, concat(literal("0000-"), _DAY_OF_EVERY_YEAR), literal("0000-02-29"))
+"""All that RFC 3339 calls a date: those of the year 0000 besides."""
+
+POSSIBLE_TIME = concat(
+    _HOUR, literal(":"), _SIXTY, literal(":"), alternation(_SIXTY, literal("60")), _FRACTION,
+    alternation(chars("Zz"), _NUMERIC_OFFSET),
+)  # fmt: skip
+"""All that RFC 3339 calls a time, and any 60th second, which is no time where no leap second can be."""
+
+POSSIBLE_DATE_TIME = concat(POSSIBLE_DATE, chars("Tt"), POSSIBLE_TIME)
+"""All that RFC 3339 calls a date and time, and any with a 60th second."""

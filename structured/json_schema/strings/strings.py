@@ -22,7 +22,7 @@ from structured.automata.dfa import (
 )
 from structured.errors import PatternError
 from structured.json_schema.document.location import Complement, Location, PatternOf, Subschema, Subschemas, counts
-from structured.json_schema.strings.formats import PYDANTIC_FORMATS, SPECIFIED_FORMATS
+from structured.json_schema.strings.formats import ALL_OF_FORMATS, PYDANTIC_FORMATS, SPECIFIED_FORMATS
 from structured.json_schema.strings.nested_json import embedded
 from structured.json_schema.strings.typed_strings import dialect_of, pydantic_rules
 from structured.regex import Pattern, Reference, alternation, char_set, chars, concat, literal, nodes_of, repeat
@@ -54,8 +54,8 @@ CHARACTER = alternation(
 _ANY_STRING = concat(literal('"'), repeat(CHARACTER, 0, None), literal('"'))
 _QUOTED: dict[int, tuple[Pattern, Pattern]] = {}
 
-EXACT_FORMATS = frozenset({"ipv4", "ipv6", "json-pointer", "uuid"})
-"""Those of which the pattern is all of the format, and not a part of it: only they can be denied."""
+_SAME_EVERYWHERE = ("ipv4", "ipv6", "uuid")
+"""Formats of which the patterns leave out no text, neither by the specification nor for Pydantic."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,13 +164,15 @@ def is_asserted(location: Location, name: object) -> bool:
 
 
 def _format(part: Subschema, keyword: str) -> Pattern:
-    """Return the texts of a format (JSON Schema validation §7.3)."""
-    name = part.schema[keyword]
-    known = PYDANTIC_FORMATS if part.location.is_type else SPECIFIED_FORMATS
-    if keyword != "format" and name not in EXACT_FORMATS:
-        raise part.location.refusal(
-            f"The format {name!r} cannot be denied exactly", keyword="format", remedy="Say it positively."
-        )
+    """Return the texts of a format (JSON Schema validation §7.3); where it is denied, all that may be."""
+    name, is_type = part.schema[keyword], part.location.is_type
+    known = PYDANTIC_FORMATS if is_type else SPECIFIED_FORMATS
+    if keyword != "format":
+        known = {key: known[key] for key in _SAME_EVERYWHERE} if is_type else ALL_OF_FORMATS
+        if name not in known:
+            raise part.location.refusal(
+                f"The format {name!r} cannot be denied exactly", keyword="format", remedy="Say it positively."
+            )
     if name not in known:
         raise part.location.refusal(
             f"The format {name!r} is not supported yet",

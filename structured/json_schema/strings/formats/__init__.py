@@ -10,7 +10,16 @@ Not here are formats that Pydantic checks against the machine: `file-path` and `
 names `zoneinfo` knows differs. Nor is `color` of draft 3, which refers to all of CSS 2.1.
 """
 
-from structured.json_schema.strings.dates import DATE, DATE_TIME, RFC_3339_DATE_TIME, RFC_3339_TIME, TIME
+from structured.json_schema.strings.dates import (
+    DATE,
+    DATE_TIME,
+    POSSIBLE_DATE,
+    POSSIBLE_DATE_TIME,
+    POSSIBLE_TIME,
+    RFC_3339_DATE_TIME,
+    RFC_3339_TIME,
+    TIME,
+)
 from structured.json_schema.strings.formats.addresses import (
     IP,
     IP_INTERFACE,
@@ -22,6 +31,7 @@ from structured.json_schema.strings.formats.addresses import (
     IPV6_INTERFACE,
     IPV6_NETWORK,
 )
+from structured.json_schema.strings.formats.alphabets import LETTER_OR_DIGIT, both
 from structured.json_schema.strings.formats.durations import DURATION, TIMEDELTA
 from structured.json_schema.strings.formats.expressions import REGEX
 from structured.json_schema.strings.formats.hosts import HOSTNAME
@@ -33,9 +43,18 @@ from structured.json_schema.strings.formats.pointers import JSON_POINTER, RELATI
 from structured.json_schema.strings.formats.resources import IRI, IRI_REFERENCE, URI, URI_REFERENCE, URI_TEMPLATE
 from structured.json_schema.strings.formats.scalars import BYTE_SIZE, COMPLEX, DECIMAL, FRACTION, PATH, TEXT, UUID, uuid
 from structured.json_schema.strings.formats.sextets import base64_text, hex_text
-from structured.regex import Pattern
+from structured.regex import Pattern, chars, concat, literal, repeat
+from structured.regex.syntax import ANY_CHARACTER
 
-__all__ = ["PYDANTIC_FORMATS", "SPECIFIED_FORMATS", "base64_text", "hex_text", "multi_host_url", "url"]
+__all__ = [
+    "ALL_OF_FORMATS",
+    "PYDANTIC_FORMATS",
+    "SPECIFIED_FORMATS",
+    "base64_text",
+    "hex_text",
+    "multi_host_url",
+    "url",
+]
 
 SPECIFIED_FORMATS: dict[str, Pattern] = {
     "date": DATE,
@@ -61,6 +80,21 @@ SPECIFIED_FORMATS: dict[str, Pattern] = {
     "regex": REGEX,
 }
 """`host-name` and `ip-address` are the names of draft 3."""
+
+_EXACT = ("ipv4", "ipv6", "json-pointer", "uri", "uri-reference", "uuid")
+_WITH_AN_AT = concat(repeat(ANY_CHARACTER, 1, None), literal("@"), repeat(ANY_CHARACTER, 1, None))
+_OF_A_HOST = repeat(both(LETTER_OR_DIGIT, chars("-.")), 1, None)
+
+ALL_OF_FORMATS: dict[str, Pattern] = {name: SPECIFIED_FORMATS[name] for name in _EXACT} | {
+    "date": POSSIBLE_DATE,
+    "date-time": POSSIBLE_DATE_TIME,
+    "time": POSSIBLE_TIME,
+    "email": _WITH_AN_AT,
+    "idn-email": _WITH_AN_AT,
+    "hostname": _OF_A_HOST,
+}
+"""Patterns that leave out no text of a format. Where a format is denied, none of theirs is written: that gives up what
+has an `@` and is no address, what has the characters of a host's name and is none, and a 60th second at any time."""
 
 PYDANTIC_FORMATS: dict[str, Pattern] = {
     "date": DATE,
