@@ -33,6 +33,7 @@ from structured.json_schema.document.location import (
 from structured.json_schema.document.references import REFERENCES
 from structured.json_schema.grounding import check_grounded, grounded, is_grounded
 from structured.json_schema.logic.choices import CHOICES
+from structured.json_schema.logic.clauses import Clause, clauses_of
 from structured.json_schema.logic.conjunctions import Conjunction
 from structured.json_schema.logic.definitions import check_ends, definition
 from structured.json_schema.logic.evaluation import NotEvaluatedError
@@ -46,6 +47,7 @@ from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WHITESPACES, W
 from structured.regex import Pattern, Reference, alternation, literal, words
 
 _GATHERED = frozenset({*CHOICES, *UNEVALUATED, *REFERENCES, "allOf"})
+_OBJECT = frozenset({"object"})
 _STRING = frozenset({"string"})
 
 MAX_COMBINATIONS = 3000
@@ -153,6 +155,11 @@ def _chosen(gathered: Conjunction, location: Location) -> Pattern:
     if not options:
         raise part.location.unsatisfiable("there is no branch", keyword=keyword)
     compilation = location.compilation
+    clauses = None if alone else _clauses_of(gathered, location)
+    if clauses is not None:
+        for one in gathered.schemas:
+            check_keywords(one, _OBJECT)
+        return object_(gathered.schemas, location, Compilers(pattern_of, names_of), clauses)
     compilation.combinations += 0 if alone else len(options) * (1 + len(gathered.schemas) // MANY)
     if compilation.combinations > MAX_COMBINATIONS:
         raise part.location.refusal(
@@ -161,6 +168,13 @@ def _chosen(gathered: Conjunction, location: Location) -> Pattern:
     if alone:
         return _any_of(pattern_of, options)
     return _any_of(lambda option: _chosen(gathered.with_option(option), location), options)
+
+
+def _clauses_of(gathered: Conjunction, location: Location) -> list[Clause] | None:
+    """Return the choices of objects that are left as clauses about their properties; None if there are others."""
+    if location.is_type or len(gathered.choices) == 1 or gathered.context.rules.types != _OBJECT:
+        return None
+    return clauses_of(gathered.choices)
 
 
 def names_of(schemas: Subschemas) -> Pattern:

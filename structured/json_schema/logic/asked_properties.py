@@ -13,7 +13,7 @@ class SomeProperty(NamedTuple):
     """An object has a property that a schema allows, and whose name is right.
 
     The name is none of `other_names`, is found by none of `other_patterns` and, if there is one, by `pattern`; `names`
-    is a schema that it has to satisfy. Where it `is_other`, it is none of those that are listed.
+    is a schema that it has to satisfy.
     """
 
     schema: Elsewhere | bool
@@ -21,7 +21,6 @@ class SomeProperty(NamedTuple):
     other_names: tuple[str, ...] = ()
     other_patterns: tuple[str, ...] = ()
     names: Elsewhere | bool = True
-    is_other: bool = False
 
     def may_be(self, name: str, dialect: Dialect) -> bool:
         """Tell whether a property of this name may be the one, but for what `names` says."""

@@ -5,7 +5,7 @@ optional members hard for a regular expression, which would grow with the square
 Other names are sorted into kinds by the regular expressions that find them; each kind has one schema for its values.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -20,10 +20,12 @@ from structured.json_schema.document.location import (
     Subschemas,
     counts,
 )
-from structured.json_schema.logic.asked_properties import SomeProperty, named_candidates
+from structured.json_schema.logic.asked_properties import SomeProperty, asked_properties, named_candidates
+from structured.json_schema.logic.clauses import Alternative, Clause
 from structured.json_schema.logic.values import spellings
 from structured.json_schema.objects.asked import Asked, Kind
-from structured.json_schema.objects.counting import Member, Rest, joined, nothing_asked
+from structured.json_schema.objects.counting import Limits, Member, Rest, joined
+from structured.json_schema.objects.obligations import Obligations, Open
 from structured.json_schema.strings.names import SortedNames, finds, language_of, sorted_names
 from structured.regex import EMPTY, Literal, Pattern, Unlike, Words, alternation, concat, literal, optional, words
 from structured.regex.dialects import ECMA, RUST, Dialect
@@ -46,51 +48,9 @@ class Compilers(NamedTuple):
 
 
 @deep
-def object_(schemas: Subschemas, location: Location, compilers: Compilers) -> Pattern:
-    """Return the objects with the properties that must or may be there."""
-    asked = next((part for part in schemas if _is_asked(part, is_other=False)), None)
-    if asked is not None:
-        return _with_some_property(schemas, asked, location, compilers)
-    return _Object(schemas, location, compilers).pattern()
-
-
-def _is_asked(part: Subschema, *, is_other: bool) -> bool:
-    """Tell whether a schema asks for some property: one that is not listed, or any."""
-    if not isinstance(part.schema, Complement) or "some property" not in part.schema:
-        return False
-    asked: SomeProperty = part.schema["some property"]
-    return asked.is_other == is_other
-
-
-def _with_some_property(schemas: Subschemas, asked: Subschema, location: Location, compilers: Compilers) -> Pattern:
-    """Return the objects with a property that is asked for: each that is listed, or another one."""
-    witness: SomeProperty = asked.schema["some property"]
-    others = [part for part in schemas if part is not asked]
-    options = [
-        Complement({"required": [name], "properties": {name: witness.schema}})
-        for name in _listed(schemas)
-        if _may_be(witness, name, asked.location, compilers)
-    ]
-    if named_candidates(schemas, witness) is None:
-        options.append(Complement(asked.schema | {"some property": witness._replace(is_other=True)}))
-    found, failures = [], []
-    for option in options:
-        try:
-            found.append(object_([*others, Subschema(option, asked.location)], location, compilers))
-        except UnsatisfiableError as error:
-            failures.append(error)
-    if not found:
-        raise failures[0] if failures else nothing_asked(asked.location)
-    return alternation(*found)
-
-
-def _may_be(witness: SomeProperty, name: str, location: Location, compilers: Compilers) -> bool:
-    """Tell whether a property of this name may be the one that is asked for."""
-    if not witness.may_be(name, _dialect(location)):
-        return False
-    return witness.names is True or PatternLanguage(_names(Subschema(witness.names, location), compilers)).contains(
-        name
-    )
+def object_(schemas: Subschemas, location: Location, compilers: Compilers, clauses: Sequence[Clause] = ()) -> Pattern:
+    """Return the objects with the properties that must or may be there, and that meet some clauses besides."""
+    return _Object(schemas, location, compilers, clauses).pattern()
 
 
 def _names(part: Subschema, compilers: Compilers) -> Pattern:
@@ -107,6 +67,11 @@ def _listed(schemas: Subschemas) -> list[str]:
     return list(names | dict.fromkeys(name for part in schemas for name in part.schema.get("required", ())))
 
 
+def _named(clauses: Iterable[Clause]) -> list[str]:
+    """Return the names of the properties of which some clauses speak."""
+    return [name for clause in clauses for name, _ in clause if name is not None]
+
+
 def _dialect(location: Location) -> Dialect:
     return RUST if location.is_type else ECMA
 
@@ -119,7 +84,9 @@ def _is_own(part: Subschema, name: str) -> bool:
 class _Object:
     """One conjunction of schemas, while its objects are put together."""
 
-    def __init__(self, schemas: Subschemas, location: Location, compilers: Compilers) -> None:
+    def __init__(
+        self, schemas: Subschemas, location: Location, compilers: Compilers, clauses: Sequence[Clause]
+    ) -> None:
         self.schemas = schemas
         self.speaking = [part for part in schemas if not _SPEAKS_OF_ANY.isdisjoint(part.schema)]
         self.location = location
@@ -127,11 +94,11 @@ class _Object:
         self.dialect = _dialect(schemas[0].location)
         self.fewest, self.most = counts(schemas, "minProperties", "maxProperties")
         self.required = dict.fromkeys(name for part in schemas for name in part.schema.get("required", ()))
-        self.listed = _listed(schemas)
+        self.clauses = [*clauses, *([Alternative(None, part)] for part, _ in asked_properties(schemas))]
+        self.listed = [*dict.fromkeys([*_listed(schemas), *_named(self.clauses)])]
         self.reserved = list(self.listed)
         self.is_simple = len(schemas) == 1 and _COMBINING.isdisjoint(schemas[0].schema)
         self.is_closed = False
-        self.asked = [part for part in schemas if _is_asked(part, is_other=True)]
         if schemas[0].location.is_type:
             self._read_as_type()
         self.names = self._restricted_names()
@@ -164,7 +131,8 @@ class _Object:
 
     def _leaves_out_others(self, members: list[Member]) -> bool:
         """Tell whether nothing but the members is to be written, since nothing is said of others that could be."""
-        if self.location.compilation.optional == "schema" or self.schemas[0].location.is_type or self.asked:
+        is_asked = any(name is None for clause in self.clauses for name, _ in clause)
+        if self.location.compilation.optional == "schema" or self.schemas[0].location.is_type or is_asked:
             return False
         said = any(_SPEAKS_OF_OTHERS & part.schema.keys() for part in self.schemas)
         return bool(self._own()) and not said and len(members) >= self.fewest
@@ -188,10 +156,35 @@ class _Object:
         """Return the pattern of the objects."""
         members = self._members()
         self.is_closed = self.is_closed or self._leaves_out_others(members)
-        if self.is_closed and self.asked:
-            raise nothing_asked(self.asked[0].location)
+        self.obligations = Obligations(self._all_alternatives(), [member.name for member in members])
         rest = Rest(None) if self.is_closed else self._rest()
-        return self._enclosed(*joined(members, rest, self.fewest, self.most, self.location))
+        limits = Limits(self.fewest, self.most)
+        return self._enclosed(*joined(members, rest, limits, self.obligations, self.location))
+
+    def _all_alternatives(self) -> list[Clause]:
+        """Return the clauses, where some property is asked for with each that is listed and may be the one."""
+        found: list[Clause] = []
+        for clause in self.clauses:
+            met: Clause = []
+            for name, value in clause:
+                if name is not None or value is None:
+                    met.append(Alternative(name, value))
+                    continue
+                asked: SomeProperty = value.schema["some property"]
+                own = _value_asked(value)
+                met += [Alternative(listed, own) for listed in self.listed if self._may_be(asked, listed, value)]
+                if not self.is_closed and named_candidates(self.schemas, asked) is None:
+                    met.append(Alternative(None, value))
+            found.append(met)
+        return found
+
+    def _may_be(self, asked: SomeProperty, name: str, part: Subschema) -> bool:
+        """Tell whether a property of this name may be the one that is asked for."""
+        if not asked.may_be(name, self.dialect):
+            return False
+        if asked.names is True:
+            return True
+        return PatternLanguage(_names(Subschema(asked.names, part.location), self.compilers)).contains(name)
 
     def _enclosed(self, filled: Pattern | None, may_be_empty: bool) -> Pattern:
         """Return an object of some members, or none."""
@@ -205,21 +198,33 @@ class _Object:
 
     def _members(self) -> list[Member]:
         """Return the members by the names that are listed."""
-        found: dict[str, Pattern] = {}
+        found: dict[str, tuple[Pattern, Callable[[Open], Iterator[tuple[Pattern, Open]]]]] = {}
         colon = self.location.whitespace.colon
         names = None if self.names is None else PatternLanguage(self.names)
         for name, key in zip(self.listed, spellings(self.listed, self.location, keyword="properties"), strict=True):
             try:
                 if names is not None and not names.contains(name):
                     raise self.location.unsatisfiable(f"no property may be called {name!r}", keyword="propertyNames")
-                value = self.compilers.pattern_of(self._said(name, partial(self._found, name)))
+                said = self._said(name, partial(self._found, name))
+                value = self.compilers.pattern_of(said)
             except UnsatisfiableError:
                 if name in self.required:
                     raise
                 continue
-            found[name] = concat(Literal(key), colon, value)
-        written = self.required.keys() | self._written(found)
-        return [(member, name in written) for name, member in found.items()]
+            opening = concat(Literal(key), colon)
+            found[name] = concat(opening, value), partial(self._meeting, name, opening, value, said)
+        written = self.required.keys() | self._written({name: pattern for name, (pattern, _) in found.items()})
+        return [Member(name, pattern, name in written, meeting) for name, (pattern, meeting) in found.items()]
+
+    def _meeting(
+        self, name: str, opening: Pattern, value: Pattern, said: Subschemas, left: Open
+    ) -> Iterator[tuple[Pattern, Open]]:
+        """Yield the ways to write a member, and which of the clauses that are left are left then."""
+        for more, after in self.obligations.present(name, left, said):
+            try:
+                yield concat(opening, self.compilers.pattern_of([*said, *more]) if more else value), after
+            except UnsatisfiableError:
+                continue
 
     def _written(self, members: dict[str, Pattern]) -> set[str]:
         """Return the properties that need not be there and are written all the same.
@@ -229,7 +234,12 @@ class _Object:
         compilation = self.location.compilation
         if compilation.optional != "written" or (self.most is not None and len(members) > self.most):
             return set()
-        return {name for name in self._own() if name in members and ends_alone(members[name], compilation.endings)}
+        missing = {name for clause in self.clauses for name, value in clause if value is None}
+        return {
+            name
+            for name in self._own()
+            if name in members and name not in missing and ends_alone(members[name], compilation.endings)
+        }
 
     def _own(self) -> list[str]:
         """Return the properties that a schema lists which is not the compiler's own."""
@@ -276,10 +286,11 @@ class _Object:
     def _rest(self) -> Rest:
         """Return the members by other names."""
         regexes = list(dict.fromkeys(regex for part in self.schemas for regex in _regexes(part)))
-        if not regexes and self.names is None and not self.asked:
+        asked = self.obligations.asked
+        if not regexes and self.names is None and not asked:
             spelled = spellings(self.reserved, self.location, keyword="properties")
             return Rest(self._member(Unlike(tuple(name[1:-1] for name in spelled)), self._said(None, _none)))
-        if not regexes and not self.asked and isinstance(self.names, Literal | Words):
+        if not regexes and not asked and isinstance(self.names, Literal | Words):
             return Rest(self._listed_member(self.names))
         try:
             return self._sorted_rest(regexes)
@@ -313,15 +324,20 @@ class _Object:
             for group in self._kinds_by_value(kinds, regexes)
         ]
         members = [member for kind in grouped if (member := kind.member(())) is not None]
-        asked = Asked(self.asked, grouped) if self.asked else None
-        if asked is not None and (self.most is None or self.most > len(self.required) + 1):
-            asked.check_names()
+        asked = partial(self._asked, grouped) if self.obligations.asked else None
         return Rest(alternation(*members) if members else None, asked)
+
+    def _asked(self, kinds: list[Kind], left: Open) -> Asked:
+        """Return the members by other names that meet the clauses that are left."""
+        asked = Asked(self.obligations.asked, kinds, left)
+        if self.most is None or self.most > len(self.required) + 1:
+            asked.check_names()
+        return asked
 
     def _sorted_names(self, regexes: list[str]) -> SortedNames:
         """Return the names sorted by regular expressions, and by whether their properties may be those asked for."""
-        languages = [self._asked_names(part) for part in self.asked]
-        asked: list[SomeProperty] = [part.schema["some property"] for part in self.asked]
+        languages = [self._asked_names(part) for _, part in self.obligations.asked]
+        asked: list[SomeProperty] = [part.schema["some property"] for _, part in self.obligations.asked]
         if any(one.names is not True for one in asked):
             return SortedNames(self.names, self.reserved, regexes, self.dialect, languages)
         others = [(one._replace(schema=True), language) for one, language in zip(asked, languages, strict=True)]
@@ -345,7 +361,9 @@ class _Object:
     ) -> Pattern | None:
         """Return a member by a name of some kinds, of which more may be asked."""
         said = self._said_of_kind(group[0], regexes)
-        return self._member(kinds.scan(group), [*said, *(_value_asked(self.asked[index]) for index in asked)])
+        return self._member(
+            kinds.scan(group), [*said, *(_value_asked(self.obligations.asked[index][1]) for index in asked)]
+        )
 
     def _asked_names(self, part: Subschema) -> Language:
         """Return the names of the properties that may be the one that a schema asks for."""
