@@ -14,13 +14,14 @@ from functools import cache
 from typing import Any
 
 from structured.automata import Foundation
-from structured.errors import UnsatisfiableError
+from structured.errors import SchemaError, UnsatisfiableError
 from structured.errors.recursion import deep
 from structured.json_schema.allowed_types import allowed_types
 from structured.json_schema.arrays.arrays import array
 from structured.json_schema.assertions import ASSERTIONS, EVERY_TYPE, UNEVALUATED
 from structured.json_schema.document.drafts import Draft
 from structured.json_schema.document.location import (
+    MAX_COMBINATIONS,
     Compilation,
     Location,
     Optionals,
@@ -50,8 +51,9 @@ _GATHERED = frozenset({*CHOICES, *UNEVALUATED, *REFERENCES, "allOf"})
 _OBJECT = frozenset({"object"})
 _STRING = frozenset({"string"})
 
-MAX_COMBINATIONS = 3000
-"""Branches of several choices that are combined with each other, in one schema."""
+MAX_FREE = 300
+"""Combinations for which properties stay in any order; where rules about them are more, they are met in that of the
+schema."""
 
 MANY = 100
 """Schemas that hold together; where there are as many more, a combination counts twice, and so on."""
@@ -151,30 +153,63 @@ def _chosen(gathered: Conjunction, location: Location) -> Pattern:
         if not gathered.choices:
             return _typed(gathered.schemas, location)
         gathered.choices.sort(key=lambda choice: len(choice.options))
+    clauses = None if alone else _clauses_of(gathered, location)
+    if clauses is None:
+        return _combined(gathered, location, alone=alone)
+    if location.compilation.key_order == "any":
+        try:
+            return _combined_in_few_ways(gathered, location)
+        except _TooManyWaysError:
+            if location.compilation.has_combined_too_many:
+                raise
+    for one in gathered.schemas:
+        check_keywords(one, _OBJECT)
+    return object_(gathered.schemas, location, Compilers(pattern_of, names_of), clauses)
+
+
+class _TooManyWaysError(SchemaError):
+    """Choices are combined in too many ways."""
+
+
+def _combined(gathered: Conjunction, location: Location, *, alone: bool = False) -> Pattern:
+    """Return the pattern of any option of the first choice, each with all the rest."""
     part, keyword, options, _ = gathered.choices[0]
     if not options:
         raise part.location.unsatisfiable("there is no branch", keyword=keyword)
-    compilation = location.compilation
-    clauses = None if alone else _clauses_of(gathered, location)
-    if clauses is not None:
-        for one in gathered.schemas:
-            check_keywords(one, _OBJECT)
-        return object_(gathered.schemas, location, Compilers(pattern_of, names_of), clauses)
-    compilation.combinations += 0 if alone else len(options) * (1 + len(gathered.schemas) // MANY)
-    if compilation.combinations > MAX_COMBINATIONS:
-        raise part.location.refusal(
-            f"Choices are combined in more than {MAX_COMBINATIONS:,} ways", keyword=keyword, remedy="Nest fewer."
-        )
     if alone:
         return _any_of(pattern_of, options)
+    compilation = location.compilation
+    compilation.combinations += len(options) * (1 + len(gathered.schemas) // MANY)
+    if compilation.has_combined_too_many:
+        raise _TooManyWaysError(
+            f"Choices are combined in more than {MAX_COMBINATIONS:,} ways",
+            schema_path=part.location.pointer,
+            keyword=keyword,
+            remedy="Nest fewer.",
+        )
     return _any_of(lambda option: _chosen(gathered.with_option(option), location), options)
+
+
+def _combined_in_few_ways(gathered: Conjunction, location: Location) -> Pattern:
+    """Return the same, with no more than `MAX_FREE` combinations. Raises `_TooManyWaysError` where that is not all."""
+    compilation = location.compilation
+    start, most = compilation.combinations, compilation.max_combinations
+    compilation.max_combinations = min(most, start + MAX_FREE)
+    try:
+        return _combined(gathered, location)
+    except _TooManyWaysError:
+        if compilation.combinations <= most:
+            compilation.combinations = start
+        raise
+    finally:
+        compilation.max_combinations = most
 
 
 def _clauses_of(gathered: Conjunction, location: Location) -> list[Clause] | None:
     """Return the choices of objects that are left as clauses about their properties; None if there are others."""
-    if location.is_type or len(gathered.choices) == 1 or gathered.context.rules.types != _OBJECT:
+    if location.is_type or len(gathered.choices) == 1:
         return None
-    return clauses_of(gathered.choices)
+    return clauses_of(gathered.choices) if gathered.context.rules.types == _OBJECT else None
 
 
 def names_of(schemas: Subschemas) -> Pattern:

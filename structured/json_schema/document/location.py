@@ -35,6 +35,9 @@ VALIDATORS = "validators"
 UNSATISFIABLE = "Unsatisfiable: "
 """What the problem of an UnsatisfiableError begins with."""
 
+MAX_COMBINATIONS = 3000
+"""Branches of several choices that are combined with each other, in one schema."""
+
 ANNOTATIONS = frozenset(
     {
         *("$comment", "default", "deprecated", "description", "examples", "readOnly", "title", "writeOnly"),
@@ -102,9 +105,12 @@ class Compilation:
     those of schemas that hold together, with these, by their depth, where that matters, their identities and scopes.
     `names` tells the name by the identities of the schemas that it stands for. `references` are those made to
     definitions from inside them, and where each stands. `combinations` counts branches combined with other branches,
-    and `looked_at` schemas that were looked at to see whether they exclude each other. `complements` are the ways in
-    which a value can fail a schema, by its identity, and `made` are other schemas of the compiler's own. `checked` are
-    those that hold what they should, by identity, and `endings` tells of patterns whether they end alone.
+    of which there may be `max_combinations`, and `looked_at` schemas that were looked at to see whether they exclude
+    each other. `complements` are the ways in which a value can fail a schema, by its identity, and `made` are other
+    schemas of the compiler's own. `checked` are those that hold what they should, by identity, and `endings` tells of
+    patterns whether they end alone.
+
+    Where the schema is read by the specification, objects of it that are equal are one; see `sharing.py`.
     """
 
     root: Schema | bool
@@ -123,6 +129,7 @@ class Compilation:
     open_names: set[str] = field(default_factory=set)
     references: list[tuple[Reference, "Location"]] = field(default_factory=list)
     combinations: int = 0
+    max_combinations: int = MAX_COMBINATIONS
     looked_at: int = 0
     complements: dict[Identity, Any] = field(default_factory=dict)
     made: dict[Any, Any] = field(default_factory=dict)
@@ -142,6 +149,11 @@ class Compilation:
     def work(self) -> int:
         """What was compiled so far: schemas, branches that were combined, and, in tens, schemas held against others."""
         return len(self.checked) + len(self.names) + 4 * self.combinations + self.looked_at // 10
+
+    @property
+    def has_combined_too_many(self) -> bool:
+        """Whether more branches were combined than may be."""
+        return self.combinations > self.max_combinations
 
     def afresh(self) -> "Compilation":
         """Return a compilation of the same in which nothing has been compiled yet."""

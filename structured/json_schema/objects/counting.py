@@ -70,7 +70,7 @@ class _State(NamedTuple):
     """The next member, how many are written, as far as that matters, and the clauses that are left."""
 
     place: int
-    count: int
+    written: int
     left: Open
 
 

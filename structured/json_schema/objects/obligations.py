@@ -6,6 +6,9 @@ from structured.json_schema.document.location import Elsewhere, Subschema, Subsc
 from structured.json_schema.logic.clauses import Clause
 from structured.json_schema.logic.emptiness import surely_empty
 
+MAX_RULES = 6
+"""Rules about the value of one property that may each be met or not: they are met in every combination."""
+
 Open = frozenset[int]
 """The clauses that nothing has met yet."""
 
@@ -70,7 +73,15 @@ class Obligations:
         for number, value in here:
             if number in left:
                 meeting.setdefault(_key(value), (value, set()))[1].add(number)
-        yield from _ways(list(meeting.values()), said, [], left)
+        possible = [(value, numbers) for value, numbers in meeting.values() if not surely_empty([*said, value])]
+        contested = [value for value, _ in possible if not _lists(value) and not surely_empty([*said, _denied(value)])]
+        if len(contested) > MAX_RULES:
+            raise contested[0].location.refusal(
+                f"More than {MAX_RULES} rules about the property {name!r} may be met, or others in their place",
+                keyword=None,
+                remedy="Let a property that is required tell the branches apart.",
+            )
+        yield from _ways(possible, said, [], left)
 
 
 def _ways(
