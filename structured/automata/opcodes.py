@@ -1,9 +1,12 @@
 """The opcodes and columns of a program, which the compiler writes and the loops read."""
 
-TEXT, ARCS, WORDS, UNLIKE, SCAN, QUOTATION, SEQUENCE, CHOICE, REPEAT, MEMBERS, PERMUTATION = range(11)
+TEXT, ARCS, WORDS, UNLIKE, SCAN, QUOTATION, SEQUENCE, CHOICE, REPEAT, MEMBERS, PERMUTATION, UNION = range(12)
 """What a node reads: fixed bytes, one byte of some ranges, one of many words, a string that is none of some words, one
 that an automaton accepts, one that a document contains, its parts in order, one of its options, its item again, some of
-its members, the same in any order. The first six read a byte themselves."""
+its members, the same in any order, what several stacks go on with. The first six read a byte themselves."""
+
+UNION_NODE = 0
+"""The row of `Program.nodes` that UNION is; it is in no pattern."""
 
 OPERATION, A, B, C, SHORTEST, OPEN = range(6)
 """The columns of `Program.nodes`. `SHORTEST` is the number of bytes in the shortest match. `OPEN` is 1 where every

@@ -26,6 +26,7 @@ from structured.automata.opcodes import (
     SCAN,
     SEQUENCE,
     TEXT,
+    UNION,
     UNLIKE,
     UNLIMITED,
     WORDS,
@@ -187,7 +188,7 @@ def _covers_plain_arcs(arcs: Iterable[tuple[int, int, int]]) -> bool:
 class _Assembly:
     """The arrays while they grow."""
 
-    nodes: "array[int]" = field(default_factory=lambda: array("i"))
+    nodes: "array[int]" = field(default_factory=lambda: array("i", (UNION, 0, 0, 0, 0, 0)))
     operands: "array[int]" = field(default_factory=lambda: array("i"))
     text: bytearray = field(default_factory=bytearray)
     _places: dict[int, int] = field(default_factory=dict)

@@ -131,7 +131,7 @@ class RegularAutomaton:
     @property
     def table(self) -> NDArray[np.int32]:
         """The successors that are known; shape (states, 256)."""
-        return self._machine.table
+        return self._machine.table[: len(self._machine.states)]
 
     @property
     def distances(self) -> NDArray[np.int32]:
@@ -141,8 +141,9 @@ class RegularAutomaton:
     @property
     def nbytes(self) -> int:
         """The memory that the program and the states made so far take."""
-        arrays = (array for array in self._machine[:-1] if array is not self.table)
-        return sum(int(array.nbytes) for array in arrays) + self._states_used * int(self.table[0].nbytes)
+        arrays = [array for array in self._machine if isinstance(array, np.ndarray)]
+        unused = len(self._machine.table) - self._states_used
+        return sum(array.nbytes for array in arrays) - unused * self._machine.table[0].nbytes
 
     def accepts(self, state: int) -> bool:
         """Tell whether the bytes read so far match the whole pattern."""
@@ -207,8 +208,8 @@ class RegularAutomaton:
 
     @property
     def _bytes_growing(self) -> int:
-        names = (name for names in _loops("machine").GROWING.values() for name in names)
-        return sum(int(getattr(self._machine, name).nbytes) for name in names)
+        names = (name for names in _loops("machine").GROWING.values() for name in names if name != "table")
+        return self.table.nbytes + sum(int(getattr(self._machine, name).nbytes) for name in names)
 
     def _grow(self, lack: int) -> None:
         """Double the array that is full. Raises PatternError where that would be more than the limits allow."""

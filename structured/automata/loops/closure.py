@@ -28,6 +28,7 @@ from structured.automata.opcodes import (
     QUOTATION,
     REPEAT,
     SCAN,
+    UNION,
     UNLIKE,
     UNLIMITED,
     WORDS,
@@ -87,7 +88,7 @@ def unfold_members(machine: Machine, depth: int, current: int) -> int:
 
 
 @compiled_loop
-def unfold(machine: Machine, depth: int, current: int) -> int:  # noqa: C901  one case for each operation
+def unfold(machine: Machine, depth: int, current: int) -> int:  # noqa: C901, PLR0912  one case for each operation
     """Put on the stack the frames that a frame goes on with without a byte; return how many they are.
 
     What is full stands on the stack in place of a frame; MORE_STACK is returned if the stack itself is.
@@ -122,6 +123,9 @@ def unfold(machine: Machine, depth: int, current: int) -> int:  # noqa: C901  on
         return unfold_members(machine, depth, current)
     if operation == PERMUTATION:
         return unfold_permutation(machine, depth, current)
+    if operation == UNION:
+        machine.stack[depth], machine.stack[depth + 1] = first, tail
+        return 2
     if operation == CHOICE:
         for position in range(count):
             option = int(machine.operands[start + count - 1 - position])

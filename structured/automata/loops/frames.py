@@ -16,6 +16,7 @@ from structured.automata.opcodes import (
     SHORTEST,
     SUFFIX_COUNT,
     TEXT,
+    UNION,
     UNLIKE,
     WORDS,
     A,
@@ -103,7 +104,7 @@ def quoted_length(machine: Machine, node: int, first: int, second: int, tail: in
 
 
 @compiled_loop
-def own_length(machine: Machine, node: int, first: int, second: int, tail: int) -> int:
+def own_length(machine: Machine, node: int, first: int, second: int, tail: int) -> int:  # noqa: C901  as `unfold`
     """Return the bytes of the shortest rest of a node that has been read so far."""
     operation = machine.nodes[node, OPERATION]
     if operation == TEXT:
@@ -125,6 +126,8 @@ def own_length(machine: Machine, node: int, first: int, second: int, tail: int) 
         return permutation_length(machine, node, first, second)
     if operation == REPEAT:
         return min(int(first) * int(machine.nodes[machine.nodes[node, A], SHORTEST]), FAR)
+    if operation == UNION:
+        return min(int(machine.frames[first, LENGTH]) - int(machine.frames[tail, LENGTH]), 0)
     return int(machine.nodes[node, SHORTEST])
 
 

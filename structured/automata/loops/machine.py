@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.automata.loops.jit import Bytes, Ints, Rows
+from structured.automata.opcodes import OPERATION, QUOTATION
 
 DONE = 0
 """The answer of a loop that has nothing else to tell."""
@@ -26,6 +27,11 @@ GROWING = {
     MORE_ARCS: ("arcs",),
 }
 """The arrays that each of these answers asks for more of."""
+
+
+LONG_TABLE = 1 << 13
+"""Rows of a table, 8 MB, that are copied when it grows. A longer one gets room for all rows that there may be: memory
+is given by the operating system when a row is first written to, and to copy more would be felt."""
 
 
 class Machine(NamedTuple):
@@ -47,6 +53,8 @@ class Machine(NamedTuple):
     arcs: Rows
     most: int
     """The states that there may be."""
+    quotes: bool
+    """Whether some node is a quotation."""
 
 
 class TrieArrays(NamedTuple):
@@ -77,6 +85,7 @@ def new_machine(nodes: NDArray[np.int32], operands: NDArray[np.int32], text: NDA
         stack=_zeros(256),
         arcs=_zeros(1024, 3),
         most=most,
+        quotes=bool((nodes[:, OPERATION] == QUOTATION).any()),
     )
 
 
@@ -85,8 +94,10 @@ def grown(machine: Machine, lack: int) -> Machine:
     larger: dict[str, Any] = {}
     for name in GROWING[lack]:
         array = getattr(machine, name)
-        larger[name] = np.empty((2 * len(array), *array.shape[1:]), dtype=np.int32)
-        larger[name][: len(array)] = array
+        length = 2 * len(array) if name != "table" or len(array) < LONG_TABLE else machine.most
+        if length > len(array):
+            larger[name] = np.empty((length, *array.shape[1:]), dtype=np.int32)
+            larger[name][: len(array)] = array
     if lack == MORE_FRAMES:
         larger["frame_slots"] = _unfilled(2 * len(machine.frame_slots))
     elif lack == MORE_STATES:

@@ -51,6 +51,7 @@ from structured.automata.loops.table import (
     STATE,
 )
 from structured.automata.loops.transitions import gather_arcs
+from structured.automata.loops.unions import CROWDED, join_members
 from structured.automata.opcodes import FAR, OPERATION, QUOTATION, A
 from structured.automata.protocol import DEAD, UNKNOWN, WHOLE
 
@@ -110,7 +111,7 @@ def intern_state(machine: Machine, count: int) -> int:
 
 @compiled_loop
 def gather_members(machine: Machine, first: int, end: int, byte: int) -> int:
-    """Write the leaves of all that some arcs lead to on a byte behind the used part of `members`, each once.
+    """Write the leaves of all that some arcs lead to on a byte behind the used part of `members`, each once, or joined.
 
     Returns how many there are.
     """
@@ -129,7 +130,7 @@ def gather_members(machine: Machine, first: int, end: int, byte: int) -> int:
                         return MORE_MEMBERS
                     machine.members[start + count] = leaf
                     count += 1
-    return count
+    return count if count <= CROWDED else join_members(machine, start, count)
 
 
 @compiled_loop
@@ -333,7 +334,7 @@ def read_quoted(machine: Machine, path: Rows, level: int, byte: int) -> int:
 def read_new(machine: Machine, path: Rows, level: int, byte: int) -> int:
     """Return what a byte leads to that the table does not know, as `read_quoted`."""
     if path[level, STATE] >= 0:
-        entered = enter_quotation(machine, int(path[level, STATE]), path, level)
+        entered = enter_quotation(machine, int(path[level, STATE]), path, level) if machine.quotes else DEAD
         if entered < DEAD:
             return entered
         if entered == DEAD:
