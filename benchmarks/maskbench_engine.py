@@ -28,8 +28,8 @@ class Engine:
         compile_loops()
         self.vocabulary = Vocabulary.from_transformers(hf_tokenizer)
         self.vocabulary.trie  # noqa: B018  belongs to the vocabulary, not to a schema
-        self.vocabulary.special_trie  # noqa: B018
-        self.vocabulary.longest_special  # noqa: B018
+        self.vocabulary.string_tries  # noqa: B018
+        self.vocabulary.tries_by_length  # noqa: B018
         self._table = MaskTable(self.vocabulary.size, max_bytes=MAX_MASK_BYTES)
         self._index: Index | None = None
         self._state = DEAD

@@ -127,6 +127,10 @@ class LazyAutomaton(ABC, Generic[Content]):
         """Return None: what may follow is not known to be a string."""
         return None
 
+    def uncounted(self, state: int, length: int) -> int:  # noqa: ARG002
+        """Return the state itself: of counts, nothing is known."""
+        return state
+
     @property
     def is_worn(self) -> bool:
         """Whether half of its limits is used up, or a part is worn; see the protocol."""

@@ -35,6 +35,9 @@ class StringRun(NamedTuple):
     """A state from which the same tokens may follow that are not plain."""
     quoted: bool
     """Whether nothing but a quote ends the string: no token may follow that has a control character before one."""
+    inside: int
+    """A state from which the same tokens without a quote may follow, whatever comes after the string; DEAD where the
+    representative changes with some plain character."""
 
 
 class StringParts(NamedTuple):
@@ -135,6 +138,13 @@ class Automaton(Protocol):
 
         To know them spares walking over most of the vocabulary. `longest` is the number of characters of the longest
         plain token, `special` that of bytes before the first quote of any other.
+        """
+        ...
+
+    def uncounted(self, state: int, length: int) -> int:
+        """Return a state from which the same texts of at most `length` bytes may follow, as far from the end.
+
+        It is the same for states that differ only in counts which so many bytes cannot exhaust, where those are known.
         """
         ...
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.automata import DEAD, UNKNOWN, WHOLE, Automaton, StringParts
+from structured.automata import DEAD, UNKNOWN, WHOLE, Automaton, StringParts, StringRun
 from structured.index.masks import empty_mask
 from structured.vocabulary import PLAIN_SEQUENCES, Vocabulary
 from structured.vocabulary.trie import Trie
@@ -42,33 +42,68 @@ class Walks:
         self.vocabulary = vocabulary
         self._after_plain: dict[int, int] = {}
         self._special: dict[int, _Walked] = {}
+        self._inside: dict[int, _Walked] = {}
         self._broad: dict[int, _Walked] = {}
+        self._by_length: dict[int, dict[int, _Walked]] = {}
 
     def mask(self, state: int) -> _Walked:
         """Return the tokens that may follow, end tokens aside, and a distance that no state after one exceeds."""
         vocabulary = self.vocabulary
-        run = self.automaton.string_run(state, longest=vocabulary.longest_plain, special=vocabulary.longest_special)
+        longest = vocabulary.string_tries.longest
+        run = self.automaton.string_run(state, longest=vocabulary.longest_plain, special=longest)
         if run is None:
             return self._walked(vocabulary.trie, state)
         if isinstance(run, StringParts):
             return self._mask_of_parts(state, run)
-        trie = vocabulary.quoted_trie if run.quoted else vocabulary.special_trie
-        special, farthest = _kept(self._special, run.representative, lambda: self._walked(trie, run.representative))
+        special, farthest = _kept(self._special, run.representative, lambda: self._special_tokens(run))
         distances = self.automaton.distances
         nearer = int(distances[state]) - int(distances[run.representative])  # what that has to read less is a constant
         return vocabulary.plain(run.characters) | special, max(run.farthest, farthest + nearer)
 
+    def _special_tokens(self, run: StringRun) -> _Walked:
+        """Return the same of the representative of a string run, plain tokens aside.
+
+        Where plain characters do not change it, what comes before the first quote of a token does not matter, and of
+        what comes after the string, tokens without a quote read nothing.
+        """
+        representative, tries = run.representative, self.vocabulary.string_tries
+        if not run.quoted:
+            return self._walked(self.vocabulary.special_trie, representative)
+        if run.inside == DEAD:
+            inside, farthest_inside = self._walked(tries.inside, representative)
+            mask, farthest = self._walked(tries.quoted, representative)
+            return mask | inside, max(farthest, farthest_inside)
+        inside, farthest_inside = _kept(self._inside, run.inside, lambda: self._walked(tries.inside, run.inside))
+        mask, farthest = self._walked(tries.ending, representative)
+        distances = self.automaton.distances
+        beyond = int(distances[representative]) - int(distances[run.inside])
+        return mask | inside, max(farthest, farthest_inside + beyond)
+
     def _mask_of_parts(self, state: int, parts: StringParts) -> _Walked:
         """Return the same where a state has parts, of which the broad one is walked once: the others soon are done."""
         vocabulary = self.vocabulary
-        broad, inside = _kept(self._broad, parts.broad, lambda: self._walked(vocabulary.trie, parts.broad))
-        mask, farthest = self._walked(vocabulary.special_trie, state)
+        broad, inside = _kept(self._broad, parts.broad, lambda: self._walked_by_length(parts.broad))
+        mask, farthest = self._walked(vocabulary.string_tries.quoted, state)
         mask |= broad
         if parts.narrow != DEAD:
             narrow, farthest_narrow = self._walked(vocabulary.trie, parts.narrow)
             mask |= narrow
             inside = max(inside, farthest_narrow)
         return mask, max(farthest, inside + parts.beyond)
+
+    def _walked_by_length(self, state: int) -> _Walked:
+        """Return the tokens that may follow a state, most of which are known if it differs from others in counts."""
+        tries = self.vocabulary.tries_by_length
+        if self.automaton.uncounted(state, tries[0][0]) == state:
+            return self._walked(self.vocabulary.trie, state)
+        mask, farthest = empty_mask(self.vocabulary.size), 0
+        for length, trie in tries:
+            known = self._by_length.setdefault(length, {})
+            uncounted = self.automaton.uncounted(state, length)
+            some, far = _kept(known, uncounted, lambda: self._walked(trie, uncounted))  # noqa: B023  called at once
+            mask |= some
+            farthest = max(farthest, far)
+        return mask, farthest
 
     def _walked(self, trie: Trie, state: int) -> _Walked:
         """Return the tokens of a trie that may follow, and a distance that no state after one exceeds."""

@@ -5,8 +5,9 @@ depth-first order, each with the end of its subtree, was rejected: skipping a su
 not been looked at, and on a cold cache a walk consists of such jumps.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +31,12 @@ class Trie:
     @classmethod
     def from_tokens(cls, tokens: Sequence[bytes | None]) -> "Trie":
         """Lay out the tokens that have bytes; the others are left out."""
-        order = sorted((token, token_id) for token_id, token in enumerate(tokens) if token)
+        return cls.from_items((token_id, token) for token_id, token in enumerate(tokens) if token)
+
+    @classmethod
+    def from_items(cls, tokens: Iterable[tuple[int, bytes]]) -> "Trie":
+        """Lay out some ids, each with bytes that lead to it, at least one."""
+        order = sorted((token, token_id) for token_id, token in tokens)
         byte, depth, parent, ends = [0], [0], [0], []
         path = [0]
         previous = b""
@@ -57,6 +63,40 @@ class Trie:
             max(depth),
         )
 
+    def between(self, shorter: int, longest: int) -> "Trie":
+        """Return the trie of the tokens that have more than `shorter` bytes, and at most `longest`."""
+        starts = self.levels()
+        depth = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+        kept = (np.diff(self.token_start) > 0) & (depth > shorter) & (depth <= longest)
+        tokens = np.repeat(kept, np.diff(self.token_start))
+        counts = np.where(kept, np.diff(self.token_start), 0)
+        parents = self._parents()
+        for start, end in reversed(list(pairwise(starts[1:]))):
+            kept[parents[start:end][kept[start:end]]] = True
+        kept[0] = True
+        place = np.cumsum(kept) - 1
+        children = np.bincount(place[parents[1:][kept[1:]]], minlength=int(kept.sum()))
+        return Trie(
+            self.byte[kept],
+            np.concatenate([[1], 1 + np.cumsum(children)]).astype(np.int32),
+            np.concatenate([[0], np.cumsum(counts[kept])]).astype(np.int32),
+            self.token_ids[tokens],
+            int(depth[kept].max()),
+        )
+
+    def levels(self) -> list[int]:
+        """Return where the nodes of each depth begin, and where the last ones end."""
+        starts, end = [0], 1
+        while starts[-1] < end:  # the nodes of each level lie between those of the last and the next
+            starts.append(end)
+            end = int(self.first[end])
+        return starts
+
+    def _parents(self) -> NDArray[np.int32]:
+        """Return the parent of each node, and the root for itself."""
+        nodes = np.arange(len(self.byte), dtype=np.int32)
+        return np.concatenate([nodes[:1], np.repeat(nodes, np.diff(self.first))])
+
     def child(self, node: int, byte: int) -> int:
         """Return the child of a node by a byte, -1 if it has none."""
         first, end = int(self.first[node]), int(self.first[node + 1])
@@ -78,9 +118,8 @@ class Trie:
         """
         if not np.array_equal(np.sort(self.token_ids), token_ids):
             return False
-        nodes = np.arange(len(self.byte), dtype=np.int32)
-        parents = np.concatenate([nodes[:1], np.repeat(nodes, np.diff(self.first))])
-        node = np.repeat(nodes, np.diff(self.token_start))
+        parents = self._parents()
+        node = np.repeat(np.arange(len(self.byte), dtype=np.int32), np.diff(self.token_start))
         last = ends[self.token_ids]
         left = np.diff(ends, prepend=np.int32(0))[self.token_ids]
         while len(node):

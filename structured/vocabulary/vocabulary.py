@@ -46,8 +46,15 @@ PLAIN_SEQUENCES = _plain_sequences()
 """The characters that a JSON string may hold unescaped, as ranges of bytes, shape (sequences, 4, 2), padded with -1."""
 
 
-_BROKEN = re.compile(rb'[^"]*[\x00-\x1f]')
-"""What cannot be inside a JSON string, nor end it."""
+_NEVER_INSIDE = re.compile(rb'[\x00-\x1f"]')
+"""What is never in a JSON string."""
+
+_NO_PLAIN = re.compile(rb"[\x00-\x1f\\]")
+"""What is no plain character, quotes aside."""
+
+
+LENGTHS = (8, 16, 32)
+"""Bytes of tokens that are told apart where states count: few have more than 16, and nearly none more than 32."""
 
 
 class Tokenizer(Protocol):
@@ -97,12 +104,11 @@ class TokenLayout:
 
     Tokens are *plain* that may stand anywhere in a JSON string: whole characters, none of them special. `plain_lengths`
     tells how many characters each token has, 0 if it is not plain, shape (size,). `special_trie` has those that are not
-    plain, `quoted_trie` those of them that have no control character before their first quote, if they have one.
+    plain.
     """
 
     trie: Trie
     special_trie: Trie
-    quoted_trie: Trie
     plain_lengths: NDArray[np.int32]
 
     @classmethod
@@ -110,8 +116,7 @@ class TokenLayout:
         """Lay out some tokens."""
         lengths = _plain_lengths(tokens, *_spelled(tokens))
         special = [None if length else token for token, length in zip(tokens, lengths.tolist(), strict=True)]
-        quoted = [None if not token or _BROKEN.match(token) else token for token in special]
-        return cls(Trie.from_tokens(tokens), Trie.from_tokens(special), Trie.from_tokens(quoted), lengths)
+        return cls(Trie.from_tokens(tokens), Trie.from_tokens(special), lengths)
 
     def holds(self, tokens: Sequence[bytes | None]) -> bool:
         """Tell whether it is of some tokens, without laying them out."""
@@ -120,12 +125,37 @@ class TokenLayout:
             return False
         spelled = np.diff(ends, prepend=0) > 0
         special = np.flatnonzero(spelled & (self.plain_lengths == 0))
-        quoted = [token_id for token_id in special.tolist() if not _BROKEN.match(tokens[token_id] or b"")]
-        return (
-            self.trie.holds(np.flatnonzero(spelled), text, ends)
-            and self.special_trie.holds(special, text, ends)
-            and self.quoted_trie.holds(np.array(quoted, dtype=np.intp), text, ends)
-        )
+        return self.trie.holds(np.flatnonzero(spelled), text, ends) and self.special_trie.holds(special, text, ends)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class StringTries:
+    """The tokens that may be in a JSON string or end one, but for the plain ones."""
+
+    inside: Trie
+    """Those without a quote and without control characters: half a character, or a backslash."""
+    quoted: Trie
+    """Those with a quote."""
+    ending: Trie
+    """The same without the plain characters before the first quote: `abc",` is where `",` would be."""
+    longest: int
+    """The most bytes of any of them before its first quote."""
+
+    @classmethod
+    def from_tokens(cls, tokens: Mapping[int, bytes]) -> "StringTries":
+        """Lay out those of some tokens, none of which is plain."""
+        inside = {token_id: token for token_id, token in tokens.items() if not _NEVER_INSIDE.search(token)}
+        quoted = {token_id: token for token_id, token in tokens.items() if b'"' in token}
+        ending = {token_id: _ending(token) for token_id, token in quoted.items()}
+        longest = max((len(token.partition(b'"')[0]) for token in (inside | quoted).values()), default=0)
+        return cls(*(Trie.from_items(some.items()) for some in (inside, quoted, ending)), longest)
+
+
+def _ending(token: bytes) -> bytes:
+    """Return a token from its first quote on, if what comes before consists of plain characters; else all of it."""
+    before, quote, after = token.partition(b'"')
+    is_plain = not _NO_PLAIN.search(before) and before.decode(errors="ignore").encode() == before
+    return quote + after if is_plain else token
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,10 +253,17 @@ class Vocabulary:
         """Those that are not plain."""
         return self.layout.special_trie
 
-    @property
-    def quoted_trie(self) -> Trie:
-        """Those of them that have no control character before their first quote, if they have one."""
-        return self.layout.quoted_trie
+    @cached_property
+    def string_tries(self) -> StringTries:
+        """Those of them that may be in a JSON string or end it, laid out at first use."""
+        special = self.special_trie.token_ids.tolist()
+        return StringTries.from_tokens({token_id: self.tokens[token_id] or b"" for token_id in special})
+
+    @cached_property
+    def tries_by_length(self) -> tuple[tuple[int, Trie], ...]:
+        """The tokens in tries of those up to some length in bytes, each with the longest, laid out at first use."""
+        longest = (*(length for length in LENGTHS if length < self.trie.height), self.trie.height)
+        return tuple((most, self.trie.between(shorter, most)) for shorter, most in itertools.pairwise((0, *longest)))
 
     @property
     def plain_lengths(self) -> NDArray[np.int32]:
@@ -256,11 +293,6 @@ class Vocabulary:
     @cached_property
     def _plain_masks(self) -> dict[int, NDArray[np.uint32]]:
         return {}
-
-    @cached_property
-    def longest_special(self) -> int:
-        """The most bytes that any token of `quoted_trie` has before its first quote."""
-        return max((len(self.tokens[i].partition(b'"')[0]) for i in self.quoted_trie.token_ids.tolist()), default=0)
 
     @classmethod
     def from_tokenizer(cls, tokenizer: Tokenizer) -> "Vocabulary":

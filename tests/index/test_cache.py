@@ -237,7 +237,7 @@ def plain_walk(layout: TokenLayout, index: Index) -> None:
     """Walk the tries as they are, with the bounds of every array checked."""
     automaton = index.automaton
     marks, mask = np.ones(1 << 16, dtype=np.bool_), np.zeros(-(-index.vocabulary.size // 32), dtype=np.uint32)
-    for trie in (layout.trie, layout.special_trie, layout.quoted_trie):
+    for trie in (layout.trie, layout.special_trie):
         arrays, path, progress = table.walk_from(trie, automaton.start)
         while not table.walk.__wrapped__(arrays, automaton.table, marks, marks, path, mask, progress):
             automaton.expand(int(path[progress[table.LEVEL], table.STATE]))
@@ -276,7 +276,7 @@ def test_a_loaded_layout_equals_one_that_is_made(tmp_path: Path, real: Vocabular
     load_layout(disk, second)
     assert len(disk.files()) == 1
     assert second.is_laid_out
-    for which in ("trie", "special_trie", "quoted_trie"):
+    for which in ("trie", "special_trie"):
         for name in Trie.__slots__:
             assert np.array_equal(getattr(getattr(second, which), name), getattr(getattr(real, which), name))
     assert np.array_equal(second.plain_lengths, real.plain_lengths)

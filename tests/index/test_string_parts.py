@@ -28,6 +28,8 @@ VALUES: tuple[Any, ...] = (
     {"enum": ["a", "ab", 1]},
     {"type": "string", "pattern": "^a[ab]*$"},
     {"type": "string", "pattern": "^[ab]+é?$", "maxLength": 3},
+    {"type": "string", "pattern": "^(?:[ab]+é){0,9}b*$"},
+    {"type": "string", "pattern": "^(?:a?b){3,12}$", "maxLength": 20},
     {"type": "string", "format": "date"},
     {"anyOf": [{"type": "string", "maxLength": 2}, {"enum": ["abba"]}]},
 )
@@ -108,3 +110,20 @@ def test_any_other_name_is_a_string_run() -> None:
         run = automaton.string_run(read(automaton, text.encode()), longest=8, special=8)
         assert isinstance(run, StringRun)
         assert run.characters == 8
+
+
+def test_counts_that_a_token_cannot_exhaust_do_not_matter(vocabulary: Vocabulary) -> None:
+    """Far from the most words, states that differ in their number allow the same; near it, each is its own."""
+    automaton = RegularAutomaton(pattern_of({"type": "string", "pattern": r"^(?:\S+\s){0,99}\S+$"}))
+    states = [read(automaton, b'"' + b"a " * words) for words in range(100)]
+    parts = [automaton.string_run(state, longest=8, special=8) for state in states]
+    broad = [part.broad for part in parts if isinstance(part, StringParts)]
+    assert len(set(broad)) == len(broad) == 100
+    assert len({automaton.uncounted(state, 8) for state in broad[1:93]}) == 1
+    assert len({automaton.uncounted(state, 8) for state in broad[93:]}) == 7
+    distances = automaton.distances
+    assert all(distances[automaton.uncounted(state, 8)] == distances[state] for state in broad)
+    index = Index(automaton, vocabulary)
+    for state in states[-8:]:
+        allowed = brute_successors(index, state) != DEAD
+        assert (unpack(index.mask(state), vocabulary.size) == brute_mask(index, state, allowed)).all()

@@ -131,6 +131,10 @@ class PlainGrammarAutomaton:
         """Return None: what may follow is not known to be a string."""
         return None
 
+    def uncounted(self, state: int, length: int) -> int:  # noqa: ARG002
+        """Return the state itself: of counts, nothing is known."""
+        return state
+
     def _widths(self) -> list[int]:
         """Return the least number of bytes of each terminal, and none for those that no text makes."""
         widths = self.lexer.widths

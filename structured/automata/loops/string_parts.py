@@ -20,14 +20,12 @@ from structured.automata.loops.frames import (
 from structured.automata.loops.jit import Ints, compiled_entry, compiled_loop
 from structured.automata.loops.machine import DONE, MORE_MEMBERS, Machine
 from structured.automata.loops.states import MEMBER_COUNT, MEMBERS, intern_state
-from structured.automata.loops.string_runs import NONE
+from structured.automata.loops.string_runs import NONE, QUOTE
 from structured.automata.opcodes import OPERATION, REPEAT, SCAN, SEQUENCE, TEXT, UNLIKE, WORDS, A, B
 
 BROAD, NARROW, BEYOND = range(3)
 """What `find_string_parts` writes down: the state of what reads many texts before the next quote, and the state of what
 reads a few, NONE if nothing does; the most bytes that a shortest rest has behind that."""
-
-QUOTE = 0x22
 
 MAX_ABOVE = 16
 """Frames above the next quote."""
@@ -72,6 +70,26 @@ def shortened(machine: Machine, current: int, end: int) -> int:
 
 
 @compiled_loop
+def frame_at(machine: Machine, leaf: int, depth: int) -> int:
+    """Return the frame that lies so many below another."""
+    for _ in range(depth):
+        leaf = int(machine.frames[leaf, TAIL])
+    return leaf
+
+
+@compiled_loop
+def height_of(machine: Machine, leaf: int) -> int:
+    """Return how many frames lie on the last one, which reads nothing; NONE if they are more than `MAX_ABOVE`."""
+    height = 0
+    while leaf != FINISHED:
+        leaf = int(machine.frames[leaf, TAIL])
+        height += 1
+        if height > MAX_ABOVE:
+            return NONE
+    return height
+
+
+@compiled_loop
 def cut_off(machine: Machine, leaf: int) -> int:
     """Return a frame with nothing below it that cannot be read without a quote; what is full.
 
@@ -95,9 +113,7 @@ def cut_off(machine: Machine, leaf: int) -> int:
             current = int(machine.frames[current, TAIL])
             above += 1
     for height in range(above - 1, -1, -1):
-        source = leaf
-        for _ in range(height):
-            source = int(machine.frames[source, TAIL])
+        source = frame_at(machine, leaf, height)
         node, first, second = (
             machine.frames[source, NODE],
             machine.frames[source, FIRST],

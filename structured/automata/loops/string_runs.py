@@ -23,10 +23,12 @@ from structured.automata.loops.states import MEMBER_COUNT, MEMBERS, state_of
 from structured.automata.loops.word_lists import character_place
 from structured.automata.opcodes import ARCS, OPEN, OPERATION, REPEAT, SCAN, TEXT, UNLIKE, UNLIMITED, A, B, C
 
-LENGTH_LEFT, FARTHEST, REPRESENTATIVE, QUOTED = range(4)
+LENGTH_LEFT, FARTHEST, REPRESENTATIVE, QUOTED, INSIDE = range(5)
 """What `find_string_run` writes down, as `StringRun` has it: how many plain characters may follow; the greatest
 distance after some of them; a state from which the same other tokens may follow; 1 if nothing but a quote ends the
-string."""
+string; the state of the same string with nothing after it, NONE if the representative changes with a character."""
+
+QUOTE, BACKSLASH = 0x22, 0x5C
 
 NONE = -1
 """The answer where there is no such frame, or no string run."""
@@ -113,6 +115,54 @@ def ends_with_quote(machine: Machine, top: int) -> bool:
     return True
 
 
+@compiled_loop
+def reads_plain(machine: Machine, leaf: int) -> bool:
+    """Tell whether a plain character may begin with some byte that a frame reads next, unless only words may."""
+    node = int(machine.frames[leaf, NODE])
+    if machine.nodes[node, OPERATION] == TEXT:
+        byte = machine.text[machine.nodes[node, A] + machine.frames[leaf, FIRST]]
+        return byte >= 0x20 and byte not in (QUOTE, BACKSLASH)
+    if machine.nodes[node, OPERATION] != ARCS:
+        return True
+    start = int(machine.nodes[node, A])
+    for arc in range(start, start + 3 * int(machine.nodes[node, B]), 3):
+        low, high = machine.operands[arc], machine.operands[arc + 1]
+        if high >= 0x20 and not (low == high and low in (QUOTE, BACKSLASH)):
+            return True
+    return False
+
+
+@compiled_loop
+def reads_alone(machine: Machine, state: int, leaf: int) -> bool:
+    """Tell whether a frame is the only one of a state that reads plain characters."""
+    start = int(machine.states[state, MEMBERS])
+    for position in range(start, start + machine.states[state, MEMBER_COUNT]):
+        other = int(machine.members[position])
+        if other != leaf and reads_plain(machine, other):
+            return False
+    return True
+
+
+@compiled_loop
+def find_representative(machine: Machine, whole: int, special: int, is_alone: bool, found: Ints) -> int:
+    """Write down the state of a repetition without end, and that of the same on nothing; say what is full.
+
+    The latter only where plain characters do not change the former: the frame of one `is_alone` in reading them.
+    """
+    node, tail = int(machine.frames[whole, NODE]), int(machine.frames[whole, TAIL])
+    required = min(int(machine.frames[whole, FIRST]), special + 1)
+    representative = state_of(machine, frame(machine, node, required, UNLIMITED, tail))
+    if representative < 0:
+        return representative
+    found[REPRESENTATIVE] = representative
+    if required == 0 and is_alone:
+        inside = state_of(machine, frame(machine, node, 0, UNLIMITED, FINISHED))
+        if inside < 0:
+            return inside
+        found[INSIDE] = inside
+    return DONE
+
+
 @compiled_entry
 def find_string_run(machine: Machine, state: int, longest: int, special: int, found: Ints) -> int:
     """Write down the string run of a state; say what is full, or NONE if what may follow depends on the characters.
@@ -127,6 +177,7 @@ def find_string_run(machine: Machine, state: int, longest: int, special: int, fo
     found[FARTHEST] = machine.frames[leaf, LENGTH] + 1
     found[REPRESENTATIVE] = state
     found[QUOTED] = 0
+    found[INSIDE] = NONE
     rest = int(machine.frames[leaf, TAIL])
     if machine.nodes[machine.frames[leaf, NODE], OPERATION] == SCAN:
         found[FARTHEST] = machine.frames[rest, LENGTH] + farthest_endless(machine, int(machine.frames[leaf, NODE]))
@@ -145,9 +196,5 @@ def find_string_run(machine: Machine, state: int, longest: int, special: int, fo
     if allowed != UNLIMITED:
         found[LENGTH_LEFT] = min(allowed + 1, longest)
     if allowed == UNLIMITED or allowed >= special:
-        node, required = int(machine.frames[whole, NODE]), min(int(machine.frames[whole, FIRST]), special + 1)
-        representative = state_of(machine, frame(machine, node, required, UNLIMITED, tail))
-        if representative < 0:
-            return representative
-        found[REPRESENTATIVE] = representative
+        return find_representative(machine, whole, special, reads_alone(machine, state, leaf), found)
     return DONE

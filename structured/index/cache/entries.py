@@ -195,8 +195,8 @@ def _layout(arrays: Arrays, vocabulary: Vocabulary) -> TokenLayout | None:
     """
     if not _is_layout(arrays, vocabulary.size):
         return None
-    everything, special, quoted = (_trie(arrays, which) for which in _TRIES)
-    layout = TokenLayout(everything, special, quoted, arrays["plain_lengths"])
+    everything, special = (_trie(arrays, which) for which in _TRIES)
+    layout = TokenLayout(everything, special, arrays["plain_lengths"])
     return layout if layout.holds(vocabulary.tokens) else None
 
 
@@ -226,7 +226,7 @@ def _is_trie(arrays: Arrays, size: int) -> bool:
     )
 
 
-_TRIES = ("trie", "special_trie", "quoted_trie")
+_TRIES = ("trie", "special_trie")
 _TRIE_ARRAYS = ("byte", "first", "token_start", "token_ids")
 
 
