@@ -1,9 +1,12 @@
 """The opcodes and columns of a program, which the compiler writes and the loops read."""
 
-TEXT, ARCS, WORDS, UNLIKE, SCAN, QUOTATION, SEQUENCE, CHOICE, REPEAT, MEMBERS, PERMUTATION, UNION = range(12)
+TEXT, ARCS, WORDS, UNLIKE, SCAN, QUOTATION, ITEM, SEQUENCE, CHOICE, REPEAT, MEMBERS, PERMUTATION, DISTINCT, UNION = (
+    range(14)
+)
 """What a node reads: fixed bytes, one byte of some ranges, one of many words, a string that is none of some words, one
-that an automaton accepts, one that a document contains, its parts in order, one of its options, its item again, some of
-its members, the same in any order, what several stacks go on with. The first six read a byte themselves."""
+that an automaton accepts, one that a document contains, one item unlike those before it, its parts in order, one of its
+options, its item again, some of its members, the same in any order, items that all differ, what several stacks go on
+with. The first seven read a byte themselves."""
 
 UNION_NODE = 0
 """The row of `Program.nodes` that UNION is; it is in no pattern."""
@@ -24,6 +27,7 @@ SCAN: where the states of its automaton start in `operands`, how many there are;
     bytes of as few, 1 if any plain characters may follow, however many`; each set is `node of one character, state
     after it`.
 QUOTATION: where its numbers start in `operands`; they are named below.
+ITEM: where the numbers of the items that differ start in `operands`; they are named below.
 SEQUENCE: where its parts start in `operands`, how many there are; each is `node, bytes of the shortest rest from here`.
 CHOICE: where its options start in `operands`, how many there are; each is a node.
 REPEAT: the node of its item, the least and the greatest count, the latter UNLIMITED if there is none.
@@ -34,6 +38,7 @@ MEMBERS: where its members start in `operands`, how many there are; each is `nod
 PERMUTATION: where its members start in `operands`, how many there are; each is `node, 1 if it is required, bytes that
     it takes with a separator if it is required`. Where in `operands` follow the node of the separator, that of the rest
     or -1, the bytes that all required members take with separators, and those of the shortest match.
+DISTINCT: as ITEM, and the node of one of its items.
 """
 
 (
@@ -55,6 +60,12 @@ quotation may begin start, sorted by what follows, and how many there are; where
 stands, and where each character begins; where the bytes to the nearest end stand, for each state of its rule so many
 as there are `PLACES`; where the kinds of characters stand, -1 if they do not matter, and the states after them, for
 each state so many as there are kinds; the fewest characters and the most, the latter UNLIMITED if there is no such."""
+
+UNIQUE_ITEM, SEPARATOR, LEAST, MOST_ITEMS, ARE_MANY, ITEM_LENGTHS = range(6)
+"""The numbers of DISTINCT: the node that any item is read by, that of the separator; the fewest items and the most, the
+latter UNLIMITED if there is no such; 1 if there are more of them than a text can hold; the bytes of so many of the
+shortest items as there must be. Then follow the bytes that are still needed when none has been written, one, and so on,
+each of the items with a separator."""
 
 COLUMNS = 6
 UNLIMITED = -1

@@ -18,18 +18,24 @@ from structured.automata.opcodes import (
     ARCS,
     CHOICE,
     COLUMNS,
+    DISTINCT,
     FAR,
+    ITEM,
     MEMBERS,
+    OPERATION,
     PERMUTATION,
     QUOTATION,
     REPEAT,
     SCAN,
     SEQUENCE,
+    SHORTEST,
     TEXT,
     UNION,
+    UNIQUE_ITEM,
     UNLIKE,
     UNLIMITED,
     WORDS,
+    A,
 )
 from structured.automata.quotations import Quotations
 from structured.errors import PatternError
@@ -38,6 +44,7 @@ from structured.regex import (
     Alternation,
     CharSet,
     Concat,
+    Distinct,
     Literal,
     Members,
     Pattern,
@@ -83,6 +90,13 @@ def assemble(pattern: Pattern, foundation: "Foundation | None" = None) -> Progra
             pattern=excerpt(pattern),
             remedy="Let what contains itself be left out, and repeat less.",
         )
+    for start in nodes[nodes[:, OPERATION] == ITEM, A].tolist():
+        if nodes[operands[start + UNIQUE_ITEM], SHORTEST] == 0:
+            raise PatternError(
+                "An item that has to differ from others may be empty",
+                pattern=excerpt(pattern),
+                remedy="Let each have at least one character.",
+            )
     return Program(nodes, operands, np.frombuffer(bytes(assembly.text), dtype=np.uint8), root)
 
 
@@ -343,6 +357,13 @@ class _Assembly:
         more = (self.node(pattern.separator), -1 if pattern.rest is None else self.node(pattern.rest), 0, 0)
         return self._row(PERMUTATION, self._append(rows), len(pattern.members), self._append(more))
 
+    def distinct(self, pattern: Distinct) -> int:
+        """Return the row of items that all differ."""
+        most = UNLIMITED if pattern.most is None else pattern.most
+        numbers = [self.node(pattern.item), self.node(pattern.separator), pattern.least, most, int(pattern.many)]
+        start = self._append([*numbers, *(pattern.lengths or [FAR]), *[FAR] * (pattern.least + 1)])
+        return self._row(DISTINCT, start, self._row(ITEM, start, 0))
+
     def reference(self, pattern: Reference) -> int:
         """Return the row of a reference, which `follow_references` completes."""
         start = self._append((-1,))
@@ -404,5 +425,6 @@ _NEW_NODE: dict[type, Callable[[_Assembly, Any], int]] = {
     Alternation: deep(_Assembly.alternation),
     Repeat: deep(_Assembly.repeat),
     Members: deep(_Assembly.members),
+    Distinct: deep(_Assembly.distinct),
     Reference: _Assembly.reference,
 }

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.automata.opcodes import OPERATION, QUOTATION
+from structured.automata.opcodes import DISTINCT, FAR, ITEM, OPERATION, QUOTATION
 from structured.automata.program import Foundation, assemble
 from structured.automata.protocol import DEAD, UNKNOWN, WHOLE, StringParts, StringRun
 from structured.errors import PatternError
@@ -46,6 +46,9 @@ class Limits:
 
 LIMITS = Limits()
 
+MAX_PARTS = 16
+"""Ways to go on with items that must differ, from one state."""
+
 LONG = 0.01
 """Seconds. An ordinary walk takes less than a hundredth of this."""
 
@@ -62,6 +65,8 @@ class RegularAutomaton:
         self.foundation = foundation
         self.limits = limits
         self._program = assemble(pattern, foundation)
+        self.remembers = bool((self._program.nodes[:, OPERATION] == DISTINCT).any())
+        """Whether what may follow may depend on all that was written, as where items must differ."""
         self._begin()
 
     def _begin(self) -> None:
@@ -164,12 +169,32 @@ class RegularAutomaton:
         loops = _loops("states")
         self._until_done(lambda: loops.expand(self._machine, state))
 
-    def walk(self, trie: Trie, state: int, mask: NDArray[np.uint32]) -> int:
+    def walk(self, trie: Trie, state: int, mask: NDArray[np.uint32], *, within: int = FAR) -> int:
         """Set the bits of the tokens of a trie that may follow; see the protocol."""
-        loops, table = _loops("states"), _loops("table")
-        arrays, path, progress = table.walk_from(trie, state)
-        self._until_done(lambda: loops.walk(arrays, self._machine, path, mask, progress))
-        return int(progress[table.FARTHEST])
+        loops, table, farthest = _loops("states"), _loops("table"), 0
+        for part in self._parts(state):
+            arrays, path, progress = table.walk_from(trie, part)
+            self._until_done(lambda: loops.walk(arrays, self._machine, within, path, mask, progress))  # noqa: B023
+            farthest = max(farthest, int(progress[table.FARTHEST]))
+        return farthest
+
+    def is_remembering(self, state: int) -> bool:
+        """Tell whether a state is in an item that must differ from others: then nearly each token makes a new state."""
+        if not self.remembers:
+            return False
+        machine, states, frames = self._machine, _loops("states"), _loops("frames")
+        start, count = machine.states[state, states.MEMBERS], machine.states[state, states.MEMBER_COUNT]
+        leaves = machine.members[start : start + count]
+        operations = machine.nodes[machine.frames[leaves, frames.NODE], OPERATION]
+        return bool((operations[leaves != frames.FINISHED] == ITEM).any())
+
+    def _parts(self, state: int) -> list[int]:
+        """Return states that together are a state, and of which each can be walked from without making many others."""
+        if not self.remembers:
+            return [state]
+        found = np.empty(MAX_PARTS, dtype=np.int32)
+        count = self._until_done(lambda: _loops("states").split(self._machine, state, found))
+        return found[:count].tolist() or [state]
 
     def string_run(self, state: int, *, longest: int, special: int) -> StringRun | StringParts | None:
         """Return the string run of a state, or its parts; see the protocol."""
@@ -198,8 +223,19 @@ class RegularAutomaton:
     def _grown_until_done(self, loop: Callable[[], int]) -> int:
         """Call a loop, growing what it says is full, until it answers something else."""
         while (answer := loop()) < UNKNOWN:
-            self._grow(answer)
+            if answer == _loops("machine").NEEDS_STATE:
+                self._make_wanted()
+            else:
+                self._grow(answer)
         return answer
+
+    def _make_wanted(self) -> None:
+        """Make what a loop needs to know of the items that differ: the state before them, or the row of another."""
+        loops, wanted = _loops("states"), int(self._machine.sizes[_loops("frames").WANTED])
+        if wanted < 0:
+            self._grown_until_done(lambda: loops.begin_item(self._machine, -1 - wanted))
+        else:
+            self._grown_until_done(lambda: loops.expand(self._machine, wanted))
 
     def _spend(self, seconds: float) -> None:
         if seconds > LONG:

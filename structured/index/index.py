@@ -328,10 +328,24 @@ class Index:
 
     def _reduced(self, state: int, max_tokens: int) -> Mask:
         """Return the mask of the tokens after which a text can end in time."""
+        if self._walks.remembers(state):
+            return self._reduced_to_bytes(state, max_tokens)
         fitting = [target for target in self._walks.targets(state) if self.fits(target, max_tokens - 1)]
         wanted = np.zeros(len(self.automaton.table), dtype=np.bool_)
         wanted[fitting] = True
         return self._with_ends(state, self._walks.mask_to(state, wanted))
+
+    def _reduced_to_bytes(self, state: int, max_tokens: int) -> Mask:
+        """Return the same where the states after all tokens are too many to be looked at, one by one.
+
+        Allowed are the tokens after which there are as many left as bytes are needed, and those that the shortest text
+        begins with.
+        """
+        mask = self._walks.mask_within(state, max_tokens - 1)
+        for token_id in self.shortest_beginnings(state):
+            if self.fits(self.step(state, token_id), max_tokens - 1):
+                mask[token_id >> 5] |= np.uint32(1 << (token_id & 31))
+        return self._with_ends(state, mask)
 
     def _farthest_after(self, state: int) -> int:
         """Return a number of tokens that is enough after each token that may follow."""

@@ -52,18 +52,22 @@ def forced_run(table: Rows, distances: Ints, present: Flags, path: Ints, run: Te
     """Go on writing down the bytes that are each the only way on, and the states after them; return how many there are.
 
     Only bytes that are `present` count, shape (256,). `path[length]` is the state where `length` bytes have been
-    written. The run ends where the text may end or where two bytes may follow; it stops as well at a state whose row
-    the table does not know. `run` has as many places as the shortest completion has bytes, since each byte brings it
-    nearer by one, and `path` one more.
+    written. The run ends where the text may end or where two bytes may follow. Returns `-1 - length` if more has to be
+    known of the row of the state there. `run` has as many places as the shortest completion has bytes, since each byte
+    brings it nearer by one, and `path` one more.
     """
     state = int(path[length])
-    while distances[state] > 0 and table[state, WHOLE] != UNKNOWN:
-        only = -1
+    while distances[state] > 0:
+        only, unknown = -1, False
         for byte in range(256):
-            if present[byte] and table[state, byte] != DEAD:
+            if present[byte] and table[state, byte] == UNKNOWN:
+                unknown = True
+            elif present[byte] and table[state, byte] != DEAD:
                 if only >= 0:
                     return length
                 only = byte
+        if unknown:
+            return -1 - length
         run[length] = only
         length += 1
         state = int(table[state, only])
@@ -75,9 +79,11 @@ def forced_run(table: Rows, distances: Ints, present: Flags, path: Ints, run: Te
 def shortest_text(table: Rows, distances: Ints, present: Flags, path: Ints, text: Text, length: int) -> int:
     """Go on writing down the shortest completion (of several, the first in byte order); as `forced_run`."""
     state = int(path[length])
-    while distances[state] > 0 and table[state, WHOLE] != UNKNOWN:
+    while distances[state] > 0:
         byte = 0
-        while not present[byte] or table[state, byte] == DEAD or distances[table[state, byte]] >= distances[state]:
+        while not present[byte] or table[state, byte] < 0 or distances[table[state, byte]] >= distances[state]:
+            if present[byte] and table[state, byte] == UNKNOWN:
+                return -1 - length
             byte += 1
         text[length] = byte
         length += 1

@@ -192,9 +192,9 @@ class Completions:
         return found if found is not None and found == self._least.get(state) else None
 
     def _after_a_token(self, state: int) -> list[int] | None:
-        """Return the states that one token leads to; None past the limits."""
+        """Return the states that one token leads to; None past the limits, or where they are too many."""
         targets = self._targets.get(state)
-        if targets is None and not self._is_exhausted():
+        if targets is None and not self._is_exhausted() and not self.walks.remembers(state):
             targets = self._targets[state] = self.walks.targets(state)
         return targets
 

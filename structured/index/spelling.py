@@ -5,7 +5,7 @@ be written. Where a byte is only in longer tokens, no automaton over bytes says 
 out, a token at a time.
 """
 
-from structured.automata import DEAD, UNKNOWN, WHOLE, Automaton
+from structured.automata import DEAD, UNKNOWN, WHOLE, Automaton, RegularAutomaton
 from structured.errors import VocabularyError
 from structured.vocabulary import Vocabulary, bytes_text
 
@@ -15,6 +15,12 @@ MAX_SHOWN = 40
 
 def spelled_automaton(automaton: Automaton, vocabulary: Vocabulary, name: str) -> Automaton:
     """Return the automaton of those texts whose bytes are all in tokens. Raises VocabularyError if there are none."""
+    if not vocabulary.is_closed and isinstance(automaton, RegularAutomaton) and automaton.remembers:
+        raise VocabularyError(
+            f"{name} cannot be written with this tokenizer: items must differ ('uniqueItems'), and not each of their "
+            "bytes is a token. Allow items that are the same, or use a tokenizer that spells every text: one with a "
+            "byte-level alphabet or with byte fallback."
+        )
     if not vocabulary.absent_bytes:
         return automaton
     spelled = automaton.without_bytes(vocabulary.absent_bytes)

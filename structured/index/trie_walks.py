@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.automata import DEAD, UNKNOWN, WHOLE, Automaton, StringParts, StringRun
+from structured.automata import DEAD, UNKNOWN, WHOLE, Automaton, RegularAutomaton, StringParts, StringRun
 from structured.index.masks import empty_mask
 from structured.vocabulary import PLAIN_SEQUENCES, Vocabulary
 from structured.vocabulary.trie import Trie
@@ -157,10 +157,29 @@ class Walks:
         text = np.empty(automaton.distances[state], dtype=np.uint8)
         path = np.full(len(text) + 1, state, dtype=np.int32)
         length = loop(automaton.table, automaton.distances, present, path, text, 0)
-        while automaton.distances[path[length]] and automaton.table[path[length], WHOLE] == UNKNOWN:
-            automaton.expand(int(path[length]))
-            length = loop(automaton.table, automaton.distances, present, path, text, length)
+        while length < 0:
+            self._learn_more(int(path[-1 - length]))
+            length = loop(automaton.table, automaton.distances, present, path, text, -1 - length)
         return text[:length], path[: length + 1]
+
+    def remembers(self, state: int) -> bool:
+        """Tell whether nearly each token leads to a state of its own, so that these are not to be listed."""
+        return isinstance(self.automaton, RegularAutomaton) and self.automaton.is_remembering(state)
+
+    def mask_within(self, state: int, most: int) -> NDArray[np.uint32]:
+        """Return the tokens after which at most so many bytes are needed, of a state that remembers."""
+        assert isinstance(self.automaton, RegularAutomaton)
+        mask = empty_mask(self.vocabulary.size)
+        self.automaton.walk(self.vocabulary.trie, state, mask, within=most)
+        return mask
+
+    def _learn_more(self, state: int) -> None:
+        """Fill the row of a state; of one that remembers only the next entry that matters."""
+        if not self.remembers(state):
+            self.automaton.expand(state)
+            return
+        unknown = (self.automaton.table[state] == UNKNOWN) & self.vocabulary.present
+        self.automaton.step(state, int(unknown.argmax()))
 
     def _plain_states(self, state: int) -> tuple[int, list[int]] | None:
         """Return how many plain characters may follow, up to the longest plain token, and the states that they lead to.

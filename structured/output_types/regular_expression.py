@@ -12,7 +12,7 @@ from structured.output_types.interface import automaton_of
 from structured.output_types.json_output import JsonLayout, JsonOutput
 from structured.output_types.regex import Regex
 from structured.output_types.resolve import resolve_json, resolve_type
-from structured.regex import Pattern, Reference, Scan, nodes_of, printed
+from structured.regex import Distinct, Pattern, Reference, Scan, nodes_of, printed
 from structured.regex.printing import MAX_PRINTED
 from structured.regex.syntax import Lookbehind
 
@@ -69,6 +69,12 @@ def _printed(pattern: Pattern, name: str, references: Sequence[tuple[Reference, 
         raise SchemaError(
             problem,
             schema_path="" if location is None else location.pointer,
+            remedy=_ONLY_THE_EXPRESSION,
+        )
+    if any(isinstance(node, Distinct) for node in nodes):
+        raise SchemaError(
+            "That any number of items differ cannot be said by a regular expression",
+            keyword="uniqueItems",
             remedy=_ONLY_THE_EXPRESSION,
         )
     if any(isinstance(node, Lookbehind) for scan in nodes if isinstance(scan, Scan) for node in _inside(scan)):

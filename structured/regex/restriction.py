@@ -11,15 +11,18 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
+from structured.errors import PatternError
 from structured.errors.recursion import deep
 from structured.regex.character_sets import MAX_CODE_POINT, Range, normalise
 from structured.regex.json_strings import escaped_set, spelled_ranges
+from structured.regex.printing import excerpt
 from structured.regex.syntax import (
     EMPTY,
     Alternation,
     Arcs,
     CharSet,
     Concat,
+    Distinct,
     Literal,
     Members,
     Pattern,
@@ -111,6 +114,8 @@ class _Restriction:
                 return repeat(self._node(item), minimum, maximum) if id(item) in self._productive else EMPTY
             case Members():
                 return self._members(node)
+            case Distinct():
+                return self._distinct(node)
             case Reference():
                 return self._reference(node)
         raise TypeError(f"{type(node).__name__} is no node of a pattern that an automaton reads")
@@ -125,6 +130,16 @@ class _Restriction:
             return Members(members, self._node(node.separator), rest, in_order=node.in_order or not is_choice)
         needed = [member for member, required in members if required]
         return alternation(*(needed or [*(member for member, _ in members), *([] if rest is None else [rest])]))
+
+    def _distinct(self, node: Distinct) -> Pattern:
+        item = self._node(node.item)
+        if node.least > 1 or id(node.separator) not in self._productive:
+            raise PatternError(
+                "Different items are unsupported where some bytes of them cannot be written",
+                pattern=excerpt(node),
+                remedy="Use a tokenizer that spells every text: one with a byte-level alphabet or with byte fallback.",
+            )
+        return Distinct(item, self._node(node.separator), node.least, node.most, node.lengths, many=False)
 
     def _reference(self, node: Reference) -> Reference:
         target = node.target

@@ -3,10 +3,11 @@
 Six kinds of node, made by functions that keep every tree non-empty (some text matches it) and flat: `literal`, `words`,
 `char_set`, `concat`, `alternation`, `repeat`. Four more, `Members`, `Unlike`, `Scan` and `Quotation`, say in linear
 space what JSON objects and strings need and what would otherwise take a square or more. `Reference` lets a pattern
-contain itself, which takes it beyond regular expressions. `Boundary`, `Lookahead` and `Lookbehind` match no character
-but say something of their neighbourhood: they come from the patterns that people write, and `automata/dfa/` takes them
-out before anything follows the tree. `str(node)` is the same language as a Python `re` pattern, where there is one.
-Lone surrogates are not characters: no node matches one, and no UTF-8 text has one.
+contain itself, and `Distinct` remembers what was written; both take it beyond regular expressions. `Boundary`,
+`Lookahead` and `Lookbehind` match no character but say something of their neighbourhood: they come from the patterns
+that people write, and `automata/dfa/` takes them out before anything follows the tree. `str(node)` is the same language
+as a Python `re` pattern, where there is one. Lone surrogates are not characters: no node matches one, and no UTF-8 text
+has one.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -160,6 +161,26 @@ class Members(Composite):
         return tuple(shown)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Distinct(Composite):
+    """`least` to `most` texts of its item, one or more and no two the same, with the separator between any two.
+
+    No item is empty. There are at least `least` such texts; where that is more than one, `lengths` are the bytes of so
+    many shortest ones, in order. Where they are `many`, there are more of them than a text could ever hold.
+    """
+
+    item: "Pattern"
+    separator: "Pattern"
+    least: int
+    most: int | None
+    lengths: tuple[int, ...]
+    many: bool
+
+    def pieces(self) -> Pieces:
+        """Return a name: no regular expression says that any number of texts differ."""
+        return (f"(?&{self.least} to {'any number of' if self.most is None else self.most} different ", self.item, ")")
+
+
 @dataclass(frozen=True, slots=True)
 class Boundary:
     """No character: the `start` or the `end` of the text, or where a `word` begins or ends, or `within` one or none.
@@ -278,6 +299,7 @@ Pattern = (
     | Reference
     | Unlike
     | Members
+    | Distinct
     | Boundary
     | Lookahead
     | Lookbehind

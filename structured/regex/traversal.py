@@ -4,7 +4,17 @@ from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 
 from structured.errors.recursion import deep
-from structured.regex.syntax import Alternation, Concat, Lookahead, Lookbehind, Members, Pattern, Reference, Repeat
+from structured.regex.syntax import (
+    Alternation,
+    Concat,
+    Distinct,
+    Lookahead,
+    Lookbehind,
+    Members,
+    Pattern,
+    Reference,
+    Repeat,
+)
 
 
 def nodes_of(pattern: Pattern) -> list[Pattern]:
@@ -73,6 +83,8 @@ def parts_of(node: Pattern) -> tuple[Pattern, ...]:
             return options
         case Repeat(item):
             return (item,)
+        case Distinct(item, separator):
+            return item, separator
         case Reference():
             return (node.target,)
         case Lookahead(inside) | Lookbehind(inside):

@@ -1,5 +1,6 @@
 """What a frame goes on with before the next byte: it is unfolded until every frame reads a byte, or is finished."""
 
+from structured.automata.loops.distinct import unfold_distinct, unfold_item
 from structured.automata.loops.frames import (
     COUNT,
     FINISHED,
@@ -22,6 +23,8 @@ from structured.automata.loops.unordered import unfold_permutation
 from structured.automata.loops.word_lists import character_place, is_word, word_length
 from structured.automata.opcodes import (
     CHOICE,
+    DISTINCT,
+    ITEM,
     MEMBERS,
     OPERATION,
     PERMUTATION,
@@ -101,8 +104,14 @@ def unfold(machine: Machine, depth: int, current: int) -> int:  # noqa: C901, PL
     operation, start, count = machine.nodes[node, OPERATION], int(machine.nodes[node, A]), int(machine.nodes[node, B])
     if current == FINISHED or operation < WORDS:
         return 0
-    if depth + 2 + (count if operation in (CHOICE, PERMUTATION) else 0) > len(machine.stack):
+    if operation == ITEM:
+        count = int(machine.frames[tail, SECOND])
+    if depth + 2 + (count if operation in (CHOICE, PERMUTATION, ITEM) else 0) > len(machine.stack):
         return MORE_STACK
+    if operation == ITEM:
+        return unfold_item(machine, depth, current)
+    if operation == DISTINCT:
+        return unfold_distinct(machine, depth, current)
     if operation == UNLIKE:
         second = int(machine.frames[current, SECOND])
         machine.stack[depth] = tail
@@ -169,7 +178,7 @@ def close(machine: Machine, top: int) -> int:
     while depth > 0:
         depth -= 1
         current = int(machine.stack[depth])
-        if current == FINISHED or machine.nodes[machine.frames[current, NODE], OPERATION] <= QUOTATION:
+        if current == FINISHED or machine.nodes[machine.frames[current, NODE], OPERATION] <= ITEM:
             if end == len(machine.leaves):
                 return MORE_LEAVES
             machine.leaves[end] = current

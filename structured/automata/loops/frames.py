@@ -5,7 +5,11 @@ from structured.automata.loops.machine import MORE_FRAMES, Machine
 from structured.automata.loops.quoting import quotation_length
 from structured.automata.loops.word_lists import shortest_word, unlike_length
 from structured.automata.opcodes import (
+    DISTINCT,
     FAR,
+    ITEM,
+    ITEM_LENGTHS,
+    LEAST,
     MEMBERS,
     OPERATION,
     PERMUTATION,
@@ -29,8 +33,9 @@ NODE, FIRST, SECOND, TAIL, LENGTH, LEAVES, COUNT, MARK = range(8)
 where its leaves lie in `leaves` (-1: not known yet) and how many there are; the last round in which it was met. In the
 frame of a sequence, `SECOND` is the part before which it is cut off, 0 if it is not."""
 
-FRAMES_USED, LEAVES_USED, STATES_USED, MEMBERS_USED, ARCS_USED, ROUND = range(6)
-"""What is counted in `sizes`."""
+FRAMES_USED, LEAVES_USED, STATES_USED, MEMBERS_USED, ARCS_USED, ROUND, WANTED, MARKED, MARKED_WITH = range(9)
+"""What is counted in `sizes`; the state that is needed: its number, or `-1 - i` for the one before an item `i`; the
+frame of the items that are marked as written, and what with."""
 
 BEGUN, CHOOSING = -1, -2
 """The columns FIRST of a frame of members in any order that are not a member; see `unordered.py`."""
@@ -104,6 +109,24 @@ def quoted_length(machine: Machine, node: int, first: int, second: int, tail: in
 
 
 @compiled_loop
+def needed_after(machine: Machine, start: int, count: int) -> int:
+    """Return the bytes that are still needed after so many items that differ; `start` is where their numbers are."""
+    least = int(machine.operands[start + LEAST])
+    return int(machine.operands[start + ITEM_LENGTHS + least + min(count, least)])
+
+
+@compiled_loop
+def distinct_length(machine: Machine, node: int, count: int) -> int:
+    """Return the bytes that a frame of items that differ adds to the shortest completion of the one below it.
+
+    An item that has been written takes away what is still needed for it.
+    """
+    start = int(machine.nodes[node, A])
+    needed = needed_after(machine, start, count)
+    return needed if count == 0 else needed - needed_after(machine, start, count - 1)
+
+
+@compiled_loop
 def own_length(machine: Machine, node: int, first: int, second: int, tail: int) -> int:  # noqa: C901  as `unfold`
     """Return the bytes of the shortest rest of a node that has been read so far."""
     operation = machine.nodes[node, OPERATION]
@@ -124,6 +147,10 @@ def own_length(machine: Machine, node: int, first: int, second: int, tail: int) 
         return members_length(machine, node, first, second)
     if operation == PERMUTATION:
         return permutation_length(machine, node, first, second)
+    if operation == DISTINCT:
+        return distinct_length(machine, node, second)
+    if operation == ITEM:  # that of what is read of an item is told by `item_frame`
+        return 0
     if operation == REPEAT:
         return min(int(first) * int(machine.nodes[machine.nodes[node, A], SHORTEST]), FAR)
     if operation == UNION:
@@ -149,7 +176,7 @@ def frame(machine: Machine, node: int, first: int, second: int, tail: int) -> in
     machine.frames[new, TAIL] = tail
     machine.frames[new, LENGTH] = min(length + machine.frames[tail, LENGTH], FAR)
     machine.frames[new, LEAVES] = -1
-    machine.frames[new, MARK] = 0
+    machine.frames[new, COUNT] = machine.frames[new, MARK] = 0
     machine.frame_slots[slot] = new
     machine.sizes[FRAMES_USED] = new + 1
     return new
@@ -166,6 +193,8 @@ def push(machine: Machine, node: int, tail: int) -> int:
         return frame(machine, node, 0, machine.nodes[node, C], tail)
     if machine.nodes[node, OPERATION] == PERMUTATION:
         return frame(machine, node, BEGUN, 0, tail)
+    if machine.nodes[node, OPERATION] == DISTINCT:
+        return frame(machine, node, -1, 0, tail)
     if machine.nodes[node, OPERATION] == QUOTATION:
         count = int(machine.operands[machine.nodes[node, A] + SUFFIX_COUNT])
         return frame(machine, node, 0, count, frame(machine, node, -1, 0, tail))

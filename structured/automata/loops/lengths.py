@@ -3,15 +3,21 @@
 from structured.automata.loops.jit import Bytes, Ints, Rows, compiled_entry, compiled_loop
 from structured.automata.opcodes import (
     CHOICE,
+    DISTINCT,
     FAR,
+    ITEM,
+    ITEM_LENGTHS,
+    LEAST,
     MEMBERS,
     OPEN,
     OPERATION,
     PERMUTATION,
     REPEAT,
     SCAN,
+    SEPARATOR,
     SEQUENCE,
     SHORTEST,
+    UNIQUE_ITEM,
     UNLIMITED,
     A,
     B,
@@ -98,7 +104,22 @@ def shortest_scan(nodes: Rows, operands: Ints, node: int) -> int:
 
 
 @compiled_loop
-def shortest_match(nodes: Rows, operands: Ints, node: int) -> int:
+def shortest_distinct(nodes: Rows, operands: Ints, node: int) -> int:
+    """Return the bytes of the shortest items of a node that all differ, after filling in what so many still need."""
+    start = int(nodes[node, A])
+    least, lengths = int(operands[start + LEAST]), start + ITEM_LENGTHS
+    separator = int(nodes[operands[start + SEPARATOR], SHORTEST]) if least > 1 else 0
+    operands[lengths] = nodes[operands[start + UNIQUE_ITEM], SHORTEST]
+    needed = lengths + least
+    operands[needed + least] = 0
+    for count in range(least - 1, -1, -1):
+        rest = separator if count else 0
+        operands[needed + count] = min(int(operands[needed + count + 1]) + int(operands[lengths + count]) + rest, FAR)
+    return int(operands[needed])
+
+
+@compiled_loop
+def shortest_match(nodes: Rows, operands: Ints, node: int) -> int:  # noqa: C901  one case for each operation
     """Return the bytes of the shortest match of a node, given those of the nodes below it."""
     operation, start, count = nodes[node, OPERATION], int(nodes[node, A]), int(nodes[node, B])
     if operation == SEQUENCE:
@@ -121,6 +142,10 @@ def shortest_match(nodes: Rows, operands: Ints, node: int) -> int:
         return shortest_permutation(nodes, operands, node)
     if operation == SCAN:
         return shortest_scan(nodes, operands, node)
+    if operation == ITEM:
+        return int(nodes[operands[start + UNIQUE_ITEM], SHORTEST])
+    if operation == DISTINCT:
+        return shortest_distinct(nodes, operands, node)
     return int(nodes[node, SHORTEST])
 
 

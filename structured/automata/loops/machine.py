@@ -15,8 +15,11 @@ from structured.automata.opcodes import OPERATION, QUOTATION
 DONE = 0
 """The answer of a loop that has nothing else to tell."""
 
-MORE_FRAMES, MORE_LEAVES, MORE_STATES, MORE_MEMBERS, MORE_STACK, MORE_ARCS, TOO_MANY_WAYS = range(-3, -10, -1)
-"""What every loop answers that cannot go on: which array is full, or that it gives up."""
+MORE_FRAMES, MORE_LEAVES, MORE_STATES, MORE_MEMBERS, MORE_STACK, MORE_ARCS, TOO_MANY_WAYS, NEEDS_STATE = range(
+    -3, -11, -1
+)
+"""What every loop answers that cannot go on: which array is full, that it gives up, or that another state has to be
+made or have its row filled first; which one it has noted."""
 
 GROWING = {
     MORE_FRAMES: ("frames",),
@@ -81,7 +84,7 @@ def new_machine(nodes: NDArray[np.int32], operands: NDArray[np.int32], text: NDA
         members=_zeros(4096),
         # A row is filled when its state is made; until then the operating system need not even give it memory.
         table=np.empty((1024, 256), dtype=np.int32),
-        sizes=_zeros(6),
+        sizes=_zeros(9),
         stack=_zeros(256),
         arcs=_zeros(1024, 3),
         most=most,

@@ -5,6 +5,7 @@ quote that ends the name; what the tokens without a quote may do there does not.
 quote, and the state of what is left is the same everywhere: an index walks most of the vocabulary from there, once.
 """
 
+from structured.automata.loops.distinct import beginning, length_unlike, next_begun, wanting
 from structured.automata.loops.frames import (
     FINISHED,
     FIRST,
@@ -20,8 +21,9 @@ from structured.automata.loops.frames import (
 from structured.automata.loops.jit import Ints, compiled_entry, compiled_loop
 from structured.automata.loops.machine import DONE, MORE_MEMBERS, Machine
 from structured.automata.loops.states import MEMBER_COUNT, MEMBERS, intern_state
-from structured.automata.loops.string_runs import NONE, QUOTE
-from structured.automata.opcodes import OPERATION, REPEAT, SCAN, SEQUENCE, TEXT, UNLIKE, WORDS, A, B
+from structured.automata.loops.string_runs import BACKSLASH, NONE, QUOTE
+from structured.automata.opcodes import FAR, ITEM, OPERATION, REPEAT, SCAN, SEQUENCE, TEXT, UNLIKE, WORDS, A, B
+from structured.automata.protocol import UNKNOWN
 
 BROAD, NARROW, BEYOND = range(3)
 """What `find_string_parts` writes down: the state of what reads many texts before the next quote, and the state of what
@@ -146,12 +148,9 @@ def part(machine: Machine, state: int, narrow: bool) -> int:
     return intern_state(machine, count) if count else NONE
 
 
-@compiled_entry
-def find_string_parts(machine: Machine, state: int, found: Ints) -> int:
-    """Write down the parts of a state before the next quote; say what is full, or NONE if it is not worth it.
-
-    It is where something is read that is not narrow, and all such is near a quote.
-    """
+@compiled_loop
+def find_plain_parts(machine: Machine, state: int, found: Ints) -> int:
+    """Do what `find_string_parts` does where a state is in no item that must differ from others."""
     start = int(machine.states[state, MEMBERS])
     end = start + int(machine.states[state, MEMBER_COUNT])
     is_broad = False
@@ -171,3 +170,103 @@ def find_string_parts(machine: Machine, state: int, found: Ints) -> int:
         return int(found[BROAD])
     found[NARROW] = part(machine, state, narrow=True)
     return int(found[NARROW]) if found[NARROW] < NONE else DONE
+
+
+@compiled_loop
+def lone_item(machine: Machine, state: int) -> int:
+    """Return the frame of an item that must differ from others if a state consists of it alone; NONE if it does not."""
+    leaf = int(machine.members[machine.states[state, MEMBERS]])
+    is_lone = machine.states[state, MEMBER_COUNT] == 1 and leaf != FINISHED
+    return leaf if is_lone and machine.nodes[machine.frames[leaf, NODE], OPERATION] == ITEM else NONE
+
+
+@compiled_loop
+def is_ended_by_quote(machine: Machine, leaf: int) -> bool:
+    """Tell whether a frame begins with a quote or a backslash, or else with what is cut off right before a quote."""
+    node, first = int(machine.frames[leaf, NODE]), int(machine.frames[leaf, FIRST])
+    start = int(machine.nodes[node, A])
+    if machine.nodes[node, OPERATION] == TEXT:
+        return bool(machine.text[start + first] in (QUOTE, BACKSLASH))
+    if machine.nodes[node, OPERATION] == WORDS:
+        read = int(machine.frames[leaf, SECOND])
+        for word in range(int(machine.nodes[node, B])):
+            if machine.text[machine.operands[start + word]] != BACKSLASH or read > 0:
+                return False
+        return True
+    current = int(machine.frames[leaf, TAIL])
+    while current != FINISHED:
+        node = int(machine.frames[current, NODE])
+        if machine.nodes[node, OPERATION] == SEQUENCE:
+            for place in range(int(machine.frames[current, FIRST]), int(machine.nodes[node, B])):
+                quote = first_quote(machine, int(machine.operands[machine.nodes[node, A] + 2 * place]), 0)
+                if quote >= 0:
+                    return quote == 0
+        current = int(machine.frames[current, TAIL])
+    return False
+
+
+@compiled_loop
+def are_ended_by_quotes(machine: Machine, state: int) -> bool:
+    """Tell whether that holds of all frames of a state."""
+    start = int(machine.states[state, MEMBERS])
+    for position in range(start, start + machine.states[state, MEMBER_COUNT]):
+        leaf = int(machine.members[position])
+        if leaf == FINISHED or not is_ended_by_quote(machine, leaf):
+            return False
+    return True
+
+
+@compiled_loop
+def detour(machine: Machine, leaf: int) -> int:
+    """Return by how much the end of an item may be farther since it must not be one of those written.
+
+    Before the next quote; NONE if some text before that can only become one of them; what has to be made.
+    """
+    item, text, written = (
+        int(machine.frames[leaf, NODE]),
+        int(machine.frames[leaf, SECOND]),
+        int(machine.frames[leaf, TAIL]),
+    )
+    farther, begun = 0, next_begun(machine, text, written)
+    while begun != FINISHED:
+        word, state = int(machine.frames[begun, FIRST]), int(machine.frames[leaf, FIRST])
+        for count in range(int(machine.frames[text, SECOND]) + 1, int(machine.frames[word, SECOND]) + 1):
+            here = beginning(machine, word, count)
+            byte = int(machine.frames[here, FIRST])
+            if byte == QUOTE:
+                break
+            if machine.table[state, byte] == UNKNOWN:
+                return wanting(machine, state)
+            state = int(machine.table[state, byte])
+            length = length_unlike(machine, item, state, here, written)
+            if length < 0 or length >= FAR:
+                return length if length < 0 else NONE
+            farther = max(farther, length - int(machine.distances[state]))
+        begun = next_begun(machine, text, int(machine.frames[begun, TAIL]))
+    return farther
+
+
+@compiled_entry
+def find_string_parts(machine: Machine, state: int, found: Ints) -> int:
+    """Write down the parts of a state before the next quote; say what is full, or NONE if it is not worth it.
+
+    It is where something is read that is not narrow, and all such is near a quote. In an item that must differ from
+    others they are those of any item; but where one that is written begins alike, only the broad one is needed, and all
+    else has to begin with a quote or an escape.
+    """
+    leaf = lone_item(machine, state)
+    if leaf < 0:
+        return find_plain_parts(machine, state, found)
+    any_item, text, written = (
+        int(machine.frames[leaf, FIRST]),
+        int(machine.frames[leaf, SECOND]),
+        int(machine.frames[leaf, TAIL]),
+    )
+    farther, is_begun = 0, next_begun(machine, text, written) != FINISHED
+    if is_begun:
+        farther = detour(machine, leaf) if are_ended_by_quotes(machine, any_item) else NONE
+    answer = farther if farther < 0 else find_plain_parts(machine, any_item, found)
+    if answer == DONE:
+        found[NARROW] = NONE if is_begun else found[NARROW]
+        found[BEYOND] += farther + machine.frames[leaf, LENGTH] - machine.distances[any_item]
+    return answer

@@ -20,6 +20,11 @@ FIRST_RANK, END_RANK, DEPTH, RULE, CURSOR, AFTER, NEAR = range(3, 10)
 suffix array, the depth and the state of the rule; the first rank that has not been passed by the children so far; the
 state of what follows the quotation; and a distance that the one of the level does not exceed. See `quoting.py`."""
 
+ITEM_STATE, ITEM_TEXT, ENDED = FIRST_RANK, END_RANK, DEPTH
+"""The same of a level that stands in an item that must differ from others, or behind it: the state of the automaton of
+any item, and what is read of this one, DEAD if no item that is written begins so; behind it `-1 - s` for the state `s`
+that follows, and the level at which the item ended. See `distinct.py`."""
+
 LEVEL, FARTHEST = range(2)
 """What a walk writes down: the level that it stopped at, and the greatest distance of a state that a token led to."""
 

@@ -5,7 +5,7 @@ from structured.automata.loops.jit import compiled_loop
 from structured.automata.loops.machine import MORE_ARCS, Machine
 from structured.automata.loops.quoting import byte_at, first_rank, length_of_one, rule_after
 from structured.automata.loops.word_lists import character_place, is_word, next_word
-from structured.automata.opcodes import ARCS, FAR, OPERATION, QUOTATION, SCAN, UNLIKE, UNLIMITED, WORDS, A, B, C
+from structured.automata.opcodes import ARCS, FAR, ITEM, OPERATION, QUOTATION, SCAN, UNLIKE, UNLIMITED, WORDS, A, B, C
 from structured.automata.protocol import DEAD, WHOLE
 
 
@@ -112,8 +112,12 @@ def gather_quotation(machine: Machine, leaf: int, count: int) -> int:
 
 
 @compiled_loop
-def gather_arcs(machine: Machine, leaf: int, count: int) -> int:
-    """Append the arcs of a leaf, `low, high, frame after`, to the first `count` in `arcs`; return how many that is."""
+def gather_arcs(machine: Machine, leaf: int, count: int) -> int:  # noqa: C901  one case for each operation
+    """Append the arcs of a leaf, `low, high, frame after`, to the first `count` in `arcs`; return how many that is.
+
+    Of an item that must differ from others each byte leads to a frame of its own, which is made when it is asked for:
+    it has one arc for all bytes, to the leaf itself, negated.
+    """
     node, tail = int(machine.frames[leaf, NODE]), int(machine.frames[leaf, TAIL])
     first, operation = int(machine.nodes[node, A]), machine.nodes[node, OPERATION]
     if operation == ARCS:
@@ -133,6 +137,9 @@ def gather_arcs(machine: Machine, leaf: int, count: int) -> int:
         return gather_set(machine, place, free, count, along)
     if count == len(machine.arcs):
         return MORE_ARCS
+    if operation == ITEM:
+        machine.arcs[count, 0], machine.arcs[count, 1], machine.arcs[count, 2] = 0, WHOLE - 1, -leaf
+        return count + 1
     read = int(machine.frames[leaf, FIRST])
     target = tail
     if read + 1 < machine.nodes[node, B]:

@@ -10,7 +10,7 @@ graph-structured stack of Tomita ("An efficient augmented-context-free parsing a
 from structured.automata.loops.frames import FINISHED, FIRST, MARK, NODE, ROUND, SECOND, TAIL, frame
 from structured.automata.loops.jit import compiled_loop
 from structured.automata.loops.machine import MORE_MEMBERS, Machine
-from structured.automata.opcodes import OPERATION, QUOTATION, REPEAT, SEQUENCE, UNION_NODE
+from structured.automata.opcodes import ITEM, OPERATION, QUOTATION, REPEAT, SEQUENCE, UNION_NODE
 
 CROWDED = 16
 """Frames of a state that need not be joined."""
@@ -114,7 +114,7 @@ def join_members(machine: Machine, start: int, count: int) -> int:
     end, group, left = start + count, start, start
     while group < end:
         leaf, after = int(machine.members[group]), group + 1
-        if leaf != FINISHED and machine.nodes[machine.frames[leaf, NODE], OPERATION] != QUOTATION:
+        if leaf != FINISHED and machine.nodes[machine.frames[leaf, NODE], OPERATION] not in (QUOTATION, ITEM):
             for position in range(group + 1, end):
                 other = int(machine.members[position])
                 if other != FINISHED and is_same_top(machine, leaf, other):

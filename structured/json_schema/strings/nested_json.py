@@ -18,6 +18,7 @@ from structured.regex.syntax import (
     EMPTY,
     Alternation,
     Concat,
+    Distinct,
     Members,
     Pattern,
     Quotation,
@@ -70,6 +71,12 @@ def _new_unfolded(pattern: Pattern, known: dict[int, tuple[Pattern, Pattern]]) -
                 "A quotation inside JSON that stands in a string is unsupported",
                 pattern=str(pattern),
                 remedy="Let the JSON inside say it without quoting.",
+            )
+        case Distinct():
+            raise PatternError(
+                "Different items inside JSON that stands in a string are unsupported",
+                pattern=excerpt(pattern),
+                remedy="Let the JSON inside have arrays with any items.",
             )
         case Reference(name):
             return _unfolded_reference(pattern, name, known)

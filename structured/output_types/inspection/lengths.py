@@ -15,6 +15,7 @@ from structured.regex.syntax import (
     Boundary,
     CharSet,
     Concat,
+    Distinct,
     Literal,
     Lookahead,
     Lookbehind,
@@ -77,7 +78,7 @@ def _after_their_parts(pattern: Pattern) -> list[Pattern]:
     return ordered
 
 
-def _lengths(node: Pattern, known: dict[int, Lengths]) -> Lengths:  # noqa: C901  one case for each kind of node
+def _lengths(node: Pattern, known: dict[int, Lengths]) -> Lengths:  # noqa: C901, PLR0912  one case for each kind of node
     """Return the lengths of a node, given those of its parts as far as they are known."""
     parts = [known.get(id(part), _UNKNOWN) for part in parts_of(node)]
     match node:
@@ -99,6 +100,8 @@ def _lengths(node: Pattern, known: dict[int, Lengths]) -> Lengths:  # noqa: C901
             return Lengths(_shortest_unlike(texts), None)
         case Members():
             return _of_members(node, known)
+        case Distinct():
+            return _of_distinct(node, *parts)
         case Scan():
             return _of_scan(node)
         case Quotation(texts):
@@ -169,6 +172,12 @@ def _of_scan(node: Scan) -> Lengths:
     most = most_characters(node) if node.most is None else node.most
     widest = max((longest for _, _, (_, longest) in steps), default=0)
     return Lengths(sizes[0], None if most is None else most * widest)
+
+
+def _of_distinct(node: Distinct, item: Lengths, separator: Lengths) -> Lengths:
+    between = None if separator.shortest is None else (node.least - 1) * separator.shortest
+    longest = _repeated(Lengths(0, _sum([item.longest, separator.longest])), 0, node.most).longest
+    return Lengths(_sum([sum(node.lengths) if node.lengths else item.shortest, between]), longest)
 
 
 def _of_members(node: Members, known: dict[int, Lengths]) -> Lengths:
