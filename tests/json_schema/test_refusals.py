@@ -200,9 +200,9 @@ def test_the_unsatisfiable_is_refused(schema, keyword):
         (
             JsonSchema({"properties": {"tags": {"type": "array", "uniqueItems": True}}}),
             (
-                "'uniqueItems' is not supported for items of more than a few values (at #/properties/tags, "
-                "keyword 'uniqueItems'). Remove 'uniqueItems', and remove what is repeated in your program; or list "
-                "the values of the items in an 'enum'."
+                "'uniqueItems' is not supported for items that may be arrays or objects (at #/properties/tags, "
+                "keyword 'uniqueItems'). Say that they are strings; or remove 'uniqueItems', and remove what is "
+                "repeated in your program."
             ),
         ),
         (

@@ -1,19 +1,28 @@
-"""Arrays of which no two items are the same (validation §6.4.3), where items have few values.
+"""Arrays of which no two items are the same (validation §6.4.3).
 
-Each set of values that are used up is a state, so there can only be few.
+Where all items are of few values, each set of values that are used up is a state. Else an item must not be spelled as
+one before it, and each value has one spelling.
 """
 
 import json
 from collections.abc import Iterator
 
+import numpy as np
+
+from structured.automata import RegularAutomaton
+from structured.errors import SchemaError
 from structured.json_schema.arrays.contains import read_needs
-from structured.json_schema.arrays.items import items_of, read_by
+from structured.json_schema.arrays.items import bracketed, items_of, prefix_of, read_by, rest_of
+from structured.json_schema.arrays.one_spelling import are_many, one_spelling
 from structured.json_schema.document.location import Location, PatternOf, Subschema, Subschemas
 from structured.json_schema.logic.equality import identity
-from structured.regex import Alternation, Literal, Pattern, Words, literal
+from structured.regex import Alternation, Distinct, Literal, Pattern, Words, literal
 
 MAX_DISTINCT = 10
-"""Values that items may have."""
+"""Values that items may have for each set of them to be a state."""
+
+MAX_LEAST = 1024
+"""Items of more values than these that there may have to be."""
 
 Limits = tuple[int, int | None]
 
@@ -26,15 +35,17 @@ def distinct_items(
     texts = [_texts(item) for item in [*first, *([] if rest is None else [rest])]]
     listed = [found for found in texts if found is not None]
     values = {text for found in listed for text in found}
-    if len(listed) < len(texts) or len(values) > MAX_DISTINCT or any(read_needs(schemas)):
-        raise distinct.location.refusal(
-            "'uniqueItems' is not supported for items of more than a few values",
-            keyword="uniqueItems",
-            remedy="Use list in place of set, and remove what is repeated in a Pydantic validator."
-            if distinct.location.is_type
-            else "Remove 'uniqueItems', and remove what is repeated in your program; or list the values of the items "
-            "in an 'enum'.",
+    are_few = len(listed) == len(texts) and len(values) <= MAX_DISTINCT
+    if any(read_needs(schemas)) or (location.is_type and not are_few):
+        raise _refusal(
+            distinct,
+            "items of more than a few values",
+            "Use list in place of set, and remove what is repeated in a Pydantic validator."
+            if location.is_type
+            else "Remove 'uniqueItems' or 'contains', and check it in your program.",
         )
+    if not are_few:
+        return _open_items(schemas, distinct, location, pattern_of, limits)
     minimum, maximum = limits
     value_of = _python_value if location.is_type else _json_value
     options = [[(literal(text), value_of(text)) for text in found] for found in listed]
@@ -50,6 +61,51 @@ def distinct_items(
     if found is None:
         raise distinct.location.unsatisfiable("too few items can be different", keyword="uniqueItems")
     return found
+
+
+def _open_items(
+    schemas: Subschemas, distinct: Subschema, location: Location, pattern_of: PatternOf, limits: Limits
+) -> Pattern:
+    """Return the arrays of different items of many values, all of one schema."""
+    remedy = "remove 'uniqueItems', and remove what is repeated in your program."
+    if any(map(prefix_of, schemas)) or any("unevaluatedItems" in part.schema for part in schemas):
+        raise _refusal(distinct, "first items of more than a few values", f"Let all items have one schema; or {remedy}")
+    minimum, maximum = limits
+    if minimum > MAX_LEAST:
+        raise _refusal(distinct, f"so many as {minimum:,} items", f"Ask for at most {MAX_LEAST:,}; or {remedy}")
+    item = one_spelling([rest_of(part) for part in schemas], location, pattern_of)
+    if item is None:
+        raise _refusal(distinct, "items that may be arrays or objects", f"Say that they are strings; or {remedy}")
+    least = max(minimum, 1)
+    lengths = _shortest_lengths(item, least) if least > 1 else ()
+    if least > 1 and len(lengths) < least:
+        raise distinct.location.unsatisfiable("too few items can be different", keyword="uniqueItems")
+    comma = location.whitespace.comma(location.depth)
+    filled = Distinct(item, comma, least, maximum, lengths, are_many(item))
+    return bracketed(filled, location, may_be_empty=minimum == 0)
+
+
+def _refusal(distinct: Subschema, what: str, remedy: str) -> SchemaError:
+    return distinct.location.refusal(f"'uniqueItems' is not supported for {what}", keyword="uniqueItems", remedy=remedy)
+
+
+def _shortest_lengths(item: Pattern, count: int) -> tuple[int, ...]:
+    """Return the bytes of the `count` shortest texts of a pattern; fewer if there are not so many."""
+    automaton = RegularAutomaton(item)
+    found: list[int] = []
+    ways, size = {automaton.start: 1}, 0
+    while ways and len(found) < count:
+        ended = sum(number for state, number in ways.items() if automaton.accepts(state))
+        found += [size] * min(ended, count - len(found))
+        following: dict[int, int] = {}
+        for state, number in ways.items():
+            automaton.expand(state)
+            row = automaton.table[state]
+            for target, bytes_there in zip(*np.unique(row[row >= 0], return_counts=True), strict=True):
+                total = following.get(int(target), 0) + number * int(bytes_there)
+                following[int(target)] = min(total, count)
+        ways, size = following, size + 1
+    return tuple(found)
 
 
 def _json_value(text: str) -> object:

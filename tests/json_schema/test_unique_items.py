@@ -1,0 +1,196 @@
+"""`uniqueItems` over items of many values: the automaton reads the arrays of which no two items are the same."""
+
+import json
+import random
+from itertools import product
+from typing import Any
+
+import jsonschema
+import pytest
+from brute_force import brute_mask, brute_successors
+from doubles import ByteTokenizer
+from effort import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_patterns import randoms
+from walks import accepted, states_on_walks, write
+
+from structured import JsonSchema, inspect_type, to_regex
+from structured.automata import DEAD, RegularAutomaton
+from structured.errors import SchemaError, UnsatisfiableError, VocabularyError
+from structured.index.guide import Guide
+from structured.index.index import Index
+from structured.index.masks import unpack
+from structured.json_schema.compile import compiled
+from structured.json_schema.document.location import Compilation, Reading
+from structured.json_schema.whitespace import WhitespaceName, read_whitespace
+from structured.vocabulary import Vocabulary
+
+WORDS = ["", "a", "b", "ab", "abc", "ba", "é", "日", '"', "\\", "\n", "a,", '","', "null", "1"]
+WORDS += ["2024-02-29", "2023-01-31"]
+NUMBERS: list[Any] = [0, 1, 2, 10, 12, -1, 0.5, 1.5, 1.25, -0.5, 100]
+VALUES: list[Any] = [*WORDS, *NUMBERS, None, True, False]
+
+ITEMS: list[dict[str, Any]] = [
+    {"type": "string"},
+    {"type": "string", "maxLength": 1},
+    {"type": "string", "minLength": 1, "maxLength": 3},
+    {"type": "string", "pattern": "^[ab]*$"},
+    {"type": "string", "pattern": "^(a|ab|abc|ba?)$"},
+    {"type": "string", "format": "date"},
+    {"type": "integer"},
+    {"type": "integer", "minimum": -1, "maximum": 12},
+    {"type": "number"},
+    {"type": "number", "minimum": 0, "maximum": 2},
+    {"type": ["string", "number"]},
+    {"type": ["null", "boolean", "string"]},
+    {"enum": [*WORDS]},
+    {"enum": ["a", "ab", "abc", 1, 12, 1.5, None, True, "b", "ba", 0]},
+    {"anyOf": [{"type": "integer"}, {"type": "string", "pattern": "^a"}]},
+]
+
+SCHEMAS = st.builds(
+    lambda items, limits: {"type": "array", "items": items, "uniqueItems": True} | limits,
+    st.sampled_from(ITEMS),
+    st.sampled_from([{}, {"minItems": 1}, {"minItems": 2}, {"minItems": 3, "maxItems": 4}, {"maxItems": 2}]),
+)
+"""All of them have some array: no item has fewer than three values."""
+
+ARRAYS = st.lists(st.sampled_from(VALUES), max_size=5) | st.lists(st.sampled_from(WORDS), max_size=5)
+
+
+def automaton_of(schema: Any, whitespace: WhitespaceName = "any") -> RegularAutomaton:
+    compilation = Compilation(schema, read_whitespace(whitespace), Reading.SPECIFICATION, key_order="any")
+    return RegularAutomaton(compiled(compilation))
+
+
+def is_valid(schema: Any, value: Any) -> bool:
+    checker = jsonschema.Draft202012Validator.FORMAT_CHECKER
+    return jsonschema.Draft202012Validator(schema, format_checker=checker).is_valid(value)
+
+
+@settings(max_examples=examples(300))
+@given(SCHEMAS, st.lists(ARRAYS, min_size=1, max_size=8), st.sampled_from([None, 1]))
+def test_accepts_what_jsonschema_validates(schema: Any, arrays: list[Any], indent: int | None) -> None:
+    """Of arrays as `json.dumps` spells them, exactly the valid ones are accepted."""
+    automaton = automaton_of(schema)
+    for array in arrays:
+        text = json.dumps(array, ensure_ascii=False, indent=indent)
+        assert accepted(automaton, text.encode()) == is_valid(schema, array), text
+
+
+SPELLINGS = ['"a"', '"\\u0061"', '"b"', '"\\/"', '"/"', "true"]
+SPELLINGS += ["1", "1.0", "1e0", "10e-1", "-0", "0", "0.0", "1.50", "1.5"]
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_no_spelling_hides_that_two_items_are_the_same(count: int) -> None:
+    """`1.0` is `1`, and `\\u0061` is `a`: what is accepted has different values, however it is spelled."""
+    schema = {"type": "array", "items": {"type": ["string", "number", "boolean"]}, "uniqueItems": True}
+    automaton = automaton_of(schema, "compact")
+    found = 0
+    for items in product(SPELLINGS, repeat=count):
+        text = f"[{','.join(items)}]"
+        if accepted(automaton, text.encode()):
+            found += 1
+            assert is_valid(schema, json.loads(text)), text
+    assert found
+
+
+@pytest.mark.thorough
+@settings(max_examples=examples(60))
+@given(SCHEMAS, randoms())
+def test_masks_equal_brute_force(vocabulary: Vocabulary, schema: Any, rng: random.Random) -> None:
+    """And no token leads farther from the end than the walks say, which budgets rely on."""
+    index = Index(automaton_of(schema), vocabulary)
+    for state in states_on_walks(index, rng, tokens=12):
+        mask = unpack(index.mask(state), vocabulary.size)
+        successors = brute_successors(index, state)
+        assert (mask == brute_mask(index, state, successors != DEAD)).all()
+        distances = index.automaton.distances[successors[successors != DEAD]]
+        assert index._farthest[state] >= distances.max(initial=0)
+
+
+@settings(max_examples=examples(100))
+@given(SCHEMAS, randoms(), st.integers(0, 40))
+def test_always_finishes_in_any_budget(vocabulary: Vocabulary, schema: Any, rng: random.Random, more: int) -> None:
+    """Random tokens end in a valid array within any number of tokens that some array can be written in."""
+    index = Index(automaton_of(schema, "compact"), vocabulary)
+    budget = index.shortest_completion(index.automaton.start) + more
+    guide = Guide(index, max_tokens=budget)
+    text = write(guide, rng, eager=rng.random() < 0.8, limit=budget)
+    assert is_valid(schema, json.loads(text))
+
+
+def test_masks_where_arrays_of_both_kinds_are_possible(vocabulary: Vocabulary) -> None:
+    """Each kind is walked by itself, and a repeated item leaves the other."""
+    schema = {
+        "anyOf": [
+            {"type": "array", "items": {"type": "string"}, "uniqueItems": True},
+            {"type": "array", "items": {"type": "string", "maxLength": 2}, "minItems": 3},
+        ]
+    }
+    index = Index(automaton_of(schema), vocabulary)
+    for text, is_right in (('["a", "a"]', False), ('["a", "a", "a"]', True), ('["abc", "a"]', True)):
+        assert accepted(index.automaton, text.encode()) == is_right
+    for state in states_on_walks(index, random.Random(7), tokens=9):
+        mask = unpack(index.mask(state), vocabulary.size)
+        assert (mask == brute_mask(index, state, brute_successors(index, state) != DEAD)).all()
+
+
+def test_long_arrays_take_few_states() -> None:
+    """No states are made for tokens that are not taken: of a thousand items, each needs some dozens."""
+    automaton = automaton_of({"type": "array", "items": {"type": "string"}, "uniqueItems": True}, "spaced")
+    index = Index(automaton, Vocabulary.from_tokenizer(ByteTokenizer()))
+    guide = Guide(index, max_tokens=100_000)
+    encoded = json.dumps([f"{place}ab" for place in range(200)]).encode()
+    for byte in encoded:
+        guide.mask()
+        guide.advance(index.vocabulary.tokens.index(bytes([byte])))
+    assert guide.finished or index.automaton.accepts(guide.state)
+    assert automaton._states_used < 50 * 200
+
+
+@pytest.mark.parametrize(
+    ("schema", "problem"),
+    [
+        ({"uniqueItems": True, "type": "array"}, "items that may be arrays or objects"),
+        ({"uniqueItems": True, "type": "array", "items": {"type": ["string", "array"]}}, "items that may be arrays"),
+        ({"uniqueItems": True, "type": "array", "prefixItems": [{"type": "string"}]}, "first items of more than a few"),
+        ({"uniqueItems": True, "type": "array", "items": {"type": "string"}, "minItems": 5000}, "so many as 5,000"),
+        (
+            {"uniqueItems": True, "type": "array", "items": {"type": "string"}, "contains": {"const": "a"}},
+            "items of more",
+        ),
+        (
+            {"uniqueItems": True, "type": "array", "items": {"type": "number", "minimum": 1e-30, "maximum": 2e-30}},
+            "numbers of so many digits",
+        ),
+    ],
+)
+def test_what_is_not_supported_is_refused(schema: Any, problem: str) -> None:
+    """It says what."""
+    with pytest.raises(SchemaError, match=problem) as caught:
+        automaton_of(schema)
+    assert caught.value.keyword == "uniqueItems"
+
+
+def test_arrays_of_more_items_than_there_are_values_are_unsatisfiable() -> None:
+    """However few items may be written, as many must be different."""
+    items = {"type": "string", "pattern": "^[ab]{0,2}[cd]$"}
+    schema = {"type": "array", "items": items, "uniqueItems": True}
+    automaton = automaton_of(schema | {"minItems": 14}, "compact")
+    assert automaton.distances[automaton.start] == 2 * 3 + 4 * 4 + 8 * 5 + 13 + 2
+    with pytest.raises(UnsatisfiableError, match="too few items can be different"):
+        automaton_of(schema | {"minItems": 15})
+
+
+def test_what_else_takes_a_schema_with_different_items() -> None:
+    """It is reported on, has no regular expression, and cannot be written with tokens that lack bytes of their own."""
+    tags = JsonSchema({"type": "array", "items": {"type": "string"}, "uniqueItems": True})
+    assert not inspect_type(tags).refusals
+    with pytest.raises(SchemaError, match="cannot be said by a regular expression"):
+        to_regex(tags)
+    few = Vocabulary(tokens=(b"[", b"]", b'"a', b'"', b", ", b"b", None), end_token_ids=frozenset({6}))
+    with pytest.raises(VocabularyError, match="items must differ"):
+        Index(automaton_of(tags.schema), few)
