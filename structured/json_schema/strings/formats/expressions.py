@@ -54,7 +54,7 @@ _QUANTIFIER = concat(
     alternation(chars("*+?"), concat(literal("{"), _COUNTS, literal("}"))),
     optional(literal("?")),
 )
-_ATOM = alternation(less(_ANY, "^$\\.*+?()[]{}|/"), literal("."), _ESCAPE, _CLASS)
+_ATOM = alternation(less(_ANY, "^$\\.*+?()[]{}|"), literal("."), _ESCAPE, _CLASS)
 
 
 def _choice(*terms: Pattern) -> Pattern:
