@@ -15,7 +15,7 @@ from structured.json_schema.document.location import Compilation, KeyOrder, Read
 from structured.json_schema.whitespace import read_whitespace
 from structured.vocabulary import TransformersTokenizer, Vocabulary
 
-MAX_MASK_BYTES = 1 << 26
+MAX_MASK_BYTES = 1 << 25
 """Of masks kept for all schemas together."""
 
 

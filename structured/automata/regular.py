@@ -148,7 +148,7 @@ class RegularAutomaton:
         """The memory that the program and the states made so far take."""
         arrays = [array for array in self._machine if isinstance(array, np.ndarray)]
         unused = len(self._machine.table) - self._states_used
-        return sum(array.nbytes for array in arrays) - unused * self._machine.table[0].nbytes
+        return sum(array.nbytes for array in arrays) - unused * int(self._machine.table[0].nbytes)
 
     def accepts(self, state: int) -> bool:
         """Tell whether the bytes read so far match the whole pattern."""

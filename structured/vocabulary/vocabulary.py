@@ -148,7 +148,9 @@ class StringTries:
         quoted = {token_id: token for token_id, token in tokens.items() if b'"' in token}
         ending = {token_id: _ending(token) for token_id, token in quoted.items()}
         longest = max((len(token.partition(b'"')[0]) for token in (inside | quoted).values()), default=0)
-        return cls(*(Trie.from_items(some.items()) for some in (inside, quoted, ending)), longest)
+        return cls(
+            Trie.from_items(inside.items()), Trie.from_items(quoted.items()), Trie.from_items(ending.items()), longest
+        )
 
 
 def _ending(token: bytes) -> bytes:
@@ -323,7 +325,7 @@ class Vocabulary:
                 f"{type(tokenizer).__name__} is not a fast tokenizer, so the bytes of its tokens are unknown. "
                 "Load the fast one, or pass an object with `tokens`, `end_token_ids` and `encode`."
             )
-        definition = json.loads(backend.to_str())
+        definition = _definition(backend.to_str())
         piece_to_bytes = _piece_reader(definition)
         added = {token["id"]: token for token in definition.get("added_tokens", [])}
         if end_token_ids is None:
@@ -463,6 +465,21 @@ def _plain_lengths(
         if "\ufffd" in line and line.encode() != tokens[token_id]:  # half a character, and not the one for such
             lengths[token_id] = 0
     return lengths
+
+
+def _definition(text: str) -> dict[str, Any]:
+    """Return the definition of a tokenizer, which is JSON without blanks, up to its model.
+
+    That comes last, is nearly all of it, and takes a hundred megabytes as Python objects.
+    """
+    reader, definition, place = json.JSONDecoder(), dict[str, Any](), 1
+    while place < len(text):
+        key, place = reader.raw_decode(text, place)
+        if key == "model" and "decoder" in definition:
+            break
+        definition[key], place = reader.raw_decode(text, place + 1)
+        place += 1
+    return definition
 
 
 class _PieceReader(Protocol):
