@@ -223,6 +223,31 @@ def test_trie_lists_exactly_the_tokens(tokens: list[bytes | None]) -> None:
     assert tokens_by_bytes(Trie.from_tokens(tokens)) == expected
 
 
+@given(st.lists(st.none() | FEW_BYTES, max_size=40), st.lists(st.integers(0, 7), min_size=2, max_size=2))
+def test_tokens_of_some_lengths(tokens: list[bytes | None], lengths: list[int]) -> None:
+    """The part of a trie with the tokens of some lengths is the trie of those tokens."""
+    shorter, longest = sorted(lengths)
+    part = Trie.from_tokens(tokens).between(shorter, longest)
+    whole = Trie.from_tokens([token if token and shorter < len(token) <= longest else None for token in tokens])
+    for name in Trie.__slots__:
+        assert np.array_equal(getattr(part, name), getattr(whole, name))
+
+
+@pytest.mark.thorough
+def test_tokens_are_told_apart_by_length_and_quote(real: Vocabulary) -> None:
+    """Each token has one length; in a string, it ends that if it has a quote, wherever the string began."""
+    lengths = [trie.token_ids.tolist() for _, trie in real.tries_by_length]
+    assert sorted(token_id for some in lengths for token_id in some) == sorted(real.trie.token_ids.tolist())
+    tries = real.string_tries
+    ending = {token_id: text for text, ids in tokens_by_bytes(tries.ending).items() for token_id in ids}
+    assert sorted(ending) == sorted(tries.quoted.token_ids.tolist())
+    for token_id, text in ending.items():
+        token = real.tokens[token_id] or b""
+        before = token.removesuffix(text).decode()
+        assert token.endswith(text)
+        assert not before or (text.startswith(b'"') and before.isprintable() and "\\" not in before)
+
+
 @given(st.lists(FEW_BYTES, max_size=40), FEW_BYTES)
 def test_a_text_is_followed_as_far_as_a_token_begins_with_it(tokens: list[bytes], text: bytes) -> None:
     """A child is found by its byte, the tokens that end there are those of its bytes, and -1 is no node."""
