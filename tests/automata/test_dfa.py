@@ -24,8 +24,8 @@ from structured.automata.dfa import (
     partition,
 )
 from structured.automata.dfa.alphabet import refinement
-from structured.automata.loops.minimal import find_blocks, new_partition, new_transitions
-from structured.automata.loops.minimal_by_sets import find_blocks_by_sets
+from structured.automata.dfa.minimal import find_blocks, new_partition, new_transitions
+from structured.automata.dfa.minimal_by_sets import find_blocks_by_sets
 from structured.errors import PatternError
 from structured.output_types.inspection.lengths import text_lengths
 from structured.regex import Pattern, Scan, concat, literal

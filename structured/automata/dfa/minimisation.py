@@ -4,8 +4,8 @@ import numpy as np
 
 from structured.automata.dfa.alphabet import DEAD
 from structured.automata.dfa.automaton import Automaton
+from structured.automata.dfa.minimal import find_blocks, new_partition, new_transitions
 from structured.automata.dfa.table import Table
-from structured.automata.loops.minimal import find_blocks, new_partition, new_transitions
 
 
 def smallest(table: Table, accepting: set[int]) -> Automaton | None:

@@ -111,7 +111,7 @@ def compiled_entry(
 
 
 MODULES = (
-    "structured.automata.loops.minimal",
+    "structured.automata.dfa.minimal",
     "structured.automata.loops.lengths",
     "structured.automata.loops.quoting",
     "structured.automata.loops.states",

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from structured.automata.dfa.minimal_by_sets import find_blocks_by_sets
 from structured.automata.loops.jit import Flags, Ints, Rows, compiled_entry, compiled_loop
-from structured.automata.loops.minimal_by_sets import find_blocks_by_sets
 
 SETS, TOUCHED = range(2)
 """What `Partition.sizes` counts: sets, and those with marked elements."""
