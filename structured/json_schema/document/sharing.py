@@ -27,6 +27,8 @@ class _Sharing:
     @deep
     def shared(self, value: Any) -> tuple[Any, Hashable]:
         """Return an object or a list, and a key that equal ones have in common, and others do not."""
+        if type(value) not in (dict, list):  # one that the compiler has made
+            return value, id(value)
         members = value.values() if isinstance(value, dict) else value
         new: list[Any] = []
         keys: list[Hashable] = []
