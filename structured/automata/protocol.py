@@ -44,7 +44,8 @@ class StringParts(NamedTuple):
     """What may follow inside a string where it depends on the characters: more than it does on what is around it.
 
     A token that has no quote may follow a state if it may follow one of the two parts, which are the same for many
-    states. All that may follow a part may follow the state.
+    states. All that may follow a part may follow the state. Where there is no narrow part, a token may besides begin
+    with an escape, which only the state itself tells.
     """
 
     broad: int

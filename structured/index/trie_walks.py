@@ -85,11 +85,11 @@ class Walks:
         broad, inside = _kept(self._broad, parts.broad, lambda: self._walked_by_length(parts.broad))
         mask, farthest = self._walked(vocabulary.string_tries.quoted, state)
         mask |= broad
-        if parts.narrow != DEAD:
-            narrow, farthest_narrow = self._walked(vocabulary.trie, parts.narrow)
-            mask |= narrow
-            inside = max(inside, farthest_narrow)
-        return mask, max(farthest, inside + parts.beyond)
+        if parts.narrow == DEAD:
+            narrow, farthest_narrow = self._walked(vocabulary.string_tries.inside, state)
+            return mask | narrow, max(farthest, farthest_narrow, inside + parts.beyond)
+        narrow, farthest_narrow = self._walked(vocabulary.trie, parts.narrow)
+        return mask | narrow, max(farthest, max(inside, farthest_narrow) + parts.beyond)
 
     def _walked_by_length(self, state: int) -> _Walked:
         """Return the tokens that may follow a state, most of which are known if it differs from others in counts."""

@@ -13,7 +13,7 @@ from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_patterns import randoms
-from walks import accepted, states_on_walks, write
+from walks import accepted, read, states_on_walks, write
 
 from structured import JsonSchema, inspect_type, to_regex
 from structured.automata import DEAD, RegularAutomaton
@@ -136,6 +136,18 @@ def test_masks_where_arrays_of_both_kinds_are_possible(vocabulary: Vocabulary) -
     for state in states_on_walks(index, random.Random(7), tokens=9):
         mask = unpack(index.mask(state), vocabulary.size)
         assert (mask == brute_mask(index, state, brute_successors(index, state) != DEAD)).all()
+
+
+@pytest.mark.parametrize("more", [{}, {"maxLength": 5}, {"pattern": "^a"}, {"type": ["integer", "string"]}])
+def test_escapes_may_be_written_in_later_items(more: Any) -> None:
+    """Also where an item that was written begins alike, with a token that has no quote."""
+    tokens = (*(bytes([byte]) for byte in range(256)), b"\\n", b'\\"', b"\\u", b"a\\", b"\\\\", b'b"', b'\\n"', None)
+    vocabulary = Vocabulary(tokens=tokens, end_token_ids=frozenset({len(tokens) - 1}))
+    index = Index(automaton_of({"type": "array", "items": {"type": "string"} | more, "uniqueItems": True}), vocabulary)
+    for text in (b'["', b'["a","', b'["a","a', b'["aa","a', b'["a\\n","a', b'["a\\n","a\\', b'["ab","ac"'):
+        state = read(index.automaton, text)
+        mask = unpack(index.mask(state), vocabulary.size)
+        assert (mask == brute_mask(index, state, brute_successors(index, state) != DEAD)).all(), text
 
 
 def test_long_arrays_take_few_states() -> None:

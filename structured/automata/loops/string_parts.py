@@ -251,7 +251,7 @@ def find_string_parts(machine: Machine, state: int, found: Ints) -> int:
     """Write down the parts of a state before the next quote; say what is full, or NONE if it is not worth it.
 
     It is where something is read that is not narrow, and all such is near a quote. In an item that must differ from
-    others they are those of any item; but where one that is written begins alike, only the broad one is needed, and all
+    others they are those of any item; but where one that is written begins alike, there is only the broad one, and all
     else has to begin with a quote or an escape.
     """
     leaf = lone_item(machine, state)
