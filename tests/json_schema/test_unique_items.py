@@ -150,6 +150,18 @@ def test_escapes_may_be_written_in_later_items(more: Any) -> None:
         assert (mask == brute_mask(index, state, brute_successors(index, state) != DEAD)).all(), text
 
 
+def test_a_repeated_number_is_not_ended_after_others_were_looked_at() -> None:
+    """What is marked as written belongs to one array, and others are walked in between."""
+    tokens = (*(bytes([byte]) for byte in b"\n ,-.[]0123456789"), b"1,", None)
+    vocabulary = Vocabulary(tokens=tokens, end_token_ids=frozenset({len(tokens) - 1}))
+    schema = {"type": "array", "items": {"type": "integer"}, "uniqueItems": True, "maxItems": 3}
+    index = Index(automaton_of(schema), vocabulary)
+    states = [read(index.automaton, text) for text in (b"[1,0,1", b"[2,3,2", b"[4,5,4")]
+    for state in states:
+        mask = unpack(index.mask(state), vocabulary.size)
+        assert (mask == brute_mask(index, state, brute_successors(index, state) != DEAD)).all()
+
+
 def test_long_arrays_take_few_states() -> None:
     """No states are made for tokens that are not taken: of a thousand items, each needs some dozens."""
     automaton = automaton_of({"type": "array", "items": {"type": "string"}, "uniqueItems": True}, "spaced")

@@ -103,7 +103,8 @@ def mark_written(machine: Machine, written: int) -> int:
 @compiled_loop
 def is_written(machine: Machine, text: int, written: int) -> bool:
     """Tell whether an item has been written."""
-    return bool(text != FINISHED and machine.frames[text, COUNT] == mark_written(machine, written))
+    now = mark_written(machine, written)
+    return bool(text != FINISHED and machine.frames[text, COUNT] == now)
 
 
 @compiled_loop
