@@ -31,12 +31,13 @@ WORDS += ["2024-02-29", "2023-01-31"]
 NUMBERS: list[Any] = [0, 1, 2, 10, 12, -1, 0.5, 1.5, 1.25, -0.5, 100]
 VALUES: list[Any] = [*WORDS, *NUMBERS, None, True, False]
 
+# Patterns end with a lookahead, since `jsonschema` reads them by Python's `re`, and "$" matches before a last line break.
 ITEMS: list[dict[str, Any]] = [
     {"type": "string"},
     {"type": "string", "maxLength": 1},
     {"type": "string", "minLength": 1, "maxLength": 3},
-    {"type": "string", "pattern": "^[ab]*$"},
-    {"type": "string", "pattern": "^(a|ab|abc|ba?)$"},
+    {"type": "string", "pattern": r"^[ab]*(?![\s\S])"},
+    {"type": "string", "pattern": r"^(a|ab|abc|ba?)(?![\s\S])"},
     {"type": "string", "format": "date"},
     {"type": "integer"},
     {"type": "integer", "minimum": -1, "maximum": 12},
