@@ -58,6 +58,9 @@ class Settings:
     """A GGUF file whose embedding the words begin with; without one they begin at random."""
     start: str = ""
     """A folder with a trained model to go on from; its sizes and tokenizer are kept. Without one, a new model."""
+    kept: float = 0.0
+    """How much of the weights that it goes on from is in those that are saved: the rest is what training made of them.
+    What was known before is then kept, and what is new is there (Wortsman et al., "Robust fine-tuning", 2022)."""
     seed: int = 1
     workers: int = 1
 
@@ -124,7 +127,16 @@ class Training:
                     self._checkpoint()
                     saved = time.monotonic()
         self._checkpoint()
+        self._keep()
         save(self.network, self.tokenizer, out)
+
+    def _keep(self) -> None:
+        """Average the weights with those that the run has gone on from, if there are any."""
+        if self.settings.start:
+            before = load_file(Path(self.settings.start) / WEIGHTS, device=str(self.device))
+            with torch.no_grad():
+                for name, weight in self.network.state_dict().items():
+                    weight.lerp_(before[name].to(weight.dtype), self.settings.kept)
 
     def _step(self, batch: Batch) -> Tensor:
         """Take one step; return the mean loss over the learned tokens."""

@@ -31,7 +31,7 @@ WORDS += ["2024-02-29", "2023-01-31"]
 NUMBERS: list[Any] = [0, 1, 2, 10, 12, -1, 0.5, 1.5, 1.25, -0.5, 100]
 VALUES: list[Any] = [*WORDS, *NUMBERS, None, True, False]
 
-# Patterns end with a lookahead, since `jsonschema` reads them by Python's `re`, and "$" matches before a last line break.
+# `jsonschema` reads patterns by Python's `re`, where "$" matches before a last line break too; a lookahead does not.
 ITEMS: list[dict[str, Any]] = [
     {"type": "string"},
     {"type": "string", "maxLength": 1},

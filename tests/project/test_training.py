@@ -59,6 +59,19 @@ def test_a_run_goes_on_where_it_stopped_and_its_model_loads(tmp_path, monkeypatc
         assert torch.equal(tensor.bfloat16(), trained[name])
 
 
+def test_weights_are_averaged_with_those_that_a_run_goes_on_from(tmp_path, monkeypatch):
+    monkeypatch.setattr("training.train.TOKENIZER_SAMPLES", 300)
+    Training(SMALL, tmp_path / "run", compiled=False).finish(tmp_path / "out")
+    further = replace(SMALL, start=str(tmp_path / "out"), kept=0.25, seed=2)
+    Training(further, tmp_path / "further", compiled=False).finish(tmp_path / "average")
+    before, average = (load_file(tmp_path / name / "model.safetensors") for name in ("out", "average"))
+    after = torch.load(tmp_path / "further" / "checkpoint.pt")["network"]
+    for name, weight in average.items():
+        assert not torch.equal(before[name], after[name].bfloat16())
+        expected = 0.25 * before[name].float() + 0.75 * after[name].float()
+        assert torch.allclose(weight.float(), expected, rtol=0.01, atol=1e-6)
+
+
 @pytest.mark.parametrize("tied", [True, False])
 def test_what_is_saved_is_what_the_library_and_transformers_load(tmp_path, tied):
     """With an output layer of its own as well."""
