@@ -3,6 +3,7 @@
 import random
 
 import pytest
+from brute_force import brute_mask, brute_successors
 from hypothesis import given
 from hypothesis import strategies as st
 from random_patterns import randoms
@@ -10,7 +11,10 @@ from walks import read
 
 from structured.automata import DEAD, RegularAutomaton
 from structured.automata.loops.unions import CROWDED
-from structured.regex import Pattern, Reference, alternation, concat, literal, optional, repeat
+from structured.index.index import Index
+from structured.index.masks import unpack
+from structured.regex import Distinct, Pattern, Reference, alternation, chars, concat, literal, optional, repeat
+from structured.vocabulary import Vocabulary
 
 KINDS = "abcdefg"
 
@@ -66,3 +70,19 @@ def test_brackets_within_brackets(rng: random.Random, kinds: int, between: str) 
     assert automaton.distances[states[len(opening)]] == 2 * depth
     wrong = opening + closing[:-1] + "h"
     assert read(automaton, wrong.encode()) == DEAD
+
+
+def test_items_that_differ_beside_others_that_are_joined() -> None:
+    """A state with as many frames as follow an item may still have others: none of their tokens is lost."""
+    blank, digit = repeat(chars(" "), 0, None), chars("0123456789")
+    item, comma, end = repeat(digit, 1, None), concat(blank, literal(","), blank), concat(blank, literal("]"))
+    different = concat(literal("["), Distinct(item, comma, 1, 3, (), many=True), end, chars("xw"))
+    kinds = [concat(literal("["), item, repeat(concat(comma, item), 0, None), end, chars(two)) for two in ("yz", "uv")]
+    more = [concat(kind, literal(str(number))) for number, kind in enumerate(kinds * 3)]
+    tokens = (*(bytes([byte]) for byte in range(128)), b"[1,1]y", b"[1]y2", b"[1,2,3,4", b"[1]x", b"1]u", b",1,1", None)
+    vocabulary = Vocabulary(tokens=tokens, end_token_ids=frozenset({len(tokens) - 1}))
+    index = Index(RegularAutomaton(alternation(different, *more)), vocabulary)
+    for text in ("", "[", "[1", "[1,", "[1,2"):
+        state = read(index.automaton, text.encode())
+        mask = unpack(index.mask(state), vocabulary.size)
+        assert (mask == brute_mask(index, state, brute_successors(index, state) != DEAD)).all(), text

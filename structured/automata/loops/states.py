@@ -306,6 +306,19 @@ def rehash(machine: Machine, lack: int) -> None:
 
 
 @compiled_loop
+def consists_of(machine: Machine, state: int, top: int) -> bool:
+    """Tell whether a state consists of one frame alone, whose leaves are known."""
+    start, count = int(machine.states[state, MEMBERS]), int(machine.states[state, MEMBER_COUNT])
+    if machine.frames[top, COUNT] != count:
+        return False
+    same = 0
+    for first in range(start, start + count):
+        for second in range(machine.frames[top, LEAVES], machine.frames[top, LEAVES] + count):
+            same += machine.members[first] == machine.leaves[second]
+    return same == count
+
+
+@compiled_loop
 def enter_quotation(machine: Machine, state: int, path: Rows, level: int) -> int:
     """Note on the path where a state stands in a quotation; DEAD if it does not consist of one, else what is full.
 
@@ -321,7 +334,7 @@ def enter_quotation(machine: Machine, state: int, path: Rows, level: int) -> int
             if lack != DONE:
                 return lack
             after = state_of(machine, int(machine.frames[below, TAIL]))
-            if after < 0 or machine.frames[leaf, COUNT] != count:
+            if after < 0 or not consists_of(machine, state, leaf):
                 return min(after, DEAD)
             path[level, STATE] = -leaf
             path[level, FIRST_RANK] = path[level, CURSOR] = machine.frames[leaf, FIRST]
@@ -384,7 +397,7 @@ def enter_item(machine: Machine, state: int, path: Rows, level: int) -> int:
         leaf = int(machine.members[position])
         if reads_item(machine, leaf):
             lack = close(machine, leaf)
-            if lack != DONE or machine.frames[leaf, COUNT] != count:
+            if lack != DONE or not consists_of(machine, state, leaf):
                 return min(lack, DEAD)
             path[level, STATE] = -leaf
             path[level, ITEM_STATE] = machine.frames[leaf, FIRST]

@@ -19,7 +19,7 @@ from structured.automata.loops.frames import (
 )
 from structured.automata.loops.jit import Ints, compiled_entry, compiled_loop
 from structured.automata.loops.machine import DONE, Machine
-from structured.automata.loops.states import MEMBER_COUNT, MEMBERS, state_of
+from structured.automata.loops.states import MEMBER_COUNT, MEMBERS, consists_of, state_of
 from structured.automata.loops.word_lists import character_place
 from structured.automata.opcodes import ARCS, OPEN, OPERATION, REPEAT, SCAN, TEXT, UNLIKE, UNLIMITED, A, B, C
 
@@ -66,19 +66,6 @@ def farthest_endless(machine: Machine, node: int) -> int:
         if machine.operands[row + 5]:
             farthest = max(farthest, int(machine.operands[row + 4]))
     return farthest
-
-
-@compiled_loop
-def consists_of(machine: Machine, state: int, top: int) -> bool:
-    """Tell whether a state consists of one frame alone, whose leaves are known."""
-    start, count = int(machine.states[state, MEMBERS]), int(machine.states[state, MEMBER_COUNT])
-    if machine.frames[top, COUNT] != count:
-        return False
-    same = 0
-    for first in range(start, start + count):
-        for second in range(machine.frames[top, LEAVES], machine.frames[top, LEAVES] + count):
-            same += machine.members[first] == machine.leaves[second]
-    return same == count
 
 
 @compiled_loop
