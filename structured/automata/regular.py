@@ -171,7 +171,7 @@ class RegularAutomaton:
 
     def walk(self, trie: Trie, state: int, mask: NDArray[np.uint32], *, within: int = FAR) -> int:
         """Set the bits of the tokens of a trie that may follow; see the protocol."""
-        loops, table, farthest = _loops("states"), _loops("table"), 0
+        loops, table, farthest = _loops("state_walks"), _loops("table"), 0
         for part in self._parts(state):
             arrays, path, progress = table.walk_from(trie, part)
             self._until_done(lambda: loops.walk(arrays, self._machine, within, path, mask, progress))  # noqa: B023
@@ -193,7 +193,7 @@ class RegularAutomaton:
         if not self.remembers:
             return [state]
         found = np.empty(MAX_PARTS, dtype=np.int32)
-        count = self._until_done(lambda: _loops("states").split(self._machine, state, found))
+        count = self._until_done(lambda: _loops("state_walks").split(self._machine, state, found))
         return found[:count].tolist() or [state]
 
     def string_run(self, state: int, *, longest: int, special: int) -> StringRun | StringParts | None:

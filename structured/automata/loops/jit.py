@@ -114,6 +114,7 @@ MODULES = (
     "structured.automata.dfa.minimal",
     "structured.automata.loops.lengths",
     "structured.automata.loops.quoting",
+    "structured.automata.loops.state_walks",
     "structured.automata.loops.states",
     "structured.automata.loops.table",
     "structured.automata.loops.string_runs",

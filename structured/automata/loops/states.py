@@ -1,75 +1,40 @@
 """The states of the regular automaton: sets of frames, interned, and their rows of the table filled."""
 
-import numpy as np
-
 from structured.automata.loops.closure import close
 from structured.automata.loops.distinct import (
     ITEM_START,
-    SOME_OTHER,
-    is_written,
     item_after,
-    item_frame,
-    known_text,
-    length_unlike,
-    place_item,
-    rest_after,
-    text_with,
-    wanting,
 )
 from structured.automata.loops.frames import (
     ARCS_USED,
     COUNT,
     FINISHED,
-    FIRST,
     FRAMES_USED,
     LEAVES,
     LEAVES_USED,
     LENGTH,
     MARK,
     MEMBERS_USED,
-    NODE,
     ROUND,
-    SECOND,
     STATES_USED,
-    TAIL,
     frame,
     mixed,
     push,
     rehash_frames,
 )
-from structured.automata.loops.jit import Ints, Rows, Words, compiled_entry, compiled_loop
+from structured.automata.loops.jit import compiled_entry, compiled_loop
 from structured.automata.loops.machine import (
     DONE,
     MORE_ARCS,
     MORE_FRAMES,
     MORE_MEMBERS,
-    MORE_STACK,
     MORE_STATES,
     TOO_MANY_WAYS,
     Machine,
-    TrieArrays,
-)
-from structured.automata.loops.quoting import byte_at, can_end, first_rank, length_of_one, rule_after
-from structured.automata.loops.table import (
-    AFTER,
-    CURSOR,
-    DEPTH,
-    END,
-    END_RANK,
-    ENDED,
-    FARTHEST,
-    FIRST_RANK,
-    ITEM_STATE,
-    ITEM_TEXT,
-    LEVEL,
-    NEAR,
-    NEXT,
-    RULE,
-    STATE,
 )
 from structured.automata.loops.transitions import gather_arcs
 from structured.automata.loops.unions import CROWDED, join_members
-from structured.automata.opcodes import ARE_MANY, FAR, ITEM, OPERATION, QUOTATION, UNION, UNIQUE_ITEM, A
+from structured.automata.opcodes import FAR, UNIQUE_ITEM, A
 from structured.automata.protocol import DEAD, UNKNOWN, WHOLE
 
 MEMBERS, MEMBER_COUNT, FIRST_ARC, ARC_COUNT = range(4)
@@ -316,323 +281,3 @@ def consists_of(machine: Machine, state: int, top: int) -> bool:
         for second in range(machine.frames[top, LEAVES], machine.frames[top, LEAVES] + count):
             same += machine.members[first] == machine.leaves[second]
     return same == count
-
-
-@compiled_loop
-def enter_quotation(machine: Machine, state: int, path: Rows, level: int) -> int:
-    """Note on the path where a state stands in a quotation; DEAD if it does not consist of one, else what is full.
-
-    `path[level]` then has no state but a place, and so have the levels below: a document that is walked along a
-    vocabulary has many places, and few of them are ever come to again.
-    """
-    start, count = int(machine.states[state, MEMBERS]), int(machine.states[state, MEMBER_COUNT])
-    for position in range(start, start + count):
-        leaf = int(machine.members[position])
-        node, below = int(machine.frames[leaf, NODE]), int(machine.frames[leaf, TAIL])
-        if leaf != FINISHED and machine.nodes[node, OPERATION] == QUOTATION:
-            lack = close(machine, leaf)
-            if lack != DONE:
-                return lack
-            after = state_of(machine, int(machine.frames[below, TAIL]))
-            if after < 0 or not consists_of(machine, state, leaf):
-                return min(after, DEAD)
-            path[level, STATE] = -leaf
-            path[level, FIRST_RANK] = path[level, CURSOR] = machine.frames[leaf, FIRST]
-            path[level, END_RANK] = machine.frames[leaf, SECOND]
-            path[level, DEPTH] = -1 - machine.frames[below, FIRST]
-            path[level, RULE] = machine.frames[below, SECOND]
-            path[level, AFTER] = after
-            return DONE
-    return DEAD
-
-
-@compiled_loop
-def read_quoted(machine: Machine, path: Rows, level: int, byte: int) -> int:
-    """Return what a byte leads to from a place in a quotation: a state, DEAD, or what is full.
-
-    UNKNOWN if it leads to another place, which is noted on the next level. The bytes of one level come in order.
-    """
-    leaf = -int(path[level, STATE])
-    node, tail = int(machine.frames[leaf, NODE]), int(machine.frames[machine.frames[leaf, TAIL], TAIL])
-    quotation, end = int(machine.nodes[node, A]), int(path[level, END_RANK])
-    depth, rule = int(path[level, DEPTH]), int(path[level, RULE])
-    first = first_rank(machine, quotation, int(path[level, CURSOR]), end, depth, byte)
-    path[level, CURSOR] = first
-    inside = DEAD
-    if first < end and byte_at(machine, quotation, first, depth) == byte:
-        last = first_rank(machine, quotation, first, end, depth, byte + 1)
-        next_rule = rule_after(machine, quotation, first, depth, rule)
-        if next_rule != DEAD:
-            length = length_of_one(machine, quotation, first, last, depth + 1, next_rule)
-            if length < FAR:
-                inside = UNKNOWN
-                path[level + 1, FIRST_RANK] = path[level + 1, CURSOR] = first
-                path[level + 1, END_RANK] = last
-                path[level + 1, DEPTH] = depth + 1
-                path[level + 1, RULE] = next_rule
-                path[level + 1, AFTER] = path[level, AFTER]
-                path[level + 1, NEAR] = min(length + int(machine.frames[tail, LENGTH]), FAR)
-    beyond = follow(machine, int(path[level, AFTER]), byte)
-    if beyond == DEAD:
-        return inside
-    if beyond < DEAD:
-        return beyond
-    if not can_end(machine, quotation, int(path[level, FIRST_RANK]), end, depth, rule):
-        return inside
-    if inside == DEAD:
-        return beyond
-    here = frame(machine, node, int(path[level, FIRST_RANK]), end, frame(machine, node, -1 - depth, rule, tail))
-    state = state_of(machine, here)
-    return state if state < 0 else follow(machine, state, byte)
-
-
-@compiled_loop
-def enter_item(machine: Machine, state: int, path: Rows, level: int) -> int:
-    """Note on the path where a state stands in an item that must differ from others, as `enter_quotation`.
-
-    Each text of the item is a state of its own, so that nearly each token would make some.
-    """
-    start, count = int(machine.states[state, MEMBERS]), int(machine.states[state, MEMBER_COUNT])
-    for position in range(start, start + count):
-        leaf = int(machine.members[position])
-        if reads_item(machine, leaf):
-            lack = close(machine, leaf)
-            if lack != DONE or not consists_of(machine, state, leaf):
-                return min(lack, DEAD)
-            path[level, STATE] = -leaf
-            path[level, ITEM_STATE] = machine.frames[leaf, FIRST]
-            path[level, ITEM_TEXT] = machine.frames[leaf, SECOND]
-            return DONE
-    return DEAD
-
-
-@compiled_loop
-def reads_item(machine: Machine, leaf: int) -> bool:
-    """Tell whether a frame reads an item that must differ from others."""
-    return bool(leaf != FINISHED and machine.nodes[machine.frames[leaf, NODE], OPERATION] == ITEM)
-
-
-@compiled_loop
-def other_frames(machine: Machine, state: int) -> int:
-    """Return the state of those frames of a state that read no such item, DEAD if there are none; what is full."""
-    start, free = int(machine.states[state, MEMBERS]), int(machine.sizes[MEMBERS_USED])
-    machine.sizes[ROUND] += 1
-    count = 0
-    for position in range(start, start + machine.states[state, MEMBER_COUNT]):
-        leaf = int(machine.members[position])
-        if not reads_item(machine, leaf):
-            if free + count == len(machine.members):
-                return MORE_MEMBERS
-            machine.frames[leaf, MARK] = machine.sizes[ROUND]
-            machine.members[free + count] = leaf
-            count += 1
-    return intern_state(machine, count) if count else DEAD
-
-
-@compiled_entry
-def split(machine: Machine, state: int, found: Ints) -> int:
-    """Write down the states of which a state is the union, one for each item that must differ from others.
-
-    Returns how many there are, 0 if the state is none that has to be split, or of too many; what is full.
-    """
-    start, parts = int(machine.states[state, MEMBERS]), 0
-    for position in range(start, start + machine.states[state, MEMBER_COUNT]):
-        leaf = int(machine.members[position])
-        if reads_item(machine, leaf):
-            part = state_of(machine, leaf)
-            if part < 0 or part == state or parts == len(found) - 1:
-                return min(part, 0)
-            found[parts] = part
-            parts += 1
-    if parts == 0:
-        return 0
-    found[parts] = other_frames(machine, state)
-    return min(int(found[parts]), 0) if found[parts] < DEAD else parts + int(found[parts] != DEAD)
-
-
-@compiled_loop
-def read_inside(machine: Machine, path: Rows, level: int, byte: int) -> int:
-    """Return UNKNOWN if an item may go on with a byte, after noting that on the next level; DEAD or what is lacking."""
-    leaf, state = -int(path[level, STATE]), int(path[level, ITEM_STATE])
-    item, written, text = int(machine.frames[leaf, NODE]), int(machine.frames[leaf, TAIL]), int(path[level, ITEM_TEXT])
-    after = int(machine.table[state, byte])
-    if after < 0:
-        return DEAD if after == DEAD else wanting(machine, state)
-    text = known_text(machine, item, text, byte) if text >= 0 else DEAD
-    length = int(machine.distances[after])
-    if text >= 0:
-        length = length_unlike(machine, item, after, text, written)
-    if length < 0 or length >= FAR:
-        return length if length < 0 else DEAD
-    path[level + 1, ITEM_STATE] = after
-    path[level + 1, ITEM_TEXT] = text
-    path[level + 1, NEAR] = min(length + rest_after(machine, item, written), FAR)
-    return UNKNOWN
-
-
-@compiled_loop
-def state_behind(machine: Machine, leaf: int) -> int:
-    """Return the state behind an item that differs from those written, whichever it is; what is lacking."""
-    item, written = int(machine.frames[leaf, NODE]), int(machine.frames[leaf, TAIL])
-    kept = frame(machine, item, SOME_OTHER, 0, written)
-    if kept < 0 or machine.frames[kept, LEAVES] >= 0:
-        return kept if kept < 0 else int(machine.frames[kept, LEAVES])
-    if machine.frames[written, SECOND] > len(machine.stack):
-        return MORE_STACK
-    other = frame(machine, item, SOME_OTHER, 0, FINISHED)
-    behind = other if other < 0 else state_of(machine, place_item(machine, 0, other, written))
-    machine.frames[kept, LEAVES] = max(behind, DEAD)
-    return behind
-
-
-@compiled_loop
-def first_level(path: Rows, level: int) -> int:
-    """Return the level at which the item was entered that another level stands in or behind."""
-    while level > 0 and path[level - 1, STATE] == path[level, STATE]:
-        level -= 1
-    return level
-
-
-@compiled_loop
-def follow_exactly(trie: TrieArrays, machine: Machine, path: Rows, level: int, ended: int, byte: int) -> int:
-    """Return the state after a byte behind the item that ended at a level, DEAD if there is none; what is lacking."""
-    leaf, first = -int(path[level, STATE]), first_level(path, level)
-    item, text = int(machine.frames[leaf, NODE]), int(machine.frames[leaf, SECOND])
-    for place in range(first, ended):
-        text = text_with(machine, item, text, int(trie.byte[path[place, NEXT] - 1]))
-        if text < 0:
-            return text
-    top = item_frame(machine, item, int(path[ended, ITEM_STATE]), text, int(machine.frames[leaf, TAIL]))
-    state = state_of(machine, top)
-    for place in range(ended, level):
-        if state >= 0:
-            state = follow(machine, state, int(trie.byte[path[place, NEXT] - 1]))
-    return state if state < 0 else follow(machine, state, byte)
-
-
-@compiled_loop
-def next_item(machine: Machine, current: int) -> int:
-    """Return the next frame on a stack that reads an item which must differ from others, or that joins stacks.
-
-    FINISHED if there is none.
-    """
-    while current != FINISHED and machine.nodes[machine.frames[current, NODE], OPERATION] not in (ITEM, UNION):
-        current = int(machine.frames[current, TAIL])
-    return current
-
-
-@compiled_loop
-def is_same_behind(machine: Machine, path: Rows, level: int, ended: int, state: int) -> bool:
-    """Tell whether a state behind an item of which the text is left open says what follows this one.
-
-    It does until the next item begins; and if that has begun with nothing yet, if the shortest one left is another.
-    """
-    first = first_level(path, level)
-    size = int(machine.frames[machine.frames[-path[level, STATE], SECOND], SECOND]) + ended - first
-    start = int(machine.states[state, MEMBERS])
-    for position in range(start, start + machine.states[state, MEMBER_COUNT]):
-        below = next_item(machine, int(machine.members[position]))
-        if below != FINISHED:
-            if machine.nodes[machine.frames[below, NODE], OPERATION] == UNION:
-                return False
-            item, written = int(machine.frames[below, NODE]), int(machine.frames[below, TAIL])
-            shortest = machine.frames[below, LENGTH] - rest_after(machine, item, written)
-            if machine.frames[below, SECOND] != FINISHED or size <= shortest:
-                return False
-    return True
-
-
-@compiled_loop
-def read_behind(trie: TrieArrays, machine: Machine, path: Rows, level: int, ended: int, byte: int) -> int:
-    """Return what a byte leads to behind the item that ended at a level, as `read_item`."""
-    behind = -1 - int(path[level, ITEM_STATE]) if ended < level else state_behind(machine, -int(path[level, STATE]))
-    after = behind if behind < 0 else follow(machine, behind, byte)
-    if after < 0:
-        return after
-    item = int(machine.frames[-path[level, STATE], NODE])
-    are_many = machine.operands[machine.nodes[item, A] + ARE_MANY]
-    if not are_many or not is_same_behind(machine, path, level, ended, after):
-        return follow_exactly(trie, machine, path, level, ended, byte)
-    path[level + 1, ITEM_STATE] = -1 - after
-    path[level + 1, ENDED] = ended
-    path[level + 1, NEAR] = machine.distances[after]
-    return UNKNOWN
-
-
-@compiled_loop
-def read_item(trie: TrieArrays, machine: Machine, path: Rows, level: int, byte: int) -> int:
-    """Return what a byte leads to from a place in an item that must differ from others, or behind it.
-
-    A state, DEAD, or what is lacking; UNKNOWN if it leads to another place, which is noted on the next level.
-    """
-    state, text = int(path[level, ITEM_STATE]), int(path[level, ITEM_TEXT])
-    if state < 0:
-        return read_behind(trie, machine, path, level, int(path[level, ENDED]), byte)
-    inside = read_inside(machine, path, level, byte)
-    written = int(machine.frames[-path[level, STATE], TAIL])
-    if inside < UNKNOWN or machine.distances[state] > 0 or (text >= 0 and is_written(machine, text, written)):
-        return inside
-    if inside == UNKNOWN:
-        return follow_exactly(trie, machine, path, level, level, byte)
-    return read_behind(trie, machine, path, level, level, byte)
-
-
-@compiled_loop
-def read_new(trie: TrieArrays, machine: Machine, path: Rows, level: int, byte: int) -> int:
-    """Return what a byte leads to that the table does not know, as `read_quoted`."""
-    if path[level, STATE] >= 0:
-        entered = enter_quotation(machine, int(path[level, STATE]), path, level) if machine.quotes else DEAD
-        if entered == DEAD:
-            entered = enter_item(machine, int(path[level, STATE]), path, level)
-        if entered < DEAD:
-            return entered
-        if entered == DEAD:
-            return follow(machine, int(path[level, STATE]), byte)
-    if machine.nodes[machine.frames[-path[level, STATE], NODE], OPERATION] == ITEM:
-        return read_item(trie, machine, path, level, byte)
-    return read_quoted(machine, path, level, byte)
-
-
-@compiled_entry
-def walk(trie: TrieArrays, machine: Machine, within: int, path: Rows, mask: Words, progress: Ints) -> int:
-    """Walk a trie as `table.walk` does, making the states that are missing on the way; say what is full.
-
-    Of the tokens those are noted after which at most `within` bytes are needed. Inside a quotation no states are made,
-    nor inside of an item that must differ from others; see `enter_quotation` and `enter_item`.
-    """
-    farthest = int(progress[FARTHEST])
-    level = int(progress[LEVEL])
-    state, node, end = int(path[level, STATE]), int(path[level, NEXT]), int(path[level, END])
-    while level > 0 or node < end:
-        if node == end:
-            level -= 1
-            state, node, end = int(path[level, STATE]), int(path[level, NEXT]), int(path[level, END])
-            continue
-        target = UNKNOWN if state < 0 else int(machine.table[state, trie.byte[node]])
-        if target == UNKNOWN:
-            target = read_new(trie, machine, path, level, int(trie.byte[node]))
-            state = int(path[level, STATE])
-            if target < UNKNOWN:
-                path[level, NEXT] = node
-                progress[LEVEL] = level
-                progress[FARTHEST] = farthest
-                return target
-        child = node
-        node += 1
-        if target == DEAD:
-            continue
-        if trie.token_start[child] < trie.token_start[child + 1]:
-            distance = int(machine.distances[target]) if target >= 0 else int(path[level + 1, NEAR])
-            farthest = max(farthest, distance)
-            for position in range(trie.token_start[child], trie.token_start[child + 1] if distance <= within else 0):
-                token_id = trie.token_ids[position]
-                mask[token_id >> 5] |= np.uint32(1) << np.uint32(token_id & 31)
-        if trie.first[child] < trie.first[child + 1]:
-            path[level, NEXT] = node
-            level += 1
-            state = target if target >= 0 else state
-            node, end = int(trie.first[child]), int(trie.first[child + 1])
-            path[level, STATE] = state
-            path[level, END] = end
-    progress[FARTHEST] = farthest
-    return DONE

@@ -1,6 +1,6 @@
 """The plain way to walk a trie along an automaton: by its table, asking it to expand a state whose row is missing.
 
-It works for every automaton. `states.walk` is the same for the one question that is asked most, and makes the states.
+It works for every automaton. `state_walks.walk` is the same for the question that is asked most, and makes the states.
 """
 
 import numpy as np
