@@ -31,6 +31,7 @@ from serving import (
 )
 
 from structured import Extractor, Regex
+from structured.integrations.server.app import create_app
 from structured.integrations.server.limits import Limits
 from structured.integrations.server.request_errors import RequestError
 from structured.integrations.server.results import Result, response_of
@@ -480,6 +481,13 @@ def test_without_the_key_nothing_is_answered_but_whether_it_lives() -> None:
         assert httpx.get(f"{address}/v1/models", headers=right).status_code == 200
         assert httpx.get(f"{address}/docs").status_code == 401
         assert httpx.get(f"{address}/healthz").text == "ok"
+
+
+@pytest.mark.parametrize("key", ["", " "])
+def test_an_empty_key_is_none(key: str) -> None:
+    """Whoever sends an empty one would be let in."""
+    with pytest.raises(ValueError, match="api_key is empty"):
+        create_app(ScriptedModel("a"), api_key=key)
 
 
 def test_a_model_that_fails_costs_those_in_its_batch_alone() -> None:

@@ -115,6 +115,11 @@ def test_documents_have_results_and_a_text_has_one(address: str, documents: list
     alone = [answer(text=document) for document in documents]
     together = answer(documents=documents)
     assert together.status_code == 200
-    said = [one.text.replace("Document 0", f"Document {place}") for place, one in enumerate(alone)]
-    assert together.json() == {"results": list(map(json.loads, said))}
+    for place, (one, found) in enumerate(zip(alone, together.json()["results"], strict=True)):
+        if documents[place]:
+            assert found == one.json()
+        else:
+            named = "The text" if len(documents) == 1 else f"Document {place}"
+            assert found["error"]["message"].startswith(f"{named} is empty. ")
+            assert found["error"]["code"] == one.json()["error"]["code"] == "PromptError"
     assert [one.status_code for one in alone] == [200 if document else 400 for document in documents]

@@ -53,7 +53,10 @@ def create_app(
 
     Raises:
         SchemaError: One of the types is not supported.
+        ValueError: The key is empty: every client would have it.
     """
+    if api_key is not None and not api_key.strip():
+        raise ValueError("api_key is empty. Pass a key, or None if clients need none.")
     limits, types = limits or Limits(), dict(types or {})
     for one in map(resolve_type, types.values()):
         load_grammars(one)

@@ -133,10 +133,12 @@ class Question:
         """
         with Attempts(self.metrics) as attempts:
             try:
-                found = self._asked().batch(list(self.documents), errors="return", progress=False)
+                asked, count = self._asked(), len(self.documents)
+                work = ((asked.task, document) for document in self.documents)
+                found = asked.run.outcome(work, total=count, named="the text" if count == 1 else None).all("return")
             except StructuredError as error:
                 raise RequestError.of(error) from error
-        return list(found), attempts
+        return found, attempts
 
     def texts(self) -> tuple[list[Written], int]:
         """Return what was written for each document, and the tokens of the prompt. Raises RequestError."""
