@@ -16,8 +16,9 @@ import threading
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TextIO
 
-from benchmarks.maskbench_report import BASELINE, OURS, Record, report
+from benchmarks.maskbench_report import BASELINE, DRAWN, OURS, Record, report
 from benchmarks.maskbench_worker import ENGINES
 
 ROOT = Path(__file__).parent.parent
@@ -33,9 +34,15 @@ def main() -> None:
     parser.add_argument("--python", default=sys.executable, help="the Python that has the peers installed")
     parser.add_argument("--count", type=int, help="schemas, drawn at random; default: all")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--draws", type=int, default=0, help=f"compare on so many random draws of {DRAWN}, too")
     parser.add_argument("--seconds", type=float, default=15.0, help="limit for one schema")
-    parser.add_argument("--out", type=Path, help="write every record to this file, as JSON lines")
+    parser.add_argument("--out", type=Path, help="write every record to this file as it comes, as JSON lines")
+    parser.add_argument("--read", type=Path, help="measure nothing: print the tables of what --out has written")
     arguments = parser.parse_args()
+    if arguments.read:
+        names, runs = read_records(arguments.read)
+        print(report(names, runs, draws=arguments.draws))
+        return
     with zipfile.ZipFile(arguments.zip) as archive:
         names = sorted(name for name in archive.namelist() if name.endswith(".json"))
     if arguments.count:
@@ -47,15 +54,20 @@ def main() -> None:
         ]
         for engine in arguments.engines
     }
-    runs = run(commands, names, seconds=arguments.seconds)
-    if arguments.out:
-        lines = [
-            json.dumps({"engine": engine, "name": name, **record})
-            for engine, records in runs.items()
-            for name, record in zip(names, records, strict=True)
-        ]
-        arguments.out.write_text("\n".join(lines) + "\n")
-    print(report(names, runs))
+    with arguments.out.open("w") if arguments.out else contextlib.nullcontext() as out:
+        runs = run(commands, names, seconds=arguments.seconds, out=out)
+    print(report(names, runs, draws=arguments.draws))
+
+
+def read_records(path: Path) -> tuple[list[str], dict[str, list[Record]]]:
+    """Return the schemas that every engine has a record of in a file, and these records, by engine."""
+    found: dict[str, dict[str, Record]] = {}
+    with path.open() as lines:
+        for line in lines:
+            record: Record = json.loads(line)
+            found.setdefault(record.pop("engine"), {})[record.pop("name")] = record
+    names = [name for name in next(iter(found.values())) if all(name in records for records in found.values())]
+    return names, {engine: [records[name] for name in names] for engine, records in found.items()}
 
 
 class Worker:
@@ -115,8 +127,10 @@ class Worker:
         lines.put("")
 
 
-def run(commands: Mapping[str, Sequence[str]], names: Sequence[str], *, seconds: float) -> dict[str, list[Record]]:
-    """Return one record for each schema and engine.
+def run(
+    commands: Mapping[str, Sequence[str]], names: Sequence[str], *, seconds: float, out: TextIO | None = None
+) -> dict[str, list[Record]]:
+    """Return one record for each schema and engine, and write it as a line of JSON as soon as it is there.
 
     The engines take turns, schema by schema, so that whatever else the machine does slows all of them alike.
     """
@@ -127,7 +141,9 @@ def run(commands: Mapping[str, Sequence[str]], names: Sequence[str], *, seconds:
             workers[engine] = Worker(command)
         for count, name in enumerate(names, 1):
             for engine, worker in workers.items():
-                records[engine].append(worker.ask(name, seconds))
+                records[engine].append(record := worker.ask(name, seconds))
+                if out:
+                    print(json.dumps({"engine": engine, "name": name, **record}), file=out, flush=True)
             if count % 500 == 0:
                 print(f"{count} of {len(names)} schemas", file=sys.stderr)
     finally:

@@ -1,5 +1,6 @@
 """The tables of MaskBench: outcomes, times with and without the slowest 1 % of schemas, and which those are by name."""
 
+import random
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -10,6 +11,8 @@ SLOWEST_SHARE = 100
 """One schema in so many is left out of the second row of a table, one at least: the slowest."""
 NAMED = 10
 """Schemas that are named as the slowest of an engine."""
+DRAWN = 600
+"""Schemas of a random draw: what a smaller run would have measured."""
 
 Record = dict[str, Any]
 """What a worker tells of a schema."""
@@ -66,8 +69,11 @@ class Summary:
         return summary
 
 
-def report(names: Sequence[str], runs: dict[str, list[Record]]) -> str:
-    """Return the tables as Markdown. The records of every engine are in the order of the names."""
+def report(names: Sequence[str], runs: dict[str, list[Record]], *, draws: int = 0) -> str:
+    """Return the tables as Markdown. The records of every engine are in the order of the names.
+
+    With `draws`, the times are compared on so many random draws of the schemas as well.
+    """
     parts = [outcomes(runs)]
     for title, attribute, unit, cost in TIMES:
         rows: dict[str, list[float]] = {}
@@ -77,7 +83,9 @@ def report(names: Sequence[str], runs: dict[str, list[Record]]) -> str:
             rows[f"{engine}, without the slowest 1 %"] = getattr(Summary.of(without(supported, cost)), attribute)
         parts.append(f"### {title}\n\n{quantiles(rows, unit)}")
     if OURS in runs:
-        parts += [ratios(runs, peer) for peer in runs if peer != OURS]
+        peers = [peer for peer in runs if peer != OURS]
+        parts += [ratios(runs, peer) for peer in peers]
+        parts += [ratios_of_draws(runs, peer, draws) for peer in peers if draws]
     parts += [slowest(names, engine, records) for engine, records in runs.items()]
     return "\n\n".join(parts)
 
@@ -135,11 +143,7 @@ def ratios(runs: dict[str, list[Record]], peer: str) -> str:
 
     The second row of each time leaves out what is among the slowest 1 % of either.
     """
-    both = [
-        {OURS: ours, peer: theirs}
-        for ours, theirs in zip(runs[OURS], runs[peer], strict=True)
-        if "first_mask" in ours and "first_mask" in theirs
-    ]
+    both = supported_by_both(runs, peer)
     lines = [f"### {OURS} / {peer}, on the {len(both)} schemas that both support", "", "| | p50 | p99 | average |"]
     lines.append("|---|---|---|---|")
     for title, (_, attribute, _, cost) in zip(("first mask", "first pass", "second pass"), TIMES, strict=True):
@@ -148,6 +152,32 @@ def ratios(runs: dict[str, list[Record]], peer: str) -> str:
             mine, other = (getattr(Summary.of(pair[engine] for pair in pairs), attribute) for engine in (OURS, peer))
             if mine and other:
                 lines.append(f"| {name} | {' | '.join(f'{share:.3g} ×' for share in shares(mine, other))} |")
+    return "\n".join(lines)
+
+
+def supported_by_both(runs: dict[str, list[Record]], peer: str) -> list[dict[str, Record]]:
+    """Return our record and a peer's of each schema that both support."""
+    return [
+        {OURS: ours, peer: theirs}
+        for ours, theirs in zip(runs[OURS], runs[peer], strict=True)
+        if "first_mask" in ours and "first_mask" in theirs
+    ]
+
+
+def ratios_of_draws(runs: dict[str, list[Record]], peer: str, draws: int) -> str:
+    """Return our times as multiples of a peer's on random draws of the schemas, whose seeds are 1, 2 and so on."""
+    lines = [f"### {OURS} / {peer}, on draws of {DRAWN}", ""]
+    lines.append("| seed | both support | first mask, p50 | p99 | average | first pass, p50 | p99 | average |")
+    lines.append("|---" * 8 + "|")
+    for seed in range(1, draws + 1):
+        count = len(runs[OURS])
+        drawn = random.Random(seed).sample(range(count), min(DRAWN, count))
+        both = supported_by_both({engine: [runs[engine][place] for place in drawn] for engine in (OURS, peer)}, peer)
+        row = [f"{seed}", f"{len(both)}"]
+        for _, attribute, _, _ in TIMES[:2]:
+            times = [getattr(Summary.of(pair[engine] for pair in both), attribute) for engine in (OURS, peer)]
+            row += [f"{share:.3g} ×" for share in shares(*times)] if all(times) else ["", "", ""]
+        lines.append(f"| {' | '.join(row)} |")
     return "\n".join(lines)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from doubles import real_tokenizer
 
-from benchmarks.maskbench import run
+from benchmarks.maskbench import read_records, run
 from benchmarks.maskbench_engine import Engine
 from benchmarks.maskbench_report import Summary, cost_of_first_mask, quantile, report, without
 from benchmarks.maskbench_worker import measure
@@ -115,8 +115,24 @@ def test_engines_that_hang_or_die_are_counted_and_started_again(tmp_path: Path):
     program = tmp_path / "worker.py"
     program.write_text(textwrap.dedent(WORKER))
     commands = {"fake": [sys.executable, str(program)]}
-    records = run(commands, ["fine", "slow", "fine", "dies", "fine"], seconds=0.5)["fake"]
-    assert records == [{"refused": "no"}, {"timeout": True}, {"refused": "no"}, {"crash": True}, {"refused": "no"}]
+    names = ["fine", "slow", "well", "dies", "last"]
+    with (tmp_path / "records").open("w") as out:
+        records = run(commands, names, seconds=0.5, out=out)
+    expected = [{"refused": "no"}, {"timeout": True}, {"refused": "no"}, {"crash": True}, {"refused": "no"}]
+    assert records == {"fake": expected}
+    assert read_records(tmp_path / "records") == (names, records)
+
+
+def test_draws_compare_what_a_smaller_run_would_have_measured():
+    """One engine takes twice as long as the other for whatever it supports."""
+    judged = {"accepted_invalid": 0, "rejected_valid": 0}
+    records = [{"first_mask": 1.0 + place, "passes": [[1.0], [1.0]], **judged} for place in range(2000)]
+    twice = [{"first_mask": 2 * (1.0 + place), "passes": [[2.0], [1.0]], **judged} for place in range(2000)]
+    runs = {"structured": [*twice, {"refused": "no"}], "llguidance": [*records, {"crash": True}]}
+    table = report([str(place) for place in range(2001)], runs, draws=2).split("on draws of 600")[1]
+    rows = [line for line in table.splitlines() if "×" in line][:2]
+    assert [row.split(" | ", 2)[0] for row in rows] == ["| 1", "| 2"]
+    assert all(row.count("2 ×") == 6 and int(row.split(" | ")[1]) in (599, 600) for row in rows)
 
 
 def test_the_report_counts_and_compares():
