@@ -32,7 +32,7 @@ _TAIL = 8
 
 REPETITION = {
     "stop_repetition": flag,
-    "repetition_penalty": number(lambda value: 0 < value <= 1e6, "greater than 0, such as 1.2"),
+    "repetition_penalty": number(lambda value: 1e-6 <= value <= 1e6, "from 1e-6 to 1e6, such as 1.2"),
     "no_repeat_ngram_size": count(0, "0 (off) or greater"),
 }
 """What each field of a `Repetition` must be."""

@@ -198,7 +198,7 @@ def test_what_the_server_shortened_is_valid_and_warned_of(model: str) -> None:
     with pytest.warns(BudgetWarning):
         expected = extract(list[Person], CROWD, model=PACKAGED_MODEL, max_tokens=30)
     for address in (model, model.replace("structured", "vllm") + "/default"):
-        with pytest.warns(BudgetWarning) as told:  # of the server too, which is in this process
+        with pytest.warns(BudgetWarning) as told:
             assert len(extract(list[Person], CROWD, model=address, max_tokens=30)) == len(expected)
         assert any(str(one.message).endswith("Raise max_tokens, or split the text.") for one in told)
     stream = Extractor(list[Person], model=model, max_tokens=30).stream(CROWD)

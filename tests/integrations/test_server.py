@@ -138,7 +138,6 @@ def test_vllms_constraints(client: Any) -> None:
         assert re.fullmatch("19[0-9]{2}", found.choices[0].message.content), constraint
 
 
-@pytest.mark.filterwarnings("ignore::structured.BudgetWarning")
 @pytest.mark.parametrize("stream", [False, True])
 def test_free_text_ends_before_the_stop_phrase(stream: bool) -> None:
     """The prompt is what was sent, as it stands; a completion goes on from there."""
@@ -168,7 +167,6 @@ PEOPLE = {"type": "array", "items": Person.model_json_schema()}
 TO_LIST = {"type": "function", "function": {"name": "people", "parameters": {"properties": {"people": PEOPLE}}}}
 
 
-@pytest.mark.filterwarnings("ignore::structured.BudgetWarning")
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize(
     "wanted",
@@ -189,7 +187,6 @@ def test_what_was_shortened_ends_by_its_length(client: Any, wanted: dict[str, An
         assert getattr(last, "shortened", False) == (reason == "length")
 
 
-@pytest.mark.filterwarnings("ignore::structured.BudgetWarning")
 def test_openais_parse_and_own_requests_tell_of_a_shortened_answer(address: str, client: Any) -> None:
     class People(BaseModel):
         people: list[Person]
@@ -204,7 +201,6 @@ def test_openais_parse_and_own_requests_tell_of_a_shortened_answer(address: str,
             assert result.get("shortened", False) is shortened
 
 
-@pytest.mark.filterwarnings("ignore::structured.RepetitionWarning", "ignore::structured.BudgetWarning")
 def test_a_repetition_is_ended_and_marked_unless_it_is_allowed() -> None:
     """Free text and what has a form; what was ended is not said to be complete."""
     with served(reciting("ab" * 100)) as address, connected(address) as client:

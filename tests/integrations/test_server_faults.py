@@ -91,7 +91,6 @@ def bodies(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
 
 
 @pytest.mark.thorough
-@pytest.mark.filterwarnings("ignore::structured.BudgetWarning", "ignore::structured.RepetitionWarning")
 @given(bodies())
 def test_whatever_is_in_a_member_the_server_does_not_fail(address: str, asked: tuple[str, dict[str, Any]]) -> None:
     """It answers, or says what is wrong: with a status of the client's, in OpenAI's form."""
@@ -166,7 +165,6 @@ def described(draw: st.DrawFn) -> Any:
 
 
 @pytest.mark.thorough
-@pytest.mark.filterwarnings("ignore::structured.BudgetWarning", "ignore::structured.RepetitionWarning")
 @given(described())
 def test_whatever_is_in_a_described_type_the_server_does_not_fail(address: str, data: Any) -> None:
     body = {"messages": user("a"), "structured_outputs": {"constraint": data}, "max_tokens": 40}
@@ -280,7 +278,6 @@ def test_a_request_that_does_not_come_is_not_waited_for(earlier: bytes, head: by
 
 
 @pytest.mark.thorough
-@pytest.mark.filterwarnings("ignore::structured.BudgetWarning", "ignore::structured.RepetitionWarning")
 @pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in SECONDS)) for name in HOSTILE])
 def test_what_is_made_to_cost_much_costs_others_little(address: str, name: str) -> None:
     """It is answered or refused, and another client is answered while it is looked at."""

@@ -8,10 +8,6 @@ from serving import served, user
 
 from structured.models.load import PACKAGED_MODEL, load_model
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::structured.BudgetWarning"),
-    pytest.mark.filterwarnings("ignore::structured.RepetitionWarning"),
-]
 PROMPTS = ["a", "hello wor", "b c d e f g h i j k l m n o p q r s t", "The invoice is numb"]
 """The packaged model has no chat template, so that the end of a prompt is healed where a token may go on from it."""
 

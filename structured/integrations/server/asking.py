@@ -11,6 +11,7 @@ from typing import Any, Self
 from structured.decoding.requests import Generation
 from structured.decoding.running_batch import RunningBatch
 from structured.errors import StructuredError
+from structured.errors.calling_line import without_warnings
 from structured.extraction.conversation import Conversation, TextOrChat
 from structured.extraction.events import AttemptWritten
 from structured.extraction.extractor import Extractor
@@ -131,7 +132,7 @@ class Question:
 
         Raises RequestError if the question is wrong.
         """
-        with Attempts(self.metrics) as attempts:
+        with Attempts(self.metrics) as attempts, without_warnings():
             try:
                 asked, count = self._asked(), len(self.documents)
                 work = ((asked.task, document) for document in self.documents)
@@ -164,7 +165,7 @@ class Question:
         """
         is_call = isinstance(self.extractor.task.output_type, FunctionType | ToolType)
         shown = ""
-        with Attempts(self.metrics) as attempts:
+        with Attempts(self.metrics) as attempts, without_warnings():
             try:
                 stream = self._asked().stream(self.documents[0])
                 for _ in stream:
