@@ -241,6 +241,28 @@ def test_the_librarys_own_requests(address: str) -> None:
     assert post("grammar", text="one", grammar='start: "a" | "b"')["value"] in {"a", "b"}
 
 
+def test_what_has_to_be_stated_is_stated_whatever_the_model_writes() -> None:
+    """Values are quoted from their own document, and what a document does not state is an error of its own."""
+    schema = {**Person.model_json_schema(), "additionalProperties": False}
+    documents = ["Jason is 25 years old.", "Ana, 31, met Zoë in 2019.", "Nobody is here."]
+    with served(random_model()) as address:
+
+        def post(**asked: Any) -> httpx.Response:
+            return httpx.post(f"{address}/v1/extract", json={"schema": schema, "temperature": 1.5, **asked})
+
+        for seed in range(5):
+            *stated, unstated = post(documents=documents, grounded=True, seed=seed).json()["results"]
+            for document, one in zip(documents, stated, strict=False):
+                assert one["value"]["name"] in document
+                assert str(one["value"]["age"]) in document
+            assert unstated["error"]["code"] == "NotStatedError"
+        assert post(text=documents[1], grounded=["name"]).json()["value"]["name"] in documents[1]
+        assert post(text=documents[2], grounded=True).status_code == 422
+        wrong = post(text=documents[0], grounded=["nobody"])
+        assert wrong.status_code == 400
+        assert wrong.json()["error"]["message"].startswith("No field has the path 'nobody'.")
+
+
 TOOLS = {"messages": [{"role": "user", "content": "a"}], "tools": [WEATHER], "tool_choice": "required"}
 
 ASKED: dict[str, Any] = {"messages": [{"role": "user", "content": "a"}]}

@@ -54,7 +54,7 @@ FIELDS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"text": "a", "schema": {"enum": [1, "a"]}},
         {
             "type": "order", "documents": ["a"], "instructions": "i", "system": "s", "temperature": 0.5, "seed": 3,
-            "max_tokens": 30, "evidence": True,
+            "max_tokens": 30, "evidence": True, "grounded": ["name"],
         },
     ),
     "choose": ({"text": "a", "choices": ["a", "b"]}, {"model": "default"}),

@@ -21,7 +21,7 @@ from structured.extraction.run import Run
 from structured.integrations.server.answers import Written, openai_call
 from structured.integrations.server.metrics import Metrics
 from structured.integrations.server.request_errors import RequestError
-from structured.integrations.server.requests import Asked, Sampling
+from structured.integrations.server.requests import Asked, ExtractRequest, Sampling
 from structured.output_types.functions.call import Call
 from structured.output_types.functions.call_types import FunctionType, ToolType
 
@@ -240,4 +240,6 @@ def library_options(asked: Asked, max_tokens: int) -> Options:
         options["instructions"] = asked.instructions
     if asked.system is not None:
         options["system"] = asked.system
+    if isinstance(asked, ExtractRequest) and asked.grounded:
+        options["grounded"] = asked.grounded
     return options

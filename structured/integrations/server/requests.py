@@ -339,6 +339,8 @@ class ExtractRequest(Asked):
     type: str | None = None
     text: str | None = None
     documents: list[str] | None = Field(None, min_length=1)
+    grounded: bool | list[str] = False
+    """The values that the document has to state: all, or those at some paths."""
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:
