@@ -83,7 +83,7 @@ def ray_engine(
 
     Raises `typer.BadParameter` for an option, SchemaError for a type, and ModelError if Ray is not installed.
     """
-    from structured.integrations.ray_batch import Actors, Request, write_batch
+    from structured.integrations.ray_batch import Actors, Request, write_batch_by_actors
 
     if find_spec("ray") is None:
         raise ModelError("--engine ray needs Ray: pip install 'structured-extraction[ray]'.")
@@ -101,6 +101,6 @@ def ray_engine(
         starting = Console(stderr=True).status("Starting Ray, and loading the model …")
         how: dict[str, Any] = {"resume": resume, "progress": progress, "starting": starting, "taken": taken}
         with redirect_stdout(sys.stderr):  # where Ray prints what it has to say
-            return write_batch(request, output_type, documents, output, actors, **how)
+            return write_batch_by_actors(request, output_type, documents, output, actors, **how)
 
     return answer

@@ -131,7 +131,7 @@ class BatchActor:
         return Answered(stream.getvalue().splitlines(keepends=True), warned)
 
 
-def write_batch(  # noqa: PLR0913  what is asked, and what becomes of it
+def write_batch_by_actors(  # noqa: PLR0913  what is asked, and what becomes of it
     request: Request,
     output_type: OutputType[Any],
     documents: Iterable[DocumentLike],

@@ -38,7 +38,7 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class Form(ABC):
+class AnswerForm(ABC):
     """How an endpoint writes answers: whole, and as the chunks of a stream."""
 
     model: str
@@ -86,7 +86,7 @@ class Form(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class ChatForm(Form):
+class ChatAnswers(AnswerForm):
     """That of `/v1/chat/completions`."""
 
     tool: str | None = None
@@ -127,7 +127,7 @@ class ChatForm(Form):
         return {"delta": delta, "logprobs": logprobs, "finish_reason": written.finish_reason, **written.marks}
 
 
-class CompletionForm(Form):
+class CompletionAnswers(AnswerForm):
     """That of `/v1/completions`."""
 
     prefix = "cmpl"

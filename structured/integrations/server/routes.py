@@ -10,7 +10,7 @@ from starlette.types import Receive, Scope, Send
 
 from structured.extraction.conversation import TextOrChat
 from structured.extraction.options import Options
-from structured.integrations.server.answers import DONE, ChatForm, CompletionForm, Form, event
+from structured.integrations.server.answers import DONE, AnswerForm, ChatAnswers, CompletionAnswers, event
 from structured.integrations.server.asking import Question, library_options, sampling_options
 from structured.integrations.server.request_errors import RequestError
 from structured.integrations.server.requests import (
@@ -77,7 +77,7 @@ def _model(name: str) -> dict[str, Any]:
 @router.post("/v1/chat/completions")
 async def chat(asked: ChatRequest, request: Request, serving: Served) -> Any:
     """Answer a chat, as OpenAI's API does."""
-    form = ChatForm(serving.model, serving.running.vocabulary, asked.logprobs, tool=asked.called_tool)
+    form = ChatAnswers(serving.model, serving.running.vocabulary, asked.logprobs, tool=asked.called_tool)
     tokens = serving.max_tokens(asked.max_completion_tokens, asked.max_tokens)
     messages = turns_of(asked.messages)
     return await _written(request, serving, asked, form=form, documents=[messages] * asked.n, max_tokens=tokens)
@@ -86,7 +86,7 @@ async def chat(asked: ChatRequest, request: Request, serving: Served) -> Any:
 @router.post("/v1/completions")
 async def complete(asked: CompletionRequest, request: Request, serving: Served) -> Any:
     """Complete a text, as OpenAI's API does."""
-    form = CompletionForm(serving.model, serving.running.vocabulary, asked.logprobs is not None)
+    form = CompletionAnswers(serving.model, serving.running.vocabulary, asked.logprobs is not None)
     prompts = [asked.prompt] if isinstance(asked.prompt, str) else asked.prompt
     documents = [prompt for prompt in prompts for _ in range(asked.n)]
     tokens = serving.max_tokens(asked.max_tokens)
@@ -98,7 +98,7 @@ async def _written(  # noqa: PLR0913  what both endpoints have
     serving: Serving,
     asked: Sampling,
     *,
-    form: Form,
+    form: AnswerForm,
     documents: Sequence[TextOrChat],
     max_tokens: int,
 ) -> Any:
@@ -144,7 +144,7 @@ def _question(serving: Serving, asked: Sampling, documents: Sequence[TextOrChat]
     )
 
 
-def _chunks(question: Question, form: Form, *, with_usage: bool) -> Iterator[str]:
+def _chunks(question: Question, form: AnswerForm, *, with_usage: bool) -> Iterator[str]:
     """Yield the events of a stream; what goes wrong in the middle is the last one. Raises RequestError before that."""
     has_begun = False
     try:
