@@ -112,6 +112,7 @@ def compiled_entry(
 
 MODULES = (
     "structured.automata.dfa.minimal",
+    "structured.automata.dfa.subsets",
     "structured.automata.loops.lengths",
     "structured.automata.loops.quoting",
     "structured.automata.loops.state_walks",
