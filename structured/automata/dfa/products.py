@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import partial
+from operator import itemgetter
 from typing import Any
 
 from structured.automata.dfa.alphabet import DEAD, Alphabet, refinement
@@ -12,8 +13,8 @@ from structured.regex.syntax import ANY_TEXT
 _ENTRIES = 4
 """Entries of rows that are brought together in a step."""
 
-_Meaning = Callable[[Any], Any]
-"""What a state of one language is to the product: None, if the product is lost with it."""
+_Meaning = Callable[[Any], Any] | None
+"""What a state of one language is to the product, itself without a meaning: None, if the product is lost with it."""
 
 
 class Product:
@@ -24,7 +25,7 @@ class Product:
         common = refinement(tuple([language.alphabet for language, _ in self._languages]))
         self.alphabet: Alphabet = common.alphabet
         self.start: tuple[Hashable, ...] = tuple([language.start for language, _ in self._languages])
-        self._parts = common.parts
+        self._parts = [itemgetter(*parts) if len(parts) > 1 else tuple for parts in common.parts]
         self._own_work = 0
         self._places = range(len(self._languages))
         self._rows: list[dict[Any, Sequence[Any]]] = [{DEAD: [DEAD] * len(self.alphabet)} for _ in self._places]
@@ -32,7 +33,7 @@ class Product:
     @property
     def work(self) -> int:
         """The steps that were taken for the states of all, and to bring them together."""
-        return self._own_work + sum(language.work for language, _ in self._languages)
+        return self._own_work + sum([language.work for language, _ in self._languages])
 
     def renew(self) -> None:
         """Allow each as many steps again."""
@@ -50,14 +51,9 @@ class Product:
         row = self._rows[place].get(state)
         if row is None:
             language, meaning = self._languages[place]
-            own = list(map(meaning, language.row(state)))
-            row = self._rows[place][state] = [own[number] for number in self._parts[place]]
+            own = language.row(state)
+            row = self._rows[place][state] = self._parts[place](own if meaning is None else list(map(meaning, own)))
         return row
-
-
-def _needed(state: Any) -> Any:
-    """Let all be lost with the language."""
-    return state
 
 
 def _noted(state: Any) -> Any:
@@ -78,7 +74,7 @@ class Intersection(Product):
     def __init__(self, included: Sequence[Language], excluded: Sequence[Language] = ()) -> None:
         self.included = tuple(included) or (PatternLanguage(ANY_TEXT),)
         self.excluded = tuple(excluded)
-        sides: list[tuple[Language, _Meaning]] = [(language, _needed) for language in self.included]
+        sides: list[tuple[Language, _Meaning]] = [(language, None) for language in self.included]
         super().__init__([*sides, *((language, partial(_avoided, language)) for language in self.excluded)])
 
     def accepts(self, state: Any) -> bool:
@@ -96,7 +92,7 @@ class Tracked(Product):
     def __init__(self, base: Language, others: Sequence[Language]) -> None:
         self.base = base
         self.others = tuple(others)
-        super().__init__([(base, _needed), *((language, _noted) for language in others)])
+        super().__init__([(base, None), *((language, _noted) for language in others)])
 
     def accepts(self, state: Any) -> bool:
         """Tell whether the base accepts."""

@@ -21,7 +21,15 @@ from structured.automata.dfa import (
     most_characters,
 )
 from structured.errors import PatternError
-from structured.json_schema.document.location import Complement, Location, PatternOf, Subschema, Subschemas, counts
+from structured.json_schema.document.location import (
+    Compilation,
+    Complement,
+    Location,
+    PatternOf,
+    Subschema,
+    Subschemas,
+    counts,
+)
 from structured.json_schema.strings.formats import ALL_OF_FORMATS, PYDANTIC_FORMATS, SPECIFIED_FORMATS
 from structured.json_schema.strings.nested_json import embedded
 from structured.json_schema.strings.typed_strings import dialect_of, pydantic_rules
@@ -221,7 +229,7 @@ def _scanned(rules: Rules, location: Location) -> Scan:
         if len(_SCANS) >= _MAX_KEPT:
             _SCANS.clear()
         try:
-            _SCANS[key] = rules, _scan(rules)
+            _SCANS[key] = rules, _scan(rules, location.compilation)
         except PatternError as error:
             raise location.refusal(error.problem, keyword="pattern", remedy=error.remedy) from error
     found = _SCANS[key][1]
@@ -231,17 +239,17 @@ def _scanned(rules: Rules, location: Location) -> Scan:
     return found
 
 
-def _scan(rules: Rules) -> Scan | None:
-    included: list[Language] = [PatternLanguage(pattern) for pattern in rules.included]
-    excluded = [PatternLanguage(pattern) for pattern in rules.excluded]
+def _scan(rules: Rules, compilation: Compilation) -> Scan | None:
+    included: list[Language] = [_language(pattern, compilation) for pattern in rules.included]
+    excluded = [_language(pattern, compilation) for pattern in rules.excluded]
     shown = rules.included
     alone = len(included) == 1 and not excluded
     automaton = explore(included[0] if alone else Intersection(tuple(included), tuple(excluded)))
     if automaton is not None and fewest_characters(automaton) < rules.minimum:
-        at_least = concat(repeat(ANY_CHARACTER, rules.minimum, rules.minimum), ANY_TEXT)
+        at_least = _at_least(rules.minimum)
         shown = (*shown, at_least)
         scan = PatternLanguage(Scan(automaton.arcs, automaton.accepting, None))
-        automaton = explore(Intersection((scan, PatternLanguage(at_least))))
+        automaton = explore(Intersection((scan, _language(at_least, compilation))))
     if automaton is None or (rules.maximum is not None and fewest_characters(automaton) > rules.maximum):
         return None
     longest = most_characters(automaton)
@@ -249,3 +257,18 @@ def _scan(rules: Rules) -> Scan | None:
     return Scan(
         automaton.arcs, automaton.accepting, most, tuple(map(escaped, shown)), tuple(map(escaped, rules.excluded))
     )
+
+
+def _language(pattern: Pattern, compilation: Compilation) -> PatternLanguage:
+    """Return the language of a pattern; the same each time in one compilation, which finds its states once."""
+    key = "language", id(pattern)
+    if key not in compilation.made:
+        compilation.made[key] = pattern, PatternLanguage(pattern)
+    found: PatternLanguage = compilation.made[key][1]
+    return found
+
+
+@lru_cache(maxsize=256)
+def _at_least(characters: int) -> Pattern:
+    """Return the texts of at least so many characters; the same node each time."""
+    return concat(repeat(ANY_CHARACTER, characters, characters), ANY_TEXT)
