@@ -36,8 +36,10 @@ class StringRun(NamedTuple):
     quoted: bool
     """Whether nothing but a quote ends the string: no token may follow that has a control character before one."""
     inside: int
-    """A state from which the same tokens without a quote may follow, whatever comes after the string; DEAD where the
-    representative changes with some plain character."""
+    """A state from which the same tokens without a quote may follow, whatever comes after the string; DEAD where none
+    is known."""
+    steady: bool
+    """Whether no plain character changes the representative."""
 
 
 class StringParts(NamedTuple):

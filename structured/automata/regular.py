@@ -198,13 +198,13 @@ class RegularAutomaton:
 
     def string_run(self, state: int, *, longest: int, special: int) -> StringRun | StringParts | None:
         """Return the string run of a state, or its parts; see the protocol."""
-        loops, found = _loops("string_runs"), np.empty(5, dtype=np.int32)
+        loops, found = _loops("string_runs"), np.empty(6, dtype=np.int32)
         done = self._until_done(lambda: loops.find_string_run(self._machine, state, longest, special, found))
         if done == loops.NONE:
             done = self._until_done(lambda: _loops("string_parts").find_string_parts(self._machine, state, found))
             return None if done == loops.NONE else StringParts(*found[:3].tolist())
-        characters, farthest, representative, quoted, inside = found.tolist()
-        return StringRun(characters, farthest, representative, bool(quoted), inside)
+        characters, farthest, representative, quoted, inside, steady = found.tolist()
+        return StringRun(characters, farthest, representative, bool(quoted), inside, bool(steady))
 
     def uncounted(self, state: int, length: int) -> int:
         """Return a state from which the same texts of at most `length` bytes may follow; see the protocol."""

@@ -63,8 +63,8 @@ class Walks:
     def _special_tokens(self, run: StringRun) -> _Walked:
         """Return the same of the representative of a string run, plain tokens aside.
 
-        Where plain characters do not change it, what comes before the first quote of a token does not matter, and of
-        what comes after the string, tokens without a quote read nothing.
+        Of what comes after the string, tokens without a quote read nothing; and where plain characters do not change
+        it, what comes before the first quote of a token does not matter.
         """
         representative, tries = run.representative, self.vocabulary.string_tries
         if not run.quoted:
@@ -74,9 +74,8 @@ class Walks:
             mask, farthest = self._walked(tries.quoted, representative)
             return mask | inside, max(farthest, farthest_inside)
         inside, farthest_inside = _kept(self._inside, run.inside, lambda: self._walked(tries.inside, run.inside))
-        mask, farthest = self._walked(tries.ending, representative)
-        distances = self.automaton.distances
-        beyond = int(distances[representative]) - int(distances[run.inside])
+        mask, farthest = self._walked(tries.ending if run.steady else tries.quoted, representative)
+        beyond = run.farthest - int(self.automaton.distances[run.inside])
         return mask | inside, max(farthest, farthest_inside + beyond)
 
     def _mask_of_parts(self, state: int, parts: StringParts) -> _Walked:

@@ -112,6 +112,33 @@ def test_any_other_name_is_a_string_run() -> None:
         assert run.characters == 8
 
 
+OPEN = {**CLOSED, "patternProperties": {}, "additionalProperties": {"type": "null"}}
+
+
+def test_names_unlike_others_are_any_strings_up_to_the_quote(vocabulary: Vocabulary) -> None:
+    """What the tokens without a quote may do there is walked once for an object, whatever was written before."""
+    automaton = RegularAutomaton(pattern_of({**OPEN, "properties": {**OPEN["properties"], "inner": OPEN}}))
+    texts = ('{"', '{"ti', '{"total', '{"total":null,"ti', '{"inner":{"', '{"x":null,"inner":{"ti')
+    states = [read(automaton, text.encode()) for text in texts]
+    runs = [automaton.string_run(state, longest=8, special=8) for state in states]
+    assert len(set(states)) == len(texts)
+    assert all(isinstance(run, StringRun) and run.quoted and not run.steady for run in runs)
+    assert len({run.inside for run in runs if isinstance(run, StringRun)} - {DEAD}) == 2  # outside, and inside
+    index = Index(automaton, vocabulary)
+    for state in states:
+        allowed = brute_successors(index, state) != DEAD
+        assert (unpack(index.mask(state), vocabulary.size) == brute_mask(index, state, allowed)).all()
+    assert len(index._walks._inside) == 2
+
+
+def test_names_with_escapes_are_walked_as_they_are() -> None:
+    """A listed name may be spelled in a way that other names are not."""
+    automaton = RegularAutomaton(pattern_of({**OPEN, "properties": {"\\": {"type": "null"}}}))
+    run = automaton.string_run(read(automaton, b'{"'), longest=8, special=8)
+    assert isinstance(run, StringRun)
+    assert run.inside == DEAD
+
+
 def test_counts_that_a_token_cannot_exhaust_do_not_matter(vocabulary: Vocabulary) -> None:
     """Far from the most words, states that differ in their number allow the same; near it, each is its own."""
     automaton = RegularAutomaton(pattern_of({"type": "string", "pattern": r"^(?:\S+\s){0,99}\S+$"}))

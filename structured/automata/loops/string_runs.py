@@ -16,6 +16,7 @@ from structured.automata.loops.frames import (
     TAIL,
     frame,
     frame_slot,
+    push,
 )
 from structured.automata.loops.jit import Ints, compiled_entry, compiled_loop
 from structured.automata.loops.machine import DONE, Machine
@@ -23,10 +24,11 @@ from structured.automata.loops.states import MEMBER_COUNT, MEMBERS, consists_of,
 from structured.automata.loops.word_lists import character_place
 from structured.automata.opcodes import ARCS, OPEN, OPERATION, REPEAT, SCAN, TEXT, UNLIKE, UNLIMITED, A, B, C
 
-LENGTH_LEFT, FARTHEST, REPRESENTATIVE, QUOTED, INSIDE = range(5)
+LENGTH_LEFT, FARTHEST, REPRESENTATIVE, QUOTED, INSIDE, STEADY = range(6)
 """What `find_string_run` writes down, as `StringRun` has it: how many plain characters may follow; the greatest
 distance after some of them; a state from which the same other tokens may follow; 1 if nothing but a quote ends the
-string; the state of the same string with nothing after it, NONE if the representative changes with a character."""
+string; the state of such a string with nothing after it, NONE if it is not known; 1 if no plain character changes the
+representative."""
 
 QUOTE, BACKSLASH = 0x22, 0x5C
 
@@ -131,6 +133,50 @@ def reads_alone(machine: Machine, state: int, leaf: int) -> bool:
 
 
 @compiled_loop
+def is_text_in_string(machine: Machine, leaf: int) -> bool:
+    """Tell whether a frame reads a text that comes to a quote, and no escape before it."""
+    node = int(machine.frames[leaf, NODE])
+    if leaf == FINISHED or machine.nodes[node, OPERATION] != TEXT:
+        return False
+    start = int(machine.nodes[node, A])
+    for place in range(start + machine.frames[leaf, FIRST], start + machine.nodes[node, B]):
+        byte = machine.text[place]
+        if byte == QUOTE:
+            return True
+        if byte == BACKSLASH or byte < 0x20:
+            return False
+    return False
+
+
+@compiled_loop
+def find_any_string(machine: Machine, state: int, found: Ints) -> int:
+    """Write down the state of any string, if a state reads strings that are none of some words, and those words.
+
+    Up to the next quote, it reads all that a string may have then. Say what is full.
+    """
+    inside = NONE
+    start = int(machine.states[state, MEMBERS])
+    for position in range(start, start + machine.states[state, MEMBER_COUNT]):
+        leaf = int(machine.members[position])
+        node, tail = int(machine.frames[leaf, NODE]), int(machine.frames[leaf, TAIL])
+        if leaf != FINISHED and machine.nodes[node, OPERATION] == UNLIKE:
+            lack = close(machine, tail)
+            if lack != DONE:
+                return lack
+            if not ends_with_quote(machine, tail):
+                return DONE
+            found[FARTHEST] = max(found[FARTHEST], machine.frames[tail, LENGTH] + 1)
+            inside = int(machine.operands[machine.nodes[node, C] + 1])
+        elif not is_text_in_string(machine, leaf):
+            return DONE
+    free = state_of(machine, push(machine, inside, FINISHED))
+    if free < 0:
+        return free
+    found[QUOTED], found[INSIDE] = 1, free
+    return DONE
+
+
+@compiled_loop
 def find_representative(machine: Machine, whole: int, special: int, is_alone: bool, found: Ints) -> int:
     """Write down the state of a repetition without end, and that of the same on nothing; say what is full.
 
@@ -146,7 +192,7 @@ def find_representative(machine: Machine, whole: int, special: int, is_alone: bo
         inside = state_of(machine, frame(machine, node, 0, UNLIMITED, FINISHED))
         if inside < 0:
             return inside
-        found[INSIDE] = inside
+        found[INSIDE], found[STEADY] = inside, 1
     return DONE
 
 
@@ -163,13 +209,14 @@ def find_string_run(machine: Machine, state: int, longest: int, special: int, fo
     found[LENGTH_LEFT] = longest
     found[FARTHEST] = machine.frames[leaf, LENGTH] + 1
     found[REPRESENTATIVE] = state
-    found[QUOTED] = 0
+    found[QUOTED] = found[STEADY] = 0
     found[INSIDE] = NONE
     rest = int(machine.frames[leaf, TAIL])
     if machine.nodes[machine.frames[leaf, NODE], OPERATION] == SCAN:
         found[FARTHEST] = machine.frames[rest, LENGTH] + farthest_endless(machine, int(machine.frames[leaf, NODE]))
-    if machine.nodes[machine.frames[leaf, NODE], OPERATION] in (UNLIKE, SCAN):
         return DONE
+    if machine.nodes[machine.frames[leaf, NODE], OPERATION] == UNLIKE:
+        return find_any_string(machine, state, found)
     tail, allowed = int(machine.frames[rest, TAIL]), int(machine.frames[rest, SECOND])
     whole = repetition(machine, state, rest)
     if whole < NONE:
