@@ -198,11 +198,10 @@ class RegularAutomaton:
 
     def string_run(self, state: int, *, longest: int, special: int) -> StringRun | StringParts | None:
         """Return the string run of a state, or its parts; see the protocol."""
-        loops, found = _loops("string_runs"), np.empty(6, dtype=np.int32)
-        done = self._until_done(lambda: loops.find_string_run(self._machine, state, longest, special, found))
-        if done == loops.NONE:
-            done = self._until_done(lambda: _loops("string_parts").find_string_parts(self._machine, state, found))
-            return None if done == loops.NONE else StringParts(*found[:3].tolist())
+        loops, found = _loops("string_parts"), np.empty(6, dtype=np.int32)
+        done = self._until_done(lambda: loops.find_string(self._machine, state, longest, special, found))
+        if done != loops.RUN:
+            return StringParts(*found[:3].tolist()) if done == loops.PARTS else None
         characters, farthest, representative, quoted, inside, steady = found.tolist()
         return StringRun(characters, farthest, representative, bool(quoted), inside, bool(steady))
 
@@ -213,7 +212,7 @@ class RegularAutomaton:
 
     def _until_done(self, loop: Callable[[], int]) -> int:
         """Return what a loop answers; one thread at a time, since arrays are replaced on the way."""
-        clock = _loops("jit").clock
+        clock = _loops("jit").coarse_clock
         with self._lock:
             start = clock()
             answer = self._grown_until_done(loop)

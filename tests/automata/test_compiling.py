@@ -176,6 +176,19 @@ def test_the_clock_is_slow_while_python_runs(load: Callable[[], ModuleType], mon
     assert jit.clock() - clock < 0.1
 
 
+def test_the_coarse_clock_is_hardly_behind() -> None:
+    """It says what the clock said at most so long ago, however often it is asked."""
+    for _ in range(2_000):
+        earliest = jit.clock()
+        began = time.perf_counter()
+        coarse = jit.coarse_clock()
+        assert coarse <= jit.clock()
+        assert earliest - coarse <= jit.READ_SECONDS + time.perf_counter() - began
+    time.sleep(2 * jit.READ_SECONDS)
+    exact = jit.clock()
+    assert jit.coarse_clock() >= exact
+
+
 def test_modules_are_all_that_have_entries() -> None:
     """What the other process compiles is everything."""
     package = Path(jit.__file__).parents[2]

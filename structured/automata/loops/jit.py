@@ -47,6 +47,9 @@ SLOWER = 50
 PATIENCE_SECONDS = 0.3
 """For so long loops run as Python before Numba is imported, which takes longer than that for what was compiled."""
 
+READ_SECONDS = 0.001
+"""By so much at most `coarse_clock` is behind."""
+
 LOOK_SECONDS = 0.5
 """Between two looks for machine code that another process makes."""
 
@@ -118,7 +121,6 @@ MODULES = (
     "structured.automata.loops.state_walks",
     "structured.automata.loops.states",
     "structured.automata.loops.table",
-    "structured.automata.loops.string_runs",
     "structured.automata.loops.string_parts",
     "structured.automata.loops.counters",
     "structured.automata.loops.grammar_states",
@@ -158,10 +160,20 @@ def clock() -> float:
     return thread_time() - _lag.seconds
 
 
+def coarse_clock() -> float:
+    """Return what `clock` said at most `READ_SECONDS` ago: to ask it each time takes longer than many a loop."""
+    now = perf_counter()
+    if now - _lag.read_at >= READ_SECONDS:
+        _lag.read, _lag.read_at = clock(), now
+    return _lag.read
+
+
 class _Lag(local):
     """By how much the clock of a thread is behind."""
 
     seconds = 0.0
+    read, read_at = 0.0, -1.0
+    """What the clock said last, for the coarse one, and when that was."""
     is_in_loop = False
     """Whether a loop runs as Python; what those that it calls take is part of that."""
 

@@ -21,13 +21,16 @@ from structured.automata.loops.frames import (
 from structured.automata.loops.jit import Ints, compiled_entry, compiled_loop
 from structured.automata.loops.machine import DONE, MORE_MEMBERS, Machine
 from structured.automata.loops.states import MEMBER_COUNT, MEMBERS, intern_state
-from structured.automata.loops.string_runs import BACKSLASH, NONE, QUOTE
+from structured.automata.loops.string_runs import BACKSLASH, NONE, QUOTE, find_string_run
 from structured.automata.opcodes import FAR, ITEM, OPERATION, REPEAT, SCAN, SEQUENCE, TEXT, UNLIKE, WORDS, A, B
 from structured.automata.protocol import UNKNOWN
 
 BROAD, NARROW, BEYOND = range(3)
 """What `find_string_parts` writes down: the state of what reads many texts before the next quote, and the state of what
 reads a few, NONE if nothing does; the most bytes that a shortest rest has behind that."""
+
+RUN, PARTS = 1, 2
+"""What `find_string` answers: it has written down what `string_runs.py` finds, or the parts."""
 
 MAX_ABOVE = 16
 """Frames above the next quote."""
@@ -246,7 +249,7 @@ def detour(machine: Machine, leaf: int) -> int:
     return farther
 
 
-@compiled_entry
+@compiled_loop
 def find_string_parts(machine: Machine, state: int, found: Ints) -> int:
     """Write down the parts of a state before the next quote; say what is full, or NONE if it is not worth it.
 
@@ -270,3 +273,13 @@ def find_string_parts(machine: Machine, state: int, found: Ints) -> int:
         found[NARROW] = NONE if is_begun else found[NARROW]
         found[BEYOND] += farther + machine.frames[leaf, LENGTH] - machine.distances[any_item]
     return answer
+
+
+@compiled_entry
+def find_string(machine: Machine, state: int, longest: int, special: int, found: Ints) -> int:
+    """Write down the string run of a state or, if it has none, its parts; say which, NONE if neither, what is full."""
+    answer = find_string_run(machine, state, longest, special, found)
+    if answer != NONE:
+        return RUN if answer == DONE else answer
+    answer = find_string_parts(machine, state, found)
+    return PARTS if answer == DONE else answer

@@ -18,7 +18,7 @@ from structured.automata.loops.frames import (
     frame_slot,
     push,
 )
-from structured.automata.loops.jit import Ints, compiled_entry, compiled_loop
+from structured.automata.loops.jit import Ints, compiled_loop
 from structured.automata.loops.machine import DONE, Machine
 from structured.automata.loops.states import MEMBER_COUNT, MEMBERS, consists_of, state_of
 from structured.automata.loops.word_lists import character_place
@@ -196,7 +196,7 @@ def find_representative(machine: Machine, whole: int, special: int, is_alone: bo
     return DONE
 
 
-@compiled_entry
+@compiled_loop
 def find_string_run(machine: Machine, state: int, longest: int, special: int, found: Ints) -> int:
     """Write down the string run of a state; say what is full, or NONE if what may follow depends on the characters.
 
