@@ -118,23 +118,18 @@ def fewest_tokens(byte: Bytes, first: Ints, token_start: Ints, text: Bytes, coun
 
 @compiled_entry
 def mask_code(mask: Masks) -> int:
-    """Return a hash code of a mask; four are mixed side by side, so that no step waits for the one before."""
-    first, second, third, fourth = 1, 2, 3, 4
-    whole = len(mask) - len(mask) % 4
-    for word in range(0, whole, 4):
-        first = (first ^ (int(mask[word]) & 0xFFFFFFFF)) * 0x5E3779B1 >> 16 & 0x7FFFFFFF
-        second = (second ^ (int(mask[word + 1]) & 0xFFFFFFFF)) * 0x5E3779B1 >> 16 & 0x7FFFFFFF
-        third = (third ^ (int(mask[word + 2]) & 0xFFFFFFFF)) * 0x5E3779B1 >> 16 & 0x7FFFFFFF
-        fourth = (fourth ^ (int(mask[word + 3]) & 0xFFFFFFFF)) * 0x5E3779B1 >> 16 & 0x7FFFFFFF
-    for word in range(whole, len(mask)):
-        first = (first ^ (int(mask[word]) & 0xFFFFFFFF)) * 0x5E3779B1 >> 16 & 0x7FFFFFFF
-    return ((first * 31 + second) * 31 + third) * 31 + fourth
+    """Return a hash code of a mask: a sum over its words, each mixed with its place, so that no step waits."""
+    code = 0
+    for place, word in enumerate(mask):
+        mixed = (int(word) & 0xFFFFFFFF) ^ (place * 0x1E3779B1 & 0xFFFFFFFF)
+        code += mixed * 0x5E3779B1 >> 16 & 0x7FFFFFFF
+    return code
 
 
 @compiled_entry
 def are_equal(left: Masks, right: Masks) -> bool:
-    """Tell whether two masks are equal."""
-    word = 0
-    while word < len(left) and left[word] == right[word]:
-        word += 1
-    return word == len(left)
+    """Tell whether two masks are equal; all words are compared, which takes less time than to ask after each."""
+    different = 0
+    for place, word in enumerate(left):
+        different |= int(word) ^ int(right[place])
+    return different == 0

@@ -32,7 +32,7 @@ LEVEL, FARTHEST = range(2)
 def walk_from(trie: Trie, state: int) -> tuple[TrieArrays, NDArray[np.int32], NDArray[np.int32]]:
     """Return the arrays of a trie, and the path and the progress of a walk that begins at its root, from a state."""
     path = np.empty((trie.height + 1, 10), dtype=np.int32)
-    path[0, : END + 1] = state, trie.first[0], trie.first[1]
+    path[0, STATE], path[0, NEXT], path[0, END] = state, trie.first[0], trie.first[1]
     return TrieArrays(trie.byte, trie.first, trie.token_start, trie.token_ids), path, np.zeros(2, dtype=np.int32)
 
 
