@@ -55,7 +55,10 @@ class Walks:
             return self._walked(vocabulary.trie, state)
         if isinstance(run, StringParts):
             return self._mask_of_parts(state, run)
-        special, farthest = _kept(self._special, run.representative, lambda: self._special_tokens(run))
+        if run.representative == state:
+            special, farthest = self._special_tokens(run)
+        else:
+            special, farthest = _kept(self._special, run.representative, lambda: self._special_tokens(run))
         distances = self.automaton.distances
         nearer = int(distances[state]) - int(distances[run.representative])  # what that has to read less is a constant
         return vocabulary.plain(run.characters) | special, max(run.farthest, farthest + nearer)
