@@ -32,9 +32,9 @@ GROWING = {
 """The arrays that each of these answers asks for more of."""
 
 
-LONG_TABLE = 1 << 13
-"""Rows of a table, 8 MB, that are copied when it grows. A longer one gets room for all rows that there may be: memory
-is given by the operating system when a row is first written to, and to copy more would be felt."""
+LONG_TABLE = 1 << 11
+"""Rows of a table, 2 MB, with which it begins and that are copied when it grows. Then it gets room for all rows that
+there may be: memory is given by the operating system when a row is first written to, and to copy more would be felt."""
 
 
 class Machine(NamedTuple):
@@ -75,18 +75,18 @@ def new_machine(nodes: NDArray[np.int32], operands: NDArray[np.int32], text: NDA
         nodes,
         operands,
         text,
-        frames=_zeros(1024, 8),
-        frame_slots=_unfilled(2048),
-        leaves=_zeros(2048),
-        states=_zeros(1024, 4),
-        distances=_zeros(1024),
-        state_slots=_unfilled(2048),
-        members=_zeros(4096),
+        frames=_zeros(4096, 8),
+        frame_slots=_unfilled(8192),
+        leaves=_zeros(4096),
+        states=_zeros(LONG_TABLE, 4),
+        distances=_zeros(LONG_TABLE),
+        state_slots=_unfilled(2 * LONG_TABLE),
+        members=_zeros(8192),
         # A row is filled when its state is made; until then the operating system need not even give it memory.
-        table=np.empty((1024, 256), dtype=np.int32),
+        table=np.empty((LONG_TABLE, 256), dtype=np.int32),
         sizes=_zeros(9),
         stack=_zeros(256),
-        arcs=_zeros(1024, 3),
+        arcs=_zeros(4096, 3),
         most=most,
         quotes=bool((nodes[:, OPERATION] == QUOTATION).any()),
     )
