@@ -184,7 +184,14 @@ def frame(machine: Machine, node: int, first: int, second: int, tail: int) -> in
 
 @compiled_loop
 def push(machine: Machine, node: int, tail: int) -> int:
-    """Return the frame that reads a node from its beginning and then `tail`; as `frame`."""
+    """Return the frame that reads a node from its beginning and then `tail`; as `frame`.
+
+    That of a sequence is the one of its first part, on the others.
+    """
+    while machine.nodes[node, OPERATION] == SEQUENCE:
+        if machine.nodes[node, B] > 1:
+            tail = frame(machine, node, 1, 0, tail)
+        node = int(machine.operands[machine.nodes[node, A]])
     if machine.nodes[node, OPERATION] == REPEAT:
         return frame(machine, node, machine.nodes[node, B], machine.nodes[node, C], tail)
     if machine.nodes[node, OPERATION] == TEXT and machine.nodes[node, B] == 0:
