@@ -85,6 +85,8 @@ def shortest_text(table: Rows, distances: Ints, present: Flags, path: Ints, text
             if present[byte] and table[state, byte] == UNKNOWN:
                 return -1 - length
             byte += 1
+            if byte == WHOLE:
+                raise RuntimeError("No byte brings the end nearer.")
         text[length] = byte
         length += 1
         state = int(table[state, byte])
