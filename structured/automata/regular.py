@@ -188,6 +188,27 @@ class RegularAutomaton:
         operations = machine.nodes[machine.frames[leaves, frames.NODE], OPERATION]
         return bool((operations[leaves != frames.FINISHED] == ITEM).any())
 
+    def inner_item(self, state: int) -> int:
+        """Return a state from which the same tokens may follow, but for some, and that is in one item that must differ.
+
+        The item around it is left open. The others go on with one of the `rests` of the state or begin another item
+        around. A state that is in no such item, or in one only, is returned as it is.
+        """
+        if not self.remembers:
+            return state
+        return self._until_done(lambda: _loops("nested_items").find_inner(self._machine, state))
+
+    def rests(self, state: int, longest: int) -> list[bytes]:
+        """Return what is left of those written items that begin as the outermost one that a state is in.
+
+        Of what is left, no more than so many bytes are told.
+        """
+        loops, found, rests = _loops("nested_items"), np.empty(longest + 1, dtype=np.int32), []
+        begun = 0
+        while begun := loops.find_rest(self._machine, state, begun, found):
+            rests.append(bytes(found[1 : 1 + min(int(found[0]), longest)].tolist()))
+        return rests
+
     def _parts(self, state: int) -> list[int]:
         """Return states that together are a state, and of which each can be walked from without making many others."""
         if not self.remembers:
@@ -233,6 +254,10 @@ class RegularAutomaton:
         loops, wanted = _loops("states"), int(self._machine.sizes[_loops("frames").WANTED])
         if wanted < 0:
             self._grown_until_done(lambda: loops.begin_item(self._machine, -1 - wanted))
+            return
+        byte = int(self._machine.sizes[_loops("frames").BYTE_WANTED])
+        if byte >= 0 and self.is_remembering(wanted):  # as each byte leads to a state of its own
+            self._grown_until_done(lambda: loops.step(self._machine, wanted, byte))
         else:
             self._grown_until_done(lambda: loops.expand(self._machine, wanted))
 

@@ -5,15 +5,20 @@ string, whatever characters are read, only their number counts: the tokens of so
 once for the vocabulary, and only the others are walked. Nothing is remembered here but what depends on characters.
 """
 
+import re
 from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from structured.automata import DEAD, UNKNOWN, WHOLE, Automaton, RegularAutomaton, StringParts, StringRun
+from structured.automata.opcodes import FAR
 from structured.index.masks import empty_mask
 from structured.vocabulary import PLAIN_SEQUENCES, Vocabulary
 from structured.vocabulary.trie import Trie
+
+_GOES_ON_BEHIND = re.compile(rb"[]}][ \t\n\r]*,")
 
 _Numbers = NDArray[np.int32]
 
@@ -48,6 +53,10 @@ class Walks:
 
     def mask(self, state: int) -> _Walked:
         """Return the tokens that may follow, end tokens aside, and a distance that no state after one exceeds."""
+        inner = self._inner_item(state)
+        if inner != state:
+            mask, farthest = self.mask(inner)
+            return mask, max(farthest, self._correct(mask, state, inner, FAR))
         vocabulary = self.vocabulary
         longest = vocabulary.string_tries.longest
         run = self.automaton.string_run(state, longest=vocabulary.longest_plain, special=longest)
@@ -171,9 +180,57 @@ class Walks:
     def mask_within(self, state: int, most: int) -> NDArray[np.uint32]:
         """Return the tokens after which at most so many bytes are needed, of a state that remembers."""
         assert isinstance(self.automaton, RegularAutomaton)
+        inner = self._inner_item(state)
+        if inner != state:
+            mask = self.mask_within(inner, most)
+            self._correct(mask, state, inner, most)
+            return mask
         mask = empty_mask(self.vocabulary.size)
         self.automaton.walk(self.vocabulary.trie, state, mask, within=most)
         return mask
+
+    def _inner_item(self, state: int) -> int:
+        """Return a state from which nearly the same tokens may follow, in an item inside of the one that it is in."""
+        return self.automaton.inner_item(state) if isinstance(self.automaton, RegularAutomaton) else state
+
+    def _correct(self, mask: NDArray[np.uint32], state: int, inner: int, most: int) -> int:
+        """Follow the tokens for which such a state says nothing, and correct their bits; return the greatest distance.
+
+        They are allowed if at most so many bytes are needed after them.
+        """
+        farthest = 0
+        for token_id in self._told_by_outer(state, inner):
+            successor, word, bit = state, token_id >> 5, np.uint32(1 << (token_id & 31))
+            for byte in self.vocabulary.tokens[token_id] or b"":
+                successor = self.automaton.step(successor, byte)
+                if successor == DEAD:
+                    break
+            distance = int(self.automaton.distances[successor]) if successor != DEAD else FAR
+            mask[word] &= ~bit
+            if successor != DEAD and distance <= most:
+                mask[word] |= bit
+                farthest = max(farthest, distance)
+        return farthest
+
+    def _told_by_outer(self, state: int, inner: int) -> set[int]:
+        """Return the tokens that go on with what is left of an item written before, and those behind it.
+
+        Where a string may hold brackets as any other character, the latter have a quote.
+        """
+        assert isinstance(self.automaton, RegularAutomaton)
+        found: set[int] = set()
+        for rest in self.automaton.rests(state, self.vocabulary.trie.height):
+            found.update(self.vocabulary.trie.along(rest))
+        after_brackets = self.automaton.step(self.automaton.step(inner, ord("}")), ord("{"))
+        found.update(self._going_on_behind[after_brackets != DEAD])
+        return found
+
+    @cached_property
+    def _going_on_behind(self) -> tuple[list[int], list[int]]:
+        """The tokens that may end an array or object and go on behind it; those of them with a quote."""
+        tokens = self.vocabulary.tokens
+        any_one = [token_id for token_id, token in enumerate(tokens) if token and _GOES_ON_BEHIND.search(token)]
+        return any_one, [token_id for token_id in any_one if b'"' in (tokens[token_id] or b"")]
 
     def _learn_more(self, state: int) -> None:
         """Fill the row of a state; of one that remembers only the next entry that matters."""

@@ -8,7 +8,7 @@ yet not matched was given up on purpose: the properties are in the order of the 
 A definition is built once; inside itself it is a reference by name.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from typing import Any
@@ -18,6 +18,7 @@ from structured.errors import SchemaError, UnsatisfiableError
 from structured.errors.recursion import deep
 from structured.json_schema.allowed_types import allowed_types
 from structured.json_schema.arrays.arrays import array
+from structured.json_schema.arrays.one_spelling import listed_once, spelled_once
 from structured.json_schema.assertions import ASSERTIONS, EVERY_TYPE, UNEVALUATED
 from structured.json_schema.document.drafts import Draft
 from structured.json_schema.document.location import (
@@ -32,6 +33,7 @@ from structured.json_schema.document.location import (
     check_shape,
 )
 from structured.json_schema.document.references import REFERENCES
+from structured.json_schema.document.spelling import Spelling
 from structured.json_schema.grounding import check_grounded, grounded, is_grounded
 from structured.json_schema.logic.choices import CHOICES
 from structured.json_schema.logic.clauses import Clause, clauses_of
@@ -146,7 +148,7 @@ def _chosen(gathered: Conjunction, location: Location) -> Pattern:
         return _typed(gathered.schemas, location)
     if not location.is_type and lists_values(gathered.schemas):
         with suppress(NotEvaluatedError):
-            return listed_values(gathered.schemas, allowed_types(gathered.schemas), list(gathered.denied.values()))
+            return _listed(gathered.schemas, allowed_types(gathered.schemas), location, list(gathered.denied.values()))
     alone = gathered.is_one_choice
     if not alone:
         gathered.settle()
@@ -291,7 +293,7 @@ def _typed(schemas: Subschemas, location: Location) -> Pattern:
         check_grounded(types, location, is_listed=lists_values(schemas))
         return _any_of(lambda name: grounded(name, schemas, location, TYPES[name](schemas, location)), sorted(types))
     if lists_values(schemas):
-        return listed_values(schemas, types)
+        return _listed(schemas, types, location)
     if types == EVERY_TYPE:
         asserting = next((part for part in schemas if part.schema.keys() & ASSERTIONS.keys()), None)
         if asserting is None:
@@ -301,8 +303,23 @@ def _typed(schemas: Subschemas, location: Location) -> Pattern:
     own = schemas or [Subschema({}, location)]
     if len(types) == 1:
         (name,) = types
-        return TYPES[name](own, location)
-    return _any_of(lambda name: TYPES[name](own, location), [name for name in TYPES if name in types])
+        return _of_type(name, own, location)
+    return _any_of(lambda name: _of_type(name, own, location), [name for name in TYPES if name in types])
+
+
+def _of_type(name: str, schemas: Subschemas, location: Location) -> Pattern:
+    """Return the values of one type, each in one spelling where they are compared by their texts."""
+    found = TYPES[name](schemas, location)
+    return found if location.compilation.spelling is None else spelled_once(name, found, location)
+
+
+def _listed(
+    schemas: Subschemas, types: frozenset[str], location: Location, denied: Sequence[Subschema] | None = None
+) -> Pattern:
+    """Return the values that are listed and that all else allows, each in one spelling where that matters."""
+    if location.compilation.spelling is None:
+        return listed_values(schemas, types, denied)
+    return listed_once(allowed_values(schemas, types, denied), location)
 
 
 def any_value(location: Location) -> Pattern:
@@ -314,7 +331,11 @@ def any_value(location: Location) -> Pattern:
             remedy='Say what type it has, or choose another whitespace: "spaced", "compact", "flexible" or "any".',
         )
     inside = compilation.patterns.get(ANY_VALUE)
-    return _any_value(location.whitespace.name, location.plain_numbers) if inside is None else inside
+    if inside is not None:
+        return inside
+    if compilation.spelling is not None:
+        return _any_value_once(location, compilation.spelling)
+    return _any_value(location.whitespace.name, location.plain_numbers)
 
 
 ANY_VALUE = "any value"
@@ -324,13 +345,27 @@ ANY_VALUE = "any value"
 @cache
 def _any_value(whitespace: WhitespaceName, plain_numbers: bool) -> Pattern:
     """Return any value, the same node every time."""
-    style = read_whitespace(whitespace)
-    patterns: dict[str, Pattern] = {}
-    patterns[ANY_VALUE] = Reference(ANY_VALUE, patterns)  # what is inside refers to it
-    location = Location(Compilation({}, style, Reading.SPECIFICATION, plain_numbers=plain_numbers, patterns=patterns))
+    return _anything(Compilation({}, read_whitespace(whitespace), Reading.SPECIFICATION, plain_numbers=plain_numbers))
+
+
+def _any_value_once(location: Location, spelling: Spelling) -> Pattern:
+    """Return any value in one spelling, the same node every time."""
+    if spelling.anything is None:
+        alone = Compilation(
+            {}, location.whitespace, Reading.SPECIFICATION, plain_numbers=location.plain_numbers, spelling=spelling
+        )
+        spelling.anything = _anything(alone)
+    return spelling.anything
+
+
+def _anything(alone: Compilation) -> Pattern:
+    """Return any value, in a compilation of nothing else."""
+    alone.patterns[ANY_VALUE] = Reference(ANY_VALUE, alone.patterns)  # what is inside refers to it
+    location = Location(alone)
     anything = [Subschema({}, location)]
-    patterns[ANY_VALUE] = alternation(*(TYPES[kind](anything, location) for kind in TYPES if kind != "integer"))
-    return patterns[ANY_VALUE]
+    found = alternation(*(_of_type(kind, anything, location) for kind in TYPES if kind != "integer"))
+    alone.patterns[ANY_VALUE] = found
+    return found
 
 
 @cache

@@ -110,6 +110,21 @@ class Trie:
         found: list[int] = self.token_ids[self.token_start[node] : self.token_start[node + 1]].tolist()
         return found
 
+    def along(self, text: bytes) -> list[int]:
+        """Return the tokens that a text begins with, and those that begin with the whole text."""
+        found: list[int] = []
+        node = 0
+        for byte in text:
+            node = self.child(node, byte)
+            if node < 0:
+                return found
+            found += self.ending_at(node)
+        first, end = int(self.first[node]), int(self.first[node + 1])
+        while first < end:  # what is below a node lies side by side, level by level
+            found += self.token_ids[self.token_start[first] : self.token_start[end]].tolist()
+            first, end = int(self.first[first]), int(self.first[end])
+        return found
+
     def holds(self, token_ids: NDArray[np.intp], text: NDArray[np.uint8], ends: NDArray[np.int32]) -> bool:
         """Tell whether it is a trie of some tokens: each ends at one node, and the path from the root there spells it.
 

@@ -2,7 +2,8 @@
 
 import json
 import random
-from itertools import product
+from collections.abc import Iterator, Mapping
+from itertools import islice, permutations, product
 from typing import Any
 
 import jsonschema
@@ -13,7 +14,7 @@ from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_patterns import randoms
-from walks import accepted, read, states_on_walks, write
+from walks import accepted, random_text, read, states_on_walks, write
 
 from structured import JsonSchema, inspect_type, to_regex
 from structured.automata import DEAD, RegularAutomaton
@@ -80,6 +81,118 @@ def test_accepts_what_jsonschema_validates(schema: Any, arrays: list[Any], inden
         assert accepted(automaton, text.encode()) == is_valid(schema, array), text
 
 
+NAMES = ["a", "b", "ab", "c"]
+KEYED = {"a": {"type": "integer"}, "b": {"type": ["string", "null"]}}
+NESTED: list[dict[str, Any]] = [
+    {},
+    {"type": ["string", "array"]},
+    {"type": "object"},
+    {"type": "object", "properties": KEYED},
+    {"type": "object", "properties": KEYED, "additionalProperties": False},
+    {
+        "type": "object",
+        "properties": {"b": {}, "a": {}},
+        "required": ["a"],
+        "additionalProperties": {"type": "integer"},
+    },
+    {"type": "object", "required": ["c", "a"], "minProperties": 2},
+    {"type": "object", "patternProperties": {"^a": {"type": "integer"}}, "additionalProperties": {"type": "null"}},
+    {"type": "object", "propertyNames": {"enum": NAMES}, "minProperties": 1},
+    {"anyOf": [{"type": "object", "properties": KEYED}, {"properties": {"c": {}, "b": {}, "a": {}}, "type": "object"}]},
+    {"oneOf": [{"type": "object", "properties": KEYED, "required": ["a"]}, {"type": ["array", "string"]}]},
+    {"if": {"required": ["a"]}, "then": {"properties": KEYED}, "else": {"type": "array", "items": {"type": "integer"}}},
+    {"enum": [*({"b": value, "a": [value]} for value in range(-2, 9)), {"a": [0.0], "b": 0}, 1, 1.0, "1", []]},
+    {
+        "anyOf": [
+            {"const": {"c": 1.0, "a": {}}},
+            {"type": "object", "properties": KEYED, "required": ["a"]},
+            {"type": "null"},
+        ]
+    },
+    {"allOf": [{"properties": {"b": {"minimum": 0}}}, {"properties": {"a": {}, "b": {}}}], "type": "object"},
+    {"type": "array", "items": {"type": ["number", "boolean"]}, "minItems": 1},
+    {"type": "array", "prefixItems": [{"type": "object"}], "items": {"enum": ["a", 1]}},
+    {"type": "array", "contains": {"type": "integer"}},
+    {"not": {"type": "object", "required": ["a"]}},
+    {"$ref": "#/$defs/tree"},
+]
+TREE = {"type": ["object", "null"], "properties": {"a": {"$ref": "#/$defs/tree"}, "b": {"type": "integer"}}}
+
+NESTED_SCHEMAS = st.builds(
+    lambda items, limits: {"type": "array", "items": items, "uniqueItems": True, "$defs": {"tree": TREE}} | limits,
+    st.sampled_from(NESTED),
+    st.sampled_from([{}, {"minItems": 1}, {"minItems": 2}, {"maxItems": 2}]),
+)
+LEAVES = st.sampled_from([0, 1, 1.0, -1, 0.5, True, None, "a", "b", "", "1"])
+ANYTHING = st.recursive(
+    LEAVES,
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(NAMES), inner, max_size=3),
+    max_leaves=4,
+)
+NESTED_ARRAYS = st.lists(ANYTHING, max_size=4) | st.lists(ANYTHING, min_size=1, max_size=2).map(lambda items: items * 2)
+
+
+def orders(value: Any) -> Iterator[Any]:
+    """Yield a value with its keys in every order."""
+    if isinstance(value, list):
+        yield from map(list, product(*(list(orders(item)) for item in value)))
+    elif isinstance(value, dict):
+        for keys in permutations(value):
+            yield from (
+                dict(zip(keys, items, strict=True)) for items in product(*(list(orders(value[key])) for key in keys))
+            )
+    else:
+        yield int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def spelled(value: Any, names: Mapping[str, int]) -> Any:
+    """Return a value with its keys in the order of some names, one other behind them; `...` if more are others."""
+    if isinstance(value, list):
+        items = [spelled(item, names) for item in value]
+        return ... if ... in items else items
+    if not isinstance(value, dict):
+        return int(value) if isinstance(value, float) and value.is_integer() else value
+    keys = sorted(value, key=lambda name: names.get(name, len(names)))
+    members = {name: spelled(value[name], names) for name in keys}
+    return ... if ... in members.values() or len(value.keys() - names.keys()) > 1 else members
+
+
+@settings(max_examples=examples(300))
+@given(NESTED_SCHEMAS, st.lists(NESTED_ARRAYS, min_size=1, max_size=6))
+def test_objects_and_arrays_have_one_order_of_their_keys(schema: Any, arrays: list[Any]) -> None:
+    """Of the orders of an array's keys, one is accepted where the array is valid, and none where it is not.
+
+    None is either where an object has more than one property of which no schema speaks.
+    """
+    compilation = Compilation(schema, read_whitespace("any"), Reading.SPECIFICATION, key_order="any")
+    automaton = RegularAutomaton(compiled(compilation))
+    names = compilation.spelled.spelling.names if compilation.spelled and compilation.spelled.spelling else {}
+    for array in arrays:
+        texts = [json.dumps(order, ensure_ascii=False) for order in islice(orders(array), 200)]
+        one = spelled(array, names)
+        right = [json.dumps(one, ensure_ascii=False)] if one is not ... and is_valid(schema, array) else []
+        assert [text for text in texts if accepted(automaton, text.encode())] == [
+            text for text in texts if text in right
+        ]
+        assert all(accepted(automaton, text.encode()) for text in right)
+
+
+@settings(max_examples=examples(150))
+@given(NESTED_SCHEMAS, randoms())
+def test_random_texts_of_nested_items_are_valid(schema: Any, rng: random.Random) -> None:
+    """And every item is spelled as any equal one would be."""
+    automaton = automaton_of(schema, "compact")
+    for _ in range(3):
+        array = json.loads(random_text(automaton, rng, length=40), object_pairs_hook=unrepeated)
+        assert is_valid(schema, array)
+
+
+def unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object, each name of which was written once."""
+    assert len({name for name, _ in pairs}) == len(pairs)
+    return dict(pairs)
+
+
 SPELLINGS = ['"a"', '"\\u0061"', '"b"', '"\\/"', '"/"', "true"]
 SPELLINGS += ["1", "1.0", "1e0", "10e-1", "-0", "0", "0.0", "1.50", "1.5"]
 
@@ -100,7 +213,7 @@ def test_no_spelling_hides_that_two_items_are_the_same(count: int) -> None:
 
 @pytest.mark.thorough
 @settings(max_examples=examples(60))
-@given(SCHEMAS, randoms())
+@given(SCHEMAS | NESTED_SCHEMAS, randoms())
 def test_masks_equal_brute_force(vocabulary: Vocabulary, schema: Any, rng: random.Random) -> None:
     """And no token leads farther from the end than the walks say, which budgets rely on."""
     index = Index(automaton_of(schema), vocabulary)
@@ -113,7 +226,7 @@ def test_masks_equal_brute_force(vocabulary: Vocabulary, schema: Any, rng: rando
 
 
 @settings(max_examples=examples(100))
-@given(SCHEMAS, randoms(), st.integers(0, 40))
+@given(SCHEMAS | NESTED_SCHEMAS, randoms(), st.integers(0, 40))
 def test_always_finishes_in_any_budget(vocabulary: Vocabulary, schema: Any, rng: random.Random, more: int) -> None:
     """Random tokens end in a valid array within any number of tokens that some array can be written in."""
     index = Index(automaton_of(schema, "compact"), vocabulary)
@@ -151,6 +264,63 @@ def test_escapes_may_be_written_in_later_items(more: Any) -> None:
         assert (mask == brute_mask(index, state, brute_successors(index, state) != DEAD)).all(), text
 
 
+SETS = {"type": "array", "items": {"type": "string"}, "uniqueItems": True}
+INNER: list[Any] = [
+    SETS,
+    {"type": "object", "properties": {"a": SETS, "b": {"type": "integer"}}, "required": ["a"]},
+    {
+        "type": "object",
+        "properties": {"b": {"type": "string", "maxLength": 2}, "a": SETS},
+        "additionalProperties": False,
+    },
+    {"type": "array", "items": SETS | {"items": {"type": "integer"}}, "uniqueItems": True},
+    {"anyOf": [{"type": "string", "pattern": "^b"}, SETS | {"maxItems": 2}]},
+    {"type": "array", "uniqueItems": True},
+]
+SETS_OF_SETS = st.builds(
+    lambda items, limits: {"type": "array", "items": items, "uniqueItems": True} | limits,
+    st.sampled_from(INNER),
+    st.sampled_from([{}, {"minItems": 1}, {"maxItems": 2}]),
+)
+PIECES = [b'"]', b'["', b'","', b'"],["', b'"]},{"', b'"]},{"a":["', b"]],[[", b"],[", b'{"a":["', b'a"', b'a"]', b"aa"]
+PIECES += [b"]},", b'""', b'","a","', b'["a"],', b'["a"],["a"', b"1,", b",1", b"[1]],[[1", b'"],["a"],["b"', b"]]"]
+
+
+@pytest.fixture(scope="module")
+def bracketing() -> Vocabulary:
+    """Return all bytes of ASCII, and tokens that end and begin items within items."""
+    tokens = (*(bytes([byte]) for byte in range(128)), *PIECES, None)
+    return Vocabulary(tokens=tokens, end_token_ids=frozenset({len(tokens) - 1}))
+
+
+@settings(max_examples=examples(60))
+@given(SETS_OF_SETS, randoms())
+def test_masks_in_items_within_items_equal_brute_force(bracketing: Vocabulary, schema: Any, rng: random.Random) -> None:
+    """Whatever items are written before, also where they begin alike."""
+    index = Index(automaton_of(schema, "compact"), bracketing)
+    for state in states_on_walks(index, rng, tokens=12):
+        mask = unpack(index.mask(state), bracketing.size)
+        successors = brute_successors(index, state)
+        assert (mask == brute_mask(index, state, successors != DEAD)).all()
+        distances = index.automaton.distances[successors[successors != DEAD]]
+        assert index._farthest[state] >= distances.max(initial=0)
+
+
+@pytest.mark.parametrize("schema", INNER[:2])
+@pytest.mark.parametrize(
+    "text", ['[X"a"Y,X"a', '[X"a","b"Y,X"a"', '[X"a","b"Y,X"a",', '[X"a"Y,X"aa"Y,X"aa', "[XY,X", '[X"a"Y,X"b","', '[X"']
+)
+def test_masks_where_items_within_items_begin_alike(bracketing: Vocabulary, schema: Any, text: str) -> None:
+    """The outer items must differ, and so must the inner ones."""
+    around = {"X": "[", "Y": "]"} if schema is SETS else {"X": '{"a":[', "Y": "]}"}
+    for letter, brackets in around.items():
+        text = text.replace(letter, brackets)
+    index = Index(automaton_of({"type": "array", "items": schema, "uniqueItems": True}, "compact"), bracketing)
+    state = read(index.automaton, text.encode())
+    mask = unpack(index.mask(state), bracketing.size)
+    assert (mask == brute_mask(index, state, brute_successors(index, state) != DEAD)).all()
+
+
 def test_a_repeated_number_is_not_ended_after_others_were_looked_at() -> None:
     """What is marked as written belongs to one array, and others are walked in between."""
     tokens = (*(bytes([byte]) for byte in b"\n ,-.[]0123456789"), b"1,", None)
@@ -179,8 +349,18 @@ def test_long_arrays_take_few_states() -> None:
 @pytest.mark.parametrize(
     ("schema", "problem"),
     [
-        ({"uniqueItems": True, "type": "array"}, "items that may be arrays or objects"),
-        ({"uniqueItems": True, "type": "array", "items": {"type": ["string", "array"]}}, "items that may be arrays"),
+        (
+            {
+                "uniqueItems": True,
+                "type": "array",
+                "items": {"type": "array", "uniqueItems": True, "maxItems": 2, "items": {"enum": [*range(11)]}},
+            },
+            "a few items that hold arrays of different items",
+        ),
+        (
+            {"uniqueItems": True, "type": "array", "items": {"type": "array", "uniqueItems": True}, "minItems": 2},
+            "two items or more that hold arrays of different items",
+        ),
         ({"uniqueItems": True, "type": "array", "prefixItems": [{"type": "string"}]}, "first items of more than a few"),
         ({"uniqueItems": True, "type": "array", "items": {"type": "string"}, "minItems": 5000}, "so many as 5,000"),
         (

@@ -11,6 +11,7 @@ are one number.
 """
 
 from structured.automata.loops.frames import (
+    BYTE_WANTED,
     COUNT,
     FINISHED,
     FIRST,
@@ -43,7 +44,14 @@ a text in `LEAVES`."""
 @compiled_loop
 def wanting(machine: Machine, state: int) -> int:
     """Note that the row of a state has to be filled; return the code that says so."""
-    machine.sizes[WANTED] = state
+    machine.sizes[WANTED], machine.sizes[BYTE_WANTED] = state, -1
+    return NEEDS_STATE
+
+
+@compiled_loop
+def wanting_byte(machine: Machine, state: int, byte: int) -> int:
+    """Note that an entry of the row of a state has to be filled; return the code that says so."""
+    machine.sizes[WANTED], machine.sizes[BYTE_WANTED] = state, byte
     return NEEDS_STATE
 
 
@@ -217,7 +225,7 @@ def item_after(machine: Machine, leaf: int, byte: int) -> int:
     item, state = int(machine.frames[leaf, NODE]), int(machine.frames[leaf, FIRST])
     after = int(machine.table[state, byte])
     if after == UNKNOWN:
-        return wanting(machine, state)
+        return wanting_byte(machine, state, byte)
     if after == DEAD:
         return DEAD
     text = text_with(machine, item, int(machine.frames[leaf, SECOND]), byte)

@@ -33,9 +33,10 @@ NODE, FIRST, SECOND, TAIL, LENGTH, LEAVES, COUNT, MARK = range(8)
 where its leaves lie in `leaves` (-1: not known yet) and how many there are; the last round in which it was met. In the
 frame of a sequence, `SECOND` is the part before which it is cut off, 0 if it is not."""
 
-FRAMES_USED, LEAVES_USED, STATES_USED, MEMBERS_USED, ARCS_USED, ROUND, WANTED, MARKED, MARKED_WITH = range(9)
+FRAMES_USED, LEAVES_USED, STATES_USED, MEMBERS_USED, ARCS_USED, ROUND = range(6)
+WANTED, MARKED, MARKED_WITH, BYTE_WANTED = range(6, 10)
 """What is counted in `sizes`; the state that is needed: its number, or `-1 - i` for the one before an item `i`; the
-frame of the items that are marked as written, and what with."""
+frame of the items that are marked as written, and what with; the one byte of that state that is needed, -1 for all."""
 
 BEGUN, CHOOSING = -1, -2
 """The columns FIRST of a frame of members in any order that are not a member; see `unordered.py`."""

@@ -123,6 +123,7 @@ MODULES = (
     "structured.automata.loops.table",
     "structured.automata.loops.string_parts",
     "structured.automata.loops.counters",
+    "structured.automata.loops.nested_items",
     "structured.automata.loops.grammar_states",
     "structured.automata.loops.token_walks",
     "structured.index.loops",

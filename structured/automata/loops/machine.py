@@ -84,7 +84,7 @@ def new_machine(nodes: NDArray[np.int32], operands: NDArray[np.int32], text: NDA
         members=_zeros(8192),
         # A row is filled when its state is made; until then the operating system need not even give it memory.
         table=np.empty((LONG_TABLE, 256), dtype=np.int32),
-        sizes=_zeros(9),
+        sizes=_zeros(10),
         stack=_zeros(256),
         arcs=_zeros(4096, 3),
         most=most,

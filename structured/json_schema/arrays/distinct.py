@@ -13,7 +13,7 @@ from structured.automata import RegularAutomaton
 from structured.errors import SchemaError
 from structured.json_schema.arrays.contains import read_needs
 from structured.json_schema.arrays.items import bracketed, items_of, prefix_of, read_by, rest_of
-from structured.json_schema.arrays.one_spelling import are_many, one_spelling
+from structured.json_schema.arrays.one_spelling import are_many, may_remember, one_spelling
 from structured.json_schema.document.location import Location, PatternOf, Subschema, Subschemas
 from structured.json_schema.logic.equality import identity
 from structured.regex import Alternation, Distinct, Literal, Pattern, Words, literal
@@ -74,9 +74,10 @@ def _open_items(
     if minimum > MAX_LEAST:
         raise _refusal(distinct, f"so many as {minimum:,} items", f"Ask for at most {MAX_LEAST:,}; or {remedy}")
     item = one_spelling([rest_of(part) for part in schemas], location, pattern_of)
-    if item is None:
-        raise _refusal(distinct, "items that may be arrays or objects", f"Say that they are strings; or {remedy}")
     least = max(minimum, 1)
+    if (least > 1 or not are_many(item)) and may_remember(item):
+        what = "two items or more" if least > 1 else "a few items"
+        raise _refusal(distinct, f"{what} that hold arrays of different items", f"Ask for none; or {remedy}")
     lengths = _shortest_lengths(item, least) if least > 1 else ()
     if least > 1 and len(lengths) < least:
         raise distinct.location.unsatisfiable("too few items can be different", keyword="uniqueItems")

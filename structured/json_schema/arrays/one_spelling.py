@@ -2,24 +2,40 @@ r"""Values that each have one spelling, so that two are the same if their texts 
 
 A string is spelled as `json.dumps` spells it, a number as a plain decimal without idle zeros: `\u0061` is `a`, and
 `1.0` and `1e0` are `1`. Decimals with a point have at most fifteen digits, since of so many no two are the same double.
+The properties of all objects are written in one order, behind them at most one by a name that no schema lists.
 """
 
-import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from typing import Any
 
 from structured.automata.dfa import PatternLanguage, most_characters
-from structured.errors import PatternError, UnsatisfiableError
-from structured.json_schema.document.location import Location, PatternOf, Subschema, Subschemas
-from structured.json_schema.logic.equality import identity
+from structured.errors import PatternError, SchemaError
+from structured.errors.recursion import deep
+from structured.json_schema.document.location import (
+    Compilation,
+    Complement,
+    Elsewhere,
+    Location,
+    PatternOf,
+    Subschema,
+    Subschemas,
+)
+from structured.json_schema.document.spelling import Spelling
+from structured.json_schema.logic.definitions import check_ends
+from structured.json_schema.logic.values import spelling as spelling_of
 from structured.json_schema.numbers.multiples import scan
 from structured.json_schema.strings.strings import CHARACTER
+from structured.json_schema.whitespace import DEFAULT_WHITESPACE, Whitespace, read_whitespace
 from structured.regex import (
+    EMPTY,
     Alternation,
     CharSet,
     Concat,
-    Literal,
+    Distinct,
+    Members,
     Pattern,
+    Reference,
     Repeat,
     Scan,
     Unlike,
@@ -35,6 +51,7 @@ from structured.regex import (
 )
 from structured.regex.character_sets import MAX_CODE_POINT
 from structured.regex.json_strings import escaped_set
+from structured.regex.traversal import parts_of
 
 MAX_DIGITS = 15
 """Digits of a decimal with a point; so many are told apart by every reader of JSON (RFC 8259 §6)."""
@@ -44,9 +61,6 @@ MANY = 1 << 20
 
 _MAX_COUNTED = 64
 """Characters up to which texts are counted."""
-
-_SCHEMAS = {name: {"type": name} for name in ("null", "boolean", "number", "string")}
-_NESTED = {"type": ["array", "object"]}
 
 _ONE_CHARACTER = escaped_set(((0, 0xD7FF), (0xE000, MAX_CODE_POINT)))
 
@@ -70,36 +84,102 @@ def _plain_decimals() -> Pattern:
 _PLAIN_DECIMALS = PatternLanguage(_plain_decimals())
 
 
-def one_spelling(schemas: Subschemas, location: Location, pattern_of: PatternOf) -> Pattern | None:
-    """Return the values that satisfy some schemas, each in its one spelling; None if some are arrays or objects.
+def one_spelling(schemas: Subschemas, location: Location, pattern_of: PatternOf) -> Pattern:
+    """Return the values that satisfy some schemas, each in its one spelling.
 
-    Raises `UnsatisfiableError` if there are none, and `SchemaError` where they cannot be spelled in one way.
+    They are compiled anew until all names that are listed anywhere in them have their places. Raises
+    `UnsatisfiableError` if there are none, and `SchemaError` where they cannot be spelled in one way.
     """
-    if _values_of(_NESTED, schemas, pattern_of) is not None:
-        return None
-    found = [
-        _numbers(values, location) if name == "number" else _texts(values)
-        for name, schema in _SCHEMAS.items()
-        if (values := _values_of(schema, schemas, pattern_of)) is not None
-    ]
-    if not found:
-        raise location.unsatisfiable("no item can be valid", keyword="items")
-    items = alternation(*found)
-    if any(node is CHARACTER for node in nodes_of(items)):
-        raise location.refusal(
-            "'uniqueItems' is not supported for strings that refer to themselves",
-            keyword="uniqueItems",
-            remedy="Remove it, and remove what is repeated in your program.",
+    outer = location.compilation
+    if outer.spelling is not None:
+        return pattern_of(schemas)
+    spelling = Spelling({}) if outer.spelled is None else outer.spelled.spelling
+    while True:
+        assert spelling is not None
+        if outer.spelled is None or outer.spelled.spelling is not spelling:
+            outer.spelled = outer.in_one_spelling(spelling, _fixed(location.whitespace))
+        found = pattern_of([_moved(part, outer.spelled) for part in schemas])
+        if not spelling.met:
+            break
+        spelling = spelling.extended()
+    if outer.spelled.references:
+        check_ends(found, outer.spelled)
+    return found
+
+
+def _fixed(whitespace: Whitespace) -> Whitespace:
+    """Return a style in which there is no choice."""
+    return whitespace if whitespace.edge == EMPTY else read_whitespace(DEFAULT_WHITESPACE)
+
+
+def _moved(part: Subschema, compilation: Compilation) -> Subschema:
+    """Return a schema as a part of another compilation of the same document."""
+    location = part.location.within_compilation(compilation)
+    if isinstance(part.schema, Elsewhere):
+        return part._replace(
+            schema=part.schema._replace(location=part.schema.location.within_compilation(compilation)),
+            location=location,
         )
-    return items
+    if isinstance(part.schema, Complement):
+        raise location.refusal(
+            "'uniqueItems' is not supported where other rules of the items are denied",
+            keyword="uniqueItems",
+            remedy="Say positively what the items are.",
+        )
+    return part._replace(location=location)
 
 
-def _values_of(schema: Mapping[str, object], schemas: Subschemas, pattern_of: PatternOf) -> Pattern | None:
-    """Return what satisfies one more schema as well, None if nothing does."""
-    try:
-        return pattern_of([*schemas, Subschema(schema, schemas[0].location)])
-    except UnsatisfiableError:
-        return None
+def spelled_once(name: str, values: Pattern, location: Location) -> Pattern:
+    """Return the values of a type with one spelling for each, where all that is inside of them has one."""
+    spelling = location.compilation.spelling
+    if spelling is None or name not in ("integer", "number", "string"):
+        return values
+    if id(values) not in spelling.kept:
+        found = _texts(values, location) if name == "string" else _numbers(values, location)
+        spelling.kept[id(values)] = values, found
+    return spelling.kept[id(values)][1]
+
+
+def listed_once(values: Iterable[Any], location: Location) -> Pattern:
+    """Return some values that are listed, each in its one spelling: `[1.0, "a"]` → `1`, `"a"`."""
+    plain: list[str] = []
+    nested: list[Pattern] = []
+    for value in values:
+        if isinstance(value, list | dict):
+            nested.append(_written_once(value, location))
+        else:
+            plain.append(_text(value, location))
+    return alternation(*([words(plain)] if plain else []), *nested)
+
+
+def _text(value: Any, location: Location) -> str:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    text = spelling_of(value, location, keyword="enum")
+    if isinstance(value, float) and not _PLAIN_DECIMALS.contains(text):
+        raise _too_many_digits(location)
+    return text
+
+
+@deep
+def _written_once(value: Any, location: Location) -> Pattern:
+    """Return a value that is listed; the properties of its objects have their places."""
+    if not isinstance(value, list | dict):
+        return literal(_text(value, location))
+    whitespace, depth, inner = location.whitespace, location.depth, location.inside()
+    opening, closing = "[]" if isinstance(value, list) else "{}"
+    if isinstance(value, list):
+        members = [_written_once(item, inner) for item in value]
+    else:
+        assert location.compilation.spelling is not None
+        members = [
+            concat(literal(_text(name, location)), whitespace.colon, _written_once(value[name], inner))
+            for name in location.compilation.spelling.ordered(value)
+        ]
+    if not members:
+        return literal(opening + closing)
+    filled = [piece for member in members for piece in (whitespace.comma(depth), member)][1:]
+    return concat(literal(opening), whitespace.opening(depth), *filled, whitespace.closing(depth), literal(closing))
 
 
 def _numbers(values: Pattern, location: Location) -> Pattern:
@@ -109,28 +189,28 @@ def _numbers(values: Pattern, location: Location) -> Pattern:
     except PatternError as error:
         raise location.refusal(error.problem, keyword="uniqueItems", remedy=error.remedy) from error
     if found is None:
-        raise location.refusal(
-            "'uniqueItems' is not supported for numbers of so many digits",
-            keyword="uniqueItems",
-            remedy=f"Allow some of at most {MAX_DIGITS} digits.",
-        )
+        raise _too_many_digits(location)
     return found
 
 
-def _texts(values: Pattern) -> Pattern:
-    """Return the values of a pattern of strings, or of what is listed, each once."""
-    match values:
-        case Literal() | Words():
-            return _listed(values.texts if isinstance(values, Words) else (values.text,))
-        case Alternation(options) if values is not CHARACTER:
-            return alternation(*map(_texts, options))
-        case _:
-            return _with_one_character(values)
+def _too_many_digits(location: Location) -> SchemaError:
+    return location.refusal(
+        "'uniqueItems' is not supported for numbers of so many digits",
+        keyword="uniqueItems",
+        remedy=f"Allow some of at most {MAX_DIGITS} digits.",
+    )
 
 
-def _listed(texts: Iterable[str]) -> Pattern:
-    """Return the first spelling of each value: `"1"`, `"1.0"`, `"2"` → `"1"`, `"2"`."""
-    return words({identity(json.loads(text)): text for text in reversed([*texts])}.values())
+def _texts(values: Pattern, location: Location) -> Pattern:
+    """Return the strings of a pattern. Raises `SchemaError` if they contain themselves."""
+    found = _with_one_character(values)
+    if any(node is CHARACTER for node in nodes_of(found)):
+        raise location.refusal(
+            "'uniqueItems' is not supported for strings that refer to themselves",
+            keyword="uniqueItems",
+            remedy="Remove it, and remove what is repeated in your program.",
+        )
+    return found
 
 
 def _with_one_character(pattern: Pattern) -> Pattern:
@@ -148,6 +228,20 @@ def _with_one_character(pattern: Pattern) -> Pattern:
             return pattern
 
 
+def may_remember(pattern: Pattern) -> bool:
+    """Tell whether a pattern holds items that must differ, or refers to a definition that is not made yet."""
+    seen: dict[int, Pattern] = {}
+    left = [pattern]
+    while left:
+        node = left.pop()
+        if isinstance(node, Distinct) or (isinstance(node, Reference) and node.name not in node.definitions):
+            return True
+        if id(node) not in seen:
+            seen[id(node)] = node
+            left.extend(parts_of(node))
+    return False
+
+
 def are_many(pattern: Pattern) -> bool:
     """Tell whether surely more than `MANY` texts match a pattern."""
     return _at_least(pattern) >= MANY
@@ -162,9 +256,15 @@ def _at_least(pattern: Pattern) -> float:
             return sum(high - low + 1 for low, high in ranges)
         case Concat(parts) | Alternation(parts):
             return max(map(_at_least, parts))
+        case Members(members):
+            return max((_at_least(member) for member, _ in members), default=1)
+        case Distinct(item):
+            return _at_least(item)
         case Repeat(item, _, maximum):
-            return math.inf if maximum is None else _at_least(item) ** maximum if _is_character(item) else 1
-        case Unlike():
+            if maximum is None:
+                return math.inf
+            return _at_least(item) ** maximum if _is_character(item) else _at_least(item) if maximum else 1
+        case Unlike() | Reference():  # what contains itself has ever longer texts
             return math.inf
         case Scan():
             return _texts_of(pattern)

@@ -11,6 +11,7 @@ from structured.json_schema.document.drafts import Draft
 from structured.json_schema.document.library import Library
 from structured.json_schema.document.resources import Path, Resource, Scope, keys_of, longer
 from structured.json_schema.document.sharing import shared
+from structured.json_schema.document.spelling import Spelling
 from structured.json_schema.whitespace import Whitespace
 from structured.regex import Pattern, Reference
 from structured.regex.traversal import Endings
@@ -110,6 +111,9 @@ class Compilation:
     schemas of the compiler's own. `checked` are those that hold what they should, by identity, and `endings` tells of
     patterns whether they end alone.
 
+    Where values are compared by their texts, `spelling` is that in which each is written, and `spelled` the compilation
+    of the same schema in which it is so; see `arrays/one_spelling.py`.
+
     Where the schema is read by the specification, objects of it that are equal are one; see `sharing.py`.
     """
 
@@ -138,6 +142,8 @@ class Compilation:
     documents: Mapping[str, Any] = field(default_factory=dict)
     draft: Draft = Draft.DRAFT_2020_12
     statements: Statements | None = None
+    spelling: Spelling | None = None
+    spelled: "Compilation | None" = None
     library: Library = field(init=False)
 
     def __post_init__(self) -> None:
@@ -172,6 +178,12 @@ class Compilation:
         fresh.root, fresh.library = self.root, self.library  # the resources in scopes are its own
         return fresh
 
+    def in_one_spelling(self, spelling: Spelling, whitespace: Whitespace) -> "Compilation":
+        """Return a compilation of the same in which each value has one spelling, and nothing has been compiled yet."""
+        fresh = self.afresh()
+        fresh.whitespace, fresh.key_order, fresh.spelling = whitespace, "schema", spelling
+        return fresh
+
 
 class Location(NamedTuple):
     """A schema's position in its document, and the number of brackets open around its text.
@@ -195,6 +207,10 @@ class Location(NamedTuple):
     def at_depth(self, depth: int) -> "Location":
         """Return the place of the same schema whose text stands inside so many pairs of brackets."""
         return self if depth == self.depth else Location(self.compilation, self.path, depth, self.entered)
+
+    def within_compilation(self, compilation: Compilation) -> "Location":
+        """Return the same place in another compilation of the same document."""
+        return self._replace(compilation=compilation)
 
     def led_to(self, path: Path, resource: Resource) -> "Location":
         """Return the place of the schema that a path leads to in the document of a resource, its text standing here."""

@@ -102,10 +102,14 @@ class _Object:
         if schemas[0].location.is_type:
             self._read_as_type()
         self.names = self._restricted_names()
-        if self.fewest > 1 and isinstance(self.names, Words | Literal):
+        self.spelling = location.compilation.spelling
+        if (self.fewest > 1 or self.spelling is not None) and isinstance(self.names, Words | Literal):
             finite = self.names.texts if isinstance(self.names, Words) else (self.names.text,)
             self.listed = [*dict.fromkeys([*self.listed, *finite])]
             self.is_closed = True
+        if self.spelling is not None:
+            self.listed = self.spelling.ordered(self.listed)
+            self.reserved = [*dict.fromkeys([*self.reserved, *self.spelling.names])]
 
     def _read_as_type(self) -> None:
         """Refuse what the description of a type does not have; no property is written that it does not speak of."""
@@ -158,8 +162,20 @@ class _Object:
         self.is_closed = self.is_closed or self._leaves_out_others(members)
         self.obligations = Obligations(self._all_alternatives(), [member.name for member in members])
         rest = Rest(None) if self.is_closed else self._rest()
+        if self.spelling is not None and rest != Rest(None):
+            members, rest = [*members, self._one_other(rest)], Rest(None)
         limits = Limits(self.fewest, self.most)
         return self._enclosed(*joined(members, rest, limits, self.obligations, self.location))
+
+    def _one_other(self, rest: Rest) -> Member:
+        """Return the members by other names as a last one: two would have two orders."""
+        if rest.any is None or rest.asked is not None:
+            raise self.location.refusal(
+                "'uniqueItems' is not supported for objects of which some unlisted property is asked for",
+                keyword=None,
+                remedy="List the properties.",
+            )
+        return Member("", rest.any, False, lambda left: iter([(rest.any or EMPTY, left)]))
 
     def _all_alternatives(self) -> list[Clause]:
         """Return the clauses, where some property is asked for with each that is listed and may be the one."""
