@@ -172,7 +172,7 @@ class RegularAutomaton:
     def walk(self, trie: Trie, state: int, mask: NDArray[np.uint32], *, within: int = FAR) -> int:
         """Set the bits of the tokens of a trie that may follow; see the protocol."""
         loops, table, farthest = _loops("state_walks"), _loops("table"), 0
-        for part in self._parts(state):
+        for part in self.parts(state):
             arrays, path, progress = table.walk_from(trie, part)
             self._until_done(lambda: loops.walk(arrays, self._machine, within, path, mask, progress))  # noqa: B023
             farthest = max(farthest, int(progress[table.FARTHEST]))
@@ -209,7 +209,7 @@ class RegularAutomaton:
             rests.append(bytes(found[1 : 1 + min(int(found[0]), longest)].tolist()))
         return rests
 
-    def _parts(self, state: int) -> list[int]:
+    def parts(self, state: int) -> list[int]:
         """Return states that together are a state, and of which each can be walked from without making many others."""
         if not self.remembers:
             return [state]

@@ -57,6 +57,10 @@ class Walks:
         if inner != state:
             mask, farthest = self.mask(inner)
             return mask, max(farthest, self._correct(mask, state, inner, FAR))
+        parts = self._parts(state)
+        if len(parts) > 1:
+            walked = [self.mask(part) for part in parts]
+            return np.bitwise_or.reduce([mask for mask, _ in walked]), max(farthest for _, farthest in walked)
         vocabulary = self.vocabulary
         longest = vocabulary.string_tries.longest
         run = self.automaton.string_run(state, longest=vocabulary.longest_plain, special=longest)
@@ -192,6 +196,10 @@ class Walks:
     def _inner_item(self, state: int) -> int:
         """Return a state from which nearly the same tokens may follow, in an item inside of the one that it is in."""
         return self.automaton.inner_item(state) if isinstance(self.automaton, RegularAutomaton) else state
+
+    def _parts(self, state: int) -> list[int]:
+        """Return states that together are a state: one, unless items that must differ are read in several ways."""
+        return self.automaton.parts(state) if isinstance(self.automaton, RegularAutomaton) else [state]
 
     def _correct(self, mask: NDArray[np.uint32], state: int, inner: int, most: int) -> int:
         """Follow the tokens for which such a state says nothing, and correct their bits; return the greatest distance.
