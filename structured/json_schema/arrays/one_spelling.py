@@ -7,6 +7,7 @@ The properties of all objects are written in one order, behind them at most one 
 
 import math
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 from structured.automata.dfa import PatternLanguage, most_characters
@@ -185,12 +186,18 @@ def _written_once(value: Any, location: Location) -> Pattern:
 def _numbers(values: Pattern, location: Location) -> Pattern:
     """Return the numbers of a pattern. Raises `SchemaError` if none has so few digits."""
     try:
-        found = scan(values, [_PLAIN_DECIMALS])
+        found = _plain(values)
     except PatternError as error:
         raise location.refusal(error.problem, keyword="uniqueItems", remedy=error.remedy) from error
     if found is None:
         raise _too_many_digits(location)
     return found
+
+
+@lru_cache(maxsize=1024)
+def _plain(values: Pattern) -> Pattern | None:
+    """Return those numbers of a pattern that are plain decimals; many schemas ask for the same."""
+    return scan(values, [_PLAIN_DECIMALS])
 
 
 def _too_many_digits(location: Location) -> SchemaError:
@@ -243,28 +250,31 @@ def may_remember(pattern: Pattern) -> bool:
 
 
 def are_many(pattern: Pattern) -> bool:
-    """Tell whether surely more than `MANY` texts match a pattern."""
-    return _at_least(pattern) >= MANY
+    """Tell whether surely more than `MANY` texts match a pattern; those of the parts of a sequence may overlap."""
+    seen: dict[int, Pattern] = {}
+    left = [pattern]
+    while left:
+        node = left.pop()
+        if id(node) in seen:
+            continue
+        seen[id(node)] = node
+        if _at_least(node) >= MANY:
+            return True
+        if isinstance(node, Concat | Alternation | Members | Distinct | Repeat):
+            left.extend(parts_of(node))
+    return False
 
 
 def _at_least(pattern: Pattern) -> float:
-    """Return a number of texts that a pattern surely has; those of the parts of a sequence may overlap."""
+    """Return a number of texts that a pattern surely has, whatever its parts are."""
     match pattern:
         case Words(texts):
             return len(texts)
         case CharSet(ranges):
             return sum(high - low + 1 for low, high in ranges)
-        case Concat(parts) | Alternation(parts):
-            return max(map(_at_least, parts))
-        case Members(members):
-            return max((_at_least(member) for member, _ in members), default=1)
-        case Distinct(item):
-            return _at_least(item)
-        case Repeat(item, _, maximum):
-            if maximum is None:
-                return math.inf
-            return _at_least(item) ** maximum if _is_character(item) else _at_least(item) if maximum else 1
-        case Unlike() | Reference():  # what contains itself has ever longer texts
+        case Repeat(item, _, maximum) if _is_character(item):
+            return math.inf if maximum is None else _characters(item) ** maximum
+        case Repeat(_, _, None) | Unlike() | Reference():  # what contains itself has ever longer texts
             return math.inf
         case Scan():
             return _texts_of(pattern)
@@ -274,6 +284,12 @@ def _at_least(pattern: Pattern) -> float:
 
 def _is_character(pattern: Pattern) -> bool:
     return isinstance(pattern, CharSet) or pattern is _ONE_CHARACTER
+
+
+def _characters(pattern: Pattern) -> int:
+    """Return how many characters there are of one; of all, those that need no escape."""
+    options = pattern.options if isinstance(pattern, Alternation) else (pattern,)
+    return sum(high - low + 1 for option in options if isinstance(option, CharSet) for low, high in option.ranges)
 
 
 def _texts_of(automaton: Scan) -> float:
