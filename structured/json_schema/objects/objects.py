@@ -108,7 +108,8 @@ class _Object:
             self.listed = [*dict.fromkeys([*self.listed, *finite])]
             self.is_closed = True
         if self.spelling is not None:
-            self.listed = self.spelling.ordered(self.listed)
+            others = () if self.is_closed or self._denies_others() else self.spelling.written_anywhere
+            self.listed = self.spelling.ordered(dict.fromkeys([*self.listed, *others]))
             self.reserved = [*dict.fromkeys([*self.reserved, *self.spelling.names])]
 
     def _read_as_type(self) -> None:
@@ -132,6 +133,13 @@ class _Object:
         if self.location.compilation.optional == "written":
             self.required = dict.fromkeys(self.listed)
         self.is_closed = keywords.isdisjoint(("additionalProperties", "patternProperties"))
+
+    def _denies_others(self) -> bool:
+        """Tell whether a schema denies every property that it does not list."""
+        return any(
+            part.schema.get("additionalProperties") is False and not part.schema.get("patternProperties")
+            for part in self.schemas
+        )
 
     def _leaves_out_others(self, members: list[Member]) -> bool:
         """Tell whether nothing but the members is to be written, since nothing is said of others that could be."""
