@@ -45,8 +45,8 @@ def main() -> None:
         return
     with zipfile.ZipFile(arguments.zip) as archive:
         names = sorted(name for name in archive.namelist() if name.endswith(".json"))
-    if arguments.count:
-        names = sorted(random.Random(arguments.seed).sample(names, min(arguments.count, len(names))))
+    # In random order, so that a run that is interrupted has measured a fair sample.
+    names = random.Random(arguments.seed).sample(names, min(arguments.count or len(names), len(names)))
     commands = {
         engine: [
             *(sys.executable if engine.startswith(OURS) else arguments.python, "-m", "benchmarks.maskbench_worker"),
