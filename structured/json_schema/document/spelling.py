@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 
 from structured.regex import Pattern
 
-
 MAX_ANYWHERE = 64
 """Names up to which all of them may be written in an object that does not list them."""
 
