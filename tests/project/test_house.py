@@ -4,9 +4,11 @@ import ast
 import graphlib
 import sys
 import tomllib
+from functools import cache
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as installed_version
 from pathlib import Path
+from typing import Self
 
 import pytest
 from interpreter import run
@@ -32,6 +34,12 @@ HEAVY = ("torch", "transformers", "numba", "accelerate")
 
 class Imports(ast.NodeVisitor):
     """The modules that a file imports: at once, when one of its functions is called, or for type checkers alone."""
+
+    @classmethod
+    @cache
+    def of(cls, module: Path) -> Self:
+        """Return those of a file, which is read once."""
+        return cls(module)
 
     def __init__(self, module: Path) -> None:
         self.at_once: set[str] = set()
@@ -103,7 +111,7 @@ def test_the_tests_are_laid_out_like_the_packages() -> None:
 def test_modules_import_from_packages_before(module: Path) -> None:
     """No module knows of a package after its own."""
     place = PACKAGES.index(package_of(module))
-    assert Imports(module).inside("structured") <= set(PACKAGES[: place + 1])
+    assert Imports.of(module).inside("structured") <= set(PACKAGES[: place + 1])
 
 
 @pytest.mark.thorough
@@ -114,7 +122,7 @@ def test_modules_of_a_package_import_in_one_direction(package: Path) -> None:
     order: graphlib.TopologicalSorter[str] = graphlib.TopologicalSorter()
     for module in package.rglob("*.py"):
         child = module.relative_to(package).parts[0].removesuffix(".py")
-        order.add(child, *(Imports(module).inside(dotted) & children(package) - {child, "__init__"}))
+        order.add(child, *(Imports.of(module).inside(dotted) & children(package) - {child, "__init__"}))
     order.prepare()  # raises CycleError, which names the circle
 
 
@@ -125,14 +133,14 @@ def test_torch_stays_behind_its_door(module: Path) -> None:
 
     A module may import them at once if it is itself imported by calls, or by such modules.
     """
-    imports = Imports(module)
+    imports = Imports.of(module)
 
     def heavy(names: set[str]) -> set[str]:
         return {name.partition(".")[0] for name in names} & {"torch", "transformers", "accelerate"}
 
     if heavy(imports.at_once):
         name = ".".join(("structured", *module.relative_to(HOUSE).with_suffix("").parts))
-        assert all(heavy(found.at_once) for found in map(Imports, MODULES) if name in found.at_once)
+        assert all(heavy(found.at_once) for found in map(Imports.of, MODULES) if name in found.at_once)
     if package_of(module) in PACKAGES[: PACKAGES.index("models")]:
         assert not heavy(imports.later | imports.typing_only)
 
