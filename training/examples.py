@@ -2,8 +2,9 @@
 
 import json
 import random
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,18 +91,43 @@ def answer_text(answer: object, style: str) -> str:
 
 
 def batches(
-    encode: Callable[[list[str]], list[list[int]]], end: int, *, seed: int, split: Split, tokens: int, context: int
+    encode: Callable[[list[str]], list[list[int]]],
+    end: int,
+    *,
+    seed: int,
+    split: Split,
+    tokens: int,
+    context: int,
+    others: Sequence[Sample] = (),
+    share: float = 0.5,
 ) -> Iterator[Batch]:
-    """Yield batches for a model that completes texts, without end; see `gathered`."""
+    """Yield batches for a model that completes texts, without end; see `gathered`. Some of the samples are others."""
 
     def pairs() -> Iterator[tuple[list[int], list[int]]]:
-        rng, stream = random.Random(seed), samples(seed, split)
+        rng = random.Random(seed)
+        stream = mixed(samples(seed, split), others, share, rng) if others else samples(seed, split)
         while True:
             texts = [prompt_and_answer(next(stream), rng) for _ in range(POOL)]
             prompts = encode([prompt for prompt, _ in texts])
             yield from zip(prompts, encode([answer for _, answer in texts]), strict=True)
 
     return gathered(pairs(), end, tokens=tokens, context=context)
+
+
+def mixed(stream: Iterator[Sample], others: Sequence[Sample], share: float, rng: random.Random) -> Iterator[Sample]:
+    """Yield the samples of a stream, and in place of a share of them some others, drawn at random."""
+    while True:
+        yield rng.choice(others) if rng.random() < share else next(stream)
+
+
+def read_samples(path: Path) -> list[Sample]:
+    """Return the samples of a file of JSON lines: `schema`, `document` and `answer`, and perhaps `instructions`."""
+    found: list[Sample] = []
+    with path.open(encoding="utf-8") as lines:
+        for line in lines:
+            one = json.loads(line)
+            found.append(Sample("other", one["schema"], one["document"], one["answer"], one.get("instructions")))
+    return found
 
 
 def chat_batches(

@@ -26,7 +26,7 @@ from transformers import GenerationConfig, Lfm2Config, Lfm2ForCausalLM, PreTrain
 
 from structured.models import PACKAGED_MODEL
 from structured.models.lfm2 import WEIGHTS
-from training.examples import Batch, batches, prompt_and_answer
+from training.examples import Batch, batches, prompt_and_answer, read_samples
 from training.generate import samples
 from training.muon import Muon
 from training.network import Network, Shape
@@ -61,6 +61,10 @@ class Settings:
     kept: float = 0.0
     """How much of the weights that it goes on from is in those that are saved: the rest is what training made of them.
     What was known before is then kept, and what is new is there (Wortsman et al., "Robust fine-tuning", 2022)."""
+    others: str = ""
+    """A file of other samples, as JSON lines with `schema`, `document` and `answer`: your own, or of another make."""
+    share: float = 0.5
+    """How many of the samples are others, if there are any."""
     seed: int = 1
     workers: int = 1
 
@@ -261,8 +265,16 @@ def _produce(queue: "multiprocessing.Queue[Batch]", definition: str, settings: S
     def encode(texts: list[str]) -> list[list[int]]:
         return [encoding.ids for encoding in tokenizer.encode_batch(texts, add_special_tokens=False)]
 
-    size = {"tokens": settings.batch_tokens, "context": settings.context}
-    for batch in batches(encode, end, seed=settings.seed + offset, split="train", **size):
+    for batch in batches(
+        encode,
+        end,
+        seed=settings.seed + offset,
+        split="train",
+        tokens=settings.batch_tokens,
+        context=settings.context,
+        others=read_samples(Path(settings.others)) if settings.others else (),
+        share=settings.share,
+    ):
         queue.put(batch)
 
 

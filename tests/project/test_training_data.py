@@ -22,7 +22,7 @@ from jsonschema import Draft202012Validator
 from structured.models import PACKAGED_MODEL
 from training import asides, forms, grammar, layouts
 from training.composites import COMPOSITES
-from training.examples import batches, prompt_and_answer
+from training.examples import batches, mixed, prompt_and_answer, read_samples
 from training.finishing import finished
 from training.flags import flag_field, state_field
 from training.generate import Sample, sample, samples
@@ -502,6 +502,27 @@ def test_batches_leave_out_what_is_too_long() -> None:
 
     batch = next(batches(encode, 0, seed=1, split="train", tokens=4096, context=600))
     assert batch.token_ids.shape[1] <= 600
+
+
+def test_other_samples_are_read_and_mixed_in(tmp_path: Path) -> None:
+    """They have their share, those that are composed come in their order, and the batches hold both."""
+    written = [{"schema": {"type": "integer"}, "document": f"N{number}!", "answer": number} for number in range(9)]
+    written[0]["instructions"] = "Read the number."
+    path = tmp_path / "others.jsonl"
+    path.write_text("".join(f"{json.dumps(one)}\n" for one in written))
+    others = read_samples(path)
+    assert [one.document for one in others] == [one["document"] for one in written]
+    assert [one.instructions for one in others] == ["Read the number.", *[None] * 8]
+    drawn = list(islice(mixed(samples(3, "train"), others, 0.25, random.Random(1)), 2000))
+    composed = [one for one in drawn if one not in others]
+    assert composed == list(islice(samples(3, "train"), len(composed)))
+    assert 0.2 < 1 - len(composed) / len(drawn) < 0.3
+
+    def encode(texts: list[str]) -> list[list[int]]:
+        return [list(text.encode()) for text in texts]
+
+    batch = next(batches(encode, 0, seed=1, split="train", tokens=4096, context=600, others=others, share=1.0))
+    assert all(re.search(rb"N[0-9]!", bytes(row)) for row in batch.token_ids.tolist())
 
 
 @pytest.mark.thorough
