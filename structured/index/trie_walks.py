@@ -5,9 +5,7 @@ string, whatever characters are read, only their number counts: the tokens of so
 once for the vocabulary, and only the others are walked. Nothing is remembered here but what depends on characters.
 """
 
-import re
 from collections.abc import Callable
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +15,6 @@ from structured.automata.opcodes import FAR
 from structured.index.masks import empty_mask
 from structured.vocabulary import PLAIN_SEQUENCES, Vocabulary
 from structured.vocabulary.trie import Trie
-
-_GOES_ON_BEHIND = re.compile(rb"[]}][ \t\n\r]*,")
 
 _Numbers = NDArray[np.int32]
 
@@ -226,19 +222,13 @@ class Walks:
         Where a string may hold brackets as any other character, the latter have a quote.
         """
         assert isinstance(self.automaton, RegularAutomaton)
+        vocabulary = self.vocabulary
         found: set[int] = set()
-        for rest in self.automaton.rests(state, self.vocabulary.trie.height):
-            found.update(self.vocabulary.trie.along(rest))
-        after_brackets = self.automaton.step(self.automaton.step(inner, ord("}")), ord("{"))
-        found.update(self._going_on_behind[after_brackets != DEAD])
+        for rest in self.automaton.rests(state, vocabulary.trie.height):
+            found.update(vocabulary.trie.along(rest))
+        is_in_string = self.automaton.step(self.automaton.step(inner, ord("}")), ord("{")) != DEAD
+        found.update(vocabulary.quoted_next_item_tokens if is_in_string else vocabulary.next_item_tokens)
         return found
-
-    @cached_property
-    def _going_on_behind(self) -> tuple[list[int], list[int]]:
-        """The tokens that may end an array or object and go on behind it; those of them with a quote."""
-        tokens = self.vocabulary.tokens
-        any_one = [token_id for token_id, token in enumerate(tokens) if token and _GOES_ON_BEHIND.search(token)]
-        return any_one, [token_id for token_id in any_one if b'"' in (tokens[token_id] or b"")]
 
     def _learn_more(self, state: int) -> None:
         """Fill the row of a state; of one that remembers only the next entry that matters."""

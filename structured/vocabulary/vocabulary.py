@@ -52,6 +52,9 @@ _NEVER_INSIDE = re.compile(rb'[\x00-\x1f"]')
 _NO_PLAIN = re.compile(rb"[\x00-\x1f\\]")
 """What is no plain character, quotes aside."""
 
+_NEXT_ITEM = re.compile(rb"[]}][ \t\n\r]*,")
+"""The end of an array or object of JSON, and the comma before the next item."""
+
 
 LENGTHS = (8, 16, 32)
 """Bytes of tokens that are told apart where states count: few have more than 16, and nearly none more than 32."""
@@ -266,6 +269,16 @@ class Vocabulary:
         """The tokens in tries of those up to some length in bytes, each with the longest, laid out at first use."""
         longest = (*(length for length in LENGTHS if length < self.trie.height), self.trie.height)
         return tuple((most, self.trie.between(shorter, most)) for shorter, most in itertools.pairwise((0, *longest)))
+
+    @cached_property
+    def next_item_tokens(self) -> list[int]:
+        """The tokens that may end an array or object of JSON and go on to the next item: `],`, `"]} ,{`."""
+        return [token_id for token_id, token in enumerate(self.tokens) if token and _NEXT_ITEM.search(token)]
+
+    @cached_property
+    def quoted_next_item_tokens(self) -> list[int]:
+        """Those of them with a quote: no other can end a string first."""
+        return [token_id for token_id in self.next_item_tokens if b'"' in (self.tokens[token_id] or b"")]
 
     @property
     def plain_lengths(self) -> NDArray[np.int32]:
