@@ -46,8 +46,8 @@ class Limits:
 
 LIMITS = Limits()
 
-MAX_PARTS = 16
-"""Ways to go on with items that must differ, from one state."""
+MAX_READINGS = 16
+"""Ways to read items that must differ, in one state, that are walked one by one."""
 
 LONG = 0.01
 """Seconds. An ordinary walk takes less than a hundredth of this."""
@@ -172,8 +172,8 @@ class RegularAutomaton:
     def walk(self, trie: Trie, state: int, mask: NDArray[np.uint32], *, within: int = FAR) -> int:
         """Set the bits of the tokens of a trie that may follow; see the protocol."""
         loops, table, farthest = _loops("state_walks"), _loops("table"), 0
-        for part in self.parts(state):
-            arrays, path, progress = table.walk_from(trie, part)
+        for reading in self.readings(state):
+            arrays, path, progress = table.walk_from(trie, reading)
             self._until_done(lambda: loops.walk(arrays, self._machine, within, path, mask, progress))  # noqa: B023
             farthest = max(farthest, int(progress[table.FARTHEST]))
         return farthest
@@ -189,19 +189,19 @@ class RegularAutomaton:
         return bool((operations[leaves != frames.FINISHED] == ITEM).any())
 
     def inner_item(self, state: int) -> int:
-        """Return a state from which the same tokens may follow, but for some, and that is in one item that must differ.
+        """Return the state of an item inside an item, both of which must differ from others, with the outer left open.
 
-        The item around it is left open. The others go on with one of the `rests` of the state or begin another item
-        around. A state that is in no such item, or in one only, is returned as it is.
+        The same tokens may follow it, except for those that go on with one of the `rests` of the state and those that
+        begin another outer item. A state in no such item, or in one only, is returned as it is.
         """
         if not self.remembers:
             return state
         return self._until_done(lambda: _loops("nested_items").find_inner(self._machine, state))
 
     def rests(self, state: int, longest: int) -> list[bytes]:
-        """Return what is left of those written items that begin as the outermost one that a state is in.
+        """Return how each written item goes on that begins with what has been read of the outermost item.
 
-        Of what is left, no more than so many bytes are told.
+        `"abc"` → `c"`, where `"ab` has been read. At most `longest` bytes of each are returned.
         """
         loops, found, rests = _loops("nested_items"), np.empty(longest + 1, dtype=np.int32), []
         begun = 0
@@ -209,11 +209,14 @@ class RegularAutomaton:
             rests.append(bytes(found[1 : 1 + min(int(found[0]), longest)].tolist()))
         return rests
 
-    def parts(self, state: int) -> list[int]:
-        """Return states that together are a state, and of which each can be walked from without making many others."""
+    def readings(self, state: int) -> list[int]:
+        """Return the states of which a state is the union, each in at most one item that must differ from others.
+
+        Each can be walked from without making many states; a union of them cannot.
+        """
         if not self.remembers:
             return [state]
-        found = np.empty(MAX_PARTS, dtype=np.int32)
+        found = np.empty(MAX_READINGS, dtype=np.int32)
         count = self._until_done(lambda: _loops("state_walks").split(self._machine, state, found))
         return found[:count].tolist() or [state]
 

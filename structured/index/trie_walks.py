@@ -49,14 +49,10 @@ class Walks:
 
     def mask(self, state: int) -> _Walked:
         """Return the tokens that may follow, end tokens aside, and a distance that no state after one exceeds."""
-        inner = self._inner_item(state)
-        if inner != state:
-            mask, farthest = self.mask(inner)
-            return mask, max(farthest, self._correct(mask, state, inner, FAR))
-        parts = self._parts(state)
-        if len(parts) > 1:
-            walked = [self.mask(part) for part in parts]
-            return np.bitwise_or.reduce([mask for mask, _ in walked]), max(farthest for _, farthest in walked)
+        return self._by_items(state, FAR, self._mask_in_one_item)
+
+    def _mask_in_one_item(self, state: int) -> _Walked:
+        """Return the same of a state that is in at most one item that must differ from others."""
         vocabulary = self.vocabulary
         longest = vocabulary.string_tries.longest
         run = self.automaton.string_run(state, longest=vocabulary.longest_plain, special=longest)
@@ -179,54 +175,62 @@ class Walks:
 
     def mask_within(self, state: int, most: int) -> NDArray[np.uint32]:
         """Return the tokens after which at most so many bytes are needed, of a state that remembers."""
-        assert isinstance(self.automaton, RegularAutomaton)
-        inner = self._inner_item(state)
+        automaton = self.automaton
+        assert isinstance(automaton, RegularAutomaton)
+
+        def walked(part: int) -> _Walked:
+            mask = empty_mask(self.vocabulary.size)
+            return mask, automaton.walk(self.vocabulary.trie, part, mask, within=most)
+
+        return self._by_items(state, most, walked)[0]
+
+    def _by_items(self, state: int, most: int, mask_in_one_item: Callable[[int], _Walked]) -> _Walked:
+        """Return the tokens that may follow a state, put together from states that are in one item each.
+
+        The masks of these are changed in place. Tokens are allowed after which at most `most` bytes are needed.
+        """
+        automaton = self.automaton
+        if not isinstance(automaton, RegularAutomaton):
+            return mask_in_one_item(state)
+        inner = automaton.inner_item(state)
         if inner != state:
-            mask = self.mask_within(inner, most)
-            self._correct(mask, state, inner, most)
-            return mask
-        mask = empty_mask(self.vocabulary.size)
-        self.automaton.walk(self.vocabulary.trie, state, mask, within=most)
-        return mask
+            mask, farthest = self._by_items(inner, most, mask_in_one_item)
+            return mask, max(farthest, self._correct(automaton, mask, state, inner, most))
+        readings = automaton.readings(state)
+        if len(readings) == 1:
+            return mask_in_one_item(state)
+        walked = [self._by_items(reading, most, mask_in_one_item) for reading in readings]
+        return np.bitwise_or.reduce([mask for mask, _ in walked]), max(farthest for _, farthest in walked)
 
-    def _inner_item(self, state: int) -> int:
-        """Return a state from which nearly the same tokens may follow, in an item inside of the one that it is in."""
-        return self.automaton.inner_item(state) if isinstance(self.automaton, RegularAutomaton) else state
+    def _correct(self, automaton: RegularAutomaton, mask: NDArray[np.uint32], state: int, inner: int, most: int) -> int:
+        """Set again the bits of the tokens that the inner state may get wrong; return the greatest distance after them.
 
-    def _parts(self, state: int) -> list[int]:
-        """Return states that together are a state: one, unless items that must differ are read in several ways."""
-        return self.automaton.parts(state) if isinstance(self.automaton, RegularAutomaton) else [state]
-
-    def _correct(self, mask: NDArray[np.uint32], state: int, inner: int, most: int) -> int:
-        """Follow the tokens for which such a state says nothing, and correct their bits; return the greatest distance.
-
-        They are allowed if at most so many bytes are needed after them.
+        Each of these tokens is followed from the state itself, byte by byte.
         """
         farthest = 0
-        for token_id in self._told_by_outer(state, inner):
+        for token_id in self._told_by_outer(automaton, state, inner):
             successor, word, bit = state, token_id >> 5, np.uint32(1 << (token_id & 31))
             for byte in self.vocabulary.tokens[token_id] or b"":
-                successor = self.automaton.step(successor, byte)
+                successor = automaton.step(successor, byte)
                 if successor == DEAD:
                     break
-            distance = int(self.automaton.distances[successor]) if successor != DEAD else FAR
+            distance = int(automaton.distances[successor]) if successor != DEAD else FAR
             mask[word] &= ~bit
             if successor != DEAD and distance <= most:
                 mask[word] |= bit
                 farthest = max(farthest, distance)
         return farthest
 
-    def _told_by_outer(self, state: int, inner: int) -> set[int]:
-        """Return the tokens that go on with what is left of an item written before, and those behind it.
+    def _told_by_outer(self, automaton: RegularAutomaton, state: int, inner: int) -> set[int]:
+        """Return the tokens that may repeat an outer item written before, and those that may begin the next one.
 
-        Where a string may hold brackets as any other character, the latter have a quote.
+        Inside a string that may hold brackets, only tokens with a quote begin the next item.
         """
-        assert isinstance(self.automaton, RegularAutomaton)
         vocabulary = self.vocabulary
         found: set[int] = set()
-        for rest in self.automaton.rests(state, vocabulary.trie.height):
+        for rest in automaton.rests(state, vocabulary.trie.height):
             found.update(vocabulary.trie.along(rest))
-        is_in_string = self.automaton.step(self.automaton.step(inner, ord("}")), ord("{")) != DEAD
+        is_in_string = automaton.step(automaton.step(inner, ord("}")), ord("{")) != DEAD
         found.update(vocabulary.quoted_next_item_tokens if is_in_string else vocabulary.next_item_tokens)
         return found
 
