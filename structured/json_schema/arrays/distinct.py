@@ -13,7 +13,8 @@ from structured.automata import RegularAutomaton
 from structured.errors import SchemaError
 from structured.json_schema.arrays.contains import read_needs
 from structured.json_schema.arrays.items import bracketed, items_of, prefix_of, read_by, rest_of
-from structured.json_schema.arrays.one_spelling import are_many, may_remember, one_spelling
+from structured.json_schema.arrays.one_spelling import one_spelling
+from structured.json_schema.arrays.text_counts import are_many, may_remember
 from structured.json_schema.document.location import Location, PatternOf, Subschema, Subschemas
 from structured.json_schema.logic.equality import identity
 from structured.regex import Alternation, Distinct, Literal, Pattern, Words, literal

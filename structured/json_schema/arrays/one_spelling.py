@@ -5,12 +5,11 @@ A string is spelled as `json.dumps` spells it, a number as a plain decimal witho
 The properties of all objects are written in one order, behind them at most one by a name that no schema lists.
 """
 
-import math
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
-from structured.automata.dfa import PatternLanguage, most_characters
+from structured.automata.dfa import PatternLanguage
 from structured.errors import PatternError, SchemaError
 from structured.errors.recursion import deep
 from structured.json_schema.document.location import (
@@ -31,16 +30,9 @@ from structured.json_schema.whitespace import DEFAULT_WHITESPACE, Whitespace, re
 from structured.regex import (
     EMPTY,
     Alternation,
-    CharSet,
     Concat,
-    Distinct,
-    Members,
     Pattern,
-    Reference,
     Repeat,
-    Scan,
-    Unlike,
-    Words,
     alternation,
     chars,
     concat,
@@ -52,18 +44,12 @@ from structured.regex import (
 )
 from structured.regex.character_sets import MAX_CODE_POINT
 from structured.regex.json_strings import escaped_set
-from structured.regex.traversal import parts_of
 
 MAX_DIGITS = 15
 """Digits of a decimal with a point; so many are told apart by every reader of JSON (RFC 8259 §6)."""
 
-MANY = 1 << 20
-"""Values that no text holds one by one: the states of an automaton are fewer."""
-
-_MAX_COUNTED = 64
-"""Characters up to which texts are counted."""
-
-_ONE_CHARACTER = escaped_set(((0, 0xD7FF), (0xE000, MAX_CODE_POINT)))
+ONE_CHARACTER = escaped_set(((0, 0xD7FF), (0xE000, MAX_CODE_POINT)))
+"""Any character of a string, as `json.dumps` spells it."""
 
 _DIGIT, _NOT_ZERO = chars("0123456789"), chars("123456789")
 
@@ -224,7 +210,7 @@ def _with_one_character(pattern: Pattern) -> Pattern:
     """Return a pattern in which any character has one spelling."""
     match pattern:
         case _ if pattern is CHARACTER:
-            return _ONE_CHARACTER
+            return ONE_CHARACTER
         case Concat(parts):
             return concat(*map(_with_one_character, parts))
         case Alternation(options):
@@ -233,75 +219,3 @@ def _with_one_character(pattern: Pattern) -> Pattern:
             return repeat(_with_one_character(item), minimum, maximum)
         case _:
             return pattern
-
-
-def may_remember(pattern: Pattern) -> bool:
-    """Tell whether a pattern holds items that must differ, or refers to a definition that is not made yet."""
-    seen: dict[int, Pattern] = {}
-    left = [pattern]
-    while left:
-        node = left.pop()
-        if isinstance(node, Distinct) or (isinstance(node, Reference) and node.name not in node.definitions):
-            return True
-        if id(node) not in seen:
-            seen[id(node)] = node
-            left.extend(parts_of(node))
-    return False
-
-
-def are_many(pattern: Pattern) -> bool:
-    """Tell whether surely more than `MANY` texts match a pattern; those of the parts of a sequence may overlap."""
-    seen: dict[int, Pattern] = {}
-    left = [pattern]
-    while left:
-        node = left.pop()
-        if id(node) in seen:
-            continue
-        seen[id(node)] = node
-        if _at_least(node) >= MANY:
-            return True
-        if isinstance(node, Concat | Alternation | Members | Distinct | Repeat):
-            left.extend(parts_of(node))
-    return False
-
-
-def _at_least(pattern: Pattern) -> float:
-    """Return a number of texts that a pattern surely has, whatever its parts are."""
-    match pattern:
-        case Words(texts):
-            return len(texts)
-        case CharSet(ranges):
-            return sum(high - low + 1 for low, high in ranges)
-        case Repeat(item, _, maximum) if _is_character(item):
-            return math.inf if maximum is None else _characters(item) ** maximum
-        case Repeat(_, _, None) | Unlike() | Reference():  # what contains itself has ever longer texts
-            return math.inf
-        case Scan():
-            return _texts_of(pattern)
-        case _:
-            return 1
-
-
-def _is_character(pattern: Pattern) -> bool:
-    return isinstance(pattern, CharSet) or pattern is _ONE_CHARACTER
-
-
-def _characters(pattern: Pattern) -> int:
-    """Return how many characters there are of one; of all, those that need no escape."""
-    options = pattern.options if isinstance(pattern, Alternation) else (pattern,)
-    return sum(high - low + 1 for option in options if isinstance(option, CharSet) for low, high in option.ranges)
-
-
-def _texts_of(automaton: Scan) -> float:
-    """Return how many texts an automaton has of a limited length."""
-    if automaton.most is None and most_characters(automaton) is None:
-        return math.inf
-    states, count = {0: 1.0}, 0.0
-    for _ in range(_MAX_COUNTED if automaton.most is None else min(automaton.most, _MAX_COUNTED)):
-        count += sum(ways for state, ways in states.items() if state in automaton.accepting)
-        following: dict[int, float] = {}
-        for state, ways in states.items():
-            for low, high, target in automaton.arcs[state]:
-                following[target] = following.get(target, 0.0) + ways * (high - low + 1)
-        states = following
-    return count + sum(ways for state, ways in states.items() if state in automaton.accepting)
