@@ -101,10 +101,10 @@ def _fixed(whitespace: Whitespace) -> Whitespace:
 
 def _moved(part: Subschema, compilation: Compilation) -> Subschema:
     """Return a schema as a part of another compilation of the same document."""
-    location = part.location.within_compilation(compilation)
+    location = part.location._replace(compilation=compilation)
     if isinstance(part.schema, Elsewhere):
         return part._replace(
-            schema=part.schema._replace(location=part.schema.location.within_compilation(compilation)),
+            schema=part.schema._replace(location=part.schema.location._replace(compilation=compilation)),
             location=location,
         )
     if isinstance(part.schema, Complement):

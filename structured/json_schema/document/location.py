@@ -208,10 +208,6 @@ class Location(NamedTuple):
         """Return the place of the same schema whose text stands inside so many pairs of brackets."""
         return self if depth == self.depth else Location(self.compilation, self.path, depth, self.entered)
 
-    def within_compilation(self, compilation: Compilation) -> "Location":
-        """Return the same place in another compilation of the same document."""
-        return self._replace(compilation=compilation)
-
     def led_to(self, path: Path, resource: Resource) -> "Location":
         """Return the place of the schema that a path leads to in the document of a resource, its text standing here."""
         library = self.compilation.library
