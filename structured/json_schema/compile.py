@@ -309,8 +309,7 @@ def _typed(schemas: Subschemas, location: Location) -> Pattern:
 
 def _of_type(name: str, schemas: Subschemas, location: Location) -> Pattern:
     """Return the values of one type, each in one spelling where they are compared by their texts."""
-    found = TYPES[name](schemas, location)
-    return found if location.compilation.spelling is None else spelled_once(name, found, location)
+    return spelled_once(name, TYPES[name](schemas, location), location)
 
 
 def _listed(

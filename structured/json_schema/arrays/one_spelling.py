@@ -117,7 +117,10 @@ def _moved(part: Subschema, compilation: Compilation) -> Subschema:
 
 
 def spelled_once(name: str, values: Pattern, location: Location) -> Pattern:
-    """Return the values of a type with one spelling for each, where all that is inside of them has one."""
+    """Return the values of a type, each in one spelling where values are compared by their texts.
+
+    What is inside arrays and objects has been spelled so before.
+    """
     spelling = location.compilation.spelling
     if spelling is None or name not in ("integer", "number", "string"):
         return values
