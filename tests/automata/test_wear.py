@@ -17,7 +17,7 @@ from structured import CommandLine, Grammar, Json, PatternError, Regex, Repeat, 
 from structured.automata import AUTOMATON_ERRORS, Limits, RegularAutomaton, lazy
 from structured.automata.combination import CombinedAutomaton
 from structured.automata.grammar.automaton import GrammarAutomaton
-from structured.automata.loops.machine import LONG_TABLE
+from structured.automata.loops.machine import FIRST_ROWS
 from structured.automata.product import Product
 from structured.automata.protocol import accepts_text, unworn
 from structured.automata.recogniser import Recogniser
@@ -132,7 +132,7 @@ def test_any_number_of_texts_can_be_stepped_through(kind: str) -> None:
             with pytest.raises(AUTOMATON_ERRORS):
                 accepts_text(automaton, write(LONG, rng))
     assert len(automata) > 1
-    assert all(len(one.table) <= LONG_TABLE for one in automata)  # none has grown
+    assert all(len(one.table) <= FIRST_ROWS for one in automata)  # none has grown
 
 
 @every_kind

@@ -32,9 +32,9 @@ GROWING = {
 """The arrays that each of these answers asks for more of."""
 
 
-LONG_TABLE = 1 << 11
-"""Rows of a table, 2 MB, with which it begins and that are copied when it grows. Then it gets room for all rows that
-there may be: memory is given by the operating system when a row is first written to, and to copy more would be felt."""
+FIRST_ROWS = 1 << 11
+"""Rows that a table begins with, 2 MB. When it grows, they are copied, and it gets room for all rows that there may be:
+the operating system gives memory when a row is first written to, and to copy more rows would be felt."""
 
 
 class Machine(NamedTuple):
@@ -78,12 +78,12 @@ def new_machine(nodes: NDArray[np.int32], operands: NDArray[np.int32], text: NDA
         frames=_zeros(4096, 8),
         frame_slots=_unfilled(8192),
         leaves=_zeros(4096),
-        states=_zeros(LONG_TABLE, 4),
-        distances=_zeros(LONG_TABLE),
-        state_slots=_unfilled(2 * LONG_TABLE),
+        states=_zeros(FIRST_ROWS, 4),
+        distances=_zeros(FIRST_ROWS),
+        state_slots=_unfilled(2 * FIRST_ROWS),
         members=_zeros(8192),
         # A row is filled when its state is made; until then the operating system need not even give it memory.
-        table=np.empty((LONG_TABLE, 256), dtype=np.int32),
+        table=np.empty((FIRST_ROWS, 256), dtype=np.int32),
         sizes=_zeros(10),
         stack=_zeros(256),
         arcs=_zeros(4096, 3),
@@ -97,7 +97,7 @@ def grown(machine: Machine, lack: int) -> Machine:
     larger: dict[str, Any] = {}
     for name in GROWING[lack]:
         array = getattr(machine, name)
-        length = 2 * len(array) if name != "table" or len(array) < LONG_TABLE else machine.most
+        length = 2 * len(array) if name != "table" else machine.most
         if length > len(array):
             larger[name] = np.empty((length, *array.shape[1:]), dtype=np.int32)
             larger[name][: len(array)] = array
