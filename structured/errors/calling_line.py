@@ -27,7 +27,7 @@ _SKIPPED = {"structured", "asyncio", "functools", "typing"}
 cached properties."""
 
 _awaiting: ContextVar[Line | None] = ContextVar("_awaiting", default=None)
-_is_told_otherwise: ContextVar[bool] = ContextVar("_is_told_otherwise", default=False)
+_is_silent: ContextVar[bool] = ContextVar("_is_silent", default=False)
 
 
 def calling_line() -> Line:
@@ -55,17 +55,17 @@ def warnings_at(line: Line) -> Iterator[None]:
 
 @contextmanager
 def without_warnings() -> Iterator[None]:
-    """Give no warning for the duration of a block in this thread: for those whose answers say what it would say."""
-    token = _is_told_otherwise.set(True)
+    """Give no warning for the duration of a block, whose caller reports otherwise what the warnings would say."""
+    token = _is_silent.set(True)
     try:
         yield
     finally:
-        _is_told_otherwise.reset(token)
+        _is_silent.reset(token)
 
 
 def warn(warning: StructuredWarning) -> None:
     """Give a warning that points to the line of the user's program that called the library."""
-    if _is_told_otherwise.get():
+    if _is_silent.get():
         return
     line = _awaiting.get() or calling_line()
     warnings.warn_explicit(warning, None, line.filename, line.number, line.module, line.registry)
