@@ -1,9 +1,11 @@
 """Items that must differ inside of an item that must differ: the outer one is left open while a vocabulary is walked.
 
-Where the text of the outer item is none that an item written before begins with, that item is a new one whatever
-follows. So what one token may do is found out with the outer item among those written, as a text that stands for any
-other, and the frames of the inner item on top of what follows it: a state in one item only. That it is wrong for tokens
-that go on as an item written before, or that begin another outer item, is left to the caller, who follows these.
+The outer item differs from those before it as soon as none of them begins with its text. So the outer item is taken for
+one that differs: a text that stands for any other is put among the items written, and the frames of the inner item on
+top of that. The result is a state in one item only, which can be walked.
+
+It is wrong for two kinds of tokens, which the caller has to follow one by one: those that go on as an outer item
+written before, and those that begin another outer item.
 """
 
 from structured.automata.loops.distinct import SOME_OTHER, item_frame, next_begun, place_item
@@ -19,7 +21,7 @@ from structured.automata.opcodes import ITEM, OPERATION, UNION
 
 @compiled_loop
 def is_in_item(machine: Machine, state: int) -> bool:
-    """Tell whether an item that must differ is read in a state, and whether the text cannot end there."""
+    """Tell whether a state reads an item that must differ, and whether no text may end in it."""
     start, found = int(machine.states[state, MEMBERS]), False
     for position in range(start, start + machine.states[state, MEMBER_COUNT]):
         leaf = int(machine.members[position])
@@ -31,7 +33,7 @@ def is_in_item(machine: Machine, state: int) -> bool:
 
 @compiled_loop
 def moved(machine: Machine, leaf: int, below: int) -> int:
-    """Return a frame and all that is below it on top of another; NONE if stacks are joined there; what is full."""
+    """Return the stack of a frame with `below` put under it; NONE if stacks are joined in it; what is full."""
     height, current = 0, leaf
     while current != FINISHED:
         if machine.nodes[machine.frames[current, NODE], OPERATION] == UNION:
@@ -55,7 +57,7 @@ def moved(machine: Machine, leaf: int, below: int) -> int:
 
 @compiled_entry
 def find_inner(machine: Machine, state: int) -> int:
-    """Return the state of the items inside of an item, with that one left open; the state itself if there are none.
+    """Return the state in the inner item, with the outer one left open; the state itself if there is no inner item.
 
     Returns what is lacking, if something is.
     """
@@ -90,9 +92,10 @@ def find_inner(machine: Machine, state: int) -> int:
 
 @compiled_entry
 def find_rest(machine: Machine, state: int, above: int, found: Ints) -> int:
-    """Write down how much is left of a written item that begins as the one that a state is in, and its first bytes.
+    """Find the next written item that begins with what has been read of the item of a state, and write down its rest.
 
-    It is the uppermost one below a frame, of all if that is FINISHED. Returns its frame, FINISHED if there is no more.
+    `found[0]` is the length of the rest, and its first bytes follow. The search begins below the frame `above`, at the
+    top if that is FINISHED. Returns the frame of what it finds, FINISHED if there is no more.
     """
     leaf = int(machine.members[machine.states[state, MEMBERS]])
     text = int(machine.frames[leaf, SECOND])

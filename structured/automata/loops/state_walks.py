@@ -238,7 +238,7 @@ def state_behind(machine: Machine, leaf: int) -> int:
 
 @compiled_loop
 def first_level(path: Rows, level: int) -> int:
-    """Return the level at which the item was entered that another level stands in or behind."""
+    """Return the level of the path at which the walk entered the item that `level` is in, or has left."""
     while level > 0 and path[level - 1, STATE] == path[level, STATE]:
         level -= 1
     return level
@@ -274,9 +274,10 @@ def next_item(machine: Machine, current: int) -> int:
 
 @compiled_loop
 def is_same_behind(machine: Machine, path: Rows, level: int, ended: int, state: int) -> bool:
-    """Tell whether a state behind an item of which the text is left open says what follows this one.
+    """Tell whether a state behind any item also holds behind the item just read, whose text is known.
 
-    It does until the next item begins; and if that has begun with nothing yet, if the shortest one left is another.
+    It does until the next item begins to be read. Where nothing of that is read yet, its shortest completion must not
+    be the item just read: it is not if it is shorter.
     """
     first = first_level(path, level)
     size = int(machine.frames[machine.frames[-path[level, STATE], SECOND], SECOND]) + ended - first

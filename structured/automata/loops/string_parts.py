@@ -96,9 +96,9 @@ def height_of(machine: Machine, leaf: int) -> int:
 
 @compiled_loop
 def cut_off(machine: Machine, leaf: int) -> int:
-    """Return a frame with nothing below it that cannot be read without a quote; what is full.
+    """Return the stack of a frame, cut off where only a quote can be read next; what is full.
 
-    A narrow one stays as it is if no quote is near, and for others NONE is returned.
+    If no quote is near, a narrow frame is returned as it is, and NONE for any other.
     """
     otherwise = leaf if is_narrow(machine, leaf) else NONE
     if leaf == FINISHED:
@@ -130,9 +130,9 @@ def cut_off(machine: Machine, leaf: int) -> int:
 
 @compiled_loop
 def part(machine: Machine, state: int, narrow: bool) -> int:
-    """Return the state of the narrow frames of a state, or of the others, each cut off, which has been done before.
+    """Return the state of the narrow frames of a state, or of all others, cut off at the next quote.
 
-    NONE if there are none; what is full.
+    NONE if there are none; what is full. The cut frames have to exist already.
     """
     start, free = int(machine.states[state, MEMBERS]), int(machine.sizes[MEMBERS_USED])
     machine.sizes[ROUND] += 1
@@ -185,7 +185,7 @@ def lone_item(machine: Machine, state: int) -> int:
 
 @compiled_loop
 def is_ended_by_quote(machine: Machine, leaf: int) -> bool:
-    """Tell whether a frame begins with a quote or a backslash, or else with what is cut off right before a quote."""
+    """Tell whether a frame reads a quote or a backslash first, or something that a quote follows at once."""
     node, first = int(machine.frames[leaf, NODE]), int(machine.frames[leaf, FIRST])
     start = int(machine.nodes[node, A])
     if machine.nodes[node, OPERATION] == TEXT:
@@ -210,7 +210,7 @@ def is_ended_by_quote(machine: Machine, leaf: int) -> bool:
 
 @compiled_loop
 def are_ended_by_quotes(machine: Machine, state: int) -> bool:
-    """Tell whether that holds of all frames of a state."""
+    """Tell whether every frame of a state is ended by a quote, as `is_ended_by_quote` tells."""
     start = int(machine.states[state, MEMBERS])
     for position in range(start, start + machine.states[state, MEMBER_COUNT]):
         leaf = int(machine.members[position])
@@ -221,9 +221,9 @@ def are_ended_by_quotes(machine: Machine, state: int) -> bool:
 
 @compiled_loop
 def detour(machine: Machine, leaf: int) -> int:
-    """Return by how much the end of an item may be farther since it must not be one of those written.
+    """Return by how many bytes the need to differ from the items written may lengthen the shortest rest of an item.
 
-    Before the next quote; NONE if some text before that can only become one of them; what has to be made.
+    Only texts up to the next quote are considered. NONE if one of them can only become a written item; what is lacking.
     """
     item, text, written = (
         int(machine.frames[leaf, NODE]),
@@ -253,9 +253,9 @@ def detour(machine: Machine, leaf: int) -> int:
 def find_string_parts(machine: Machine, state: int, found: Ints) -> int:
     """Write down the parts of a state before the next quote; say what is full, or NONE if it is not worth it.
 
-    It is where something is read that is not narrow, and all such is near a quote. In an item that must differ from
-    others they are those of any item; but where one that is written begins alike, there is only the broad one, and all
-    else has to begin with a quote or an escape.
+    It is worth it if some frame is not narrow, and every such frame is near a quote. In an item that must differ from
+    others, the parts are those of any item. But if a written item begins with the same text, only the broad part is
+    used, and all else has to begin with a quote or a backslash.
     """
     leaf = lone_item(machine, state)
     if leaf < 0:

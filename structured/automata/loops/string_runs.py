@@ -150,9 +150,9 @@ def is_text_in_string(machine: Machine, leaf: int) -> bool:
 
 @compiled_loop
 def find_any_string(machine: Machine, state: int, found: Ints) -> int:
-    """Write down the state of any string, if a state reads strings that are none of some words, and those words.
+    """Where a state reads certain words or any other string, write down the state of a string that may be any.
 
-    Up to the next quote, it reads all that a string may have then. Say what is full.
+    Up to the next quote, both states read the same. Say what is full.
     """
     inside = NONE
     start = int(machine.states[state, MEMBERS])
@@ -178,9 +178,10 @@ def find_any_string(machine: Machine, state: int, found: Ints) -> int:
 
 @compiled_loop
 def find_representative(machine: Machine, whole: int, special: int, is_alone: bool, found: Ints) -> int:
-    """Write down the state of a repetition without end, and that of the same on nothing; say what is full.
+    """Write down the state of a repetition without a limit, the representative, and the same with nothing after it.
 
-    The latter only where plain characters do not change the former: the frame of one `is_alone` in reading them.
+    The latter only if no plain character changes the representative: nothing else reads one (`is_alone`). Say what is
+    full.
     """
     node, tail = int(machine.frames[whole, NODE]), int(machine.frames[whole, TAIL])
     required = min(int(machine.frames[whole, FIRST]), special + 1)

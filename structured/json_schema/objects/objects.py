@@ -176,7 +176,7 @@ class _Object:
         return self._enclosed(*joined(members, rest, limits, self.obligations, self.location))
 
     def _one_other(self, rest: Rest) -> Member:
-        """Return the members by other names as a last one: two would have two orders."""
+        """Return a last member for one property by another name; two such properties could be written in two orders."""
         if rest.any is None or rest.asked is not None:
             raise self.location.refusal(
                 "'uniqueItems' is not supported for objects of which some unlisted property is asked for",
