@@ -16,7 +16,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.automata.lazy import LIMITS, LazyAutomaton, by_column, row_of
+from structured.automata.lazy import LIMITS, LazyAutomaton, by_column, check_memory, row_of
 from structured.automata.opcodes import FAR
 from structured.automata.protocol import DEAD, Automaton, unworn
 from structured.automata.regular import Limits, RegularAutomaton
@@ -255,7 +255,7 @@ class _Layout:
 class CombinedAutomaton(LazyAutomaton[tuple[bool, frozenset[Member]]]):
     """The automaton of a combination; follows the `Automaton` protocol.
 
-    Raises PatternError if it has too many positions.
+    Raises PatternError if it has too many positions, or a part that remembers what it has read.
     """
 
     def __init__(self, expression: Expression, *, limits: Limits = LIMITS) -> None:
@@ -263,6 +263,7 @@ class CombinedAutomaton(LazyAutomaton[tuple[bool, frozenset[Member]]]):
         found = _each(expression, _taken_apart)
         assert found is not None, "nothing was left out"
         self.expression: Expression = found
+        check_memory(self.parts)
         self.positions = Positions.of(found)
         self.start = self._begin((self.positions.is_empty, self._alive(self.positions.begun(self.positions.first))))
 

@@ -6,7 +6,7 @@ rest, what follows a state and how far it is from the end, is the business of ea
 
 import operator
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import RLock
 from time import thread_time
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from structured.automata.opcodes import FAR
 from structured.automata.protocol import DEAD, UNKNOWN, WHOLE, Automaton, StringRun, unworn
-from structured.automata.regular import LONG, Limits
+from structured.automata.regular import LONG, Limits, RegularAutomaton
 from structured.errors import PatternError
 from structured.vocabulary.trie import Trie
 
@@ -183,6 +183,17 @@ def by_column(rows: Any) -> tuple[list[tuple[int, ...]], NDArray[np.intp]]:
     """Return the different columns of some rows, and for each byte the place of its column among them."""
     columns, places = np.unique(rows, axis=1, return_inverse=True)
     return list(map(tuple, columns.T.tolist())), places.reshape(-1)
+
+
+def check_memory(automata: Iterable[Automaton]) -> None:
+    """Raise PatternError if one remembers what it has read: each text of its items would be a state of a combination."""
+    if any(isinstance(one, RegularAutomaton) and one.remembers for one in automata):
+        raise PatternError(
+            "Items that must differ (uniqueItems) are supported neither beside a grammar nor where another type "
+            "restricts them",
+            pattern="",
+            remedy="Ask for them alone; or remove 'uniqueItems', and remove what is repeated in your program.",
+        )
 
 
 def _too_costly(what: str) -> PatternError:

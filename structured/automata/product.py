@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.automata.dfa.patterns import intersection, is_of_characters
-from structured.automata.lazy import LIMITS, LazyAutomaton, by_column, row_of
+from structured.automata.lazy import LIMITS, LazyAutomaton, by_column, check_memory, row_of
 from structured.automata.opcodes import FAR
 from structured.automata.protocol import DEAD, WHOLE, Automaton
 from structured.automata.regular import LONG, Limits, RegularAutomaton
@@ -127,7 +127,7 @@ class Product(LazyAutomaton[Pair]):
     """The automaton of the texts of two automata; follows the `Automaton` protocol.
 
     No text has a byte of `absent`. Raises EmptyProductError if there are none, and PatternError if that was not found
-    out in a long search.
+    out in a long search, or if one of them remembers what it has read.
     """
 
     def __init__(
@@ -140,6 +140,7 @@ class Product(LazyAutomaton[Pair]):
         max_searched: int = MAX_SEARCHED,
     ) -> None:
         super().__init__(limits)
+        check_memory((left, right))
         self.left = left
         self.right = right
         self.absent = absent

@@ -2,6 +2,7 @@
 
 import itertools
 import random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +12,10 @@ from hypothesis import strategies as st
 from random_patterns import randoms
 from walks import accepted, random_text, read
 
+from structured import Grammar, Regex
 from structured.automata import DEAD, RegularAutomaton
+from structured.automata.combination import InSequence, OneOf, combined
+from structured.automata.product import product
 from structured.automata.protocol import WHOLE
 from structured.errors import PatternError
 from structured.json_schema.strings.nested_json import embedded
@@ -111,3 +115,21 @@ def test_what_a_pattern_with_different_items_can_be_used_for() -> None:
     only_a = without_bytes(among(["a", "b"], 1, None), frozenset(b"b"))
     assert only_a is not None
     assert [accepted(RegularAutomaton(only_a), text) for text in (b"[a]", b"[a,a]", b"[b]")] == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda items: product([items, RegularAutomaton(Regex(".{0,30}").pattern)]),
+        lambda items: combined(InSequence((items, Grammar('start: "(" start ")" | "x"').automaton()))),
+        lambda items: combined(OneOf((Grammar('start: "(" start ")" | "x"').automaton(), items))),
+    ],
+)
+def test_what_remembers_is_refused_in_combinations_that_would_list_its_texts(make: Any) -> None:
+    """They had 200,000 states in one mask; a sequence of patterns alone is a pattern, and remembers."""
+    items = RegularAutomaton(among(["x", "xy", "y"], 1, None))
+    with pytest.raises(PatternError, match="Items that must differ"):
+        make(items)
+    alone = combined(InSequence((items, RegularAutomaton(Regex(" x+").pattern))))
+    assert accepted(alone, b"[x,xy] xx")
+    assert not accepted(alone, b"[x,x] xx")
