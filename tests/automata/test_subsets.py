@@ -1,13 +1,25 @@
 """The subset construction: compiled loops and plain Python find the same sets of stacks."""
 
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from structured.automata.dfa.subsets import NO_ROOM, Leaves, Successors, find_successors, find_successors_by_sets
+from structured.automata.dfa import PatternLanguage, subsets
+from structured.automata.dfa.subsets import (
+    NO_ROOM,
+    Leaves,
+    Subsets,
+    Successors,
+    find_successors,
+    find_successors_by_sets,
+)
+from structured.regex import concat, literal, optional, words
 
 CLASSES, STACKS, BLOCKS = 5, 6, 4
 FREE = 1
@@ -78,3 +90,22 @@ def test_plain_python_finds_the_same_in_as_many_steps(
     with_room = found_by(find, stacks, leaves)
     assert with_room == found_by(find_successors, stacks, leaves)
     assert found_by(find, stacks, leaves, size) in (with_room, (NO_ROOM, []))
+
+
+def test_threads_that_share_a_language_find_what_one_finds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each may be interrupted between what it notes of a stack and what it makes of it."""
+    add = Subsets.add
+
+    def add_slowly(self: Subsets, *of_stack: Any) -> None:
+        time.sleep(0.001)
+        add(self, *of_stack)
+
+    monkeypatch.setattr(Subsets, "add", add_slowly)
+    monkeypatch.setattr(subsets, "find_successors", find_successors_by_sets)  # which looks at the bounds of its arrays
+    part = optional(words(["a", "ab", "bc", "cab"]))
+    pattern = concat(*[piece for letter in "xyxzxyxz" for piece in (part, part, literal(letter))])
+    texts = ["abxyxzxyxz", "bccabxayxzxyxz", "xyxzxyx", "ababxyaaxzxyxz", "ababxyaaaxzxyxz"]
+    language = PatternLanguage(pattern)
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: [language.contains(text) for text in texts], range(8)))
+    assert found == [[True, True, False, True, False]] * 8

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, product, repeat
+from threading import RLock
 from typing import Any
 
 from structured.automata.dfa.alphabet import Alphabet, alphabet_of, ranges_by_state
@@ -95,12 +96,13 @@ class PatternLanguage:
     """The texts of a pattern. A state is a set of branches, with the states of what the pattern looks for behind.
 
     States are numbered as they are met. What a lookahead looks for is a language within, over the same alphabet, and
-    so is what a lookbehind looks for.
+    so is what a lookbehind looks for. Threads may share a language: one at a time makes states.
     """
 
     def __init__(self, pattern: Pattern, around: "PatternLanguage | None" = None) -> None:
         self.alphabet: Alphabet = alphabet_of(pattern) if around is None else around.alphabet
         self.counter: Work = Work() if around is None else around.counter
+        self._lock = RLock() if around is None else around._lock  # noqa: SLF001  of its own class
         self._rests: list[_Rest] = [None]
         self._numbers: dict[tuple[int, int], int] = {}
         self._kept: dict[Any, Pattern] = {}
@@ -313,7 +315,8 @@ class PatternLanguage:
         row = self._rows.get(state)
         if row is None:
             subsets = self._subsets
-            row = self._rows[state] = self._new_row(state) if subsets is None else self._row_in(subsets, state)
+            with self._lock:
+                row = self._rows[state] = self._new_row(state) if subsets is None else self._row_in(subsets, state)
         return row
 
     def _row_in(self, subsets: Subsets, state: int) -> list[int | None]:
@@ -393,10 +396,11 @@ class PatternLanguage:
         """Tell whether some branch ends here, with all its obligations met."""
         found = self._accepting.get(state)
         if found is None:
-            found = self._accepting[state] = any(
-                all(language.accepts(inner) == is_included for language, inner, is_included in obligations)
-                for obligations in self.endings(state)
-            )
+            with self._lock:
+                found = self._accepting[state] = any(
+                    all(language.accepts(inner) == is_included for language, inner, is_included in obligations)
+                    for obligations in self.endings(state)
+                )
         return found
 
 
