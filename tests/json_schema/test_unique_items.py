@@ -264,6 +264,28 @@ def test_escapes_may_be_written_in_later_items(more: Any) -> None:
         assert (mask == brute_mask(index, state, brute_successors(index, state) != DEAD)).all(), text
 
 
+@pytest.mark.parametrize("most", [2, 3])
+def test_an_escaped_quote_ends_no_string(most: int) -> None:
+    """Where an item that was written goes on with one, and no other may be that long."""
+    tokens = (*(bytes([byte]) for byte in range(256)), b'\\"', b'a\\"', b'\\"b', b'a\\"b', b"\\\\", b'\\\\"', None)
+    vocabulary = Vocabulary(tokens=tokens, end_token_ids=frozenset({len(tokens) - 1}))
+    items = {"type": "string", "maxLength": most, "not": {"const": "z"}}
+    index = Index(automaton_of({"type": "array", "items": items, "uniqueItems": True}, "compact"), vocabulary)
+    for text in (
+        b'["a\\"","',
+        b'["a\\"","a',
+        b'["a\\"","a\\',
+        b'["a\\\\","a\\',
+        b'["a\\"b","',
+        b'["a\\"b","a\\',
+        b'["\\\\"',
+    ):
+        state = read(index.automaton, text)
+        if state != DEAD:
+            mask = unpack(index.mask(state), vocabulary.size)
+            assert (mask == brute_mask(index, state, brute_successors(index, state) != DEAD)).all(), text
+
+
 SETS = {"type": "array", "items": {"type": "string"}, "uniqueItems": True}
 INNER: list[Any] = [
     SETS,

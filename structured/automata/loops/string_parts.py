@@ -220,10 +220,21 @@ def are_ended_by_quotes(machine: Machine, state: int) -> bool:
 
 
 @compiled_loop
+def is_escaped(machine: Machine, text: int) -> bool:
+    """Tell whether the last byte of a text is a character of a string: an odd number of backslashes is before it."""
+    escaped, before = False, int(machine.frames[text, TAIL])
+    while before != FINISHED and machine.frames[before, FIRST] == BACKSLASH:
+        escaped = not escaped
+        before = int(machine.frames[before, TAIL])
+    return escaped
+
+
+@compiled_loop
 def detour(machine: Machine, leaf: int) -> int:
     """Return by how many bytes the need to differ from the items written may lengthen the shortest rest of an item.
 
-    Only texts up to the next quote are considered. NONE if one of them can only become a written item; what is lacking.
+    Only texts up to the quote that ends the string are considered. NONE if one of them can only become a written item;
+    what is lacking.
     """
     item, text, written = (
         int(machine.frames[leaf, NODE]),
@@ -236,7 +247,7 @@ def detour(machine: Machine, leaf: int) -> int:
         for count in range(int(machine.frames[text, SECOND]) + 1, int(machine.frames[word, SECOND]) + 1):
             here = beginning(machine, word, count)
             byte = int(machine.frames[here, FIRST])
-            if byte == QUOTE:
+            if byte == QUOTE and not is_escaped(machine, here):
                 break
             if machine.table[state, byte] == UNKNOWN:
                 return wanting(machine, state)
