@@ -10,8 +10,9 @@ import pytest
 from agreement import check_agreement
 from pydantic import AliasPath, BaseModel, Field
 
-from structured.errors import SchemaError
+from structured.errors import SchemaError, UnsatisfiableError
 from structured.json_schema.compile import schema_to_pattern
+from structured.json_schema.document.location import Reading
 from structured.output_types.json_schema import JsonSchema
 from structured.output_types.regular_expression import to_regex
 from structured.output_types.resolve import resolve_type
@@ -260,3 +261,11 @@ def test_every_refusal_is_that_of_the_compiler(output_type):
         check_agreement({"type": "object", "properties": {"total": {"type": "array", "items": output_type}}})
     else:
         check_agreement(in_model(list[output_type]))
+
+
+@pytest.mark.parametrize("pattern", ["", "^", "^(?:ab)?", "x*$"])
+def test_no_string_is_left_where_a_pattern_found_in_all_is_denied(pattern: str) -> None:
+    """What is found in any text leaves none, whatever else is said."""
+    for more in ({}, {"pattern": "^x"}, {"minLength": 1}):
+        with pytest.raises(UnsatisfiableError):
+            schema_to_pattern({"type": "string", "not": {"pattern": pattern}} | more, reading=Reading.SPECIFICATION)

@@ -122,7 +122,7 @@ _MAX_KEPT = 4096
 def read_rules(schemas: Subschemas) -> Rules:
     """Return what some schemas say of a string, together."""
     included: dict[int, Pattern] = {}
-    excluded: dict[int, Pattern] = {}
+    denied: list[Pattern] = []
     for part in schemas:
         if "pattern" in part.schema:
             _note(included, _regex(part, "pattern"))
@@ -133,11 +133,12 @@ def read_rules(schemas: Subschemas) -> Rules:
             _note(included, _format(part, "format"))
         if isinstance(part.schema, Complement):
             if "not pattern" in part.schema:
-                _note(excluded, _regex(part, "not pattern"))
+                denied.append(_regex(part, "not pattern"))
             if "not format" in part.schema:
-                _note(excluded, _format(part, "not format"))
+                denied.append(_format(part, "not format"))
             if "not enum" in part.schema:
-                _note(excluded, _words(tuple(text for text in part.schema["not enum"] if isinstance(text, str))))
+                denied.append(_words(tuple(text for text in part.schema["not enum"] if isinstance(text, str))))
+    excluded = {id(pattern): pattern for pattern in denied}  # any text, too: then there is none
     return Rules(tuple(included.values()), tuple(excluded.values()), *counts(schemas, "minLength", "maxLength"))
 
 
