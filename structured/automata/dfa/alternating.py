@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain, product, repeat
 from threading import RLock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from structured.automata.dfa.alphabet import Alphabet, alphabet_of, ranges_by_state
 from structured.automata.dfa.protocol import Work
@@ -36,6 +36,9 @@ from structured.regex.syntax import (
     Words,
 )
 from structured.regex.traversal import nodes_of, parts_of
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +105,7 @@ class PatternLanguage:
     def __init__(self, pattern: Pattern, around: "PatternLanguage | None" = None) -> None:
         self.alphabet: Alphabet = alphabet_of(pattern) if around is None else around.alphabet
         self.counter: Work = Work() if around is None else around.counter
-        self._lock = RLock() if around is None else around._lock  # noqa: SLF001  of its own class
+        self._lock: AbstractContextManager[object] = RLock() if around is None else around._lock  # noqa: SLF001  its own
         self._rests: list[_Rest] = [None]
         self._numbers: dict[tuple[int, int], int] = {}
         self._kept: dict[Any, Pattern] = {}
