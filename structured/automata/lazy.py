@@ -186,7 +186,7 @@ def by_column(rows: Any) -> tuple[list[tuple[int, ...]], NDArray[np.intp]]:
 
 
 def check_memory(automata: Iterable[Automaton]) -> None:
-    """Raise PatternError if one remembers what it has read: each text of its items would be a state of a combination."""
+    """Raise PatternError if one remembers what it has read: each text of its items would be a state beside others."""
     if any(isinstance(one, RegularAutomaton) and one.remembers for one in automata):
         raise PatternError(
             "Items that must differ (uniqueItems) are supported neither beside a grammar nor where another type "
