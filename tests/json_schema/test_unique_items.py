@@ -9,7 +9,7 @@ from typing import Any
 import jsonschema
 import pytest
 from brute_force import brute_mask, brute_successors
-from doubles import ByteTokenizer
+from doubles import ByteTokenizer, real_tokenizer, real_vocabulary
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -366,6 +366,21 @@ def test_long_arrays_take_few_states() -> None:
         guide.advance(index.vocabulary.tokens.index(bytes([byte])))
     assert guide.finished or index.automaton.accepts(guide.state)
     assert automaton._states_used < 50 * 200
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("item", [{"type": "integer"}, {"type": "number", "multipleOf": 0.5}])
+def test_numbers_of_many_digits_at_once_take_few_states(item: Any) -> None:
+    """A number may end after each digit: tokens of several digits made a state each, a thousand for every mask."""
+    vocabulary, tokenizer = real_vocabulary("gpt2"), real_tokenizer("gpt2")
+    automaton = automaton_of({"type": "array", "items": item, "uniqueItems": True}, "spaced")
+    index = Index(automaton, vocabulary)
+    state = automaton.start
+    for token_id in tokenizer.encode(json.dumps([place * 37 for place in range(100)]), add_special_tokens=False):
+        assert unpack(index.mask(state), vocabulary.size)[token_id]
+        state = index.step(state, token_id)
+    assert automaton.accepts(state)
+    assert automaton._states_used < 50 * 100
 
 
 @pytest.mark.parametrize(

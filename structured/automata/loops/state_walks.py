@@ -325,7 +325,11 @@ def read_item(trie: TrieArrays, machine: Machine, path: Rows, level: int, byte: 
     if inside < UNKNOWN or machine.distances[state] > 0 or (text >= 0 and is_written(machine, text, written)):
         return inside
     if inside == UNKNOWN:
-        return follow_exactly(trie, machine, path, level, level, byte)
+        behind = state_behind(machine, -int(path[level, STATE]))
+        after = behind if behind < 0 else follow(machine, behind, byte)
+        if after == DEAD:  # as after a digit, where a number goes on or ends
+            return inside
+        return after if after < UNKNOWN else follow_exactly(trie, machine, path, level, level, byte)
     return read_behind(trie, machine, path, level, level, byte)
 
 
