@@ -368,6 +368,17 @@ def test_long_arrays_take_few_states() -> None:
     assert automaton._states_used < 50 * 200
 
 
+@pytest.mark.parametrize(("count", "is_accepted"), [(64, True), (65, False)])
+def test_objects_have_what_others_list_unless_that_is_much(count: int, is_accepted: bool) -> None:
+    """The support page tells the limit; a name that no schema lists may be written all the same."""
+    listed = {"type": "object", "properties": {f"n{number}": {} for number in range(count - 2)}}
+    item = {"type": "object", "properties": {"x": {"type": "object"}, "y": listed}}
+    automaton = automaton_of({"type": "array", "items": item, "uniqueItems": True}, "spaced")
+    assert accepted(automaton, b'[{"y": {"n1": 1}}]')
+    assert accepted(automaton, b'[{"x": {"other": 1}}]')
+    assert accepted(automaton, b'[{"x": {"n1": 1}}]') == is_accepted
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("item", [{"type": "integer"}, {"type": "number", "multipleOf": 0.5}])
 def test_numbers_of_many_digits_at_once_take_few_states(item: Any) -> None:
