@@ -71,8 +71,10 @@ def serve(  # noqa: PLR0913  the options of the command
         raise ModelError(
             f"`structured serve` needs the extra serve ({error}). Run pip install 'structured-extraction[serve]'."
         ) from error
-    if api_key is not None and not api_key.strip():
-        raise typer.BadParameter("The key is empty. Leave it out if clients need none.", param_hint="--api-key")
+    if not (os.environ.get(KEY, "x") if api_key is None else api_key).strip():
+        raise typer.BadParameter(
+            "The key is empty. Leave it out, or unset the variable, if clients need none.", param_hint="--api-key"
+        )
     limits = Limits(running=running, waiting=waiting, max_tokens=max_tokens, seconds=seconds)
     named = _named_types(types or [])
     _check_port(host, port)

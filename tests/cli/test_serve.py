@@ -63,3 +63,4 @@ def test_a_port_that_is_taken_is_told_before_the_model_is_loaded(taken: int) -> 
 def test_options_that_contradict_each_other_are_refused() -> None:
     assert "'p' names two types." in run("--type", "p=builtins:int", "--type", "p=builtins:str", code=2)
     assert "The key is empty." in run("--api-key", "", code=2)
+    assert "The key is empty." in run(code=2, STRUCTURED_API_KEY="")  # as where a secret is missing

@@ -123,3 +123,13 @@ def test_documents_have_results_and_a_text_has_one(address: str, documents: list
             assert found["error"]["message"].startswith(f"{named} is empty. ")
             assert found["error"]["code"] == one.json()["error"]["code"] == "PromptError"
     assert [one.status_code for one in alone] == [200 if document else 400 for document in documents]
+
+
+@pytest.mark.parametrize("given", ["age", ["age", 3], 1, "true", None, {"age": True}])
+def test_grounded_is_told_what_it_may_be(address: str, given: object) -> None:
+    """A number or a text is no flag here, and the message names the list of paths."""
+    body = {"schema": {"type": "integer"}, "text": "3", "grounded": given}
+    found = httpx.post(f"{address}/v1/extract", json=body)
+    assert found.status_code == 400
+    told = 'grounded: it should be true, false or a list of paths, such as ["name", "lines[].price"].'
+    assert found.json()["error"]["message"] == told

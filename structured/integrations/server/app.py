@@ -54,7 +54,10 @@ def create_app(
     Raises:
         SchemaError: One of the types is not supported.
         ValueError: The key is empty: every client would have it.
+        TypeError: The key is no text.
     """
+    if not isinstance(api_key, str | None):
+        raise TypeError("api_key must be a str, or None if clients need none.")
     if api_key is not None and not api_key.strip():
         raise ValueError("api_key is empty. Pass a key, or None if clients need none.")
     limits, types = limits or Limits(), dict(types or {})

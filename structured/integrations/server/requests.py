@@ -342,6 +342,13 @@ class ExtractRequest(Asked):
     grounded: bool | list[str] = False
     """The values that the document has to state: all, or those at some paths."""
 
+    @field_validator("grounded", mode="before")
+    @classmethod
+    def _are_paths(cls, value: object) -> object:
+        if isinstance(value, bool) or (isinstance(value, list) and all(isinstance(path, str) for path in value)):
+            return value
+        raise ValueError('it should be true, false or a list of paths, such as ["name", "lines[].price"]')
+
     @model_validator(mode="after")
     def _is_whole(self) -> Self:
         if (self.schema_ is None) == (self.type is None):
