@@ -11,6 +11,8 @@ SLOWEST_SHARE = 100
 """One schema in so many is left out of the second row of a table, one at least: the slowest."""
 NAMED = 10
 """Schemas that are named as the slowest of an engine."""
+MOST_FIRST_MASK, MOST_MASK = 0.15, 0.02
+"""Seconds above which schemas are counted as slow: by their first mask, and by their longest mask."""
 DRAWN = 600
 """Schemas of a random draw: what a smaller run would have measured."""
 
@@ -198,6 +200,12 @@ def slowest(names: Sequence[str], engine: str, records: Sequence[Record]) -> str
     parts = [f"### {engine}: the slowest schemas"]
     if failed:
         parts.append(f"Without an answer: {', '.join(failed)}.")
+    late = sum(cost_of_first_mask(record) > MOST_FIRST_MASK for _, record in supported)
+    long = sum(longest_mask(record) > MOST_MASK for _, record in supported)
+    parts.append(
+        f"Of {len(supported):,} schemas, {late} have a first mask of more than {MOST_FIRST_MASK * 1e3:.0f} ms, "
+        f"and {long} a mask of more than {MOST_MASK * 1e3:.0f} ms."
+    )
     for title, cost in (("by first mask", cost_of_first_mask), ("by their longest mask", longest_mask)):
         ranked = sorted(supported, key=lambda pair: cost(pair[1]), reverse=True)[:NAMED]
         lines = [f"| {title} | first mask, ms | longest mask, ms | all masks, ms |", "|---|---|---|---|"]
