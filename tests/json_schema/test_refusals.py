@@ -199,6 +199,14 @@ def test_the_unsatisfiable_is_refused(schema, keyword):
             ),
         ),
         (
+            JsonSchema({"type": "array", "items": {"type": "string"}, "uniqueItems": True, "contains": {"const": "a"}}),
+            (
+                "'uniqueItems' is not supported for arrays in which some item is asked for ('contains', or 'not' with "
+                "'items') (keyword 'uniqueItems'). "
+                "Remove one of both rules, and check it in your program."
+            ),
+        ),
+        (
             JsonSchema({"properties": {"tags": {"type": "array", "uniqueItems": True, "minItems": 5000}}}),
             (
                 "'uniqueItems' is not supported for so many as 5,000 items (at #/properties/tags, "

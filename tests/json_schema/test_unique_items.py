@@ -413,7 +413,7 @@ def test_numbers_of_many_digits_at_once_take_few_states(item: Any) -> None:
         ({"uniqueItems": True, "type": "array", "items": {"type": "string"}, "minItems": 5000}, "so many as 5,000"),
         (
             {"uniqueItems": True, "type": "array", "items": {"type": "string"}, "contains": {"const": "a"}},
-            "items of more",
+            "in which some item is asked for",
         ),
         (
             {"uniqueItems": True, "type": "array", "items": {"type": "number", "minimum": 1e-30, "maximum": 2e-30}},

@@ -37,13 +37,17 @@ def distinct_items(
     listed = [found for found in texts if found is not None]
     values = {text for found in listed for text in found}
     are_few = len(listed) == len(texts) and len(values) <= MAX_DISTINCT
-    if any(read_needs(schemas)) or (location.is_type and not are_few):
+    if location.is_type and not are_few:
         raise _refusal(
             distinct,
             "items of more than a few values",
-            "Use list in place of set, and remove what is repeated in a Pydantic validator."
-            if location.is_type
-            else "Remove 'uniqueItems' or 'contains', and check it in your program.",
+            "Use list in place of set, and remove what is repeated in a Pydantic validator.",
+        )
+    if any(read_needs(schemas)):
+        raise _refusal(
+            distinct,
+            "arrays in which some item is asked for ('contains', or 'not' with 'items')",
+            "Remove one of both rules, and check it in your program.",
         )
     if not are_few:
         return _open_items(schemas, distinct, location, pattern_of, limits)
