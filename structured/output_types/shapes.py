@@ -1,7 +1,7 @@
 """Shapes: which objects and lists of a type can be put together from parts of several answers.
 
 Objects of two branches of a union cannot: their members belong to different types. Nor can tuples, whose items have
-places of their own.
+places of their own. Lists whose items must differ (`set[str]`, `uniqueItems`) have a shape of their own.
 """
 
 from collections.abc import Callable, Hashable, Mapping
@@ -11,6 +11,9 @@ from typing import Any
 from structured.json_schema.document.location import Subschema
 from structured.output_types.paths import Steps
 from structured.output_types.places import flat, parts_at
+
+SET = "set"
+"""The shape of a list whose items must differ."""
 
 ShapeOf = Callable[[Steps, Any], Hashable]
 """Returns what is equal for values at a place that can be put together, given with the steps to it; None for those that
@@ -27,7 +30,9 @@ def shapes(root: Subschema) -> ShapeOf:
     def shape(steps: Steps, data: Any) -> Hashable:
         at = parts(tuple(0 if isinstance(step, int) else step for step in steps))
         if isinstance(data, list):
-            return None if any("prefixItems" in part.schema for part in at) else "list"
+            if any("prefixItems" in part.schema for part in at):
+                return None
+            return SET if any(part.schema.get("uniqueItems") is True for part in at) else "list"
         branches = [part.schema for part in at if "properties" in part.schema]
         return "object", frozenset(index for index, branch in enumerate(branches) if _fits(data, branch))
 

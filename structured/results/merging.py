@@ -15,7 +15,7 @@ from structured.json_schema.logic.equality import identity
 from structured.output_types.evidence import Evidence
 from structured.output_types.keys import KeyOf
 from structured.output_types.paths import Steps, steps_to_path
-from structured.output_types.shapes import ShapeOf
+from structured.output_types.shapes import SET, ShapeOf
 
 Prefer = Literal["confident", "first", "longest", "vote"]
 """Which of several values that parts of a document give: that of which the model is surest, the first, the longest, or
@@ -168,8 +168,10 @@ class _Merging(NamedTuple):
             found = max(most, key=_worth)
         elif most[0].members is not None:
             found = self._merged_objects(most, steps)
+        elif most[0].items is not None:
+            found = self._merged_lists(most, steps, must_differ=shape == SET)
         else:
-            found = self._merged_lists(most, steps) if most[0].items is not None else self._preferred(most)
+            found = self._preferred(most)
         taken = {id(one) for one in ([found] if shape is None else most)}
         others = [one for one in said if id(one) not in taken]
         _keep_beside(found, others)
@@ -198,11 +200,16 @@ class _Merging(NamedTuple):
         _keep_beside(found, leaves)
         return found
 
-    def _merged_lists(self, nodes: Sequence[_Node], steps: Steps) -> _Node:
+    def _merged_lists(self, nodes: Sequence[_Node], steps: Steps, *, must_differ: bool) -> _Node:
         records = _Records(steps, self.key_of, self.starts)
         for one in nodes:
             records.add(one)
         items = [self.merged(group, (*steps, index)) for index, group in enumerate(records.groups())]
+        if must_differ:
+            first: dict[Hashable, _Node] = {}
+            for one in items:
+                first.setdefault(identity(_data(one)), one)
+            items = list(first.values())
         return _Node(nodes[0].part, items=items)
 
 

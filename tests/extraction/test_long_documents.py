@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from pydantic import BaseModel, Field
 
-from structured import Extraction, Extractor, Grounded, Key, events, extract, extract_batch
+from structured import Extraction, Extractor, Grounded, JsonSchema, Key, events, extract, extract_batch
 from structured.errors import BatchError, BudgetWarning, GenerationError, NotStatedError, SchemaError
 from structured.models import FunctionModel
 from structured.models.scripted import ScriptedModel
@@ -218,6 +218,16 @@ def test_a_further_pass_finds_what_others_missed() -> None:
 
 class Digits(BaseModel):
     digits: list[Annotated[int, Field(ge=0, le=9)]]
+
+
+def test_chunks_repeat_no_item_of_a_list_whose_items_must_differ() -> None:
+    """Ana is a customer in every chunk; as items must differ, she is there once."""
+    document, listed = orders(40, 3)
+    model = ScriptedModel(lambda prompt: json.dumps(sorted({name for _, name, _ in ORDER.findall(text_of(prompt))})))
+    schema = {"type": "array", "uniqueItems": True, "items": {"type": "string"}}
+    found = extract(JsonSchema(schema), document, model=model, chunk_tokens=300)
+    assert sorted(found) == sorted({one.customer for one in listed})
+    assert extract(set[str], document, model=model, chunk_tokens=300) == {one.customer for one in listed}
 
 
 def test_a_chunk_whose_answer_is_shortened_is_split_again() -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from structured.output_types.evidence import Evidence
 from structured.output_types.paths import leaves, steps_to_path
+from structured.output_types.shapes import SET
 from structured.results.merging import Merged, PartAnswer, Prefer, merge
 
 ROWS = st.lists(st.tuples(st.sampled_from(["Ana", "Bob", "Chen"]), st.integers(0, 3)), max_size=12)
@@ -70,6 +71,17 @@ def test_one_part_stays_as_it_is(data: Any) -> None:
 def test_parts_that_say_the_same_are_one(data: dict[str, Any], count: int) -> None:
     merged = merge([said(data, "0 1 2")] * count)
     assert merged == Merged(data, said(data, "0 1 2").evidence, {})
+
+
+@given(ROWS, st.integers(0, 12))
+def test_items_that_must_differ_are_there_once(rows: list[tuple[str, int]], middle: int) -> None:
+    """Equal rows of different places are one where items must differ: the first of them, with its evidence."""
+    answers = [rows_of(rows, 0, middle), rows_of(rows, middle, len(rows))]
+    merged = merge(answers, shape_of=lambda _steps, data: SET if isinstance(data, list) else "object")
+    assert [tuple(row.values()) for row in merged.data] == list(dict.fromkeys(rows))
+    for index, row in enumerate(dict.fromkeys(rows)):
+        start = 10 * rows.index(row)
+        assert merged.evidence[f"[{index}].name"].span == (start, start + len(row[0]))
 
 
 def test_half_of_a_record_is_completed() -> None:
