@@ -273,6 +273,8 @@ WRONG = {
     "deep JSON": ("extract", b'{"text": "a", "schema": ' + b"[" * 10_000 + b"]" * 10_000 + b"}", 400, ""),
     "a member that there is not": ("extract", {"text": "a", "schema": {}, "colour": 1}, 400, "colour: there is no"),
     "a penalty": ("chat/completions", {**ASKED, "frequency_penalty": 1}, 400, "frequency_penalty: penalties are not"),
+    "another penalty": ("completions", {"prompt": "a", "repetition_penalty": 1.2}, 400, "penalties are not supported"),
+    "a word for true": ("extract", {"text": "a", "schema": {}, "evidence": "yes"}, 400, "evidence: it should be true"),
     "other tokens": ("chat/completions", {**ASKED, "top_logprobs": 3}, 400, "top_logprobs: the log-probabilities of"),
     "a bias": ("chat/completions", {**ASKED, "logit_bias": {"50256": -100}}, 400, "logit_bias: biases are not"),
     "functions": ("chat/completions", {**ASKED, "functions": []}, 400, "functions: functions are not supported. Use t"),

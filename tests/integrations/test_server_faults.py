@@ -39,11 +39,11 @@ FIELDS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {
             "model": "default", "temperature": 1, "top_p": 0.5, "top_k": 3, "min_p": 0.1, "seed": 1, "n": 2,
             "max_tokens": 40, "max_completion_tokens": 30, "stop": ["x"], "stream": True, "user": "u",
-            "stream_options": {"include_usage": True}, "frequency_penalty": 0, "presence_penalty": 0,
-            "logit_bias": {}, "structured_outputs": {"constraint": {"regex": "a"}}, "guided_json": {"enum": [1]},
-            "guided_regex": "a", "guided_choice": ["a"], "guided_grammar": 'start: "a"', "response_format": FORM,
-            "tools": [TOOL], "tool_choice": "auto", "parallel_tool_calls": True, "logprobs": True,
-            "top_logprobs": 0, "store": True, "metadata": {}, "service_tier": "auto",
+            "stream_options": {"include_usage": True}, "frequency_penalty": 0, "presence_penalty": None,
+            "repetition_penalty": 1, "logit_bias": {}, "structured_outputs": {"constraint": {"regex": "a"}},
+            "guided_json": {"enum": [1]}, "guided_regex": "a", "guided_choice": ["a"], "guided_grammar": 'start: "a"',
+            "response_format": FORM, "tools": [TOOL], "tool_choice": "auto", "parallel_tool_calls": True,
+            "logprobs": True, "top_logprobs": 0, "store": True, "metadata": {}, "service_tier": "auto",
         },
     ),
     "completions": (

@@ -134,6 +134,7 @@ _SAID: Mapping[str, str] = {
     "model_attributes_type": "it should be an object",
     "model_type": "it should be an object",
     "list_type": "it should be an array",
+    "bool_type": "it should be true or false",
     "string_type": "it should be a string",
 }
 """What Pydantic says in words of Python, in those of JSON."""

@@ -7,7 +7,7 @@ and ignored. Sources: OpenAI's API reference, "Chat" and "Completions"; vLLM's "
 import json
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, field_validator, model_validator
 
 Json: TypeAlias = dict[str, Any]
 
@@ -91,7 +91,7 @@ class JsonSchemaFormat(_Body):
     name: str = "answer"
     description: str | None = None
     schema_: Json | bool = Field(default_factory=dict, alias="schema")
-    strict: bool | None = None
+    strict: StrictBool | None = None
 
 
 class ResponseFormat(_Body):
@@ -117,7 +117,7 @@ class StructuredOutputs(_Body):
     regex: str | None = None
     choice: list[str] | None = None
     grammar: str | None = None
-    json_object: bool | None = None
+    json_object: StrictBool | None = None
     constraint: Json | None = None
 
     @model_validator(mode="after")
@@ -135,7 +135,8 @@ class StructuredOutputs(_Body):
 
 
 Zero = Annotated[float, Field(ge=0, le=0)]
-"""A number that changes nothing; others are refused."""
+One = Annotated[float, Field(ge=1, le=1)]
+"""Penalties that change nothing; others are refused."""
 
 
 class Sampling(_Request):
@@ -150,13 +151,14 @@ class Sampling(_Request):
     n: int = Field(1, ge=1, le=16)
     max_tokens: int | None = Field(None, ge=1)
     stop: str | list[str] | None = None
-    stop_repetition: bool = True
+    stop_repetition: StrictBool = True
     """As the option of `extract`: the library's own."""
-    stream: bool = False
+    stream: StrictBool = False
     stream_options: Json | None = None
     user: str | None = None
-    frequency_penalty: Zero = 0
-    presence_penalty: Zero = 0
+    frequency_penalty: Zero | None = None
+    presence_penalty: Zero | None = None
+    repetition_penalty: One | None = None
     logit_bias: Annotated[Json, Field(max_length=0)] | None = None
     structured_outputs: StructuredOutputs | None = None
     guided_json: Json | str | bool | None = None
@@ -268,10 +270,10 @@ class ChatRequest(Sampling):
     response_format: ResponseFormat | None = None
     tools: list[Json] | None = Field(None, min_length=1, max_length=MAX_TOOLS)
     tool_choice: Literal["none", "auto", "required"] | NamedTool | None = None
-    parallel_tool_calls: bool = True
-    logprobs: bool = False
+    parallel_tool_calls: StrictBool = True
+    logprobs: StrictBool = False
     top_logprobs: Annotated[int, Field(ge=0, le=0)] | None = None
-    store: bool | None = None
+    store: StrictBool | None = None
     metadata: Json | None = None
     service_tier: str | None = None
 
@@ -328,8 +330,8 @@ class Asked(_Request):
     temperature: float = Field(0, ge=0, le=2)
     seed: int | None = Field(None, ge=0)
     max_tokens: int | None = Field(None, ge=1)
-    stop_repetition: bool = True
-    evidence: bool = False
+    stop_repetition: StrictBool = True
+    evidence: StrictBool = False
 
 
 class ExtractRequest(Asked):
