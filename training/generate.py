@@ -89,7 +89,7 @@ def sample(rng: random.Random, split: Split, difficulty: float = 1.0) -> Sample:
 
 def _sample(scene: Scene) -> Sample:
     roll = scene.rng.random()
-    if roll < 0.05 * scene.difficulty and scene.split != "kinds":
+    if roll < 0.08 * scene.difficulty and scene.split != "kinds":
         return classified(scene)
     kind = choose_kind(scene)
     if not scene.seldom(1):

@@ -30,6 +30,7 @@ from training.grammar import conjugated, participial
 from training.invented import _EVENTS
 from training.kind import ROWS, Kind, Parted, role_maker
 from training.kinds import KINDS, UNSEEN
+from training.messages import Task, message, tasks
 from training.phrases import CLAUSES, PACKINGS
 from training.story import Story
 from training.values import ONES, kept, new_scene, number_to_words, unmarked
@@ -318,6 +319,25 @@ def test_easy_samples_have_few_fields_and_nothing_else() -> None:
     assert max(len(one.document.split()) for one in easy) < 120
     said = " ".join(one.document for one in easy)
     assert not any(text.split("{")[0] in said for text in asides._ASIDES if len(text.split("{")[0]) > 12)
+
+
+@pytest.mark.parametrize("task", tasks(), ids=lambda task: task.names[0])
+def test_no_two_labels_share_a_word_or_a_clause(task: Task) -> None:
+    """So that one option is right, whichever words the options have."""
+    for said in ([label.words for label in task.labels], [label.clauses.entries for label in task.labels]):
+        listed = [one for part_of_it in said for one in part_of_it]
+        assert len(set(listed)) == len(listed)
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_a_message_is_whole_and_its_class_is_an_option(split: Split) -> None:
+    rng = random.Random(split)
+    for _ in range(COUNT):
+        body, options, answer, _, _ = message(new_scene(rng, split))
+        assert body[-1] in ".!?"
+        assert not set("[]{}|") & set(body)
+        assert isinstance(answer, bool) if not options else answer in options
+        assert len(options) != 1
 
 
 # What is kept from training
