@@ -287,7 +287,7 @@ class NotStatedError(GenerationError):
         StructuredError.__init__(
             self,
             f"{which} does not state a value that has to be grounded: {problem} (at #{schema_path}). Let it be "
-            "missing, with None in its type or by absent, or do not ground it.",
+            "null (None in its type) or missing (the option absent), or do not ground it.",
         )
 
     def at(self, document: int) -> Self:

@@ -135,7 +135,7 @@ def test_what_has_to_contain_itself_is_refused() -> None:
         schema_to_pattern(resolve_type(Endless).schema)
     assert str(caught.value) == (
         "Unsatisfiable: Endless has to contain itself, without end (at #/$defs/Endless, keyword '$ref'). "
-        "Allow at least one value."
+        "Let some value be valid."
     )
 
 

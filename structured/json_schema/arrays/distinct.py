@@ -73,7 +73,9 @@ def _open_items(
 ) -> Pattern:
     """Return the arrays of different items of many values, all of one schema."""
     remedy = "remove 'uniqueItems', and remove what is repeated in your program."
-    if any(map(prefix_of, schemas)) or any("unevaluatedItems" in part.schema for part in schemas):
+    if any("unevaluatedItems" in part.schema for part in schemas):
+        raise _refusal(distinct, "items beside 'unevaluatedItems'", f"Write 'items' in place of it; or {remedy}")
+    if any(map(prefix_of, schemas)):
         raise _refusal(distinct, "first items of more than a few values", f"Let all items have one schema; or {remedy}")
     minimum, maximum = limits
     if minimum > MAX_LEAST:

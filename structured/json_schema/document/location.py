@@ -261,7 +261,7 @@ class Location(NamedTuple):
     def unsatisfiable(self, reason: str, *, keyword: str | None) -> UnsatisfiableError:
         """Return the error that says that no text can be valid here."""
         return UnsatisfiableError(
-            f"{UNSATISFIABLE}{reason}", schema_path=self.pointer, keyword=keyword, remedy="Allow at least one value."
+            f"{UNSATISFIABLE}{reason}", schema_path=self.pointer, keyword=keyword, remedy="Let some value be valid."
         )
 
 
