@@ -67,6 +67,7 @@ class Settings:
     """How many of the samples are others, if there are any."""
     seed: int = 1
     workers: int = 1
+    """Processes that make samples; with none, the training makes them itself."""
 
 
 def main() -> None:
@@ -238,11 +239,13 @@ def _prefetched(tokenizer: PreTrainedTokenizerFast, settings: Settings, steps: i
 
     One makes some 150,000 tokens a second; a GPU takes more. Who goes on after some steps reads other samples.
     """
+    definition = tokenizer.backend_tokenizer.to_str()
+    if not settings.workers:
+        yield from _made(definition, settings, steps)
     context = multiprocessing.get_context("spawn")
     queue: multiprocessing.Queue[Batch] = context.Queue(maxsize=64)
-    definition = tokenizer.backend_tokenizer.to_str()
     workers = [
-        context.Process(target=_produce, args=(queue, definition, settings, 1_000 * number + steps), daemon=True)
+        context.Process(target=_fill, args=(queue, definition, settings, 1_000 * number + steps), daemon=True)
         for number in range(settings.workers)
     ]
     for worker in workers:
@@ -255,7 +258,13 @@ def _prefetched(tokenizer: PreTrainedTokenizerFast, settings: Settings, steps: i
             worker.terminate()
 
 
-def _produce(queue: "multiprocessing.Queue[Batch]", definition: str, settings: Settings, offset: int) -> None:
+def _fill(queue: "multiprocessing.Queue[Batch]", definition: str, settings: Settings, offset: int) -> None:
+    for batch in _made(definition, settings, offset):
+        queue.put(batch)
+
+
+def _made(definition: str, settings: Settings, offset: int) -> Iterator[Batch]:
+    """Yield batches for a tokenizer, without end."""
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_str(definition)
@@ -265,7 +274,7 @@ def _produce(queue: "multiprocessing.Queue[Batch]", definition: str, settings: S
     def encode(texts: list[str]) -> list[list[int]]:
         return [encoding.ids for encoding in tokenizer.encode_batch(texts, add_special_tokens=False)]
 
-    for batch in batches(
+    yield from batches(
         encode,
         end,
         seed=settings.seed + offset,
@@ -274,8 +283,7 @@ def _produce(queue: "multiprocessing.Queue[Batch]", definition: str, settings: S
         context=settings.context,
         others=read_samples(Path(settings.others)) if settings.others else (),
         share=settings.share,
-    ):
-        queue.put(batch)
+    )
 
 
 def write_log(log: TextIO, **record: object) -> None:

@@ -149,8 +149,10 @@ def test_the_label_of_a_set_matches_its_characters(given_set: CharSet, others: l
     """And no other character, at its borders in particular."""
     ranges = given_set.ranges
     borders = {point + by for one in ranges for point in one for by in (-1, 0, 1)}
-    for point in {*others, *borders} & {*range(0x110000)} - {*range(0xD800, 0xE000)}:
-        assert bool(re.fullmatch(set_label(ranges), chr(point))) == any(low <= point <= high for low, high in ranges)
+    label = re.compile(set_label(ranges))
+    for point in {*others, *borders}:
+        if 0 <= point < 0x110000 and not 0xD800 <= point < 0xE000:
+            assert bool(label.fullmatch(chr(point))) == any(low <= point <= high for low, high in ranges)
 
 
 @pytest.mark.thorough

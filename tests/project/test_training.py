@@ -24,6 +24,7 @@ SMALL = Settings(
     context=512,
     batch_tokens=1024,
     warm_up=2_000,
+    workers=0,
 )
 
 
@@ -44,7 +45,7 @@ def test_the_network_computes_what_transformers_computes(tied):
 def test_a_run_goes_on_where_it_stopped_and_its_model_loads(tmp_path, monkeypatch):
     monkeypatch.setattr("training.train.TOKENIZER_SAMPLES", 300)
     Training(SMALL, tmp_path / "run", compiled=False).finish(tmp_path / "out")
-    longer = replace(SMALL, tokens=12_000)
+    longer = replace(SMALL, tokens=12_000, workers=1)
     Training(longer, tmp_path / "run", resume=True, compiled=False).finish(tmp_path / "out")
     lines = [json.loads(line) for line in (tmp_path / "run" / "log.jsonl").read_text().splitlines()]
     first, second = (line["from_tokens"] for line in lines if "settings" in line)
