@@ -17,8 +17,7 @@ from typing import Any, cast
 
 from structured.errors import ModelError, PromptError, StructuredError
 from structured.models.protocol import Messages
-from structured.vocabulary import Vocabulary
-from structured.vocabulary.vocabulary import TransformersTokenizer
+from structured.vocabulary import TransformersTokenizer, Vocabulary
 
 REPLACEMENT = "\ufffd"
 """What a text has for a character that cannot be represented (Unicode §23.8)."""

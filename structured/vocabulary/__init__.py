@@ -1,12 +1,7 @@
 """A tokenizer's vocabulary: the exact bytes of its tokens, and tries of them."""
 
-from structured.vocabulary.vocabulary import (
-    PLAIN_SEQUENCES,
-    Tokenizer,
-    TokenLayout,
-    TransformersTokenizer,
-    Vocabulary,
-    bytes_text,
-)
+from structured.vocabulary.layout import PLAIN_SEQUENCES, TokenLayout
+from structured.vocabulary.tokenizer import Tokenizer, TransformersTokenizer
+from structured.vocabulary.vocabulary import Vocabulary, bytes_text
 
 __all__ = ["PLAIN_SEQUENCES", "TokenLayout", "Tokenizer", "TransformersTokenizer", "Vocabulary", "bytes_text"]

@@ -1,29 +1,19 @@
-"""The vocabulary of a tokenizer: the exact bytes of each token, and a trie of them.
-
-Tokens are never decoded one by one with the tokenizer's own `decode`: that strips spaces and turns half a character
-into U+FFFD. The bytes are read from the tokenizer's definition instead: the byte alphabet of byte-level BPE (GPT-2,
-Llama 3, Tekken, Qwen …), or SentencePiece pieces with byte fallback (Llama 2, Mistral, Gemma …).
-"""
+"""The vocabulary of a tokenizer: the exact bytes of each token, and what follows from them."""
 
 import hashlib
 import itertools
-import json
 import re
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from operator import index
-from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.errors import StructuredError, VocabularyError
-from structured.errors.values import described
-from structured.regex.character_sets import UNESCAPED_RANGES
-from structured.regex.utf8 import byte_sequences
+from structured.errors import VocabularyError
+from structured.vocabulary.layout import StringTries, TokenLayout
+from structured.vocabulary.pieces import byte_level_bytes, definition_of, piece_reader
+from structured.vocabulary.tokenizer import Tokenizer, TokenizerReader, TransformersTokenizer
 from structured.vocabulary.trie import Trie
 
 UTF8_BYTES = frozenset((*range(0xC0), *range(0xC2, 0xF5)))
@@ -36,131 +26,11 @@ def bytes_text(some: Iterable[int]) -> str:
     return ", ".join(f"0x{byte:02X}" for byte in shown[:8]) + (", …" if len(shown) > 8 else "")
 
 
-def _plain_sequences() -> NDArray[np.int32]:
-    sequences = byte_sequences(UNESCAPED_RANGES)
-    padded = [[*sequence, *[(-1, -1)] * (4 - len(sequence))] for sequence in sequences]
-    return np.array(padded, dtype=np.int32)
-
-
-PLAIN_SEQUENCES = _plain_sequences()
-"""The characters that a JSON string may hold unescaped, as ranges of bytes, shape (sequences, 4, 2), padded with -1."""
-
-
-_NEVER_INSIDE = re.compile(rb'[\x00-\x1f"]')
-"""What is never in a JSON string."""
-
-_NO_PLAIN = re.compile(rb"[\x00-\x1f\\]")
-"""What is no plain character, quotes aside."""
-
 _NEXT_ITEM = re.compile(rb"[]}][ \t\n\r]*,")
 """The end of an array or object of JSON, and the comma before the next item."""
 
-
 LENGTHS = (8, 16, 32)
 """Bytes of tokens that are told apart where states count: few have more than 16, and nearly none more than 32."""
-
-
-class Tokenizer(Protocol):
-    """What a model that is not from transformers brings along.
-
-    `tokens` holds the bytes of each token id (None: never allowed inside an answer, as for special tokens);
-    `end_token_ids` are the tokens that end an answer.
-    """
-
-    @property
-    def tokens(self) -> Sequence[bytes | None]:
-        """The bytes of each token id."""
-        ...
-
-    @property
-    def end_token_ids(self) -> Iterable[int]:
-        """The tokens that end an answer."""
-        ...
-
-    def encode(self, text: str) -> list[int]:
-        """Return the token ids of a prompt, with a beginning-of-text token where the model wants one."""
-        ...
-
-
-class TransformersTokenizer(Protocol):
-    """The part of a fast `transformers` tokenizer that is read here."""
-
-    @property
-    def backend_tokenizer(self) -> Any:
-        """The `tokenizers.Tokenizer` inside."""
-        ...
-
-    @property
-    def all_special_ids(self) -> list[int]:
-        """Ids of the special tokens."""
-        ...
-
-    @property
-    def eos_token_id(self) -> int | None:
-        """The end-of-text token."""
-        ...
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class TokenLayout:
-    """A vocabulary as compiled loops read it.
-
-    Tokens are *plain* that may stand anywhere in a JSON string: whole characters, none of them special. `plain_lengths`
-    tells how many characters each token has, 0 if it is not plain, shape (size,). `special_trie` has those that are not
-    plain.
-    """
-
-    trie: Trie
-    special_trie: Trie
-    plain_lengths: NDArray[np.int32]
-
-    @classmethod
-    def from_tokens(cls, tokens: Sequence[bytes | None]) -> "TokenLayout":
-        """Lay out some tokens."""
-        lengths = _plain_lengths(tokens, *_spelled(tokens))
-        special = [None if length else token for token, length in zip(tokens, lengths.tolist(), strict=True)]
-        return cls(Trie.from_tokens(tokens), Trie.from_tokens(special), lengths)
-
-    def holds(self, tokens: Sequence[bytes | None]) -> bool:
-        """Tell whether it is of some tokens, without laying them out."""
-        text, ends = _spelled(tokens)
-        if not np.array_equal(self.plain_lengths, _plain_lengths(tokens, text, ends)):
-            return False
-        spelled = np.diff(ends, prepend=0) > 0
-        special = np.flatnonzero(spelled & (self.plain_lengths == 0))
-        return self.trie.holds(np.flatnonzero(spelled), text, ends) and self.special_trie.holds(special, text, ends)
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class StringTries:
-    """The tokens that may be in a JSON string or end one, but for the plain ones."""
-
-    inside: Trie
-    """Those without a quote and without control characters: half a character, or a backslash."""
-    quoted: Trie
-    """Those with a quote."""
-    ending: Trie
-    """The same without the plain characters before the first quote: `abc",` is where `",` would be."""
-    longest: int
-    """The most bytes of any of them before its first quote."""
-
-    @classmethod
-    def from_tokens(cls, tokens: Mapping[int, bytes]) -> "StringTries":
-        """Lay out those of some tokens, none of which is plain."""
-        inside = {token_id: token for token_id, token in tokens.items() if not _NEVER_INSIDE.search(token)}
-        quoted = {token_id: token for token_id, token in tokens.items() if b'"' in token}
-        ending = {token_id: _ending(token) for token_id, token in quoted.items()}
-        longest = max((len(token.partition(b'"')[0]) for token in (inside | quoted).values()), default=0)
-        return cls(
-            Trie.from_items(inside.items()), Trie.from_items(quoted.items()), Trie.from_items(ending.items()), longest
-        )
-
-
-def _ending(token: bytes) -> bytes:
-    """Return a token from its first quote on, if what comes before consists of plain characters; else all of it."""
-    before, quote, after = token.partition(b'"')
-    is_plain = not _NO_PLAIN.search(before) and before.decode(errors="ignore").encode() == before
-    return quote + after if is_plain else token
 
 
 @dataclass(frozen=True, eq=False)
@@ -338,8 +208,8 @@ class Vocabulary:
                 f"{type(tokenizer).__name__} is not a fast tokenizer, so the bytes of its tokens are unknown. "
                 "Load the fast one, or pass an object with `tokens`, `end_token_ids` and `encode`."
             )
-        definition = _definition(backend.to_str())
-        piece_to_bytes = _piece_reader(definition)
+        definition = definition_of(backend.to_str())
+        piece_to_bytes = piece_reader(definition)
         added = {token["id"]: token for token in definition.get("added_tokens", [])}
         if end_token_ids is None:
             end_token_ids = [] if tokenizer.eos_token_id is None else [tokenizer.eos_token_id]
@@ -348,195 +218,8 @@ class Vocabulary:
         pieces: Mapping[str, int] = backend.get_vocab(with_added_tokens=True)
         tokens: list[bytes | None] = [None] * (max(*pieces.values(), *ends) + 1)
         # A token added to byte-level BPE is spelled as its text; one added to SentencePiece ("▁▁" in Gemma) as a piece.
-        plain = added if piece_to_bytes is _byte_level_bytes else {}
+        plain = added if piece_to_bytes is byte_level_bytes else {}
         for piece, token_id in pieces.items():
             if token_id not in hidden:
                 tokens[token_id] = piece.encode() if token_id in plain else piece_to_bytes(piece)
         return cls(tuple(tokens), ends, lambda text: list(backend.encode(text, add_special_tokens=False).ids))
-
-
-@dataclass(frozen=True, slots=True)
-class TokenizerReader:
-    """A tokenizer's attributes, validated.
-
-    Every method raises VocabularyError, which names the tokenizer, what came and what is wanted.
-    """
-
-    tokenizer: Any
-
-    @property
-    def name(self) -> str:
-        """What to call the tokenizer in messages."""
-        return type(self.tokenizer).__name__
-
-    def read(self, attribute: str) -> Any:
-        """Return an attribute."""
-        if isinstance(self.tokenizer, type):
-            name = self.tokenizer.__name__
-            raise VocabularyError(f"The tokenizer is the class {name}. Pass an instance of it: {name}(…).")
-        try:
-            return getattr(self.tokenizer, attribute)
-        except Exception as error:
-            lacks = "lacks" if isinstance(error, AttributeError) else f"raises {type(error).__name__} for"
-            raise VocabularyError(f"The tokenizer {self.name} {lacks} `{attribute}`. {_WANTED[attribute]}") from error
-
-    def tokens(self) -> tuple[bytes | None, ...]:
-        """Return the bytes of each token id."""
-        given = self.read("tokens")
-        found: list[bytes | None] = []
-        for token in self._items("tokens", given):
-            if token is not None and not isinstance(token, bytes):
-                raise self._wrong("tokens", f"has {described(token)} as token {len(found)}")
-            found.append(None if token is None else bytes(token))
-        return tuple(found)
-
-    def end_token_ids(self, size: int) -> frozenset[int]:
-        """Return the tokens that end an answer; of more than there are tokens, not all, as they may have no end."""
-        given = self.read("end_token_ids")
-        if not isinstance(given, Sized):  # anything to iterate over will do
-            try:
-                given = list(itertools.islice(given, size + 1))
-            except Exception as error:
-                raise self._wrong("end_token_ids", f"is {described(given)}") from error
-        return frozenset(self._ids("end_token_ids", list(given) if isinstance(given, AbstractSet) else given))
-
-    def encode(self, size: int, text: str) -> list[int]:
-        """Return the token ids of a text, for a vocabulary of that size."""
-        encode = self.read("encode")
-        try:
-            found = encode(text)
-        except StructuredError:
-            raise
-        except Exception as error:
-            raise self._wrong("encode", f"raises {type(error).__name__} for {described(text)}: {error}") from error
-        ids = self._ids("encode", found)
-        if ids and max(ids) >= size:
-            raise self._wrong("encode", f"returns {max(ids)} for {described(text)}, and there are {size} tokens")
-        return ids
-
-    def _ids(self, attribute: str, given: object) -> list[int]:
-        """Return token ids, from whatever holds integers."""
-        found: list[int] = []
-        for token_id in self._items(attribute, given):
-            try:
-                found.append(index(token_id))
-            except Exception as error:
-                raise self._wrong(attribute, f"has {described(token_id)} as a token id") from error
-            if isinstance(token_id, bool | np.bool_) or not 0 <= found[-1] <= sys.maxsize:
-                raise self._wrong(attribute, f"has {described(token_id)} as a token id")
-        return found
-
-    def _items(self, attribute: str, given: Any) -> Iterator[Any]:
-        """Yield what is in a list, a tuple, an array or a tensor, and nothing from what is of another kind."""
-        is_list = isinstance(given, Sized) and not isinstance(given, _NO_LISTS)
-        if not is_list:
-            raise self._wrong(attribute, f"{_VERBS.get(attribute, 'is')} {described(given)}")
-        try:
-            yield from itertools.islice(given.tolist() if hasattr(given, "tolist") else given, len(given))
-        except Exception as error:
-            what = f"{_VERBS.get(attribute, 'is')} {described(given)}, which cannot be read"
-            raise self._wrong(attribute, what) from error
-
-    def _wrong(self, attribute: str, what: str) -> VocabularyError:
-        return VocabularyError(f"`{attribute}` of the tokenizer {self.name} {what}. {_WANTED[attribute]}")
-
-
-_VERBS = {"encode": "returns"}
-"""What is said of a method and what it has for a result; of others, that they are something."""
-
-_NO_LISTS = (str, bytes, bytearray, memoryview, Mapping, AbstractSet)
-
-_WANTED = {
-    "tokens": "It must be a list that has, for each token id, its bytes, or None where it may not be in an answer.",
-    "end_token_ids": "It must be a list of the ids of the tokens that end an answer, such as [2].",
-    "encode": "It must be a method that returns the token ids of a text, as a list of int.",
-}
-
-
-def _spelled(tokens: Sequence[bytes | None]) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
-    """Return the bytes of all tokens, one behind the other, and where each token ends, shape (size,)."""
-    spelled = [token or b"" for token in tokens]
-    ends = np.cumsum(np.fromiter(map(len, spelled), dtype=np.int32, count=len(spelled)), dtype=np.int32)
-    return np.frombuffer(b"".join(spelled), dtype=np.uint8), ends
-
-
-def _plain_lengths(
-    tokens: Sequence[bytes | None], text: NDArray[np.uint8], ends: NDArray[np.int32]
-) -> NDArray[np.int32]:
-    """Return the characters of each token if a JSON string may hold all of them unescaped (RFC 8259 §7), else 0."""
-
-    def count(chosen: NDArray[np.bool_]) -> NDArray[np.int32]:
-        """Return how many of the bytes of each token are among those chosen."""
-        sums = np.concatenate([[0], np.cumsum(chosen, dtype=np.int32)])
-        return np.diff(sums[ends], prepend=np.int32(0)).astype(np.int32)
-
-    escaped = count((text < 0x20) | (text == ord('"')) | (text == ord("\\")))
-    lengths = np.where(escaped > 0, np.int32(0), count(text & 0xC0 != 0x80))  # a character has one byte that begins it
-    beyond_ascii = np.flatnonzero((lengths > 0) & (count(text >= 0x80) > 0)).tolist()
-    lines = b"\n".join(tokens[token_id] or b"" for token_id in beyond_ascii).decode(errors="replace").split("\n")
-    for token_id, line in zip(beyond_ascii, lines, strict=True) if beyond_ascii else ():
-        if "\ufffd" in line and line.encode() != tokens[token_id]:  # half a character, and not the one for such
-            lengths[token_id] = 0
-    return lengths
-
-
-def _definition(text: str) -> dict[str, Any]:
-    """Return the definition of a tokenizer, which is JSON without blanks, up to its model.
-
-    That comes last, is nearly all of it, and takes a hundred megabytes as Python objects.
-    """
-    reader, definition, place = json.JSONDecoder(), dict[str, Any](), 1
-    while place < len(text):
-        key, place = reader.raw_decode(text, place)
-        if key == "model" and "decoder" in definition:
-            break
-        definition[key], place = reader.raw_decode(text, place + 1)
-        place += 1
-    return definition
-
-
-class _PieceReader(Protocol):
-    def __call__(self, piece: str, /) -> bytes: ...
-
-
-def _piece_reader(definition: Mapping[str, Any]) -> _PieceReader:
-    """Return the function from a token's spelling in the tokenizer to its bytes."""
-    decoder = definition.get("decoder") or {}
-    steps = {step["type"]: step for step in decoder.get("decoders", [decoder]) if step}
-    if "ByteLevel" in steps:
-        return _byte_level_bytes
-    if "ByteFallback" in steps or "Metaspace" in steps:
-        return _sentencepiece_bytes
-    raise VocabularyError(
-        f"The bytes of this tokenizer's tokens are unknown: its decoder is {sorted(steps) or 'missing'}, and only "
-        "byte-level BPE and SentencePiece with byte fallback are read. Use a model with such a tokenizer, or pass an "
-        "object with `tokens`, `end_token_ids` and `encode`."
-    )
-
-
-def _byte_alphabet() -> dict[str, int]:
-    """Return the printable stand-in of each byte in byte-level BPE (Radford et al., GPT-2, 2019).
-
-    Bytes that are printable in Latin-1 stand for themselves, the others for U+0100 and on, in order.
-    """
-    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-    others = [byte for byte in range(256) if byte not in set(printable)]
-    return {chr(byte): byte for byte in printable} | {chr(0x100 + i): byte for i, byte in enumerate(others)}
-
-
-_BYTE_ALPHABET = _byte_alphabet()
-
-
-def _byte_level_bytes(piece: str) -> bytes:
-    r"""`Ġhé` spelled as `ĠhÃ©` → `b" h\xc3\xa9"`; a piece outside the byte alphabet stands for its own text."""
-    try:
-        return bytes(map(_BYTE_ALPHABET.__getitem__, piece))
-    except KeyError:
-        return piece.encode()
-
-
-def _sentencepiece_bytes(piece: str) -> bytes:
-    r"""`▁the` → `b" the"`, `<0x0A>` → `b"\n"`."""
-    if len(piece) == 6 and piece.startswith("<0x") and piece.endswith(">"):
-        return bytes([int(piece[3:5], 16)])
-    return piece.replace("▁", " ").encode()

@@ -17,7 +17,7 @@ from structured.extraction import events
 from structured.index.index import Index
 from structured.index.masks import unpack
 from structured.vocabulary import Vocabulary
-from structured.vocabulary.vocabulary import _byte_alphabet
+from structured.vocabulary.pieces import byte_alphabet
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -88,7 +88,7 @@ def byte_level_tokenizer(*, chat_template: str | None = None) -> Any:
     """Return a tokenizer of transformers, made in memory: byte-level BPE that merges up to `MERGED_TOKENS`."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
 
-    spelling = {byte: character for character, byte in _byte_alphabet().items()}
+    spelling = {byte: character for character, byte in byte_alphabet().items()}
     pieces = {"<s>": 0, "</s>": 1, "<turn>": 2} | {spelling[byte]: 3 + byte for byte in range(256)}
     merges: list[tuple[str, str]] = []
     for token in MERGED_TOKENS:

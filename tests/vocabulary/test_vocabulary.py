@@ -26,7 +26,8 @@ from hypothesis import strategies as st
 
 from benchmarks.tokenizers import normalised
 from structured.errors import VocabularyError
-from structured.vocabulary.vocabulary import UTF8_BYTES, Trie, Vocabulary
+from structured.vocabulary.trie import Trie
+from structured.vocabulary.vocabulary import UTF8_BYTES, Vocabulary
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1) | st.text('aé€🙂 \n"\\{}1', min_size=1)
 FEW_BYTES = st.lists(st.sampled_from(b"abc"), max_size=6).map(bytes)
