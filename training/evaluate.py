@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from structured import Extractor, NotStatedError
 from structured.automata import RegularAutomaton
@@ -119,17 +120,27 @@ TITLES = {
     "phrasings": "Unseen phrasings, layouts, names, companies and places",
     "kinds": "Unseen kinds of record",
     "handwritten": "Sixty documents written by hand",
+    "messages": "Messages to sort, written by hand",
 }
 RESULTS = "<!-- results -->"
 
 
 def handwritten(_seed: int = 0) -> Iterator[Sample]:
     """Return the documents that were written by hand."""
-    with (Path(__file__).parent / "handwritten.jsonl").open(encoding="utf-8") as lines:
-        for line in lines:
-            one = json.loads(line)
-            kind = "known kinds" if one["known"] else "unseen kinds"
-            yield Sample(kind, one["schema"], one["document"], one["answer"], None)
+    for one in _lines("handwritten.jsonl"):
+        kind = "known kinds" if one["known"] else "unseen kinds"
+        yield Sample(kind, one["schema"], one["document"], one["answer"], None)
+
+
+def messages(_seed: int = 0) -> Iterator[Sample]:
+    """Return the messages to sort that were written by hand."""
+    for one in _lines("messages.jsonl"):
+        yield Sample(one["kind"], one["schema"], one["document"], one["answer"], None)
+
+
+def _lines(name: str) -> Iterator[dict[str, Any]]:
+    with (Path(__file__).parent / name).open(encoding="utf-8") as lines:
+        yield from map(json.loads, lines)
 
 
 PARTS: dict[str, Callable[[int], Iterator[Sample]]] = {
@@ -137,6 +148,7 @@ PARTS: dict[str, Callable[[int], Iterator[Sample]]] = {
     "phrasings": lambda seed: samples(seed, "phrasings"),
     "kinds": lambda seed: samples(seed, "kinds"),
     "handwritten": handwritten,
+    "messages": messages,
 }
 """What a model is measured on: samples by a seed, which is another than that of the training."""
 

@@ -22,6 +22,7 @@ from jsonschema import Draft202012Validator
 from structured.models import PACKAGED_MODEL
 from training import asides, forms, grammar, layouts
 from training.composites import COMPOSITES
+from training.evaluate import PARTS
 from training.examples import batches, mixed, prompt_and_answer, read_samples
 from training.finishing import finished
 from training.flags import flag_field, state_field
@@ -319,6 +320,16 @@ def test_easy_samples_have_few_fields_and_nothing_else() -> None:
     assert max(len(one.document.split()) for one in easy) < 120
     said = " ".join(one.document for one in easy)
     assert not any(text.split("{")[0] in said for text in asides._ASIDES if len(text.split("{")[0]) > 12)
+
+
+@pytest.mark.parametrize("name", ["handwritten", "messages"])
+def test_what_was_written_by_hand_is_valid_and_in_no_training(name: str) -> None:
+    written = list(PARTS[name](0))
+    assert len(written) >= 60
+    for one in written:
+        Draft202012Validator(one.schema).validate(one.answer)
+    composed = {one.document for seed in range(3) for one in islice(samples(seed, "train"), COUNT)}
+    assert not composed & {one.document for one in written}
 
 
 @pytest.mark.parametrize("task", tasks(), ids=lambda task: task.names[0])
