@@ -124,8 +124,9 @@ def test_it_is_copied_and_pickled_by_its_folder(ours: LanguageModel) -> None:
 
 def test_more_than_the_context_is_an_error(ours: LanguageModel) -> None:
     """Which names its length; what comes by `extract` is refused before."""
-    batch, _ = ours.prefill([[5] * 1024])
-    with pytest.raises(ValueError, match=r"longer than the 1,024 tokens"):
+    assert ours.context_length is not None
+    batch, _ = ours.prefill([[5] * ours.context_length])
+    with pytest.raises(ValueError, match=rf"longer than the {ours.context_length:,} tokens"):
         batch.forward([[5]])
 
 
