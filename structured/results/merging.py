@@ -264,6 +264,15 @@ def _places(item: _Node, start: int) -> _Places:
     return {steps: place for steps, place in found.items() if not any(isinstance(one, int) for one in steps)} or found
 
 
+def _without_repetitions(items: Sequence[tuple[_Node, _Places]]) -> list[tuple[_Node, _Places]]:
+    """Return items with their places, without those by which a model repeats itself: the same of the same places."""
+    said: dict[Hashable, tuple[_Node, _Places]] = {}
+    for number, (item, places) in enumerate(items):
+        key = (identity(_data(item)), frozenset(places.items())) if places else number
+        said.setdefault(key, (item, places))
+    return list(said.values())
+
+
 class _Record:
     """Items of several parts that are one thing."""
 
@@ -303,17 +312,11 @@ class _Records:
 
     def add(self, answer: _Node) -> None:
         """Take the items of a part; two that say the same of the same places are one."""
-        items = answer.items or []
-        placed = [_places(one, self._starts[answer.part]) for one in items]
-        shared = Counter(place for one in placed for place in one.items())
-        order = -1.0
-        said: set[Hashable] = set()
-        for index, (item, places) in enumerate(zip(items, placed, strict=True)):
-            if places:
-                again = (identity(_data(item)), frozenset(places.items()))
-                if again in said:  # the model repeats itself
-                    continue
-                said.add(again)
+        start = self._starts[answer.part]
+        placed = _without_repetitions([(one, _places(one, start)) for one in answer.items or []])
+        shared = Counter(place for _, places in placed for place in places.items())
+        order = float(start)
+        for index, (item, places) in enumerate(placed):
             own = {steps: place for steps, place in places.items() if shared[steps, place] == 1}
             order = max(order, min((place.start for place in own.values()), default=order))
             data = _data(item)

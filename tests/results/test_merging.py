@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -91,6 +92,16 @@ def test_half_of_a_record_is_completed() -> None:
     whole = said([{"name": "Ana", "city": "Porto", "age": 31}], document)
     assert merge([half, whole]).data == whole.data
     assert merge([whole, half]).data == whole.data
+
+
+def test_what_a_part_repeats_stays_at_its_place() -> None:
+    """A record that one chunk says twice comes where the document states it, and not first."""
+    document = "Ana 21. Bob 22. Chen 43. Dora 44."
+    first = said([{"name": "Ana", "age": 21}, {"name": "Bob", "age": 22}], document)
+    again = said([{"name": "Chen", "age": 43}] * 2 + [{"name": "Dora", "age": 44}], document)
+    unplaced = PartAnswer([{"name": "Emil", "age": 9}], {}, start=25)
+    names = [one["name"] for one in merge([first, replace(again, start=16), unplaced]).data]
+    assert names == ["Ana", "Bob", "Chen", "Dora", "Emil"]
 
 
 def test_what_all_share_tells_nothing_apart() -> None:
