@@ -73,5 +73,5 @@ if __name__ == "__main__":
             if call.type == "function":
                 print(f"{call.function.name}({call.function.arguments})")
 
-        asked = {"text": "I want to cancel.", "choices": ["order", "cancellation"]}
+        asked = {"text": "I no longer need the desk, please stop the delivery.", "choices": ["order", "cancellation"]}
         print(httpx.post(f"{ADDRESS}/v1/choose", json=asked).json()["value"])

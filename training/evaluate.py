@@ -11,7 +11,7 @@ import itertools
 import json
 import random
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -107,7 +107,7 @@ def main() -> None:
     text = "\n\n".join(f"### {TITLES[part]}\n\n{table(report)}" for part, report in reports.items())
     print(text)
     if arguments.card:
-        card(arguments.card, text)
+        card(arguments.card, summary(reports))
     if arguments.failures:
         with arguments.failures.open("w") as file:
             for part, report in reports.items():
@@ -189,8 +189,19 @@ def table(report: Report) -> str:
     return "\n".join([head, *rows, report.total.row("**all**")])
 
 
+def summary(reports: Mapping[str, Report]) -> str:
+    """Return a Markdown table with a row for each part, and two for the documents written by hand."""
+    rows = ["| | objects | fields | fields right | objects all right |\n|---|---|---|---|---|"]
+    for part, report in reports.items():
+        if part == "handwritten":
+            rows += [score.row(f"{TITLES[part]}, {kind}") for kind, score in sorted(report.kinds.items())]
+        else:
+            rows.append(report.total.row(TITLES[part]))
+    return "\n".join(rows)
+
+
 def card(path: Path, results: str) -> None:
-    """Put the tables between the two marks of the model card."""
+    """Put the table between the two marks of the model card."""
     before, _, after = path.read_text().split(RESULTS)
     path.write_text(f"{before}{RESULTS}\n{results}\n{RESULTS}{after}")
 

@@ -1,12 +1,13 @@
 """Categorise, and complete by an expression and by a grammar, over HTTP, as Thiggle's API did.
 
 Thiggle answered requests with one of some categories, or with a text of an expression or of a grammar. `structured
-serve` has an endpoint for each; here the program starts it, with the packaged model.
+serve` has an endpoint for each; here the program starts it, with the packaged model. That gets the first day wrong: a
+grammar enforces the form, and not the facts.
 
     $ python examples/literature/like_thiggle.py
     choose:  cancellation
     regex:   B-2291
-    grammar: from 3 May to 12 May
+    grammar: from 20 May to 12 May
 """
 
 import subprocess

@@ -28,7 +28,7 @@ def demo(
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print a line of JSON for each document.")] = False,
 ) -> None:
-    """Extract eight types from eight documents."""
+    """Extract ten types from ten documents."""
     console = Console()
     status = Console(stderr=True).status
     with warnings.catch_warnings(record=True) as caught:

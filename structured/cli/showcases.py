@@ -78,6 +78,23 @@ class JobPost(BaseModel):
     skills: list[str]
 
 
+class BikeRental(BaseModel):
+    customer: str
+    shop: str
+    rented_on: date
+    days: int
+    deposit: int
+    price: int
+
+
+class Weather(BaseModel):
+    city: str
+    highest: int
+    lowest: int
+    wind_direction: str
+    wind_speed: int
+
+
 @dataclass(frozen=True, slots=True)
 class Showcase:
     """A document and the type of what is wanted of it."""
@@ -137,6 +154,20 @@ SHOWCASES = (
         "Ana is 31, a nurse from York. Her brother Jason is 25 and works as a cook in Leeds.",
         list[Person],
         (Person,),
+    ),
+    Showcase(
+        "A bike rental",
+        "Tom Okafor rented an electric bike from Canal Cycles on 14 June 2025 for three days. He left a deposit of "
+        "150 EUR and paid 84 EUR.",
+        BikeRental,
+        (BikeRental,),
+    ),
+    Showcase(
+        "The weather of a day",
+        "On Tuesday the highest temperature in Turin was 17 degrees and the lowest was 6. The wind blew from the "
+        "north-west at 22 km/h.",
+        Weather,
+        (Weather,),
     ),
     Showcase(
         "What kind of message is it?",

@@ -38,8 +38,9 @@ def test_a_text_is_extracted(options, expected, letter, tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore::structured.errors.PackagedModelWarning")
+@pytest.mark.filterwarnings("ignore::structured.errors.BudgetWarning")
 def test_a_text_of_a_grammar_is_extracted(letter, tmp_path):
-    """The grammar may be one that ships, or that of a file."""
+    """The grammar may be one that ships, or that of a file; a text that the budget shortens is whole, too."""
     grammar = tmp_path / "year.lark"
     grammar.write_text("start: /19[0-9]{2}/")
     for given, read in ((str(grammar), lambda text: re.fullmatch("19[0-9]{2}", text)), ("arithmetic", ast.parse)):

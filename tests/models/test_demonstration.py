@@ -17,6 +17,7 @@ from structured import Extractor, PackagedModelWarning, extract, load_model
 from structured.cli.app import app
 from structured.cli.showcases import (
     SHOWCASES,
+    BikeRental,
     Flight,
     Invoice,
     JobPost,
@@ -26,6 +27,7 @@ from structured.cli.showcases import (
     Person,
     Priority,
     Ticket,
+    Weather,
 )
 from structured.models import PACKAGED_MODEL, LanguageModel
 from training.evaluate import RESULTS, evaluate
@@ -77,6 +79,10 @@ EXPECTED = {
         Person(name="Ana", age=31, occupation="nurse", city="York"),
         Person(name="Jason", age=25, occupation="cook", city="Leeds"),
     ],
+    "A bike rental": BikeRental(
+        customer="Tom Okafor", shop="Canal Cycles", rented_on=date(2025, 6, 14), days=3, deposit=150, price=84
+    ),
+    "The weather of a day": Weather(city="Turin", highest=17, lowest=6, wind_direction="north-west", wind_speed=22),
     "What kind of message is it?": "billing",
 }
 
@@ -102,9 +108,9 @@ def test_the_objects_of_the_demo_are_right_in_half_precision_too(showcase):
 
 @pytest.mark.thorough
 def test_some_fields_of_unseen_phrasings_are_right(model):
-    """The weights have read other documents than are composed now; without any skill, hardly a field would be right."""
+    """Without any skill, hardly a field would be right."""
     total = evaluate(model, islice(samples(5, "phrasings"), 32)).total
-    assert total.fields_right / total.fields > 0.2
+    assert total.fields_right / total.fields > 0.4
 
 
 def test_the_weights_are_small_and_load_plainly():
@@ -118,7 +124,7 @@ def test_the_weights_are_small_and_load_plainly():
 
 def test_the_model_card_has_results():
     card = (PACKAGED_MODEL / "README.md").read_text(encoding="utf-8")
-    assert "| **all** |" in card.split(RESULTS)[1]
+    assert "| Unseen kinds of record |" in card.split(RESULTS)[1]
 
 
 @pytest.mark.thorough
@@ -162,7 +168,7 @@ def test_the_demo_shows_every_document_type_and_object(columns, monkeypatch):
         assert showcase.title in result.output
         first_word = showcase.document.split()[0]
         assert first_word.strip(":,") in result.output
-    for text in ("MartaLindqvist", "classInvoiceBaseModel", "lisinopril", "FirmwareEngineer", "8documentsin"):
+    for text in ("MartaLindqvist", "classInvoiceBaseModel", "lisinopril", "FirmwareEngineer", "10documentsin"):
         assert text in shown
 
 
