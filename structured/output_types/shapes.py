@@ -1,7 +1,7 @@
 """Shapes: which objects and lists of a type can be put together from parts of several answers.
 
 Objects of two branches of a union cannot: their members belong to different types. Nor can tuples, whose items have
-places of their own. Lists whose items must differ (`set[str]`, `uniqueItems`) have a shape of their own.
+places of their own. Lists whose items must differ in every branch (`set[str]`, `uniqueItems`) have a shape of their own.
 """
 
 from collections.abc import Callable, Hashable, Mapping
@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any
 
 from structured.json_schema.document.location import Subschema
+from structured.output_types.optional_fields import types_of
 from structured.output_types.paths import Steps
 from structured.output_types.places import flat, parts_at
 
@@ -32,7 +33,8 @@ def shapes(root: Subschema) -> ShapeOf:
         if isinstance(data, list):
             if any("prefixItems" in part.schema for part in at):
                 return None
-            return SET if any(part.schema.get("uniqueItems") is True for part in at) else "list"
+            rules = [part.schema for part in at if "array" in types_of(part.schema) or "uniqueItems" in part.schema]
+            return SET if rules and all(rule.get("uniqueItems") is True for rule in rules) else "list"
         branches = [part.schema for part in at if "properties" in part.schema]
         return "object", frozenset(index for index, branch in enumerate(branches) if _fits(data, branch))
 

@@ -18,6 +18,8 @@ from structured import Extraction, Extractor, Grounded, JsonSchema, Key, events,
 from structured.errors import BatchError, BudgetWarning, GenerationError, NotStatedError, SchemaError
 from structured.models import FunctionModel
 from structured.models.scripted import ScriptedModel
+from structured.output_types.resolve import resolve_type
+from structured.output_types.shapes import SET, shapes
 
 
 class Order(BaseModel):
@@ -228,6 +230,21 @@ def test_chunks_repeat_no_item_of_a_list_whose_items_must_differ() -> None:
     found = extract(JsonSchema(schema), document, model=model, chunk_tokens=300)
     assert sorted(found) == sorted({one.customer for one in listed})
     assert extract(set[str], document, model=model, chunk_tokens=300) == {one.customer for one in listed}
+
+
+@pytest.mark.parametrize(
+    ("asked", "is_set"),
+    [
+        *((set[str], True), (frozenset[int] | None, True), (list[str], False), (list[int] | set[str], False)),
+        (JsonSchema({"type": ["array", "null"], "uniqueItems": True}), True),
+        (JsonSchema({"type": "array", "items": {"type": "array", "uniqueItems": True}}), False),
+    ],
+)
+def test_items_differ_only_if_they_must_in_every_branch(asked: Any, is_set: bool) -> None:
+    """A repeated item of a list that may be of another branch is kept."""
+    root = resolve_type(asked).root
+    assert root is not None
+    assert (shapes(root)((), [1, 1]) == SET) == is_set
 
 
 def test_a_chunk_whose_answer_is_shortened_is_split_again() -> None:
