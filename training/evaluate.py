@@ -2,8 +2,8 @@
 
 Any other model that the library loads can be measured with `--model`; a chat model is asked through its chat template.
 Answers are generated as the library generates them: under the mask of each sample's schema, greedily. Beside composed
-documents there are sixty that were written by hand, of ten kinds that training knows and ten that it does not; nothing
-is chosen by them.
+documents there are sixty that were written by hand, of ten kinds that training knows and ten that it does not, messages
+to sort, and fourteen short documents. None is in training; averages of weights were compared by them.
 """
 
 import argparse
@@ -121,6 +121,7 @@ TITLES = {
     "kinds": "Unseen kinds of record",
     "handwritten": "Sixty documents written by hand",
     "messages": "Messages to sort, written by hand",
+    "short": "Short documents, written by hand",
 }
 RESULTS = "<!-- results -->"
 
@@ -138,6 +139,12 @@ def messages(_seed: int = 0) -> Iterator[Sample]:
         yield Sample(one["kind"], one["schema"], one["document"], one["answer"], None)
 
 
+def short(_seed: int = 0) -> Iterator[Sample]:
+    """Return short documents as people try first, each with a type of its own."""
+    for one in _lines("short.jsonl"):
+        yield Sample("short", one["schema"], one["document"], one["answer"], None)
+
+
 def _lines(name: str) -> Iterator[dict[str, Any]]:
     with (Path(__file__).parent / name).open(encoding="utf-8") as lines:
         yield from map(json.loads, lines)
@@ -149,6 +156,7 @@ PARTS: dict[str, Callable[[int], Iterator[Sample]]] = {
     "kinds": lambda seed: samples(seed, "kinds"),
     "handwritten": handwritten,
     "messages": messages,
+    "short": short,
 }
 """What a model is measured on: samples by a seed, which is another than that of the training."""
 
