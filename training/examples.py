@@ -1,4 +1,4 @@
-"""Samples enter; token ids and the part of them to learn leave, in batches of like length."""
+"""Batches: token ids of prompts and answers of about one length, with marks at the part to be learned."""
 
 import json
 import random

@@ -204,7 +204,7 @@ def data(story: Story) -> str:
 
 
 def settings(story: Story) -> str:
-    """A configuration file, or data in another notation: YAML or XML-like."""
+    """A configuration file, or data in tags like those of XML."""
     scene = story.scene
     names = [(one.label(scene, form=True).replace(" ", "_").lower(), fact) for one, fact in story.facts]
     if scene.chance(0.5):

@@ -1,4 +1,4 @@
-"""Texts enter; the tokenizer of the packaged model leaves: byte-level BPE made for copying.
+"""The tokenizer of the packaged model: byte-level BPE made for copying.
 
 A value has to be cut into the same tokens in the document and in the answer, or it cannot be copied token by token. So
 spaces never join words, digits and marks stand alone, and what closes a JSON value starts a token of its own.

@@ -216,7 +216,7 @@ def organisation(scene: Scene) -> Fact:
 
 
 def place(scene: Scene) -> Fact:
-    """Return a city, real or invented, sometimes with its country."""
+    """Return a city, real or invented."""
     if scene.chance(0.25):
         ending = scene.pick(("", "", "ville", "ton", "burg", "field", "stad", " Bay", " Falls", "ham"))
         return text_fact(invented_word(scene) + ending, "place")

@@ -1,4 +1,4 @@
-"""A split enters; the pools of words from which its names, places and things are drawn leave.
+"""Pools of words: the names, places and things of each split.
 
 Every sixth entry of every pool is kept from training, so that what the "phrasings" split measures is copying and not
 recall. Pools are divided by position rather than by a hash: an entry that moves is then visible in a diff.
