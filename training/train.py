@@ -20,6 +20,7 @@ from typing import Any, TextIO
 
 import torch
 from safetensors.torch import load_file
+from tokenizers import Tokenizer
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 from transformers import GenerationConfig, Lfm2Config, Lfm2ForCausalLM, PreTrainedTokenizerFast
@@ -118,7 +119,7 @@ class Training:
         with (self.run / "log.jsonl").open("a") as log:
             parameters = sum(parameter.numel() for parameter in self.network.parameters())
             write_log(log, settings=asdict(self.settings), parameters=parameters, from_tokens=self.seen)
-            for batch in _prefetched(self.tokenizer, self.settings, self.steps):
+            for batch in _batches(self.tokenizer, self.settings, self.steps):
                 losses.append(self._step(batch))
                 if len(losses) == 50:
                     mean = torch.stack(losses).mean().item()
@@ -234,18 +235,21 @@ def _optimizers(network: Network, settings: Settings) -> list[torch.optim.Optimi
     return optimizers
 
 
-def _prefetched(tokenizer: PreTrainedTokenizerFast, settings: Settings, steps: int) -> Iterator[Batch]:
+def _batches(tokenizer: PreTrainedTokenizerFast, settings: Settings, steps: int) -> Iterator[Batch]:
+    """Return batches without end, for a run that has taken some steps: it goes on with other samples."""
+    definition = tokenizer.backend_tokenizer.to_str()
+    return (_prefetched if settings.workers else _made)(definition, settings, steps)
+
+
+def _prefetched(definition: str, settings: Settings, offset: int) -> Iterator[Batch]:
     """Yield batches made by other processes, so that making them costs the training nothing but a core's share.
 
-    One makes some 150,000 tokens a second; a GPU takes more. Who goes on after some steps reads other samples.
+    One makes some 150,000 tokens a second; a GPU takes more.
     """
-    definition = tokenizer.backend_tokenizer.to_str()
-    if not settings.workers:
-        yield from _made(definition, settings, steps)
     context = multiprocessing.get_context("spawn")
     queue: multiprocessing.Queue[Batch] = context.Queue(maxsize=64)
     workers = [
-        context.Process(target=_fill, args=(queue, definition, settings, 1_000 * number + steps), daemon=True)
+        context.Process(target=_fill, args=(queue, definition, settings, 1_000 * number + offset), daemon=True)
         for number in range(settings.workers)
     ]
     for worker in workers:
@@ -264,9 +268,7 @@ def _fill(queue: "multiprocessing.Queue[Batch]", definition: str, settings: Sett
 
 
 def _made(definition: str, settings: Settings, offset: int) -> Iterator[Batch]:
-    """Yield batches for a tokenizer, without end."""
-    from tokenizers import Tokenizer
-
+    """Return batches for the tokenizer of a definition, of samples whose seed is that of the settings and an offset."""
     tokenizer = Tokenizer.from_str(definition)
     end = tokenizer.token_to_id(END)
     assert end is not None, "the tokenizer was trained with it"
@@ -274,7 +276,7 @@ def _made(definition: str, settings: Settings, offset: int) -> Iterator[Batch]:
     def encode(texts: list[str]) -> list[list[int]]:
         return [encoding.ids for encoding in tokenizer.encode_batch(texts, add_special_tokens=False)]
 
-    yield from batches(
+    return batches(
         encode,
         end,
         seed=settings.seed + offset,
