@@ -431,15 +431,14 @@ def kind_of_document(scene: Scene, kind: Kind) -> Sample:
 
 def classified(scene: Scene) -> Sample:
     """Return a short message and the question to which class it belongs, alone or as the field of an object."""
-    document, options, answer, name, asking = message(scene)
-    if options:
+    asked = message(scene)
+    schema: Schema = {"type": "boolean"}
+    answer = asked.answer
+    if isinstance(answer, str):
         style = scene.rng.choices((str, str.lower, str.upper, str.capitalize), (55, 20, 15, 10))[0]
-        schema: Schema = {"enum": [style(one) for one in options], "type": "string"}
-        answer = style(str(answer))
-    else:
-        schema = {"type": "boolean"}
+        schema = {"enum": [style(one) for one in asked.options], "type": "string"}
+        answer = style(answer)
     if scene.chance(0.5):
-        return Sample("classification", schema, document, answer, asking)
-    return Sample(
-        "classification", object_schema({name: schema}), document, {name: answer}, asking if scene.chance(0.3) else None
-    )
+        return Sample("classification", schema, asked.text, answer, asked.question)
+    instructions = asked.question if scene.chance(0.3) else None
+    return Sample("classification", object_schema({asked.name: schema}), asked.text, {asked.name: answer}, instructions)

@@ -7,15 +7,17 @@ label may be called by several words, so that what it means is learned, and not 
 # ruff: noqa: E501  one line for one thing
 
 import re
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from training.kind import Parted
 from training.values import Scene, organisation, person, product
-from training.words import part
+from training.words import by_comma, part
 
-_OPENERS = "Hi|Hello|Hey there|Good morning|To be honest|Well|So|Just saying|Quick question|For your information|Dear all|Hey|Good evening|By the way"
+_OPENERS = by_comma("""
+Hi, Hello, Hey there, Good morning, To be honest, Well, So, Just saying, Quick question, For your information,
+Dear all, Hey, Good evening, By the way
+""")
 
 SENTIMENT = """
 sentiment, tone, mood, opinion, attitude, rating, feedback | How does the writer feel?; Classify the sentiment.; Is this praise or criticism?; What is the tone?; Is the review good or bad?; What does the customer think?
@@ -157,39 +159,52 @@ class Task(NamedTuple):
     is_flag: bool
 
 
-@lru_cache(maxsize=1)
-def tasks() -> Sequence[Task]:
-    """Return the questions that there are about messages."""
-    listed = (SENTIMENT, INTENT, DEPARTMENT, NEWS, PRIORITY, EMOTION, SENTENCE, PRODUCT, DOCUMENT, URGENT, SPAM, ASKS, RECOMMENDS)  # fmt: skip
-    return tuple(map(_task, listed))
-
-
 def _task(text: str) -> Task:
     (names, questions), *labels = ([side.strip() for side in line.split(" | ")] for line in text.strip().split("\n"))
     made = tuple(Label(tuple(words.split(", ")), Parted(tuple(clauses.split("; ")))) for words, clauses in labels)
     return Task(tuple(names.split(", ")), tuple(questions.split("; ")), made, made[0].words == ("true",))
 
 
-def message(scene: Scene) -> tuple[str, list[str], object, str, str]:
-    """Return a message, the options, the right one, a name for the field and a question."""
+TASKS: Mapping[Task, float] = {
+    _task(SENTIMENT): 6, _task(INTENT): 7, _task(DEPARTMENT): 6, _task(NEWS): 6, _task(PRIORITY): 3, _task(EMOTION): 2,
+    _task(SENTENCE): 2, _task(PRODUCT): 3, _task(DOCUMENT): 2, _task(URGENT): 1, _task(SPAM): 1, _task(ASKS): 1,
+    _task(RECOMMENDS): 1,
+}  # fmt: skip
+"""The questions that there are about messages, each with its weight."""
+
+
+class Message(NamedTuple):
+    """A message and what is asked about it."""
+
+    text: str
+    options: list[str]
+    """None, where the answer is yes or no."""
+    answer: str | bool
+    name: str
+    """For the field of the answer."""
+    question: str
+
+
+def message(scene: Scene) -> Message:
+    """Return a message with a question about it."""
     rng = scene.rng
-    task = rng.choices(tasks(), (6, 7, 6, 6, 3, 2, 2, 3, 2, 1, 1, 1, 1))[0]
+    task = scene.weighted(TASKS)
     label = scene.pick(task.labels)
     clauses = label.clauses.of(scene.split)
     chosen = rng.sample(clauses, min(len(clauses), rng.choices((1, 2, 3), (6, 3, 1))[0]))
     body = " ".join(_sentence(scene, one) for one in chosen)
     if scene.chance(0.25):
         is_i = body.startswith(("I ", "I'"))
-        body = f"{scene.pick(part(_OPENERS.split('|'), scene.split))}, {body if is_i else body[:1].lower() + body[1:]}"
+        body = f"{scene.pick(part(_OPENERS, scene.split))}, {body if is_i else body[:1].lower() + body[1:]}"
     name, question = scene.pick(part(task.names, scene.split)), scene.pick(part(task.questions, scene.split))
     if task.is_flag:
-        return body, [], label.words[0] == "true", name, question
+        return Message(body, [], label.words[0] == "true", name, question)
     words = {one: one.words[0] if scene.chance(0.55) else scene.pick(one.words) for one in task.labels}
     count = rng.randint(2, min(len(task.labels), 7))
     others = rng.sample([one for one in task.labels if one is not label], count - 1)
     options = list(dict.fromkeys([words[label], *(words[one] for one in others)]))
     rng.shuffle(options)
-    return body, options, words[label], name, question
+    return Message(body, options, words[label], name, question)
 
 
 def _sentence(scene: Scene, clause: str) -> str:

@@ -31,7 +31,7 @@ from training.grammar import conjugated, participial
 from training.invented import _EVENTS
 from training.kind import ROWS, Kind, Parted, role_maker
 from training.kinds import KINDS, UNSEEN
-from training.messages import Task, message, tasks
+from training.messages import TASKS, Task, message
 from training.phrases import CLAUSES, PACKINGS
 from training.story import Story
 from training.values import ONES, kept, new_scene, number_to_words, unmarked
@@ -332,7 +332,7 @@ def test_what_was_written_by_hand_is_valid_and_in_no_training(name: str, count: 
     assert not composed & {one.document for one in written}
 
 
-@pytest.mark.parametrize("task", tasks(), ids=lambda task: task.names[0])
+@pytest.mark.parametrize("task", TASKS, ids=lambda task: task.names[0])
 def test_no_two_labels_share_a_word_or_a_clause(task: Task) -> None:
     """So that one option is right, whichever words the options have."""
     for said in ([label.words for label in task.labels], [label.clauses.entries for label in task.labels]):
@@ -344,11 +344,11 @@ def test_no_two_labels_share_a_word_or_a_clause(task: Task) -> None:
 def test_a_message_is_whole_and_its_class_is_an_option(split: Split) -> None:
     rng = random.Random(split)
     for _ in range(COUNT):
-        body, options, answer, _, _ = message(new_scene(rng, split))
-        assert body[-1] in ".!?"
-        assert not set("[]{}|") & set(body)
-        assert isinstance(answer, bool) if not options else answer in options
-        assert len(options) != 1
+        made = message(new_scene(rng, split))
+        assert made.text[-1] in ".!?"
+        assert not set("[]{}|") & set(made.text)
+        assert made.answer in made.options if made.options else isinstance(made.answer, bool)
+        assert len(made.options) != 1
 
 
 # What is kept from training
