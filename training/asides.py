@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 
 from training.grammar import Subject, article, conjugated, fresh, is_plural, sentence_case, stated
+from training.splits import by_split, part
 from training.story import Story
 from training.values import (
     Scene,
@@ -18,7 +19,6 @@ from training.values import (
     place,
     spell_money,
 )
-from training.words import by_split, part
 
 _ASIDES = tuple(
     """

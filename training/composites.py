@@ -7,6 +7,7 @@ all records of one document agree.
 from collections.abc import Sequence
 from typing import Any
 
+from training.splits import by_split
 from training.values import (
     STRING,
     Fact,
@@ -25,7 +26,6 @@ from training.values import (
     spell_money,
     street,
 )
-from training.words import by_split
 
 
 def composite(scene: Scene, sort: str, names: Sequence[str], facts: Sequence[Fact], frames: Sequence[str]) -> Fact:

@@ -17,7 +17,7 @@ from structured.output_types.description import describe, layouts
 from structured.output_types.json_output import type_description
 from structured.output_types.output_type import Description
 from training.generate import Sample, samples
-from training.words import Split
+from training.splits import Split
 
 STYLES = (("spaced", 0.8), ("compact", 0.1), ("indented", 0.1))
 """Whitespace of the answers: mostly the library's default, the others often enough to be known."""

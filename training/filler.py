@@ -6,13 +6,12 @@ adverbial, each of which is divided between training and unseen phrasings.
 
 # ruff: noqa: E501  one line for one thing
 
-from typing import get_args
-
 from training.asides import aside
 from training.grammar import sentence_case
+from training.splits import SPLITS, part
 from training.story import Story
 from training.values import Scene
-from training.words import Split, by_comma, part
+from training.words import by_comma
 
 _SUBJECTS = by_comma("""
 the team, our supplier, the new software, the committee, one of the guests, the printer upstairs, a neighbour, the caretaker,
@@ -106,7 +105,7 @@ _LETTERS = ("Dear", "Hello", "Hi", "Hey", "To ", "Good ", "From:", "[")
 
 _PARTS = {
     split: tuple(part(table, split) for table in (_SUBJECTS, _PREDICATES, _OBJECTS, _ADVERBIALS))
-    for split in get_args(Split)
+    for split in SPLITS
 }  # fmt: skip
 
 

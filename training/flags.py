@@ -10,10 +10,11 @@ negative; words as well as frames are divided between training and unseen phrasi
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from training.kind import Event, Field, Parted, choice
+from training.kind import Event, Field, choice
 from training.phrases import cut
+from training.splits import NO_TEXTS, Parted, part
 from training.values import Fact, Scene
-from training.words import by_comma, part
+from training.words import by_comma
 
 _FAMILIES = {
     "has": (
@@ -121,14 +122,14 @@ def flag_field(scene: Scene, events: tuple[Event, ...]) -> Field:
         "has": f"whether there is {of['{a n}']}", "allowed": f"whether {word} may be brought or done",
         "needed": f"whether one needs {of['{a n}']}", "is": f"whether it is {word}", "done": f"whether it was {word}",
     }[name]  # fmt: skip
-    return Field(word, Parted(()), Parted(labels), make, "flag", Parted(()), gloss=gloss)
+    return Field(word, NO_TEXTS, Parted(labels), make, "flag", NO_TEXTS, gloss=gloss)
 
 
 def state_field(scene: Scene) -> Field:
     """Return a choice that no kind lists, each of whose options several wordings imply."""
     listed, wordings = scene.pick(_STATES)
     make = choice(wordings, boolean=False)
-    return Field(listed[0], Parted(listed), Parted(listed), make, "choice", Parted(()))
+    return Field(listed[0], Parted(listed), Parted(listed), make, "choice", NO_TEXTS)
 
 
 def _state(line: str) -> tuple[tuple[str, ...], str]:

@@ -5,9 +5,10 @@ from dataclasses import replace
 
 from training.asides import aside
 from training.grammar import narrated, sentence_case, stated
+from training.splits import by_split, part
 from training.story import Story, subject_of
 from training.values import Fact, Scene, drawn_date, organisation
-from training.words import SHORT, by_split, part
+from training.words import SHORT
 
 
 def heading(story: Story) -> str:

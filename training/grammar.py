@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 from training.kind import Event, Field, Kind
 from training.phrases import CLAUSES, PACKINGS
+from training.splits import by_split
 from training.values import OPEN, Fact, Scene
-from training.words import by_split
 
 
 @dataclass(frozen=True, slots=True)

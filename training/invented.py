@@ -10,10 +10,11 @@ from dataclasses import replace
 
 from training.attributes import attribute_lines
 from training.flags import flag_field, state_field
-from training.kind import Event, Field, Kind, Parted, Rows, event_field, parse_field, role_maker, rows
+from training.kind import Event, Field, Kind, Rows, event_field, parse_field, role_maker, rows
 from training.kinds import UNSEEN
+from training.splits import NO_TEXTS, Parted, part
 from training.values import Scene, invented_word, plural
-from training.words import by_comma, part
+from training.words import by_comma
 
 VERBS = """
 inspect inspected inspected inspection inspector; approve approved approved approval approver
@@ -250,10 +251,10 @@ def rows_field(scene: Scene) -> Field:
         words = tuple(one for one in by_comma(names) if one not in columns)
         make, sort = role_maker(role)
         label = scene.pick(words)
-        columns[label] = Field(label, Parted((label,)), Parted((label,)), make, sort, Parted(()))
+        columns[label] = Field(label, Parted((label,)), Parted((label,)), make, sort, NO_TEXTS)
     name = scene.pick(ROW_NAMES)
     inner = Rows(name, tuple(columns.values()), Parted(_ROW_TEMPLATES[len(columns)]))
-    return Field(name, Parted((name,)), Parted((name,)), rows(inner, 1, 4), "rows", Parted(()))
+    return Field(name, Parted((name,)), Parted((name,)), rows(inner, 1, 4), "rows", NO_TEXTS)
 
 
 _GLOSSES = {
@@ -270,7 +271,7 @@ def compound_field(scene: Scene) -> Field:
     head = scene.pick(heads)
     words = f"{scene.pick(before)} {head}" if before else head
     gloss = scene.pick(_GLOSSES.get(sort, ("the {}",))).format(words)
-    return Field(words, Parted((words,)), Parted((words,)), make, sort, Parted(()), gloss=gloss)
+    return Field(words, Parted((words,)), Parted((words,)), make, sort, NO_TEXTS, gloss=gloss)
 
 
 def augmented(scene: Scene, kind: Kind) -> Kind:
@@ -310,4 +311,4 @@ def labelled_field(scene: Scene) -> Field:
     others = (words, f"{head} of the {before}" if before in pools.nouns else words, f"~{before}-{head}")
     listed = tuple(dict.fromkeys(others if scene.chance(0.4) else (words,)))
     nouns = Parted(tuple(one for one in listed if not one.startswith("~")))
-    return Field(words, nouns, Parted(tuple(one.strip("~") for one in listed)), make, sort, Parted(()))
+    return Field(words, nouns, Parted(tuple(one.strip("~") for one in listed)), make, sort, NO_TEXTS)

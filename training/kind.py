@@ -16,11 +16,12 @@ which a model learns the words and not the way.
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache
 
 from training.composites import COMPOSITES
 from training.phrases import ROLE_PHRASES, cut
+from training.splits import NO_TEXTS, Parted
 from training.values import (
     STRING,
     Fact,
@@ -53,32 +54,12 @@ from training.values import (
     work,
     year,
 )
-from training.words import Split, by_comma, part
+from training.words import by_comma
 
 _TOO_LITTLE = frozenset(
     "act for with in at until when where was good bad from to by on up about what who kind days no every units against "
     "released placed made seat dated cost max min off ends begins issued valued shown given".split()
 )
-
-SPLITS: tuple[Split, ...] = ("train", "phrasings", "kinds")
-
-
-@dataclass(frozen=True, slots=True)
-class Parted:
-    """Texts, some of which are kept from training."""
-
-    entries: tuple[str, ...]
-    parts: dict[Split, tuple[str, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)
-
-    def of(self, split: Split) -> tuple[str, ...]:
-        """Return the texts of a split; unseen kinds have them all, since all are unseen."""
-        if split not in self.parts:
-            self.parts[split] = self.entries if split == "kinds" else part(self.entries, split)
-        return self.parts[split]
-
-    def some(self, split: Split) -> tuple[str, ...]:
-        """Return the texts of a split, or all of them where it has none."""
-        return self.of(split) or self.entries
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +72,8 @@ class Field:
     make: Maker
     sort: str
     predicates: Parted
-    posts: Parted = Parted(())  # what may stand behind the name of the record: "from {v}"
-    role: Parted = Parted(())  # phrases of all fields that are called so
+    posts: Parted = NO_TEXTS  # what may stand behind the name of the record: "from {v}"
+    role: Parted = NO_TEXTS  # phrases of all fields that are called so
     gloss: str = ""
     event: str = ""
     slot: str = ""
@@ -136,7 +117,7 @@ class Kind:
     lead: str = ""
     events: Mapping[str, Event] | None = None
     naming: tuple[str, ...] = ()
-    openings: Parted = Parted(())
+    openings: Parted = NO_TEXTS
 
 
 def several_kinds(text: str, attributes: Mapping[str, str]) -> dict[str, Kind]:
@@ -235,7 +216,7 @@ def event_field(event: Event, slot: str) -> Field:
         labels=Parted(tuple(one.strip("~") for one in listed)),
         make=_SLOTS[slot],
         sort=sort,
-        predicates=Parted(()),
+        predicates=NO_TEXTS,
         gloss=gloss,
         event=event.base,
         slot=slot.removesuffix("_org"),

@@ -13,9 +13,9 @@ from training.finishing import lowered
 from training.forms import bullets, data, form, heading, log, receipt, run_on, settings
 from training.grammar import Subject, article, narrated, sentence_case, spelled, stated
 from training.kind import Field
+from training.splits import by_split, part
 from training.story import Layout, Story, subject_of
 from training.values import Fact, Scene, email, full_name, kept
-from training.words import by_split, part
 
 
 def told(story: Story, *, own: bool = False, fragments: float = 0.07) -> list[str]:

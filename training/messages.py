@@ -10,9 +10,9 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from training.kind import Parted
+from training.splits import Parted, part
 from training.values import Scene, organisation, person, product
-from training.words import by_comma, part
+from training.words import by_comma
 
 _OPENERS = by_comma("""
 Hi, Hello, Hey there, Good morning, To be honest, Well, So, Just saying, Quick question, For your information,

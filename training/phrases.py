@@ -8,9 +8,8 @@ hardly used"). Phrases of sorts name the field, so any field may use them. A val
 
 # ruff: noqa: E501  one line for one thing
 
-from typing import get_args
-
-from training.words import Split, by_comma, part
+from training.splits import SPLITS, Split, part
+from training.words import by_comma
 
 ROLES = """
 money | price, asking price, cost, selling price, purchase price | ~{v}; ~{v} ono; ~only {v}; ~price {v}; ~now {v}; ~{v} firm; ~{v} or best offer; ^we are asking {v}; ^yours for {v}; ^I would like {v} for {s}; ^we want {v} for {s}; ^make it {v} and {s} is yours; ^you pay {v}; ^that will be {v}; ^{v} takes it; will set you back {v}; is going for {v}; changes hands at {v}; is yours for {v}; is up for {v}; comes at {v}
@@ -110,10 +109,10 @@ ROLE_PHRASES: dict[tuple[str, str], tuple[str, ...]] = {
 }
 """The phrases of a role by the sort of its values and each of the names that a field of this role has."""
 
-CLAUSES: dict[Split, dict[str, tuple[str, ...]]] = {split: {} for split in get_args(Split)}
+CLAUSES: dict[Split, dict[str, tuple[str, ...]]] = {split: {} for split in SPLITS}
 """Clauses that name a field, by the split and the sort of its value."""
 
-PACKINGS: dict[Split, dict[str, tuple[str, ...]]] = {split: {} for split in get_args(Split)}
+PACKINGS: dict[Split, dict[str, tuple[str, ...]]] = {split: {} for split in SPLITS}
 """Fragments that name a field, by the split and the sort of its value."""
 
 for _line in SORTS.splitlines():

@@ -8,9 +8,9 @@ from training.forms import BULLETS, CASES, MARKS, shown_value, unlisted
 from training.grammar import narrated, sentence_case, stated
 from training.kind import Field
 from training.layouts import introduced, opened
+from training.splits import by_split, part
 from training.story import Story, subject_of
 from training.values import Fact
-from training.words import by_split, part
 
 Record = Sequence[tuple[Field, Fact]]
 

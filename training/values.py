@@ -13,18 +13,8 @@ from datetime import date, timedelta
 from itertools import accumulate
 from typing import Any
 
-from training.words import (
-    CODAS,
-    COMPANY_ENDINGS,
-    POOLS,
-    STREET_KINDS,
-    VOWELS,
-    Entry,
-    Pools,
-    Split,
-    by_comma,
-    part,
-)
+from training.splits import Entry, Split, part
+from training.words import CODAS, COMPANY_ENDINGS, POOLS, STREET_KINDS, VOWELS, Pools, by_comma
 
 Json = Any
 Schema = dict[str, Any]

@@ -12,11 +12,12 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import fields
-from typing import Any, get_args
+from typing import Any
 
 from structured.output_types.description import describe_schema
 from training.generate import samples
-from training.words import POOLS, Split
+from training.splits import SPLITS
+from training.words import POOLS
 
 _WORDS = re.compile(r"\d[\d.,:'/-]*|[^\W\d_][\w'’-]*")
 _POOLED = frozenset(
@@ -33,7 +34,7 @@ COMMON = 20
 def main() -> None:
     """Print the figures of a split, or samples to read."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--split", choices=get_args(Split), default="train")
+    parser.add_argument("--split", choices=SPLITS, default="train")
     parser.add_argument("--count", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--show", type=int, default=0, help="print so many samples instead")

@@ -1,16 +1,8 @@
-"""Pools of words: the names, places and things of each split.
+"""Pools of words: the names, places and things of each split."""
 
-Every sixth entry of every pool is kept from training, so that what the "phrasings" split measures is copying and not
-recall. Pools are divided by position rather than by a hash: an entry that moves is then visible in a diff.
-"""
-
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Literal, TypeVar
 
-Split = Literal["train", "phrasings", "kinds"]
-Entry = TypeVar("Entry")
+from training.splits import Split, part
 
 GIVEN = """
 Aaron Abdul Abena Adam Adaeze Adele Aditi Adrián Agnes Ahmed Aiko Aisha Akira Alan Alba Albert Alejandra Alessandro
@@ -420,29 +412,6 @@ SHORT = {
     "approximate": "approx", "including": "incl", "additional": "addl",
 }  # fmt: skip
 """Abbreviations, in forms and in the names of fields."""
-
-
-def is_held_out(position: int, count: int) -> bool:
-    """Return whether the entry at a position of a table with `count` entries is kept from training."""
-    return position % 6 == 5 if count > 5 else count > 2 and position == count - 1
-
-
-def part(entries: Sequence[Entry], split: Split) -> tuple[Entry, ...]:
-    """Return the entries that a split may use: all but the kept ones in training, only those elsewhere."""
-    if len(entries) < 3:  # nothing is kept of two
-        return tuple(entries) if split == "train" else ()
-    return _part(entries, split) if isinstance(entries, tuple) else _part.__wrapped__(entries, split)
-
-
-@lru_cache(maxsize=4096)
-def _part(entries: Sequence[Entry], split: Split) -> tuple[Entry, ...]:
-    count, kept = len(entries), split != "train"
-    return tuple(entry for position, entry in enumerate(entries) if is_held_out(position, count) == kept)
-
-
-def by_split(known: Sequence[Entry], unseen: Sequence[Entry], split: Split) -> Sequence[Entry]:
-    """Return what a split may use: the known family, the unseen one, or both for unseen kinds."""
-    return known if split == "train" else unseen if split == "phrasings" else (*known, *unseen)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from dataclasses import fields
 from datetime import date, timedelta
 from itertools import islice
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -29,15 +29,15 @@ from training.flags import flag_field, state_field
 from training.generate import Sample, sample, samples
 from training.grammar import conjugated, participial
 from training.invented import _EVENTS
-from training.kind import ROWS, Kind, Parted, role_maker
+from training.kind import ROWS, Kind, role_maker
 from training.kinds import KINDS, UNSEEN
 from training.messages import TASKS, Task, message
 from training.phrases import CLAUSES, PACKINGS
+from training.splits import SPLITS, Parted, Split, part
 from training.story import Story
 from training.values import ONES, kept, new_scene, number_to_words, unmarked
-from training.words import POOLS, Split, part
+from training.words import POOLS
 
-SPLITS: tuple[Split, ...] = get_args(Split)
 COUNT = 400
 ALL_KINDS = [*KINDS.values(), *UNSEEN.values()]
 
