@@ -100,9 +100,11 @@ this is what I have so far.
 as for your question, here is what I found out.
 """.strip().splitlines()
 )
-_SORTS = {"person": "agent", "org": "agent", "date": "date", "place": "place", "phone": "code", "email": "code"}
-_SORTS |= {"given": "agent"}
-_SORTS |= {"code": "code", "money": "money", "int": "number", "time": "time"}
+_SORTS = {
+    "person": "agent", "given": "agent", "org": "agent", "date": "date", "time": "time", "place": "place",
+    "phone": "code", "email": "code", "code": "code", "money": "money", "int": "number",
+}  # fmt: skip
+"""What an aside has places for, each with the sort of its values."""
 
 
 def opening_line(scene: Scene) -> str:

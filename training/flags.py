@@ -10,6 +10,7 @@ negative; words as well as frames are divided between training and unseen phrasi
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from training.grammar import article
 from training.kind import Event, Field, choice
 from training.phrases import cut
 from training.splits import NO_TEXTS, Parted, part
@@ -87,12 +88,12 @@ def marked(wording: str) -> str:
 class _Family:
     words: tuple[str, ...]
     names: tuple[str, ...]
-    yes: tuple[str, ...]
-    no: tuple[str, ...]
+    yes: Parted
+    no: Parted
 
 
 _PARSED = {
-    name: _Family(by_comma(words), by_comma(names), tuple(map(marked, cut(yes))), tuple(map(marked, cut(no))))
+    name: _Family(by_comma(words), by_comma(names), *(Parted(tuple(map(marked, cut(frames)))) for frames in (yes, no)))
     for name, (words, names, yes, no) in _FAMILIES.items()
 }
 
@@ -112,9 +113,7 @@ def flag_field(scene: Scene, events: tuple[Event, ...]) -> Field:
 
     def make(drawing: Scene) -> Fact:
         value = drawing.chance(0.5)
-        frames = part(family.yes if value else family.no, drawing.split) or (family.yes if value else family.no)
-        if drawing.split == "kinds":
-            frames = family.yes if value else family.no
+        frames = (family.yes if value else family.no).some(drawing.split)
         shown = drawing.pick(("yes", "Yes", "y", "true", "✓") if value else ("no", "No", "n", "false", "✗"))
         return Fact(shown, value, {"type": "boolean"}, "flag", wordings=tuple(_filled(text, of) for text in frames))
 
@@ -153,4 +152,4 @@ def _filled(text: str, of: Mapping[str, str]) -> str:
 def _with_article(word: str) -> str:
     if word.endswith("s") or word in ("assembly", "training", "power supply"):
         return word
-    return f"{'an' if word[0] in 'aeiouIA' else 'a'} {word}"
+    return article(word)

@@ -54,14 +54,9 @@ Stated = tuple[Field, Fact]
 _BASES = {"has": "have", "does": "do", "goes": "go", "is": "are", "was": "were"}
 _FIRST = {"is": "am", "was": "was"}
 _GERUNDS = {
-    "has": "having",
-    "runs": "running",
-    "gets": "getting",
-    "sits": "sitting",
-    "puts": "putting",
-    "sets": "setting",
-}
-_GERUNDS |= {"begins": "beginning", "lies": "lying", "dies": "dying", "ships": "shipping", "stops": "stopping"}
+    "has": "having", "runs": "running", "gets": "getting", "sits": "sitting", "puts": "putting", "sets": "setting",
+    "begins": "beginning", "lies": "lying", "dies": "dying", "ships": "shipping", "stops": "stopping",
+}  # fmt: skip
 _PARTICIPLES = frozenset(
     "built made sent sold bought held kept given taken written drawn put found led born paid let set put left "
     "filed hidden grown known shown frozen sown fed flown driven seen cut shot read hung laid won brought".split()
