@@ -3,8 +3,9 @@
 import re
 from dataclasses import replace
 
-from training.grammar import Subject, article, conjugated, fresh, is_plural, sentence_case, stated
+from training.inflection import Subject, article, conjugated, is_plural, sentence_case
 from training.splits import by_split, part
+from training.statements import fresh, stated
 from training.story import Story
 from training.values import (
     Scene,

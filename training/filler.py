@@ -7,7 +7,7 @@ adverbial, each of which is divided between training and unseen phrasings.
 # ruff: noqa: E501  one line for one thing
 
 from training.asides import aside
-from training.grammar import sentence_case
+from training.inflection import sentence_case
 from training.splits import SPLITS, part
 from training.story import Story
 from training.values import Scene

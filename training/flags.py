@@ -10,7 +10,7 @@ negative; words as well as frames are divided between training and unseen phrasi
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from training.grammar import article
+from training.inflection import article
 from training.kind import Event, Field, choice
 from training.phrases import cut
 from training.splits import NO_TEXTS, Parted, part

@@ -4,8 +4,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from training.asides import aside
-from training.grammar import narrated, sentence_case, stated
+from training.inflection import sentence_case
+from training.sentences import narrated
 from training.splits import by_split, part
+from training.statements import stated
 from training.story import Story, subject_of
 from training.values import Fact, Scene, drawn_date, organisation
 from training.words import SHORT

@@ -12,7 +12,7 @@ from typing import Any
 
 from training.filler import lengthened
 from training.finishing import finished
-from training.grammar import is_plural
+from training.inflection import is_plural
 from training.invented import augmented, invented_kind
 from training.kind import Field, Kind
 from training.kinds import KINDS, UNSEEN

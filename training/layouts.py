@@ -11,9 +11,11 @@ from dataclasses import replace
 from training.asides import aside, decoy, greeting, opening_line, signature, stray, team, unknown, with_writer
 from training.finishing import lowered
 from training.forms import bullets, data, form, heading, log, receipt, run_on, settings
-from training.grammar import Subject, article, narrated, sentence_case, spelled, stated
+from training.inflection import Subject, article, sentence_case
 from training.kind import Field
+from training.sentences import narrated
 from training.splits import by_split, part
+from training.statements import spelled, stated
 from training.story import Layout, Story, subject_of
 from training.values import Fact, Scene, email, full_name, kept
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from training.grammar import Subject, article
+from training.inflection import Subject, article
 from training.kind import Field, Kind
 from training.values import Fact, Scene
 

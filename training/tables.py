@@ -5,10 +5,12 @@ from dataclasses import replace
 
 from training.asides import aside
 from training.forms import BULLETS, CASES, MARKS, shown_value, unlisted
-from training.grammar import narrated, sentence_case, stated
+from training.inflection import sentence_case
 from training.kind import Field
 from training.layouts import introduced, opened
+from training.sentences import narrated
 from training.splits import by_split, part
+from training.statements import stated
 from training.story import Story, subject_of
 from training.values import Fact
 

@@ -20,14 +20,14 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from structured.models import PACKAGED_MODEL
-from training import asides, forms, grammar, layouts
+from training import asides, forms, layouts, sentences, statements
 from training.composites import COMPOSITES
 from training.evaluate import PARTS
 from training.examples import batches, mixed, prompt_and_answer, read_samples
 from training.finishing import finished
 from training.flags import flag_field, state_field
 from training.generate import Sample, sample, samples
-from training.grammar import conjugated, participial
+from training.inflection import Subject, conjugated, participial
 from training.invented import _EVENTS
 from training.kind import ROWS, Kind, role_maker
 from training.kinds import KINDS, UNSEEN
@@ -406,9 +406,10 @@ def test_families_are_disjoint() -> None:
     for table in (CLAUSES, PACKINGS):
         for sort, texts in table["train"].items():
             assert not set(texts) & set(table["phrasings"][sort])
-    assert not set(grammar._FILED) & set(grammar._KEPT_CLAUSES)
-    for name in ("CORRECTIONS", "SAYERS", "LABEL_PREDICATES", "NUMBER_PREDICATES"):
-        assert not set(getattr(grammar, f"_{name}")) & set(getattr(grammar, f"_KEPT_{name}")), name
+    assert not set(statements._FILED) & set(statements._KEPT_CLAUSES)
+    for name in ("CORRECTIONS", "LABEL_PREDICATES", "NUMBER_PREDICATES"):
+        assert not set(getattr(statements, f"_{name}")) & set(getattr(statements, f"_KEPT_{name}")), name
+    assert not set(sentences._SAYERS) & set(sentences._KEPT_SAYERS)
     assert {layouts.chat, layouts.interview, forms.settings, forms.receipt} <= set(layouts.KEPT_LAYOUTS)
     assert not {layouts.chat, layouts.interview, forms.settings, forms.receipt} & set(layouts.LAYOUTS)
     for table in (forms.MARKS, forms.BULLETS, forms.MISSING, asides._ASIDES):
@@ -457,7 +458,7 @@ def test_roles_that_do_not_exist_are_refused() -> None:
 )
 def test_verbs_are_inflected(predicate: str, plural: str, reduced: str) -> None:
     """A predicate follows its subject, and loses its finite verb before a noun."""
-    assert conjugated(predicate, grammar.Subject("we", (), "we", "our", "us")) == plural
+    assert conjugated(predicate, Subject("we", (), "we", "our", "us")) == plural
     assert participial(predicate) == reduced
 
 
