@@ -14,7 +14,7 @@ from training.filler import lengthened
 from training.finishing import finished
 from training.inflection import is_plural
 from training.invented import augmented, invented_kind
-from training.kind import Field, Kind
+from training.kind import Field, Kind, Record
 from training.kinds import KINDS, UNSEEN
 from training.layouts import layout_for, prose
 from training.messages import message
@@ -64,7 +64,6 @@ class Sample:
     instructions: str | None
 
 
-Record = list[tuple[Field, Fact]]
 _STYLES: tuple[Callable[[str], str], ...] = (str, str.upper, str.title, lambda text: text.replace(" ", "_"))
 
 

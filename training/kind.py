@@ -93,6 +93,13 @@ class Field:
         return label not in _TOO_LITTLE and not (self.event and self.slot != "by" and " " not in label)
 
 
+Stated = tuple[Field, Fact]
+"""A field, and the fact that one record has for it."""
+
+Record = list[Stated]
+"""What one record has, in order."""
+
+
 @dataclass(frozen=True, slots=True)
 class Event:
     """A verb in its forms: inspect, inspected, inspected, inspection, inspector."""

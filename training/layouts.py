@@ -12,12 +12,12 @@ from training.asides import aside, decoy, greeting, opening_line, signature, str
 from training.finishing import lowered
 from training.forms import bullets, data, form, heading, log, receipt, run_on, settings
 from training.inflection import Subject, article, sentence_case
-from training.kind import Field
+from training.kind import Field, Record, Stated
 from training.sentences import narrated
 from training.splits import by_split, part
 from training.statements import spelled, stated
 from training.story import Layout, Story, subject_of
-from training.values import Fact, Scene, email, full_name, kept
+from training.values import Scene, email, full_name, kept
 
 
 def told(story: Story, *, own: bool = False, fragments: float = 0.07) -> list[str]:
@@ -55,7 +55,7 @@ def places(sentences: Sequence[str], subject: Subject) -> list[int]:
     return [at for at, one in enumerate(sentences) if at and any(name in one for name in names)]
 
 
-def opened(story: Story, facts: list[tuple[Field, Fact]]) -> tuple[str, list[tuple[Field, Fact]]]:
+def opened(story: Story, facts: Record) -> tuple[str, Record]:
     """Return a sentence that tells several facts at once, and the facts that are left."""
     scene = story.scene
     known = {one.key: (one, fact) for one, fact in story.facts}
@@ -163,7 +163,7 @@ def headed(story: Story) -> tuple[str, Story]:
     return ", ".join([subject_line(story), *pieces]), replace(story, facts=rest)
 
 
-def others(story: Story, taken: Sequence[tuple[Field, Fact]]) -> list[Field]:
+def others(story: Story, taken: Sequence[Stated]) -> list[Field]:
     """Return the fields of a story but for some."""
     return [one for one, _ in story.facts if all(one is not other for other, _ in taken)]
 

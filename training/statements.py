@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from training.inflection import article, is_plural
-from training.kind import Event, Field, Kind
+from training.kind import Event, Field, Kind, Stated
 from training.phrases import CLAUSES, PACKINGS
 from training.splits import by_split
 from training.values import Fact, Scene
@@ -25,8 +25,6 @@ class Statement:
     fragment: str = ""
     post: str = ""  # what stands behind the name: "from Bergen", ", 34,"
 
-
-Stated = tuple[Field, Fact]
 
 _KEPT_CLAUSES = (
     "as for the {label}, it is {v}", "when it comes to the {label}, {v} is what I know", "under {label} one finds {v}",

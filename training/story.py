@@ -5,8 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from training.inflection import Subject, article
-from training.kind import Field, Kind
-from training.values import Fact, Scene
+from training.kind import Field, Kind, Record, Stated
+from training.values import Scene
 
 
 @dataclass(slots=True)
@@ -15,8 +15,8 @@ class Story:
 
     kind: Kind
     scene: Scene
-    facts: list[tuple[Field, Fact]]
-    lead: tuple[Field, Fact] | None = None
+    facts: Record
+    lead: Stated | None = None
     absent: list[Field] = field(default_factory=list)
 
     @property

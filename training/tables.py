@@ -6,15 +6,12 @@ from dataclasses import replace
 from training.asides import aside
 from training.forms import BULLETS, CASES, MARKS, shown_value, unlisted
 from training.inflection import sentence_case
-from training.kind import Field
+from training.kind import Field, Record
 from training.layouts import introduced, opened
 from training.sentences import narrated
 from training.splits import by_split, part
 from training.statements import stated
 from training.story import Story, subject_of
-from training.values import Fact
-
-Record = Sequence[tuple[Field, Fact]]
 
 
 def table(story: Story, records: Sequence[Record], keys: Sequence[Field]) -> str:
