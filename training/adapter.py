@@ -27,7 +27,7 @@ from structured.models.adapters import Heads, LowRank, gguf_architecture, read_a
 from structured.models.pretrained import load_pretrained
 from structured.models.transformers import HuggingFaceModel
 from training.examples import Batch, chat_batches
-from training.train import CHECKPOINT_SECONDS, write_log
+from training.progress import CHECKPOINT_SECONDS, load_checkpoint, save_checkpoint, share_of_rate, write_log
 
 QUERIES = 128
 """Places whose attention is computed together."""
@@ -126,7 +126,7 @@ class Training:
         self.optimizer = torch.optim.AdamW(self.learning, lr=rate, betas=(0.9, 0.98), weight_decay=0.0)
         self.seen = self.steps = 0
         if resume:
-            self._restore(torch.load(run / "checkpoint.pt", map_location=self.model.device))
+            self._restore(load_checkpoint(run, self.model.device))
 
     def finish(self, file: Path, out: Path | None = None) -> None:
         """Train until all tokens are read; save the adapter and, if there is a folder for it, the adapted model."""
@@ -164,10 +164,10 @@ class Training:
         loss = self.loss(batch)
         loss.backward()
         nn.utils.clip_grad_norm_(self.learning, 1.0)
-        left = 1 - self.seen / self.settings.tokens
-        rate = min(1.0, (self.seen + 1) / self.settings.warm_up, left / self.settings.decay)
+        settings = self.settings
+        rate = share_of_rate(self.seen, settings.tokens, warm_up=settings.warm_up, decay=settings.decay)
         for group in self.optimizer.param_groups:
-            group["lr"] = self.settings.learning_rate * rate
+            group["lr"] = settings.learning_rate * rate
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
         self.seen += batch.tokens
@@ -193,8 +193,7 @@ class Training:
             "seen": self.seen,
             "steps": self.steps,
         }
-        torch.save(state, self.run / "checkpoint.tmp")
-        (self.run / "checkpoint.tmp").replace(self.run / "checkpoint.pt")
+        save_checkpoint(self.run, state)
 
     def _restore(self, state: dict[str, Any]) -> None:
         with torch.no_grad():

@@ -16,7 +16,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import torch
 from safetensors.torch import load_file
@@ -31,11 +31,11 @@ from training.examples import Batch, batches, prompt_and_answer, read_samples
 from training.generate import samples
 from training.muon import Muon
 from training.network import Network, Shape
+from training.progress import CHECKPOINT_SECONDS, load_checkpoint, save_checkpoint, share_of_rate, write_log
 from training.tokenizer import END, START, train_tokenizer
 from training.word_vectors import WordVectors
 
 TOKENIZER_SAMPLES = 20_000
-CHECKPOINT_SECONDS = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ class Training:
         self.optimizers = _optimizers(self.network, settings)
         self.seen = self.steps = 0
         if resume:
-            self._restore(torch.load(run / "checkpoint.pt", map_location=self.device))
+            self._restore(load_checkpoint(run, self.device))
 
     def finish(self, out: Path) -> None:
         """Train until all tokens are read, and save the model."""
@@ -151,7 +151,8 @@ class Training:
         loss = cross_entropy(self.network(token_ids, learned).float(), token_ids.roll(-1, 1)[learned])
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
-        rate = self._rate()
+        settings = self.settings
+        rate = share_of_rate(self.seen, settings.tokens, warm_up=settings.warm_up, decay=settings.decay)
         for optimizer in self.optimizers:
             for group in optimizer.param_groups:
                 group["lr"] = group["highest_lr"] * rate
@@ -161,11 +162,6 @@ class Training:
         self.steps += 1
         return loss.detach()
 
-    def _rate(self) -> float:
-        """Return the learning rate now, as a share of the highest."""
-        left = 1 - self.seen / self.settings.tokens
-        return min(1.0, (self.seen + 1) / self.settings.warm_up, left / self.settings.decay)
-
     def _checkpoint(self) -> None:
         state = {
             "network": self.network.state_dict(),
@@ -173,8 +169,7 @@ class Training:
             "seen": self.seen,
             "steps": self.steps,
         }
-        torch.save(state, self.run / "checkpoint.tmp")
-        (self.run / "checkpoint.tmp").replace(self.run / "checkpoint.pt")
+        save_checkpoint(self.run, state)
 
     def _restore(self, state: dict[str, Any]) -> None:
         self.network.load_state_dict(state["network"])
@@ -286,14 +281,6 @@ def _made(definition: str, settings: Settings, offset: int) -> Iterator[Batch]:
         others=read_samples(Path(settings.others)) if settings.others else (),
         share=settings.share,
     )
-
-
-def write_log(log: TextIO, **record: object) -> None:
-    """Print a record, and append it to a log as a line of JSON."""
-    line = json.dumps(record)
-    print(line, flush=True)
-    log.write(line + "\n")
-    log.flush()
 
 
 if __name__ == "__main__":

@@ -1,0 +1,39 @@
+"""The progress of a run: its learning rate, its log and its checkpoints."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TextIO
+
+import torch
+
+CHECKPOINT_SECONDS = 300
+"""Between two checkpoints."""
+
+
+def share_of_rate(seen: int, tokens: int, *, warm_up: int, decay: float) -> float:
+    """Return the learning rate, as a share of the highest, of a run that has read so many of its tokens.
+
+    It rises over `warm_up` tokens, stays, and falls to zero over the last `decay` of all.
+    """
+    return min(1.0, (seen + 1) / warm_up, (1 - seen / tokens) / decay)
+
+
+def write_log(log: TextIO, **record: object) -> None:
+    """Print a record, and append it to a log as a line of JSON."""
+    line = json.dumps(record)
+    print(line, flush=True)
+    log.write(line + "\n")
+    log.flush()
+
+
+def save_checkpoint(run: Path, state: Mapping[str, Any]) -> None:
+    """Write what a run goes on from to its folder; one that is there is kept until the new one is whole."""
+    torch.save(state, run / "checkpoint.tmp")
+    (run / "checkpoint.tmp").replace(run / "checkpoint.pt")
+
+
+def load_checkpoint(run: Path, device: torch.device) -> dict[str, Any]:
+    """Return what a run goes on from."""
+    state: dict[str, Any] = torch.load(run / "checkpoint.pt", map_location=device)
+    return state
