@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from structured import Extractor, NotStatedError
 from structured.automata import RegularAutomaton
@@ -36,6 +36,8 @@ from training.generate import Sample, samples
 
 MAX_TOKENS = 512
 BATCH_SIZE = 16
+RESULTS = "<!-- results -->"
+"""Stands before and behind the results in the model card."""
 
 
 @dataclass(slots=True)
@@ -72,15 +74,55 @@ class Report:
     failures: list[dict[str, object]] = field(default_factory=list)
     tokens: int = 0
 
-    def add(self, sample: Sample, generation: Generation) -> None:
-        """Count the answer to one sample."""
-        answer = json.loads(generation.text)
-        self.tokens += len(generation.token_ids)
+    def add(self, sample: Sample, answer: object, *, tokens: int = 0) -> None:
+        """Count the answer to one sample, of so many tokens."""
+        self.tokens += tokens
         comparison = Comparison(resolve_json(JsonSchema(sample.schema)).root)
         self.total.add(comparison, sample.answer, answer)
         self.kinds[sample.kind].add(comparison, sample.answer, answer)
         if answer != sample.answer:
             self.failures.append({"document": sample.document, "expected": sample.answer, "answer": answer})
+
+
+def handwritten(_seed: int) -> Iterator[Sample]:
+    """Return the documents that were written by hand."""
+    for one in _lines("handwritten.jsonl"):
+        kind = "known kinds" if one["known"] else "unseen kinds"
+        yield Sample(kind, one["schema"], one["document"], one["answer"], None)
+
+
+def messages(_seed: int) -> Iterator[Sample]:
+    """Return the messages to sort that were written by hand."""
+    for one in _lines("messages.jsonl"):
+        yield Sample(one["kind"], one["schema"], one["document"], one["answer"], None)
+
+
+def short(_seed: int) -> Iterator[Sample]:
+    """Return short documents as people try first, each with a type of its own."""
+    for one in _lines("short.jsonl"):
+        yield Sample("short", one["schema"], one["document"], one["answer"], None)
+
+
+def _lines(name: str) -> Iterator[dict[str, Any]]:
+    with (Path(__file__).parent / name).open(encoding="utf-8") as lines:
+        yield from map(json.loads, lines)
+
+
+class Part(NamedTuple):
+    """Samples that a model is measured on, by a seed, which is another than that of the training."""
+
+    title: str
+    samples: Callable[[int], Iterator[Sample]]
+
+
+PARTS: Mapping[str, Part] = {
+    "train": Part("New samples in the training's own phrasings", partial(samples, split="train")),
+    "phrasings": Part("Unseen phrasings, layouts, names, companies and places", partial(samples, split="phrasings")),
+    "kinds": Part("Unseen kinds of record", partial(samples, split="kinds")),
+    "handwritten": Part("Sixty documents written by hand", handwritten),
+    "messages": Part("Messages to sort, written by hand", messages),
+    "short": Part("Short documents, written by hand", short),
+}
 
 
 def main() -> None:
@@ -94,71 +136,25 @@ def main() -> None:
         "--call", choices=("free", "grounded"), help="ask as `extract` does, with `grounded` or without"
     )
     parser.add_argument("--failures", type=Path, help="write the wrong answers to this file, as JSON lines")
-    parser.add_argument("--card", type=Path, help="write the results section of the model card to this file")
+    parser.add_argument("--card", type=Path, help="put the results into this model card")
     arguments = parser.parse_args()
     model = load_model(arguments.model)
+    measure: Callable[[LanguageModel, Iterable[Sample]], Report] = evaluate
+    if arguments.call is not None:
+        measure = partial(evaluate_call, grounded=arguments.call == "grounded")
     reports = {
-        part: (evaluate if arguments.call is None else partial(evaluate_call, grounded=arguments.call == "grounded"))(
-            model, itertools.islice(read(arguments.seed), arguments.count)
-        )
-        for part, read in PARTS.items()
-        if part in arguments.parts
+        name: measure(model, itertools.islice(part.samples(arguments.seed), arguments.count))
+        for name, part in PARTS.items()
+        if name in arguments.parts
     }
-    text = "\n\n".join(f"### {TITLES[part]}\n\n{table(report)}" for part, report in reports.items())
-    print(text)
+    print("\n\n".join(f"### {PARTS[name].title}\n\n{table(report)}" for name, report in reports.items()))
     if arguments.card:
         card(arguments.card, summary(reports))
     if arguments.failures:
-        with arguments.failures.open("w") as file:
-            for part, report in reports.items():
+        with arguments.failures.open("w", encoding="utf-8") as file:
+            for name, report in reports.items():
                 for failure in report.failures:
-                    file.write(json.dumps({"part": part, **failure}, ensure_ascii=False) + "\n")
-
-
-TITLES = {
-    "train": "New samples in the training's own phrasings",
-    "phrasings": "Unseen phrasings, layouts, names, companies and places",
-    "kinds": "Unseen kinds of record",
-    "handwritten": "Sixty documents written by hand",
-    "messages": "Messages to sort, written by hand",
-    "short": "Short documents, written by hand",
-}
-RESULTS = "<!-- results -->"
-
-
-def handwritten(_seed: int = 0) -> Iterator[Sample]:
-    """Return the documents that were written by hand."""
-    for one in _lines("handwritten.jsonl"):
-        kind = "known kinds" if one["known"] else "unseen kinds"
-        yield Sample(kind, one["schema"], one["document"], one["answer"], None)
-
-
-def messages(_seed: int = 0) -> Iterator[Sample]:
-    """Return the messages to sort that were written by hand."""
-    for one in _lines("messages.jsonl"):
-        yield Sample(one["kind"], one["schema"], one["document"], one["answer"], None)
-
-
-def short(_seed: int = 0) -> Iterator[Sample]:
-    """Return short documents as people try first, each with a type of its own."""
-    for one in _lines("short.jsonl"):
-        yield Sample("short", one["schema"], one["document"], one["answer"], None)
-
-
-def _lines(name: str) -> Iterator[dict[str, Any]]:
-    with (Path(__file__).parent / name).open(encoding="utf-8") as lines:
-        yield from map(json.loads, lines)
-
-
-PARTS: dict[str, Callable[[int], Iterator[Sample]]] = {
-    "train": lambda seed: samples(seed, "train"),
-    "phrasings": lambda seed: samples(seed, "phrasings"),
-    "kinds": lambda seed: samples(seed, "kinds"),
-    "handwritten": handwritten,
-    "messages": messages,
-    "short": short,
-}
-"""What a model is measured on: samples by a seed, which is another than that of the training."""
+                    file.write(json.dumps({"part": name, **failure}, ensure_ascii=False) + "\n")
 
 
 def evaluate(
@@ -169,7 +165,7 @@ def evaluate(
     stream, rng = iter(wanted), random.Random(1)
     while chunk := list(itertools.islice(stream, BATCH_SIZE)):
         for sample, generation in zip(chunk, _answers(model, chunk, rng, whitespace), strict=True):
-            report.add(sample, generation)
+            report.add(sample, json.loads(generation.text), tokens=len(generation.token_ids))
     return report
 
 
@@ -183,10 +179,10 @@ def evaluate_call(model: LanguageModel, wanted: Iterable[Sample], *, grounded: b
     for sample in wanted:
         ask = partial(Extractor, JsonSchema(sample.schema), model=model, max_tokens=MAX_TOKENS)
         try:
-            value = (ask(grounded=True) if grounded else ask())(sample.document)
+            answer = ask(grounded=True if grounded else None)(sample.document)
         except NotStatedError:
-            value = ask()(sample.document)
-        report.add(sample, Generation(json.dumps(value), (), 0.0, shortened=False))
+            answer = ask()(sample.document)
+        report.add(sample, answer)
     return report
 
 
@@ -200,18 +196,19 @@ def table(report: Report) -> str:
 def summary(reports: Mapping[str, Report]) -> str:
     """Return a Markdown table with a row for each part, and two for the documents written by hand."""
     rows = ["| | objects | fields | fields right | objects all right |\n|---|---|---|---|---|"]
-    for part, report in reports.items():
-        if part == "handwritten":
-            rows += [score.row(f"{TITLES[part]}, {kind}") for kind, score in sorted(report.kinds.items())]
+    for name, report in reports.items():
+        title = PARTS[name].title
+        if name == "handwritten":
+            rows += [score.row(f"{title}, {kind}") for kind, score in sorted(report.kinds.items())]
         else:
-            rows.append(report.total.row(TITLES[part]))
+            rows.append(report.total.row(title))
     return "\n".join(rows)
 
 
 def card(path: Path, results: str) -> None:
     """Put the table between the two marks of the model card."""
-    before, _, after = path.read_text().split(RESULTS)
-    path.write_text(f"{before}{RESULTS}\n{results}\n{RESULTS}{after}")
+    before, _, after = path.read_text(encoding="utf-8").split(RESULTS)
+    path.write_text(f"{before}{RESULTS}\n{results}\n{RESULTS}{after}", encoding="utf-8")
 
 
 def _answers(

@@ -35,7 +35,7 @@ from training.messages import TASKS, Task, message
 from training.phrases import CLAUSES, PACKINGS
 from training.splits import SPLITS, Parted, Split, part
 from training.story import Story
-from training.values import ONES, kept, new_scene, number_to_words, unmarked
+from training.values import _ALL_DATE_STYLES, ONES, digits, kept, new_scene, number_to_words, unmarked
 from training.words import POOLS
 
 COUNT = 400
@@ -111,8 +111,6 @@ def test_numbers_can_be_read_from_the_document(drawn: list[Sample]) -> None:
 @given(number=st.decimals(min_value=0, max_value=10**7, places=2, allow_nan=False), seed=st.integers())
 def test_digits_keep_their_value(number, seed):
     """A number written with the marks of any country is the same number: the last mark is that of the decimals."""
-    from training.values import digits
-
     scene = new_scene(random.Random(seed), "train")
     text = digits(scene, float(number), 2)
     whole, decimals = re.fullmatch(r"(.*)[.,](\d\d)", text).groups()
@@ -122,8 +120,6 @@ def test_digits_keep_their_value(number, seed):
 @given(day=st.dates(date(1900, 1, 1), date(2099, 12, 31)))
 def test_dates_are_never_ambiguous(day):
     """No spelling of a day is one of another day, and the month in figures alone is clear from the form."""
-    from training.values import _ALL_DATE_STYLES
-
     for style in _ALL_DATE_STYLES:
         text = style(day)
         slashed = re.fullmatch(r"(\d\d)/(\d\d)/\d{4}", text)
@@ -324,7 +320,7 @@ def test_easy_samples_have_few_fields_and_nothing_else() -> None:
 
 @pytest.mark.parametrize(("name", "count"), [("handwritten", 60), ("messages", 62), ("short", 14)])
 def test_what_was_written_by_hand_is_valid_and_in_no_training(name: str, count: int) -> None:
-    written = list(PARTS[name](0))
+    written = list(PARTS[name].samples(0))
     assert len(written) == count
     for one in written:
         Draft202012Validator(one.schema).validate(one.answer)
