@@ -205,12 +205,15 @@ class _Merging(NamedTuple):
         for one in nodes:
             records.add(one)
         items = [self.merged(group, (*steps, index)) for index, group in enumerate(records.groups())]
-        if must_differ:
-            first: dict[Hashable, _Node] = {}
-            for one in items:
-                first.setdefault(identity(_data(one)), one)
-            items = list(first.values())
-        return _Node(nodes[0].part, items=items)
+        return _Node(nodes[0].part, items=_different(items) if must_differ else items)
+
+
+def _different(items: Sequence[_Node]) -> list[_Node]:
+    """Return the first item of each value."""
+    first: dict[Hashable, _Node] = {}
+    for one in items:
+        first.setdefault(identity(_data(one)), one)
+    return list(first.values())
 
 
 def _keep_beside(found: _Node, others: Sequence[_Node]) -> None:
@@ -336,8 +339,8 @@ class _Records:
         if not places:
             twins = self._unplaced[identity(data)] if key is None else []
             return next((one for one in twins if all(known.part != item.part for known in one.items)), None)
-        keys = [(steps, block) for steps, place in own.items() for block in place.blocks]
-        near = dict.fromkeys(record for key in keys for record in self._near.get(key, ()))
+        blocks = [(steps, block) for steps, place in own.items() for block in place.blocks]
+        near = dict.fromkeys(record for block in blocks for record in self._near.get(block, ()))
         open_to = [record for record in near if key is None or record.key is None]
         alike = [(record.likeness(item.part, places, own), record) for record in open_to]
         return max((one for one in alike if one[0]), key=lambda one: one[0], default=(0, None))[1]
