@@ -6,8 +6,8 @@ Llama 3, Tekken, Qwen …), or SentencePiece pieces with byte fallback (Llama 2,
 """
 
 import json
-from collections.abc import Mapping
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from structured.errors import VocabularyError
 
@@ -27,11 +27,7 @@ def definition_of(text: str) -> dict[str, Any]:
     return definition
 
 
-class _PieceReader(Protocol):
-    def __call__(self, piece: str, /) -> bytes: ...
-
-
-def piece_reader(definition: Mapping[str, Any]) -> _PieceReader:
+def piece_reader(definition: Mapping[str, Any]) -> Callable[[str], bytes]:
     """Return the function from a token's spelling in the tokenizer to its bytes."""
     decoder = definition.get("decoder") or {}
     steps = {step["type"]: step for step in decoder.get("decoders", [decoder]) if step}

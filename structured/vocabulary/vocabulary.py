@@ -19,18 +19,17 @@ from structured.vocabulary.trie import Trie
 UTF8_BYTES = frozenset((*range(0xC0), *range(0xC2, 0xF5)))
 """Every byte that occurs in UTF-8 text (RFC 3629)."""
 
-
-def bytes_text(some: Iterable[int]) -> str:
-    """Return bytes as messages show them: `0x04, 0xF1`, and `…` after eight."""
-    shown = sorted(some)
-    return ", ".join(f"0x{byte:02X}" for byte in shown[:8]) + (", …" if len(shown) > 8 else "")
-
-
 _NEXT_ITEM = re.compile(rb"[]}][ \t\n\r]*,")
 """The end of an array or object of JSON, and the comma before the next item."""
 
 LENGTHS = (8, 16, 32)
 """Bytes of tokens that are told apart where states count: few have more than 16, and nearly none more than 32."""
+
+
+def bytes_text(some: Iterable[int]) -> str:
+    """Return bytes as messages show them: `0x04, 0xF1`, and `…` after eight."""
+    shown = sorted(some)
+    return ", ".join(f"0x{byte:02X}" for byte in shown[:8]) + (", …" if len(shown) > 8 else "")
 
 
 @dataclass(frozen=True, eq=False)
