@@ -3,23 +3,14 @@
 import re
 from dataclasses import replace
 
+from training.dates import clock, drawn_date
 from training.inflection import Subject, article, conjugated, is_plural, sentence_case
+from training.names import email, fill_pattern, full_name, organisation, phone, place
+from training.quantities import spell_money
+from training.scene import Scene, kept
 from training.splits import by_split, part
 from training.statements import fresh, stated
 from training.story import Story
-from training.values import (
-    Scene,
-    clock,
-    drawn_date,
-    email,
-    fill_pattern,
-    full_name,
-    kept,
-    organisation,
-    phone,
-    place,
-    spell_money,
-)
 
 _ASIDES = tuple(
     """

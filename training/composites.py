@@ -7,25 +7,11 @@ all records of one document agree.
 from collections.abc import Sequence
 from typing import Any
 
+from training.dates import clock, drawn_date
+from training.names import email, fill_pattern, organisation, person, phone, place, street
+from training.quantities import digits, drawn_number, spell_money
+from training.scene import STRING, Fact, Scene, Schema
 from training.splits import by_split
-from training.values import (
-    STRING,
-    Fact,
-    Scene,
-    Schema,
-    clock,
-    digits,
-    drawn_date,
-    drawn_number,
-    email,
-    fill_pattern,
-    organisation,
-    person,
-    phone,
-    place,
-    spell_money,
-    street,
-)
 
 
 def composite(scene: Scene, sort: str, names: Sequence[str], facts: Sequence[Fact], frames: Sequence[str]) -> Fact:

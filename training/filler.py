@@ -8,9 +8,9 @@ adverbial, each of which is divided between training and unseen phrasings.
 
 from training.asides import aside
 from training.inflection import sentence_case
+from training.scene import Scene
 from training.splits import SPLITS, part
 from training.story import Story
-from training.values import Scene
 from training.words import by_comma
 
 _SUBJECTS = by_comma("""

@@ -2,7 +2,7 @@
 
 import re
 
-from training.values import CLOSE, OPEN, Scene, unmarked
+from training.scene import CLOSE, OPEN, Scene, unmarked
 
 
 def lowered(text: str) -> str:

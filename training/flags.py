@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from training.inflection import article
 from training.kind import Event, Field, choice
 from training.phrases import cut
+from training.scene import Fact, Scene
 from training.splits import NO_TEXTS, Parted, part
-from training.values import Fact, Scene
 from training.words import by_comma
 
 _FAMILIES = {

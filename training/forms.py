@@ -4,12 +4,14 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from training.asides import aside
+from training.dates import drawn_date
 from training.inflection import sentence_case
+from training.names import organisation
+from training.scene import Fact, Scene
 from training.sentences import narrated
 from training.splits import by_split, part
 from training.statements import stated
 from training.story import Story, subject_of
-from training.values import Fact, Scene, drawn_date, organisation
 from training.words import SHORT
 
 

@@ -18,11 +18,13 @@ from training.kind import Field, Kind, Record
 from training.kinds import KINDS, UNSEEN
 from training.layouts import layout_for, prose
 from training.messages import message
+from training.names import family_first
+from training.quantities import currency_schema
 from training.questions import Naming, add, ask, free_name, new_naming, nullable, object_schema
+from training.scene import Fact, Scene, Schema, new_scene
 from training.splits import Split, part
 from training.story import Story
 from training.tables import each_as_a_form, each_in_a_line, each_in_prose, table
-from training.values import Fact, Scene, Schema, currency_schema, family_first, new_scene
 
 MAX_CHARACTERS = 2_600
 """Of a document; with its type and its answer it then stays below 2,048 tokens."""

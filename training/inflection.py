@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from training.values import OPEN
+from training.scene import OPEN
 
 
 @dataclass(frozen=True, slots=True)

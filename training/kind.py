@@ -20,24 +20,14 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from training.composites import COMPOSITES
-from training.phrases import ROLE_PHRASES, cut
-from training.splits import NO_TEXTS, Parted
-from training.values import (
-    STRING,
-    Fact,
-    Maker,
-    Scene,
-    Schema,
+from training.dates import day, moment, time_of_day
+from training.lists import several
+from training.names import (
     cause,
     code,
-    day,
-    decimal,
     email,
     errand,
     fault,
-    integer,
-    moment,
-    money,
     one_of,
     organisation,
     person,
@@ -45,15 +35,15 @@ from training.values import (
     place,
     pooled,
     product,
-    score,
-    several,
     site,
     street,
-    time_of_day,
     url,
     work,
-    year,
 )
+from training.phrases import ROLE_PHRASES, cut
+from training.quantities import decimal, integer, money, score, year
+from training.scene import STRING, Fact, Maker, Scene, Schema
+from training.splits import NO_TEXTS, Parted
 from training.words import by_comma
 
 _TOO_LITTLE = frozenset(

@@ -13,11 +13,12 @@ from training.finishing import lowered
 from training.forms import bullets, data, form, heading, log, receipt, run_on, settings
 from training.inflection import Subject, article, sentence_case
 from training.kind import Field, Record, Stated
+from training.names import email, full_name
+from training.scene import Scene, kept
 from training.sentences import narrated
 from training.splits import by_split, part
 from training.statements import spelled, stated
 from training.story import Layout, Story, subject_of
-from training.values import Scene, email, full_name, kept
 
 
 def told(story: Story, *, own: bool = False, fragments: float = 0.07) -> list[str]:

@@ -10,8 +10,9 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from training.names import organisation, person, product
+from training.scene import Scene
 from training.splits import Parted, part
-from training.values import Scene, organisation, person, product
 from training.words import by_comma
 
 _OPENERS = by_comma("""

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from training.kind import Event, Field, Kind, Rows
+from training.names import cause, errand, fault, product, work
+from training.quantities import score
+from training.scene import STRING, Fact, Scene, Schema
 from training.splits import part
-from training.values import STRING, Fact, Scene, Schema, cause, errand, fault, product, score, work
 from training.words import SHORT
 
 _NAMINGS = {"snake": 66, "camel": 20, "joined": 3, "pascal": 4, "upper": 3, "spaced": 3, "dashed": 1}

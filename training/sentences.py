@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from training.inflection import Subject, conjugated, participial, sentence_case
+from training.scene import Scene
 from training.splits import by_split
 from training.statements import Statement
-from training.values import Scene
 
 Pattern = Callable[[Scene, Subject, str, Sequence[Statement]], str]
 

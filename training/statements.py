@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from training.inflection import article, is_plural
 from training.kind import Event, Field, Kind, Stated
 from training.phrases import CLAUSES, PACKINGS
+from training.scene import Fact, Scene
 from training.splits import by_split
-from training.values import Fact, Scene
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from training.inflection import Subject, article
 from training.kind import Field, Kind, Record, Stated
-from training.values import Scene
+from training.scene import Scene
 
 
 @dataclass(slots=True)

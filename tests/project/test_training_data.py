@@ -22,6 +22,7 @@ from jsonschema import Draft202012Validator
 from structured.models import PACKAGED_MODEL
 from training import asides, forms, layouts, sentences, statements
 from training.composites import COMPOSITES
+from training.date_styles import ALL_DATE_STYLES
 from training.evaluate import PARTS
 from training.examples import batches, mixed, prompt_and_answer, read_samples
 from training.finishing import finished
@@ -33,9 +34,10 @@ from training.kind import ROWS, Kind, role_maker
 from training.kinds import KINDS, UNSEEN
 from training.messages import TASKS, Task, message
 from training.phrases import CLAUSES, PACKINGS
+from training.quantities import ONES, digits, number_to_words
+from training.scene import kept, new_scene, unmarked
 from training.splits import SPLITS, Parted, Split, part
 from training.story import Story
-from training.values import _ALL_DATE_STYLES, ONES, digits, kept, new_scene, number_to_words, unmarked
 from training.words import POOLS
 
 COUNT = 400
@@ -120,7 +122,7 @@ def test_digits_keep_their_value(number, seed):
 @given(day=st.dates(date(1900, 1, 1), date(2099, 12, 31)))
 def test_dates_are_never_ambiguous(day):
     """No spelling of a day is one of another day, and the month in figures alone is clear from the form."""
-    for style in _ALL_DATE_STYLES:
+    for style in ALL_DATE_STYLES:
         text = style(day)
         slashed = re.fullmatch(r"(\d\d)/(\d\d)/\d{4}", text)
         assert not slashed or slashed[1] == slashed[2] or max(map(int, slashed.groups())) > 12
