@@ -94,3 +94,10 @@ def is_plural(label: str) -> bool:
     """Return whether a label is a plural: "years of experience", but not "address"."""
     head = label.split(" of ", maxsplit=1)[0].split(" in ", maxsplit=1)[0].split(" for ", maxsplit=1)[0]
     return head.endswith("s") and not head.endswith(("ss", "us", "is"))
+
+
+def plural(noun: str) -> str:
+    """Return the plural of a regular noun: "box" → "boxes", "city" → "cities"."""
+    if noun.endswith("y") and noun[-2:-1] not in "aeou":
+        return f"{noun[:-1]}ies"
+    return f"{noun}es" if noun.endswith(("s", "x", "ch", "sh", "z")) else f"{noun}s"

@@ -10,9 +10,10 @@ from dataclasses import replace
 
 from training.attributes import attribute_lines
 from training.flags import flag_field, state_field
+from training.inflection import plural
 from training.kind import Event, Field, Kind, Rows, event_field, parse_field, role_maker, rows
 from training.kinds import UNSEEN
-from training.names import invented_word, plural
+from training.names import invented_word
 from training.scene import Scene
 from training.splits import NO_TEXTS, Parted, part
 from training.words import by_comma

@@ -4,6 +4,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
 
+from training.inflection import plural
 from training.scene import STRING, Fact, Maker, Scene, text_fact
 from training.splits import Split, part
 from training.words import CODAS, COMPANY_ENDINGS, POOLS, STREET_KINDS, VOWELS, by_comma
@@ -170,13 +171,6 @@ def product(scene: Scene) -> Fact:
     return text_fact(f"{invented_word(scene)} {scene.pick(pools.things).title()}")
 
 
-def plural(noun: str) -> str:
-    """Return the plural of a regular noun: "box" → "boxes", "city" → "cities"."""
-    if noun.endswith("y") and noun[-2:-1] not in "aeou":
-        return f"{noun[:-1]}ies"
-    return f"{noun}es" if noun.endswith(("s", "x", "ch", "sh", "z")) else f"{noun}s"
-
-
 def work(scene: Scene) -> Fact:
     """Return the title of a work: "The Silent Harbor", "Lantern and Salt", "A Winter in Oslo"."""
     pools = scene.pools
@@ -209,9 +203,6 @@ _CAUSES = by_comma("""
 failed, expired, full, broken, wrong, cut, burst, stolen, missing, overloaded, forgotten, frozen, loose, late,
 noisy, rude, torn, double, cold, flooded, blocked, faulty, damaged, leaking, outdated, unsigned
 """)
-_BY_SPLIT: dict[Split, tuple[Sequence[str], ...]] = {
-    split: tuple(part(one, split) for one in (_FAULTS, _ERRANDS, _CAUSES)) for split in POOLS
-}
 
 
 def thing(scene: Scene) -> str:
@@ -224,20 +215,20 @@ def thing(scene: Scene) -> str:
 
 def fault(scene: Scene) -> Fact:
     """Return a clause of free text: "the spare valve leaks", "the desk lamp blinks red and hums all night"."""
-    faults = _BY_SPLIT[scene.split][0]
+    faults = part(_FAULTS, scene.split)
     text = f"{scene.pick(('the', 'the', 'my', 'our', 'one'))} {thing(scene)} {scene.pick(faults)}"
     return text_fact(f"{text} and {scene.pick(faults)}" if scene.chance(0.2) else text)
 
 
 def errand(scene: Scene) -> Fact:
     """Return something to be done: "repair the desk lamp", "count the left wheels"."""
-    text = f"{scene.pick(_BY_SPLIT[scene.split][1])} {scene.pick(('the', 'the', 'a new', 'every'))} {thing(scene)}"
+    text = f"{scene.pick(part(_ERRANDS, scene.split))} {scene.pick(('the', 'the', 'a new', 'every'))} {thing(scene)}"
     return text_fact(f"{text} for {scene.pick(scene.pools.departments)}" if scene.chance(0.12) else text)
 
 
 def cause(scene: Scene) -> Fact:
     """Return what brings something about: "a burst pipe", "an expired card"."""
-    adjective = scene.pick(_BY_SPLIT[scene.split][2])
+    adjective = scene.pick(part(_CAUSES, scene.split))
     return text_fact(f"{'an' if adjective[0] in 'aeiou' else 'a'} {adjective} {scene.pick(scene.pools.nouns)}")
 
 

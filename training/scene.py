@@ -33,6 +33,7 @@ _CURRENCY_CODES = tuple(CURRENCIES)
 _CURRENCY_WEIGHTS = tuple(accumulate((30, 26, 15, 3, 4, 8, 5, 5, 4)))
 _MONEY_STYLES = {"sign": 46, "before": 14, "after": 15, "word": 9, "bare": 6, "spaced sign": 5, "sign after": 6}
 _MARKS = {"english": 58, "plain": 16, "german": 13, "french": 8, "swiss": 5}
+
 OPEN, CLOSE, JOINED = "\x02", "\x03", "\x01"
 """Marks around a value in a document while it is written, and in place of its spaces; nothing changes it inside."""
 
