@@ -1,1 +1,12 @@
-"""The making of the bundled model: invented documents, a tokenizer, training and evaluation."""
+"""The making of the packaged model: composed documents, a tokenizer, training and evaluation.
+
+Each module builds on those before it:
+
+- words: `splits` (what is kept from training), `words`, `phrases`
+- values: `date_styles`, `scene`, `inflection`, `names`, `quantities`, `dates`, `lists`, `composites`
+- kinds of record: `kind` (their notation), `attributes`, `kinds`, `flags`, `invented`
+- documents: `statements`, `sentences`, `story`, `asides`, `finishing`, `forms`, `layouts`, `tables`, `filler`
+- samples: `questions`, `messages`, `generate`, `variety` (how much they differ)
+- training: `examples`, `tokenizer`, `word_vectors`, `network`, `muon`, `progress`, `train`, `adapter` (of a chat model)
+- measuring: `evaluate`
+"""

@@ -1,7 +1,9 @@
-"""The training: its network is the one that is loaded, and a run goes on where it stopped."""
+"""The training: its modules, its network, which is the one that is loaded, and runs that go on where they stopped."""
 
 import json
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ import torch
 from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM, Lfm2Config, Lfm2ForCausalLM
 
+import training
 from structured.models.packaged import PackagedModel
 from training.network import Network, Shape
 from training.tokenizer import train_tokenizer
@@ -26,6 +29,16 @@ SMALL = Settings(
     warm_up=2_000,
     workers=0,
 )
+
+
+def test_the_package_names_its_modules_in_the_order_of_their_imports():
+    folder = Path(training.__file__).parent
+    named = re.findall(r"`(\w+)`", training.__doc__)
+    assert sorted(named) == sorted(path.stem for path in folder.glob("*.py") if path.stem != "__init__")
+    for position, name in enumerate(named):
+        source = (folder / f"{name}.py").read_text(encoding="utf-8")
+        imported = set(re.findall(r"^from training\.(\w+) import", source, re.MULTILINE))
+        assert imported <= set(named[:position]), name
 
 
 @pytest.mark.parametrize("tied", [True, False])
