@@ -1,7 +1,7 @@
 """Shapes: which objects and lists of a type can be put together from parts of several answers.
 
 Objects of two branches of a union cannot: their members belong to different types. Nor can tuples, whose items have
-places of their own. Lists whose items must differ in every branch (`set[str]`, `uniqueItems`) have a shape of their own.
+places of their own. Lists have a shape of their own if items must differ in every branch (`set[str]`).
 """
 
 from collections.abc import Callable, Hashable, Mapping

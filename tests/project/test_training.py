@@ -13,6 +13,7 @@ from transformers import AutoModelForCausalLM, Lfm2Config, Lfm2ForCausalLM
 
 import training
 from structured.models.packaged import PackagedModel
+from training.average import average
 from training.network import Network, Shape
 from training.tokenizer import train_tokenizer
 from training.train import Settings, Training, save
@@ -84,6 +85,24 @@ def test_weights_are_averaged_with_those_that_a_run_goes_on_from(tmp_path, monke
         assert not torch.equal(before[name], after[name].bfloat16())
         expected = 0.25 * before[name].float() + 0.75 * after[name].float()
         assert torch.allclose(weight.float(), expected, rtol=0.01, atol=1e-6)
+
+
+def test_the_mean_of_models_is_one(tmp_path):
+    """Each counts by its share; what is not a weight is that of the first."""
+    tokenizer, folders = train_tokenizer(["Total: 5 EUR"] * 9, size=300), [tmp_path / name for name in "ab"]
+    for seed, folder in enumerate(folders):
+        torch.manual_seed(seed)
+        network = Network(Shape(300, 64, 4, 2, 96, 128, tied=True), compiled=False)
+        for parameter in network.parameters():
+            torch.nn.init.normal_(parameter)
+        save(network, tokenizer, folder)
+    average({folders[0]: 3.0, folders[1]: 1.0}, tmp_path / "mean")
+    first, second, mean = (load_file(folder / "model.safetensors") for folder in (*folders, tmp_path / "mean"))
+    assert first.keys() == mean.keys()
+    for name, weight in mean.items():
+        expected = 0.75 * first[name].float() + 0.25 * second[name].float()
+        assert torch.equal(weight, expected.to(weight.dtype))
+    assert PackagedModel(tmp_path / "mean", name="mean").encode("Total") == list(tokenizer.encode("Total"))
 
 
 @pytest.mark.parametrize("tied", [True, False])
