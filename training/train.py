@@ -25,7 +25,6 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 from transformers import GenerationConfig, Lfm2Config, Lfm2ForCausalLM, PreTrainedTokenizerFast
 
-from structured.models import PACKAGED_MODEL
 from structured.models.lfm2 import WEIGHTS
 from training.examples import Batch, batches, prompt_and_answer, read_samples
 from training.generate import samples
@@ -74,7 +73,9 @@ class Settings:
 def main() -> None:
     """Read the settings from the command line, train, and save the model."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, default=PACKAGED_MODEL, help="folder for model and tokenizer")
+    parser.add_argument(
+        "--out", type=Path, help="folder for model and tokenizer; without it, `model` in that of the run"
+    )
     runs = Path(__file__).parent / "runs"
     parser.add_argument("--run", type=Path, default=runs / "latest", help="folder for log and checkpoints")
     parser.add_argument("--resume", action="store_true", help="go on from the last checkpoint of the run")
@@ -83,7 +84,7 @@ def main() -> None:
         parser.add_argument(f"--{name.replace('_', '-')}", type=type(value), default=value)
     arguments = vars(parser.parse_args())
     out, run, resume, eager = (arguments.pop(name) for name in ("out", "run", "resume", "eager"))
-    Training(Settings(**arguments), run, resume=resume, compiled=not eager).finish(out)
+    Training(Settings(**arguments), run, resume=resume, compiled=not eager).finish(out or run / "model")
 
 
 class Training:
