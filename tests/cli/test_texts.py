@@ -38,13 +38,17 @@ def test_a_text_is_extracted(options, expected, letter, tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore::structured.errors.PackagedModelWarning")
-@pytest.mark.filterwarnings("ignore::structured.errors.BudgetWarning")
 def test_a_text_of_a_grammar_is_extracted(letter, tmp_path):
-    """The grammar may be one that ships, or that of a file; a text that the budget shortens is whole, too."""
-    grammar = tmp_path / "year.lark"
+    """The grammar may be one that ships, or that of a file."""
+    grammar, sums = tmp_path / "year.lark", tmp_path / "sums.txt"
     grammar.write_text("start: /19[0-9]{2}/")
-    for given, read in ((str(grammar), lambda text: re.fullmatch("19[0-9]{2}", text)), ("arithmetic", ast.parse)):
-        done = run("extract", "--grammar", given, letter, "--max-tokens", "20")
+    sums.write_text("The sum is 2 + 3.")
+    asked = (
+        (str(grammar), letter, lambda text: re.fullmatch("19[0-9]{2}", text)),
+        ("arithmetic", str(sums), ast.parse),
+    )
+    for given, document, read in asked:
+        done = run("extract", "--grammar", given, document, "--max-tokens", "20")
         assert done.exit_code == 0
         assert read(json.loads(done.stdout)["value"])
 
