@@ -103,6 +103,7 @@ class Acceptance:
         except Exception as error:  # noqa: BLE001  what is voted on is made by the user's own code
             item.attempts += [Attempt(generation.text, error) for generation, _ in valid]
             return None
+        text = item.task.output_type.settled(text)
         answer = Answer(text, value, [generation for generation, _ in valid])
         if not (item.task.evidence or self.repair_below or isinstance(value, Stated) or item.part is not None):
             return answer

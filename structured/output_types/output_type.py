@@ -227,6 +227,10 @@ class OutputType(ABC, Generic[T]):
         """Return a value as plain JSON data, by which answers are compared. Raises ValueError if it is no value."""
         return to_jsonable_python(value, by_alias=True, fallback=repr)
 
+    def settled(self, text: str) -> str:
+        """Return an accepted answer as it is kept, such as without calls that repeat an earlier one."""
+        return text
+
     def to_data(self, text: str) -> Any:
         """Return an answer as plain JSON data, whose members are voted on one by one."""
         return text

@@ -759,3 +759,13 @@ def test_a_model_that_prefers_what_is_illegal_calls_a_function(
     found = wanted.parse(illegally_preferring(wanted, seed))
     for call in found if parallel else [found]:
         check_call(call, {first[0]: first[1], second[0]: second[1]}[call.function])
+
+
+@pytest.mark.parametrize("choices", [(weather, stop), (WEATHER_TOOL, STOP_TOOL)])
+def test_a_call_that_repeats_an_earlier_one_is_dropped_from_value_data_and_evidence(choices: Any) -> None:
+    stops, goes = {"name": "stop", "arguments": {}}, {"name": "weather", "arguments": {"city": "Porto"}}
+    model = ScriptedModel(json.dumps([goes, goes, stops, goes]))
+    found = extract(functions(*choices, parallel=True), "Porto, then stop.", model=model, evidence=True)
+    assert [call.name for call in found.value] == ["weather", "stop"]
+    assert found.data == [goes, stops] == json.loads(found.text)
+    assert {path.split(".")[0] for path in found.evidence} <= {"[0]", "[1]"}

@@ -4,6 +4,7 @@ An answer is `{"name": …, "arguments": {…}}`, or a list of those, and is des
 JSON. Then each is made a `Call`.
 """
 
+import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -44,10 +45,22 @@ class Choices:
     parallel: bool
 
     def calls(self, data: Any) -> Any:
-        """Return the calls that validated data say."""
+        """Return the calls that validated data say; of equal ones in a list, the first."""
         if self.parallel:
-            return [Call(self.by_name[one[NAME]], one[ARGUMENTS]) for one in data]
+            calls = self._each_call(data)
+            return [calls[place] for place in _first_of_equal(calls)]
         return Call(self.by_name[data[NAME]], data[ARGUMENTS])
+
+    def settled(self, output_type: JsonOutput[Any], text: str, data: Any) -> str:
+        """Return an answer without calls that repeat an earlier one, given its validated data."""
+        places = _first_of_equal(self._each_call(data)) if self.parallel else []
+        if not self.parallel or len(places) == len(data):
+            return text
+        written = output_type.to_data(text)
+        return output_type.from_data([written[place] for place in places])
+
+    def _each_call(self, data: Any) -> list[Call[Any]]:
+        return [Call(self.by_name[one[NAME]], one[ARGUMENTS]) for one in data]
 
     def plain(self, value: Any) -> Any:
         """Return calls as plain data; what is no call is left as it is."""
@@ -107,6 +120,10 @@ class FunctionType(PythonType[Any]):
         """Return the call that an answer says, or the list of calls. Raises Pydantic's ValidationError."""
         return self.choices.calls(super().parse(text))
 
+    def settled(self, text: str) -> str:
+        """Return an answer without calls that repeat an earlier one."""
+        return self.choices.settled(self, text, super().parse(text))
+
     def plain(self, value: Any) -> Any:
         """Return a call as plain JSON data."""
         return super().plain(self.choices.plain(value))
@@ -141,6 +158,10 @@ class ToolType(JsonSchemaType):
         """Return the call that an answer says, or the list of calls. Raises ValueError if one is rejected."""
         return self.choices.calls(super().parse(text))
 
+    def settled(self, text: str) -> str:
+        """Return an answer without calls that repeat an earlier one."""
+        return self.choices.settled(self, text, super().parse(text))
+
     def plain(self, value: Any) -> Any:
         """Return a call as plain JSON data."""
         return super().plain(self.choices.plain(value))
@@ -151,6 +172,17 @@ class ToolType(JsonSchemaType):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return self.choices.remade(self)
+
+
+def _first_of_equal(calls: list[Call[Any]]) -> list[int]:
+    """Return the places of calls in a list, without those of calls that repeat an earlier one.
+
+    A mask that forbids repetitions does not make a model stop: it changes an argument, such as 3 nights into 30.
+    """
+    places: dict[str, int] = {}
+    for place, call in enumerate(calls):
+        places.setdefault(json.dumps(call.to_data(), sort_keys=True), place)
+    return list(places.values())
 
 
 def _omittable(compilation: Compilation) -> Compilation:
@@ -180,7 +212,7 @@ def functions(*choices: Callable[..., Any] | Mapping[str, Any], parallel: bool =
         choices: The functions: with annotated parameters, and a docstring in the style of Google, NumPy or reST, which
             describes them to the model. Also methods, classes other than Pydantic's, and `functools.partial`, whose
             fixed arguments are not asked for. Or tools: each a `Tool`, or an entry of the `tools` of OpenAI's API.
-        parallel: Whether an answer is a list of calls.
+        parallel: Whether an answer is a list of calls. A call that repeats an earlier one is dropped.
 
     Returns:
         A type whose values are `Call`; with `parallel`, `list[Call]`. It takes the options of JSON. A parameter with a
