@@ -3,7 +3,7 @@
 import json
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,6 +14,9 @@ from structured.extraction.documents.document import id_of
 from structured.extraction.output.reading import read_results
 from structured.jobs.report.report import report
 from structured.output_types.extraction import Extraction
+
+if TYPE_CHECKING:
+    from structured.extraction.outcomes import BatchResult
 
 
 def write_report(  # noqa: PLR0913  the options of the command
@@ -37,22 +40,23 @@ def write_report(  # noqa: PLR0913  the options of the command
 ) -> None:
     """Write a page on which a person reviews extractions.
 
-    Documents that failed are left out.
+    Documents that failed are on it with their errors.
     """
     output_type = Any if target is None and fields is None else read_type(target, fields)
-    extractions: list[Extraction[Any]] = []
+    listed: list[BatchResult[Any]] = []
     failed = 0
     for result in chain.from_iterable(read_results(path, output_type) for path in results):
         if result.error is not None:
             failed += 1
+            listed.append(result)
         elif not isinstance(result.value, Extraction) or not result.value.evidence:
             raise typer.BadParameter(f"The result of {id_of(result.document, 0)} has no evidence: extract --evidence.")
         elif below is None or result.value.confidence < below:
-            extractions.append(result.value)
-    page = report(extractions, output, title=title)
+            listed.append(result)
+    page = report(listed, output, title=title)
     if as_json:
-        typer.echo(json.dumps({"path": str(page), "documents": len(extractions), "failed": failed}))
+        typer.echo(json.dumps({"path": str(page), "documents": len(listed) - failed, "failed": failed}))
         return
-    left_out = f"{counted(failed, 'document')} failed, and {'is' if failed == 1 else 'are'} left out." if failed else ""
-    say(f"{counted(len(extractions), 'document')} to review. {left_out}".strip())
+    errors = f"{counted(failed, 'document')} failed; the page shows why." if failed else ""
+    say(f"{counted(len(listed) - failed, 'document')} to review. {errors}".strip())
     typer.echo(page)

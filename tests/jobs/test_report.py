@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from purchases import purchases
 from pydantic import BaseModel
 
-from structured import BatchResult, Extraction, JsonSchema, PromptError, StructuredWarning, report
+from structured import BatchResult, Extraction, JsonSchema, PromptError, report
 from structured.jobs.report.report import Utf16Offsets, to_data, to_inert_json, to_page
 from structured.output_types.evidence import Evidence
 from structured.output_types.extraction import Provenance
@@ -349,16 +349,17 @@ def test_a_report_is_one_file_that_fetches_nothing(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["review.html"]
 
 
-def test_results_of_a_batch_are_a_report_without_those_that_failed(tmp_path: Path) -> None:
-    """The page is that of their extractions, and one warning names the documents that are left out."""
+def test_results_of_a_batch_are_listed_by_id_and_those_that_failed_by_their_error(tmp_path: Path) -> None:
     made = purchases(2)
     results: list[Any] = [
         BatchResult(0, ("a", "text"), made[0]),
         BatchResult(1, ("b", ""), None, PromptError("empty")),
         BatchResult(2, ("c", "text"), made[1]),
     ]
-    with pytest.warns(StructuredWarning, match=r"^1 document failed, and is left out of the report: 'b'\.$"):
-        page = report(results, tmp_path / "review.html")
-    assert page.read_text() == report(made, tmp_path / "plain.html").read_text()
+    listed, plain = to_data(results)["documents"], to_data(made)["documents"]
+    assert [one["name"] for one in listed] == ["a", "b", "c"]
+    assert [one["error"] for one in listed] == ["", "PromptError: empty", ""]
+    assert [{**one, "name": ""} for one in (listed[0], listed[2])] == plain
+    assert listed[1]["values"] == []
     with pytest.raises(TypeError, match=r"extractions\[0\] is 5, not an Extraction"):
         report([BatchResult(0, ("a", "text"), 5)], tmp_path / "none.html")

@@ -19,12 +19,9 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from os import PathLike
 from pathlib import Path
 from string import Template
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from structured.errors import StructuredWarning
-from structured.errors.calling_line import warn
-from structured.errors.values import counted, shown
-from structured.extraction.incomplete import MAX_NAMED
+from structured.errors.values import shown
 from structured.extraction.outcomes import BatchResult
 from structured.jobs.report.place_types import PlaceTypes, TypeTable
 from structured.output_types.evidence import BANDS, MATCH_WORDS, Evidence
@@ -60,8 +57,9 @@ def report(
     `id` is a digest of the document.
 
     Parameters:
-        extractions: The results of calls with `evidence=True`, or one of them; also as `BatchResult`, such as those of
-            `read_results`. Those that have an error are left out, with one `StructuredWarning` for all.
+        extractions: The results of calls with `evidence=True`, or one of them. As `BatchResult`, such as those of
+            `read_results`, they are listed by the ids of their documents; of those that failed, the page shows the
+            error.
         path: The file to write. One that exists is replaced.
         title: The heading of the page.
 
@@ -69,28 +67,16 @@ def report(
         The path of the page.
 
     Raises:
-        TypeError: One of the extractions is something else, such as the error of a document that failed.
+        TypeError: One of the extractions is something else.
         ValueError: An extraction has no evidence, or a span that is outside of its document.
     """
     page = Path(path)
     listed = [extractions] if isinstance(extractions, Extraction) else extractions
-    page.write_text(to_page(_without_errors(listed), title), encoding="utf-8", newline="\n")
+    page.write_text(to_page(listed, title), encoding="utf-8", newline="\n")
     return page
 
 
-def _without_errors(given: Iterable[Extraction[Any] | BatchResult[Any]]) -> list[Extraction[Any]]:
-    """Return what is to be reviewed, with one warning of all documents that failed."""
-    listed = list(given)
-    failed = [one.id for one in listed if isinstance(one, BatchResult) and one.error is not None]
-    if failed:
-        what = f"{counted(len(failed), 'document')} failed, and {'is' if len(failed) == 1 else 'are'} left out"
-        more = ", …" if len(failed) > MAX_NAMED else ""
-        warn(StructuredWarning(f"{what} of the report: {', '.join(map(shown, failed[:MAX_NAMED]))}{more}."))
-    values: list[Any] = [one.value if isinstance(one, BatchResult) and one.error is None else one for one in listed]
-    return [one for one in values if not isinstance(one, BatchResult)]
-
-
-def to_page(extractions: Iterable[Extraction[Any]], title: str) -> str:
+def to_page(extractions: Iterable[Extraction[Any] | BatchResult[Any]], title: str) -> str:
     """Return the page as HTML."""
     template, style = _part("review.html"), _part("review.css")
     script = "\n".join(_part(f"{name}.js") for name in SCRIPTS)
@@ -111,26 +97,53 @@ def to_inert_json(data: object) -> str:
     return json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
 
 
-def to_data(extractions: Iterable[Extraction[Any]]) -> dict[str, Any]:
-    """Return what the page shows: the documents, their fields and types, and a digest to keep decisions under."""
-    given = list(extractions)
-    for position, extraction in enumerate(given):
+class _Listed(NamedTuple):
+    """A document of the page: its id, if it has one, and its extraction, or the error of one that failed."""
+
+    name: str
+    extraction: Extraction[Any] | None
+    error: str = ""
+
+    @classmethod
+    def of(cls, position: int, given: object) -> Self:
+        """Return what is listed of a result. Raises TypeError for what is none, and for one without a document."""
+        name, extraction = (given.id, given.value) if isinstance(given, BatchResult) else ("", given)
+        if isinstance(given, BatchResult) and given.error is not None:
+            return cls(name, None, f"{type(given.error).__name__}: {given.error}")
         if not isinstance(extraction, Extraction):
             raise TypeError(f"extractions[{position}] is {shown(extraction)}, not an Extraction. Leave it out.")
         if not isinstance(extraction.document, str):
             raise TypeError(f"extractions[{position}].document is {shown(extraction.document)}. Pass its text.")
+        return cls(name, extraction)
+
+
+def to_data(extractions: Iterable[Extraction[Any] | BatchResult[Any]]) -> dict[str, Any]:
+    """Return what the page shows: the documents, their fields and types, and a digest to keep decisions under."""
+    listed = [_Listed.of(position, one) for position, one in enumerate(extractions)]
+    given = [one.extraction for one in listed if one.extraction is not None]
     fields: dict[str, int] = {}
     ids: dict[str, int] = {}
     table = TypeTable()
+    types = iter(_types(given, table))
     documents = [
-        _document(extraction, types, f"extractions[{position}]", fields, ids)
-        for position, (extraction, types) in enumerate(zip(given, _types(given, table), strict=True))
+        _failed(one)
+        if one.extraction is None
+        else _document(one.extraction, next(types), f"extractions[{position}]", fields, ids)
+        for position, one in enumerate(listed)
     ]
     kinds = {"number" if kind in {"integer", "decimal"} else kind for one in table.listed for kind in one["kinds"]}
-    for extraction, document in zip(given, documents, strict=True):
-        document["stated"] = _stated(extraction.document, kinds)
+    for one, document in zip(listed, documents, strict=True):
+        if one.extraction is not None:
+            document["stated"] = _stated(one.extraction.document, kinds)
     digest = _digest(json.dumps([documents, table.listed]))
+    for one, document in zip(listed, documents, strict=True):
+        document |= {"name": one.name, "error": one.error}
     return {"digest": digest, "fields": list(fields), "types": table.listed, "documents": documents}
+
+
+def _failed(listed: _Listed) -> dict[str, Any]:
+    """Return a document that failed: there is nothing to review."""
+    return {"id": _digest(listed.name), "text": "", "values": [], "data": {"members": []}, "stated": {}}
 
 
 def _types(extractions: Sequence[Extraction[Any]], table: TypeTable) -> list[PlaceTypes]:

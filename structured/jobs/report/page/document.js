@@ -35,7 +35,7 @@ function drawText() {
     if (starts.has(start)) drawn.push(element("div", {}));
     drawn.at(-1).append(numbers.length ? marked(one, text, numbers) : text);
   }
-  byId("text").replaceChildren(...(one.text ? drawn : [element("p", { className: "empty" }, "This document is empty.")]));
+  byId("text").replaceChildren(...(one.text ? drawn : [element("p", { className: "empty" }, one.error || "This document is empty.")]));
   markActive();
   markFound();
 }

@@ -17,7 +17,7 @@ function isShown(one) {
   if (filters.open && doneIn(one) === one.values.length) return false;
   if (isFiltered() && !one.values.some(passes)) return false;
   if (!filters.query) return true;
-  return finds(one.text) || one.values.some((value) => finds(shownJson(currentJson(value))));
+  return finds(one.name) || finds(one.text) || one.values.some((value) => finds(shownJson(currentJson(value))));
 }
 
 const numbersShown = () =>
@@ -44,7 +44,7 @@ function filter() {
 // The list of documents: only the rows in sight exist.
 
 const rowHeight = () => 3.625 * parseFloat(getComputedStyle(document.documentElement).fontSize);
-const nameOf = (one) => one.text.slice(0, 2000).trimStart().split(/[\r\n]/, 1)[0].slice(0, 120) || "Empty document";
+const nameOf = (one) => one.name || one.text.slice(0, 2000).trimStart().split(/[\r\n]/, 1)[0].slice(0, 120) || "Empty document";
 
 function row(position, height) {
   const place = shown[position];
@@ -53,6 +53,7 @@ function row(position, height) {
   const lacking = one.values.filter((value) => value.match === "none").length;
   const done = doneIn(one);
   const facts = element("span", {}, `${place + 1}`);
+  if (one.error) facts.append(element("i", { className: "bad" }, "failed"));
   if (done) facts.append(element("i", { className: done === one.values.length ? "good" : "" }, done === one.values.length ? "✓ reviewed" : `${done} of ${one.values.length}`));
   if (measured.length) {
     const lowest = measured.reduce((a, b) => (b.confidence < a.confidence ? b : a));

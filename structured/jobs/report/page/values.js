@@ -103,8 +103,8 @@ function drawCounts() {
     : "This browser keeps no decisions: export them before you close the page.";
   if (at in documents) {
     byId("document-name").replaceChildren(
-      `Document ${at + 1}`,
-      element("small", {}, `${doneIn(documents[at])} of ${documents[at].values.length.toLocaleString("en")} reviewed`),
+      documents[at].name || `Document ${at + 1}`,
+      element("small", {}, `${documents[at].name ? `document ${at + 1}, ` : ""}${doneIn(documents[at])} of ${documents[at].values.length.toLocaleString("en")} reviewed`),
     );
   }
 }
