@@ -91,6 +91,18 @@ def test_auto_calls_or_answers(script: str, content: str, stream: bool) -> None:
     assert finished == ("stop" if content else "tool_calls")
 
 
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("parallel", [False, True])
+def test_a_call_is_made_once(parallel: bool, stream: bool) -> None:
+    """Equal calls are one, and without parallel calls there is exactly one."""
+    script = json.dumps(json.loads(PORTO) * 2 if parallel else json.loads(PORTO)[0])
+    with asking(script) as chat:
+        options: Any = {"model": "default", "messages": user(QUESTION), "tools": [WEATHER], "stream": stream}
+        found = chat.create(**options, parallel_tool_calls=parallel)
+        calls: Any = streamed(found)[1] if stream else found.choices[0].message.tool_calls
+    assert len(calls) == 1
+
+
 def test_an_answer_in_place_of_calls_keeps_to_the_response_format() -> None:
     form = {"type": "json_schema", "json_schema": {"name": "mood", "schema": {"enum": ["good", "bad"]}}}
     with asking(lambda prompt: "[]" if "List the calls" in prompt else '"good"') as chat:
