@@ -107,50 +107,71 @@ def test_the_tests_are_laid_out_like_the_packages() -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("module", [module for module in MODULES if package_of(module) in PACKAGES], ids=shown)
-def test_modules_import_from_packages_before(module: Path) -> None:
+def test_modules_import_from_packages_before() -> None:
     """No module knows of a package after its own."""
-    place = PACKAGES.index(package_of(module))
-    assert Imports.of(module).inside("structured") <= set(PACKAGES[: place + 1])
+    offenders = {
+        shown(module): later
+        for module in MODULES
+        if package_of(module) in PACKAGES
+        and (later := Imports.of(module).inside("structured") - {*PACKAGES[: PACKAGES.index(package_of(module)) + 1]})
+    }
+    assert not offenders
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("package", sorted({module.parent for module in MODULES}), ids=shown)
-def test_modules_of_a_package_import_in_one_direction(package: Path) -> None:
+def test_modules_of_a_package_import_in_one_direction() -> None:
     """What a package holds can be put in an order in which each imports only from those before: there is no circle."""
+    assert not {
+        shown(package): found for package in {module.parent for module in MODULES} if (found := circle(package))
+    }
+
+
+def circle(package: Path) -> list[str]:
+    """Return the names in a package that import each other in a circle; none if there is no circle."""
     dotted = ".".join(("structured", *package.relative_to(HOUSE).parts))
     order: graphlib.TopologicalSorter[str] = graphlib.TopologicalSorter()
     for module in package.rglob("*.py"):
         child = module.relative_to(package).parts[0].removesuffix(".py")
         order.add(child, *(Imports.of(module).inside(dotted) & children(package) - {child, "__init__"}))
-    order.prepare()  # raises CycleError, which names the circle
+    try:
+        order.prepare()
+    except graphlib.CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def heavy(names: set[str]) -> set[str]:
+    return {name.partition(".")[0] for name in names} & {"torch", "transformers", "accelerate"}
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("module", MODULES, ids=shown)
-def test_torch_stays_behind_its_door(module: Path) -> None:
+def test_torch_stays_behind_its_door() -> None:
     """torch and transformers appear from `models/` down, and are imported by calls, not by imports.
 
     A module may import them at once if it is itself imported by calls, or by such modules.
     """
-    imports = Imports.of(module)
+    imports = {module: Imports.of(module) for module in MODULES}
+    at_once = {
+        ".".join(("structured", *module.relative_to(HOUSE).with_suffix("").parts))
+        for module in MODULES
+        if heavy(imports[module].at_once)
+    }
+    assert not {
+        shown(module)
+        for module, found in imports.items()
+        if (found.at_once & at_once and not heavy(found.at_once))
+        or (package_of(module) in _BEFORE_MODELS and heavy(found.later | found.typing_only))
+    }
 
-    def heavy(names: set[str]) -> set[str]:
-        return {name.partition(".")[0] for name in names} & {"torch", "transformers", "accelerate"}
 
-    if heavy(imports.at_once):
-        name = ".".join(("structured", *module.relative_to(HOUSE).with_suffix("").parts))
-        assert all(heavy(found.at_once) for found in map(Imports.of, MODULES) if name in found.at_once)
-    if package_of(module) in PACKAGES[: PACKAGES.index("models")]:
-        assert not heavy(imports.later | imports.typing_only)
+_BEFORE_MODELS = PACKAGES[: PACKAGES.index("models")]
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("module", MODULES, ids=shown)
-def test_names_of_modules_say_what_is_inside(module: Path) -> None:
+def test_names_of_modules_say_what_is_inside() -> None:
     """No module is called like a drawer for odds and ends, and no package like a module of the standard library."""
-    assert not FORBIDDEN_NAMES & set(module.relative_to(HOUSE).with_suffix("").parts)
-    assert package_of(module) not in sys.stdlib_module_names - {"__main__"}
+    named = {shown(module): {*module.relative_to(HOUSE).with_suffix("").parts} for module in MODULES}
+    assert not {module for module, parts in named.items() if FORBIDDEN_NAMES & parts}
+    assert not {package_of(module) for module in MODULES} & (sys.stdlib_module_names - {"__main__"})
 
 
 def test_public_names_are_sorted_and_complete() -> None:
