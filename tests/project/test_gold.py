@@ -65,11 +65,11 @@ CHOSEN = {"flat", "house", "studio", "land", "full-time", "part-time", "internsh
 IN_WORDS = {"one", "a ", "an "}
 
 
-@pytest.mark.parametrize("record", ALL, ids=lambda record: type(record.value).__name__)
-def test_values_stand_in_their_documents(record):
-    for path, value in leaves(record.value.model_dump()):
-        is_one = value == 1 and any(word in record.document.lower() for word in IN_WORDS)
-        assert is_one or is_stated(value, record.document) or value in CHOSEN, (path, value)
+def test_values_stand_in_their_documents():
+    for record in ALL:
+        for path, value in leaves(record.value.model_dump()):
+            is_one = value == 1 and any(word in record.document.lower() for word in IN_WORDS)
+            assert is_one or is_stated(value, record.document) or value in CHOSEN, (record.document, path, value)
 
 
 def event(**changes) -> Event:
