@@ -104,7 +104,7 @@ def _shown_report(report: Report) -> Iterator[RenderableType]:
     for heading in ("field", "kind", "status"):
         table.add_column(heading, overflow="fold")
     for field in report.fields:
-        table.add_row(_shown_path(field.path), _printable(field.kind), _shown_status(field))
+        table.add_row(_shown_path(field.path), _printable(field.shown_kind), _shown_status(field))
     yield from (title, Text(), table)
     refused = [(field.path, error) for field in report.fields for error in field.refusals]
     if refused:

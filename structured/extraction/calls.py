@@ -82,8 +82,9 @@ def extract(
             `JsonSchema`; or a function, whose arguments are extracted.
         text: The text; or the messages of a chat, `[{"role": "user", "content": "…"}]`, for a model with a chat
             template.
-        absent: The fields that the text may not state. True: every field that is neither optional nor a list. Or a list
-            of paths, as `inspect_type` shows them: `["age", "lines[].price"]`.
+        absent: The fields that the text may not state. True: every field that is neither optional nor a list; of a
+            `JsonSchema`, every property that is not required. Or a list of paths, as `inspect_type` shows them:
+            `["age", "lines[].price"]`.
         evidence: Whether the result is an `Extraction`, which tells for each value where it stands in the text, and how
             sure the model was.
         options: See `Options`.

@@ -8,7 +8,7 @@ from structured.errors.calling_line import warn
 from structured.extraction.long_documents import SPLITTING
 from structured.extraction.options import MIN_TOLD, RETRIES, Options
 from structured.extraction.task import Task
-from structured.output_types.python_type import PartlyStated
+from structured.output_types.partly_stated import PartlyStated
 
 
 def warn_of_search(sampler: Sampler, options: Options) -> None:

@@ -70,8 +70,8 @@ class Options(TypedDict, total=False):
             dates that it writes in any form. True: all of them, but for enums and booleans. Or a list of paths, as for
             `absent`, or of items: `tags[]`. Default: those that the type marks as `Grounded`.
         optional: What happens to fields that are not required. "written" (default): all are written, as null
-            where the type allows it. "omittable": they may be left out. "schema": as "omittable", and a
-            JsonSchema may get any additional properties that it allows.
+            where the type allows it; in a JsonSchema, those that may not be null may be left out. "omittable": they may
+            be left out. "schema": as "omittable", and a JsonSchema may get any additional properties that it allows.
         whitespace: The layout of the JSON text: "spaced" (default), "compact", "indented", "flexible" or "any";
             see `to_regex`.
         temperature: 0 (default) takes the likeliest token. Above 0, tokens are sampled from softmax(logits /

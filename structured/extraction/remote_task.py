@@ -17,7 +17,7 @@ from structured.models.remote.model import RemoteModel
 from structured.output_types.constraints.constraint import Constraint
 from structured.output_types.constraints.of_type import refuse_grounding
 from structured.output_types.constraints.validation import AnswerCheck
-from structured.output_types.python_type import PartlyStated
+from structured.output_types.partly_stated import PartlyStated
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,7 +22,7 @@ from structured.models.load import find_model
 from structured.models.remote.address import is_address
 from structured.output_types.interface import check_interface
 from structured.output_types.optional_fields import Absent
-from structured.output_types.python_type import PartlyStated
+from structured.output_types.partly_stated import PartlyStated
 from structured.output_types.resolve import asks_for_evidence, resolve_type
 
 Columns = Literal["typed", "json"]

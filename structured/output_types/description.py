@@ -18,6 +18,7 @@ from structured.errors.recursion import deep
 from structured.json_schema.document.drafts import subschemas
 from structured.json_schema.document.location import Compilation, Identity, Location, Reading, Schema, Subschema
 from structured.json_schema.document.references import REFERENCES, ignores_siblings, targets
+from structured.json_schema.nullable import may_be_left_out
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, read_whitespace
 
 _PLAIN_NAME = re.compile(r"[^\W\d]\w*")
@@ -222,10 +223,9 @@ class _Describer:
     def _members(self, part: Subschema, indent: str) -> Iterator[str]:
         """Yield the properties that have names, each with its description."""
         listed, required = _mapping(part.schema, "properties"), _list(part.schema, "required")
-        may_be_left_out = part.location.compilation.optional != "written"
         for name in dict.fromkeys([*listed, *map(str, required)]):
             shown = name if _PLAIN_NAME.fullmatch(name) else _quoted(name)
-            mark = "?" if may_be_left_out and name not in required else ""
+            mark = "?" if name in listed and may_be_left_out(part, name) else ""
             inside = self.describe(part.below("properties", name), indent) if name in listed else _ANYTHING
             yield f"{shown}{mark}: {inside}{_comment(name, part.below('properties', name)) if name in listed else ''}"
 

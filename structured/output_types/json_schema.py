@@ -30,6 +30,9 @@ from structured.json_schema.logic.evaluation import check_well_formed, rejection
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName, read_whitespace
 from structured.output_types.annotations import Annotation
 from structured.output_types.json_output import JsonOutput
+from structured.output_types.optional_fields import Absent
+from structured.output_types.optional_properties import chosen_properties, optional_properties
+from structured.output_types.partly_stated import PartlyStated
 
 _FIELDS = {
     "documents": instance(Mapping, "{uri: schema}"),
@@ -134,6 +137,12 @@ class JsonSchemaType(JsonOutput[Any]):
         """Return what compiles the schema: it is read by the specification."""
         written = self.source.compilation(*self.layout)
         return written if self.schema is self.source.schema else replace(written, root=self.schema)
+
+    def with_absence(self, absent: Absent) -> PartlyStated[Any]:
+        """Return the type in which chosen optional properties may be missing; see `optional_properties.py`."""
+        marked = self if absent is True else replace(self, schema=chosen_properties(self.root, absent))
+        schema = optional_properties(marked.root, are_chosen=absent is not True)
+        return PartlyStated(self.name, schema, self.layout, of=self)
 
     @property
     def parts(self) -> Annotation:

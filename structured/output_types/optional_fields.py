@@ -10,15 +10,17 @@ from typing import Any, Literal
 from structured.errors import SchemaError
 from structured.errors.recursion import deep
 from structured.json_schema.document.drafts import subschemas
-from structured.json_schema.document.location import ANNOTATIONS, NOT_STATED, Identity, Schema, Subschema
+from structured.json_schema.document.location import NOT_STATED, Identity, Schema, Subschema
 from structured.json_schema.document.references import follow
+from structured.json_schema.nullable import any_branch, can_be_null, types_of
 from structured.output_types.paths import branch, branches, entry, member
 
 Absent = Literal[True] | Sequence[str]
 """The fields that a text may not state: all of them, or those at some paths."""
 
-KEPT, DROPPED = "null", "dropped"
-"""What becomes of a null before the type reads it: it may be a value of the type, or be there by permission alone."""
+KEPT, DROPPED, LEFT_OUT = "null", "dropped", "left out"
+"""How a field says that it is missing: by null, which the type reads; by null, which is dropped before the type reads
+the answer; or by not being there."""
 
 _NULL = {"type": "null"}
 
@@ -31,40 +33,7 @@ def can_be_absent(part: Subschema) -> bool:
 
     So can a constant, which invents nothing, and an object, whose fields are looked at one by one.
     """
-    return _any_branch(part, _says_none, {})
-
-
-def can_be_null(part: Subschema) -> bool:
-    """Tell whether null is one of the values."""
-    return _any_branch(part, _says_null, {})
-
-
-@deep
-def _any_branch(part: Subschema, says: Callable[[Schema], bool], known: dict[Identity, bool]) -> bool:
-    """Tell whether a schema says something, or what it refers to or one of its branches does.
-
-    `known` keeps the answers; one that leads back to itself says it, as far as is known then.
-    """
-    if part.identity not in known:
-        known[part.identity] = True
-        known[part.identity] = _new_branch(part, says, known)
-    return known[part.identity]
-
-
-def _new_branch(part: Subschema, says: Callable[[Schema], bool], known: dict[Identity, bool]) -> bool:
-    schema = part.schema
-    if not isinstance(schema, Mapping) or schema.keys() <= ANNOTATIONS:
-        return True
-    if "$ref" in schema:
-        try:
-            return _any_branch(follow(part), says, known)
-        except SchemaError:
-            return True
-    for keyword in ("anyOf", "oneOf"):
-        if keyword in schema:
-            options = (part.below(keyword, index) for index in range(len(schema[keyword])))
-            return any(_any_branch(option, says, known) for option in options)
-    return says(schema)
+    return any_branch(part, _says_none, {})
 
 
 def _says_none(schema: Schema) -> bool:
@@ -72,18 +41,6 @@ def _says_none(schema: Schema) -> bool:
         return "const" in schema or None in schema["enum"] or len(schema["enum"]) == 1
     types = types_of(schema)
     return not types or bool(types & {"null", "object"}) or ("array" in types and not schema.get("minItems"))
-
-
-def _says_null(schema: Schema) -> bool:
-    if "const" in schema or "enum" in schema:
-        return None in schema.get("enum", [schema.get("const", 0)])
-    return "null" in types_of(schema)
-
-
-def types_of(schema: Schema) -> set[object]:
-    """Return the types that a schema names."""
-    named = schema.get("type", [])
-    return set(named) if isinstance(named, list) else {named}
 
 
 @deep
@@ -95,12 +52,17 @@ def with_absence(root: Subschema, absent: Absent) -> Schema:
     """
     if absent is True:
         return _Everywhere(root).schema()
-    if isinstance(absent, str):
-        raise SchemaError(f"The paths are one str, {absent!r}", remedy=f"Pass a list: [{absent!r}].")
-    return AtPaths(root, absent, _permitted).schema()
+    return at_paths(root, absent, permitted)
 
 
-def _permitted(part: Subschema, schema: Any) -> Any:
+def at_paths(root: Subschema, paths: Sequence[str], change: Callable[[Subschema, Any], Any]) -> Schema:
+    """Return a schema in which the fields at some paths are changed. Raises SchemaError for a path that has none."""
+    if isinstance(paths, str):
+        raise SchemaError(f"The paths are one str, {paths!r}", remedy=f"Pass a list: [{paths!r}].")
+    return AtPaths(root, paths, change).schema()
+
+
+def permitted(part: Subschema, schema: Any) -> Any:
     """Return a schema that allows null as well, and is marked."""
     if can_be_null(part):
         return {**schema, NOT_STATED: KEPT} if isinstance(schema, Mapping) else schema
@@ -179,7 +141,7 @@ class _Everywhere:
         return schema
 
     def _permitted(self, part: Subschema, schema: Any) -> Any:
-        return _permitted(part, schema) if can_be_null(part) or not can_be_absent(part) else schema
+        return permitted(part, schema) if can_be_null(part) or not can_be_absent(part) else schema
 
 
 FIELDS = frozenset({"properties"})
@@ -246,7 +208,14 @@ class AtPaths:
                     keyword="$ref",
                     remedy="Allow null in the type itself, or let all fields be absent.",
                 )
-            target = self._inside(follow(part), paths)
+            referred = follow(part)
+            if referred.location.entered is not None:
+                raise part.location.refusal(
+                    f"The paths lead through {schema['$ref']!r}, into a schema with a URI of its own",
+                    keyword="$ref",
+                    remedy="Write the definition under $defs of the schema itself, or let all fields be missing.",
+                )
+            target = self._inside(referred, paths)
             return {**target, **{keyword: value for keyword, value in schema.items() if keyword != "$ref"}}
         for keyword in ("anyOf", "oneOf"):
             for index, (option, label) in enumerate(branches(part, keyword)):

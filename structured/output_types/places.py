@@ -7,7 +7,7 @@ from typing import Any
 from structured.errors.recursion import deep
 from structured.json_schema.document.location import GROUNDED, Identity, Subschema
 from structured.json_schema.document.references import follow
-from structured.output_types.optional_fields import types_of
+from structured.json_schema.nullable import types_of
 from structured.output_types.paths import Steps
 
 

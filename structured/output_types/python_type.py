@@ -1,12 +1,11 @@
 """Python types as output types: Pydantic describes them, and validates the answers."""
 
-import json
 import types
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, is_dataclass, replace
+from dataclasses import dataclass, field, is_dataclass
 from typing import Annotated, Any, ForwardRef, Literal, TypeVar, Union, get_args, get_origin
 
-from pydantic import BaseModel, PydanticUndefinedAnnotation, PydanticUserError, TypeAdapter, ValidationError
+from pydantic import BaseModel, PydanticUndefinedAnnotation, PydanticUserError, TypeAdapter
 
 from structured.errors import SchemaError
 from structured.errors.recursion import deep
@@ -16,12 +15,10 @@ from structured.json_schema.whitespace import read_whitespace
 from structured.output_types.annotations import Annotation
 from structured.output_types.json_output import JsonLayout, JsonOutput
 from structured.output_types.json_schema import check_document
-from structured.output_types.missing import is_all_missing, stated, without
 from structured.output_types.optional_fields import Absent, with_absence
 from structured.output_types.output_type import OutputType
-from structured.output_types.paths import steps_to_path
+from structured.output_types.partly_stated import PartlyStated
 from structured.output_types.pydantic import CompleteJsonSchema
-from structured.output_types.stated import Stated
 
 T = TypeVar("T")
 
@@ -57,39 +54,6 @@ class PythonType(JsonOutput[T]):
     def with_absence(self, absent: Absent) -> "PartlyStated[T]":
         """Return the type with a schema in which chosen fields may be null; see `optional_fields.py`."""
         return PartlyStated(self.name, with_absence(self.root, absent), self.layout, of=self)
-
-
-@dataclass(frozen=True, eq=False)
-class PartlyStated(JsonOutput[Stated[T]]):
-    """A type of which a text may not state all fields: what is missing is written as null, and listed."""
-
-    of: PythonType[T] = field(repr=False, kw_only=True)
-    """The type itself, which reads what is stated."""
-
-    @property
-    def parts(self) -> Annotation:
-        """The type, as a stream reads it."""
-        return self.of.parts
-
-    def compilation(self) -> Compilation:
-        """Return what compiles the schema in which fields may be null."""
-        return replace(self.of, schema=self.schema).compilation()
-
-    def parse(self, text: str) -> Stated[T]:
-        """Return what an answer states, and where something is missing. Raises ValueError if a validator rejects it."""
-        left, missing = stated(self.root, text)
-        data = json.loads(left)
-        value = None
-        try:
-            value = self.of.parse(left)
-        except ValidationError as error:
-            if () not in missing and not is_all_missing(error.errors(), data, missing):
-                raise
-        return Stated(value, without(data, missing), tuple(map(steps_to_path, missing)))
-
-    def plain(self, value: Any) -> Any:
-        """Return an instance as plain JSON data."""
-        return self.of.plain(value)
 
 
 @deep

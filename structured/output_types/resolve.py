@@ -79,10 +79,11 @@ def _resolve(
         known = known.with_grounding(grounded)
     if absent is None:
         return known
-    if isinstance(known, PythonType):
+    if isinstance(known, PythonType) or type(known) is JsonSchemaType:
         return known.with_absence(absent)
     raise SchemaError(
-        f"{known.name} is a JsonSchema, which says itself what may be missing", remedy="Allow null in the schema."
+        f"{known.name} is a call of a tool, which leaves out optional arguments that the text does not state",
+        remedy="Leave out absent.",
     )
 
 

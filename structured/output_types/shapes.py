@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from structured.json_schema.document.location import Subschema
-from structured.output_types.optional_fields import types_of
+from structured.json_schema.nullable import types_of
 from structured.output_types.paths import Steps
 from structured.output_types.places import flat, parts_at
 

@@ -20,9 +20,9 @@ from structured import (
     Extraction,
     Extractor,
     GenerationError,
-    JsonSchema,
     SchemaError,
     StructuredWarning,
+    Tool,
     extract,
     extract_batch,
     inspect_type,
@@ -31,9 +31,11 @@ from structured import (
 from structured.automata import RegularAutomaton
 from structured.json_schema.compile import compiled
 from structured.models import FunctionModel
+from structured.output_types.functions.call_types import call_type
 from structured.output_types.resolve import resolve_type
 
 TOKENIZER = ByteTokenizer()
+BOOK = Tool("book", {"type": "object", "properties": {"city": {"type": "string"}}})
 UNIFORM = FunctionModel(random_logits(len(TOKENIZER.tokens)), TOKENIZER)
 
 
@@ -271,7 +273,7 @@ def test_validators_still_have_the_last_word_on_what_is_stated():
     [
         (Person, ["agee"], "No field has the path 'agee'. Is it 'age'?"),
         (Person, ["x.y.z"], "No field has the path 'x.y.z'. `inspect_type` lists the paths."),
-        (JsonSchema({"type": "object"}), True, "JsonSchema is a JsonSchema, which says itself what may be missing."),
+        (call_type([BOOK]), True, "leaves out optional arguments that the text does not state. Leave out absent."),
     ],
 )
 def test_what_cannot_be_chosen_is_refused(output_type, absent, message):

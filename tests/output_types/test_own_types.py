@@ -18,7 +18,6 @@ from structured import (
     GenerationError,
     Grammar,
     GuidedLogitsProcessor,
-    JsonSchema,
     Key,
     ModelError,
     PatternError,
@@ -152,13 +151,11 @@ def test_votes_are_on_the_whole_text() -> None:
 
 
 def test_options_of_json_are_refused_for_other_types() -> None:
-    """What would have no effect is an error; so is absence for a schema."""
+    """What would have no effect is an error."""
     with pytest.raises(SchemaError, match="Year does not use JSON options"):
         Extractor(Year(), model=model(0), whitespace="compact")
     with pytest.raises(SchemaError, match="Year does not use JSON options"):
         Extractor(Year(), model=model(0), absent=True)
-    with pytest.raises(SchemaError, match="says itself what may be missing"):
-        Extractor(JsonSchema(True), model=model(0), absent=True)
 
 
 def test_a_type_of_ones_own_has_a_regular_expression_if_its_automaton_is_made_of_one() -> None:

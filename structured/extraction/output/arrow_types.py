@@ -31,10 +31,11 @@ from structured.extraction.output.columns import (
 )
 from structured.json_schema.document.location import Identity, Subschema
 from structured.json_schema.document.references import follow
+from structured.json_schema.nullable import types_of
 from structured.output_types.json_schema import JsonSchema
-from structured.output_types.optional_fields import types_of
 from structured.output_types.output_type import OutputType
-from structured.output_types.python_type import PartlyStated, PythonType
+from structured.output_types.partly_stated import PartlyStated
+from structured.output_types.python_type import PythonType
 from structured.output_types.resolve import resolve_json
 
 MAX_MEMBERS = 1_000

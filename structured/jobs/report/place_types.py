@@ -16,7 +16,7 @@ from typing_extensions import TypedDict
 
 from structured.errors import SchemaError
 from structured.json_schema.document.location import Identity, Subschema
-from structured.output_types.optional_fields import types_of
+from structured.json_schema.nullable import types_of
 from structured.output_types.paths import Steps, member
 from structured.output_types.places import below, flat, parts_at
 from structured.output_types.python_type import python_type

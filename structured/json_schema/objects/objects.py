@@ -23,6 +23,7 @@ from structured.json_schema.document.location import (
 from structured.json_schema.logic.asked_properties import SomeProperty, asked_properties, named_candidates
 from structured.json_schema.logic.clauses import Alternative, Clause
 from structured.json_schema.logic.values import spellings
+from structured.json_schema.nullable import invents_nothing
 from structured.json_schema.objects.asked import Asked, Kind
 from structured.json_schema.objects.counting import Limits, Member, Rest, joined
 from structured.json_schema.objects.obligations import Obligations, Open
@@ -253,16 +254,20 @@ class _Object:
     def _written(self, members: dict[str, Pattern]) -> set[str]:
         """Return the properties that need not be there and are written all the same.
 
-        That is none where all would be too many, and not one that may contain the object again.
+        That is none where all would be too many, and not one that may contain the object again. Where the schema is
+        read by the specification, it is not one either that would have to be invented; see `may_be_left_out`.
         """
         compilation = self.location.compilation
         if compilation.optional != "written" or (self.most is not None and len(members) > self.most):
             return set()
         missing = {name for clause in self.clauses for name, value in clause if value is None}
+        are_all = self.location.is_type or self.fewest > len(self.required)
         return {
             name
             for name in self._own()
-            if name in members and name not in missing and ends_alone(members[name], compilation.endings)
+            if name in members and name not in missing
+            if are_all or all(map(invents_nothing, self._said(name, partial(self._found, name))))
+            if ends_alone(members[name], compilation.endings)
         }
 
     def _own(self) -> list[str]:

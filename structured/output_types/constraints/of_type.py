@@ -1,5 +1,6 @@
 """From an output type to the constraint that says the same to a server."""
 
+from dataclasses import replace
 from typing import Any
 
 from structured.errors import PatternError, SchemaError
@@ -16,6 +17,7 @@ from structured.output_types.grammar import Grammar, is_gbnf
 from structured.output_types.json_output import JsonOutput
 from structured.output_types.json_schema import JsonSchemaType
 from structured.output_types.output_type import OutputType
+from structured.output_types.partly_stated import PartlyStated
 from structured.output_types.regex import Regex
 from structured.regex.dialects import ECMA, PYTHON, RUST
 from structured.regex.parser import whole_regex_to_pattern
@@ -29,6 +31,8 @@ def constraint_of(output_type: OutputType[Any]) -> Constraint:
     match output_type:
         case JsonSchemaType():
             return _of_json_schema(output_type)
+        case PartlyStated(of=JsonSchemaType() as schema_type):
+            return _of_json_schema(replace(schema_type, schema=output_type.schema))
         case JsonOutput():
             schema = output_type.schema if isinstance(output_type.schema, dict) else {}
             return JsonConstraint(standard_schema(schema, output_type.layout.optional), output_type.name)

@@ -16,7 +16,8 @@ from structured.json_schema.document.drafts import Draft, subschemas
 from structured.json_schema.document.location import GROUNDED, Schema, Subschema
 from structured.json_schema.document.references import follow
 from structured.json_schema.grounding import GROUNDABLE
-from structured.output_types.optional_fields import WITH_ITEMS, AtPaths, replaced, types_of
+from structured.json_schema.nullable import types_of
+from structured.output_types.optional_fields import WITH_ITEMS, AtPaths, replaced
 
 T = TypeVar("T")
 

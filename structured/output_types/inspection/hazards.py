@@ -8,9 +8,9 @@ from structured.json_schema.assertions import ASSERTIONS, INTERNAL, UNSUPPORTED
 from structured.json_schema.document.location import ANNOTATIONS, SHAPES, Subschema
 from structured.json_schema.document.references import REFERENCES
 from structured.json_schema.logic.choices import CHOICES
+from structured.json_schema.nullable import types_of
 from structured.json_schema.numbers import FLOAT_DIGITS, INTEGER_DIGITS, PLACES
 from structured.json_schema.refusals import STRUCTURE
-from structured.output_types.optional_fields import types_of
 
 _DIGITS = f"{INTEGER_DIGITS} of an int, {FLOAT_DIGITS} before and {PLACES} after the point of a float"
 

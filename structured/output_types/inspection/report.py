@@ -19,7 +19,7 @@ class FieldReport:
     the prompt puts it; of a whole answer that is described in several lines, the name of the type. `validators` are the
     functions that are run on the finished answer, which is generated again if one of them rejects it. `refusals` are
     the reasons why the field cannot be compiled. `same_as` are the paths where fields of the same type are listed, if
-    that is not here.
+    that is not here. `may_be_left_out` tells whether an answer may be without the field.
     """
 
     path: str
@@ -27,6 +27,12 @@ class FieldReport:
     validators: tuple[str, ...] = ()
     refusals: tuple[SchemaError, ...] = ()
     same_as: tuple[str, ...] = ()
+    may_be_left_out: bool = False
+
+    @property
+    def shown_kind(self) -> str:
+        """The kind as a table shows it: `string`, `string, or left out`."""
+        return f"{self.kind}, or left out" if self.may_be_left_out else self.kind
 
     @property
     def status(self) -> Status:
@@ -80,9 +86,9 @@ class Report:
     Attributes:
         name: The name of the type.
         whitespace: The whitespace that was asked for; None if the answer is no JSON.
-        fields: For each field of the answer: `path`, `kind`, `status`, `validators`, `refusals` and `same_as`. The
-            status is `"enforced"` (the mask allows only what the schema says), `"checked"` (the mask does so, and the
-            functions in `validators` have the last word) or `"refused"`.
+        fields: For each field of the answer: `path`, `kind`, `status`, `validators`, `refusals`, `same_as` and
+            `may_be_left_out`. The status is `"enforced"` (the mask allows only what the schema says), `"checked"` (the
+            mask does so, and the functions in `validators` have the last word) or `"refused"`.
         hazards: What is allowed and may still go wrong: `kind`, `problem`, `remedy` and `paths`.
         choices: How many unions and lists of values there are.
         cost: The `nodes` of the pattern, and the bytes of the `shortest` and the `longest` answer (None: no limit).
@@ -126,6 +132,7 @@ def report_to_dict(report: Report) -> dict[str, Any]:
                 "validators": list(field.validators),
                 "refusals": [_refusal_to_dict(error) for error in field.refusals],
                 "same_as": list(field.same_as),
+                "may_be_left_out": field.may_be_left_out,
             }
             for field in report.fields
         ],
@@ -140,7 +147,7 @@ def report_to_html(report: Report) -> str:
     """Return a report as HTML, for notebooks."""
     statuses = [field.status for field in report.fields]
     counts = [f"{statuses.count(status)} {status}" for status in get_args(Status) if status in statuses]
-    rows = [(_path(field.path), field.kind, _shown_status(field)) for field in report.fields]
+    rows = [(_path(field.path), field.shown_kind, _shown_status(field)) for field in report.fields]
     parts = [table(("field", "kind", "status"), rows)]
     refused = [
         joined(coloured(f"{error.problem}. ", "bad"), _path(field.path), f" → {error.remedy}")

@@ -11,6 +11,7 @@ from structured.errors import SchemaError
 from structured.errors.recursion import deep
 from structured.json_schema.document.location import VALIDATORS, Schema, Subschema
 from structured.json_schema.document.references import follow
+from structured.json_schema.nullable import may_be_left_out
 from structured.output_types.description import kinds
 from structured.output_types.inspection.hazards import HAZARDS, hazards_of
 from structured.output_types.inspection.report import FieldReport, Hazard
@@ -33,6 +34,7 @@ class _Field:
 
     path: str
     kind: str
+    may_be_left_out: bool = False
     validators: dict[str, None] = field(default_factory=dict)
     refusals: dict[int, SchemaError] = field(default_factory=dict)
     same_as: dict[str, None] = field(default_factory=dict)
@@ -68,6 +70,7 @@ class Survey:
                 validators=tuple(found.validators),
                 refusals=tuple(found.refusals.values()),
                 same_as=tuple(found.same_as),
+                may_be_left_out=found.may_be_left_out,
             )
             for found in self._fields
         )
@@ -95,7 +98,7 @@ class Survey:
             found.refusals[id(error)] = error
 
     def _field(self, part: Subschema, *, path: str, kind: str, may_be_left_out: bool = False) -> Part:
-        found = _Field(path, kind)
+        found = _Field(path, kind, may_be_left_out)
         self._fields.append(found)
         if path and not may_be_left_out and not can_be_absent(part):
             self._note("invention", path, found)
@@ -175,16 +178,11 @@ class Survey:
                 inside,
                 path=member(path, name),
                 kind=self._kind(inside),
-                may_be_left_out=_may_be_left_out(part, name),
+                may_be_left_out=may_be_left_out(part, name),
             )
 
 
 _ORDER = list(HAZARDS)
-
-
-def _may_be_left_out(part: Subschema, name: str) -> bool:
-    """Tell whether an answer may be without a property of an object: a parameter that has a default, say."""
-    return part.location.compilation.optional != "written" and name not in _list(part.schema, "required")
 
 
 def _list(schema: Schema, keyword: str) -> "list[object]":
