@@ -1,6 +1,9 @@
 """What the tests share: the settings of hypothesis, and vocabularies that are slow to read."""
 
+import functools
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,20 +24,42 @@ settings.register_profile("thorough", deadline=None, max_examples=1000)  # pytes
 settings.load_profile("repeatable" if os.environ.get("CI") else "local")
 
 
+IS_COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") == "0"
+ENGINE = frozenset({"automata", "decoding", "extraction", "index", "json_schema", "laws", "models", "output_types"})
+"""Folders of tests that run loops for long. What the others run of them is short, and right in either form."""
+
+
+def runs_machine_code(item: pytest.Item) -> bool:
+    """Tell whether a test waits until the loops are compiled."""
+    return item.path.parent.name in ENGINE
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let another process compile the loops while tests run that do not wait for them."""
+    if IS_COMPILED and getattr(config.option, "numprocesses", None):
+        compiled = "from structured.automata.loops.jit import compile_loops; compile_loops()"
+        process = subprocess.Popen([sys.executable, "-c", compiled])
+        config.add_cleanup(process.wait)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark as `quick` what is neither `thorough` nor `slow`, before tests are chosen by their marks.
 
-    Real vocabularies take seconds to read, and so does the real model: all that is tested with them is thorough.
+    Real vocabularies take seconds to read, and so does the real model: all that is tested with them is thorough. Tests
+    in the folder `development` have that mark. Those that need machine code are last, when it may have been made.
     """
     for item in items:
+        if item.path.parent.name == "development":
+            item.add_marker("development")
         fixtures = getattr(item, "fixturenames", ())
         if "real_model" in fixtures:
             item.add_marker("real_model")
         if "real_name" in fixtures or "real_model" in fixtures:
             item.add_marker("thorough")
-        if not {"thorough", "slow"} & {mark.name for mark in item.iter_markers()}:
+        if not {"thorough", "slow", "development"} & {mark.name for mark in item.iter_markers()}:
             item.add_marker("quick")
+    items.sort(key=runs_machine_code)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -46,10 +71,16 @@ def _cache_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _machine_code() -> None:
-    """Test the machine code of loops, not the Python that runs until there is some, which is theirs by other tests."""
-    if os.environ.get("NUMBA_DISABLE_JIT", "0") == "0":
+@pytest.fixture(autouse=True)
+def _machine_code(request: pytest.FixtureRequest) -> None:
+    """Test the machine code of loops, not the Python that runs until there is some, which has tests of its own."""
+    if runs_machine_code(request.node):
+        _compile_once()
+
+
+@functools.cache
+def _compile_once() -> None:
+    if IS_COMPILED:
         compile_loops()
 
 

@@ -17,7 +17,7 @@ from pydantic import BaseModel, Field, field_validator
 from random_patterns import patterns
 from strategies import output_types
 
-from structured import BudgetWarning, Extractor, GenerationError, extract, extract_batch
+from structured import BudgetWarning, Extractor, GenerationError, StructuredWarning, extract, extract_batch
 from structured.automata import RegularAutomaton
 from structured.decoding.beam_search import beam_search
 from structured.decoding.generate import generate
@@ -289,7 +289,7 @@ def test_the_likeliest_valid_sample_is_the_answer() -> None:
 def test_whatever_is_chosen_validates(output_type: Any, seed: int, choose: Any) -> None:
     """Samples of random types by a random model, and what is put together of them."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", BudgetWarning)
+        warnings.simplefilter("ignore", StructuredWarning)
         extractor = Extractor(
             output_type, model=MODEL, temperature=1.0, seed=seed, samples=4, choose=choose, max_tokens=200, retries=0
         )

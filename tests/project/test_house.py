@@ -101,9 +101,9 @@ def test_every_module_is_in_a_package() -> None:
 
 
 def test_the_tests_are_laid_out_like_the_packages() -> None:
-    """Each package has its folder of tests; beside these are the laws of several, the project's checks, and support."""
+    """Each package has its folder of tests; beside these are laws of several, the project, its development."""
     folders = {test.parent.name for test in Path(__file__).parents[1].glob("*/*.py")}
-    assert folders == {*PACKAGES, "laws", "project", "support"}
+    assert folders == {*PACKAGES, "development", "laws", "project", "support"}
 
 
 @pytest.mark.thorough
@@ -233,9 +233,9 @@ def test_import_loads_nothing_heavy() -> None:
 def test_import_is_quick() -> None:
     """Importing takes less than half a second or, on a busy machine, four times as long as pydantic and NumPy.
 
-    The best of seven times each, in turns: a machine that slows down meanwhile slows both.
+    The best of four times each, in turns: a machine that slows down meanwhile slows both.
     """
     modules = ("structured", "numpy, pydantic, pydantic.json_schema")
-    turns = [tuple(map(seconds_to_import, modules)) for _ in range(7)]
+    turns = [tuple(map(seconds_to_import, modules)) for _ in range(4)]
     ours, theirs = map(min, zip(*turns, strict=True))
     assert ours < 0.5 or ours < 4 * theirs
