@@ -26,7 +26,7 @@ from transformers import AttentionInterface, PretrainedConfig, PreTrainedModel, 
 from structured.models.adapters import Heads, LowRank, gguf_architecture, read_adapter, write_gguf_adapter
 from structured.models.pretrained import load_pretrained
 from structured.models.transformers import HuggingFaceModel
-from training.examples import Batch, chat_batches
+from training.examples import Batch, chat_batches, read_samples
 from training.progress import CHECKPOINT_SECONDS, load_checkpoint, save_checkpoint, share_of_rate, write_log
 
 QUERIES = 128
@@ -53,6 +53,10 @@ class Settings:
     learning_rate: float = 5e-4
     warm_up: int = 30_000
     """Tokens over which the learning rate rises."""
+    others: str = ""
+    """A file of other samples, as JSON lines with `schema`, `document` and `answer`; see `training.sources.mixture`."""
+    share: float = 0.5
+    """How many of the samples are others, if there are any."""
     seed: int = 1
 
 
@@ -155,8 +159,10 @@ class Training:
     def _batches(self) -> Iterator[Batch]:
         """Return the batches that have not been read yet; those before are made again and skipped."""
         model, end = HuggingFaceModel(self.model, self.tokenizer), self.tokenizer.eos_token_id
-        size = {"tokens": self.settings.batch_tokens, "context": self.settings.context}
-        made = chat_batches(model, end, seed=self.settings.seed, split="train", **size)
+        settings = self.settings
+        others = read_samples(Path(settings.others)) if settings.others else ()
+        size = {"tokens": settings.batch_tokens, "context": settings.context}
+        made = chat_batches(model, end, seed=settings.seed, split="train", others=others, share=settings.share, **size)
         return itertools.islice(made, self.steps, None)
 
     def _step(self, batch: Batch) -> Tensor:

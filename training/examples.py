@@ -131,12 +131,21 @@ def read_samples(path: Path) -> list[Sample]:
 
 
 def chat_batches(
-    model: LanguageModel, end: int, *, seed: int, split: Split, tokens: int, context: int
+    model: LanguageModel,
+    end: int,
+    *,
+    seed: int,
+    split: Split,
+    tokens: int,
+    context: int,
+    others: Sequence[Sample] = (),
+    share: float = 0.5,
 ) -> Iterator[Batch]:
-    """Yield batches for a chat model, without end; see `gathered`."""
+    """Yield batches for a chat model, without end; see `gathered`. Some of the samples are others."""
     encode, rng = model.vocabulary.encode, random.Random(seed)
     assert encode is not None, "it comes from a tokenizer"
-    asked = (chat_and_answer(sample, rng) for sample in samples(seed, split))
+    stream = mixed(samples(seed, split), others, share, rng) if others else samples(seed, split)
+    asked = (chat_and_answer(sample, rng) for sample in stream)
     pairs = ((model.encode(chat), list(encode(answer))) for chat, answer in asked)
     return gathered(pairs, end, tokens=tokens, context=context)
 

@@ -1,0 +1,102 @@
+"""The sources of names in sentences: CrossNER, WNUT 2017, and four collections under CC BY.
+
+Left out: CrossNER's music and CoNLL 2003 (the first is kept unseen, the second is Reuters' and not free), the test
+files of every domain, GUM and the part of re3d from the BBC (texts that may not be used commercially).
+"""
+
+import random
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from training.generate import Sample
+from training.sources.asking import Slot
+from training.sources.names import Labels, kinds, samples
+
+_COMMON = {
+    "person": "people persons person_names; names of people",
+    "organisation": "organisations organization companies; names of organisations",
+    "location": "locations places; names of places",
+    "country": "countries; names of countries",
+    "event": "events; named events",
+    "award": "awards prizes; named awards",
+}
+
+
+def _domain(**more: str) -> dict[str, Slot]:
+    return kinds(**_COMMON, **more)
+
+
+_CROSSNER: Mapping[str, Mapping[str, Slot]] = {
+    "politics": _domain(
+        politician="politicians; people in politics",
+        politicalparty="parties political_party; political parties",
+        election="elections; named elections",
+    ),
+    "literature": _domain(
+        book="books; titles of books",
+        writer="writers authors; people who write",
+        poem="poems; titles of poems",
+        literarygenre="genres literary_genre; kinds of literature",
+        magazine="magazines; titles of magazines",
+    ),
+    "ai": _domain(
+        algorithm="algorithms methods; named algorithms",
+        task="tasks; what is to be solved",
+        product="products; products and systems",
+        researcher="researchers; people who do research",
+        conference="conferences; scientific conferences",
+        university="universities; names of universities",
+        field="fields; fields of research",
+        metrics="measures; measures of quality",
+        programlang="programming_language languages; programming languages",
+    ),
+    "science": _domain(
+        scientist="scientists; people of science",
+        university="universities; names of universities",
+        discipline="disciplines fields; fields of science",
+        enzyme="enzymes; names of enzymes",
+        protein="proteins; names of proteins",
+        chemicalelement="chemical_element elements; chemical elements",
+        chemicalcompound="chemical_compound compounds; chemical compounds",
+        astronomicalobject="astronomical_object celestial_bodies; stars, planets and the like",
+        academicjournal="academic_journal journals; scientific journals",
+        theory="theories; named theories and laws",
+    ),
+}
+
+_WNUT = kinds(
+    person="people; names of people",
+    location="locations places; names of places",
+    corporation="corporations companies; names of companies",
+    product="products; names of products",
+    group="groups; bands, teams and groups that are no companies",
+) | {"creative-work": Slot("creative_work", "titles of films, songs, books and the like", is_list=True)}
+
+_FOUR = {
+    "PER": Slot("person", "names of people", other_names=("people", "persons"), is_list=True),
+    "ORG": Slot("organisation", "names of organisations", other_names=("organizations", "companies"), is_list=True),
+    "LOC": Slot("location", "names of places", other_names=("locations", "places"), is_list=True),
+}
+
+_COLLECTIONS = {
+    "data/wikigold/CONLL-format/data/*.txt": ("wikigold", "Names in a sentence of an encyclopedia."),
+    "data/BTC/CONLL-format/data/*.conll": ("btc", "Names in a message of social media."),
+    "data/SEC-filings/CONLL-format/data/train/*.txt": ("sec", "Names in a loan agreement."),
+}
+
+
+def named(rng: random.Random, repository: Path) -> Iterator[Sample]:
+    """Yield the samples of a repository that has sentences with names."""
+    for domain, slots in _CROSSNER.items():
+        for part in ("train", "dev"):
+            path = repository / "ner_data" / domain / f"{part}.txt"
+            if path.is_file():
+                about = f"Names in a sentence about {domain}."
+                for _ in range(4):  # each sentence is asked about in several ways, for there are few
+                    yield from samples(rng, path, Labels(f"crossner {domain}", slots, about))
+    for path in repository.glob("emerging.dev.conll"):
+        for _ in range(4):
+            yield from samples(rng, path, Labels("wnut17", _WNUT, "Names in a message of social media."))
+    for pattern, (source, about) in _COLLECTIONS.items():
+        for path in sorted(repository.glob(pattern)):
+            yield from samples(rng, path, Labels(source, _FOUR, about), group=3)
