@@ -5,7 +5,6 @@ times a second. It writes to stderr alone, and starts after two seconds, so that
 displays of rich for notebooks were not taken, since without ipywidgets they warn; what is shown is rich's all the same.
 """
 
-import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -16,6 +15,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from structured.extraction.outcomes import Outcome
+from structured.models.loading_bar import is_terminal
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -44,7 +44,7 @@ def showing(outcome: Outcome, progress: bool | None) -> Iterator[None]:
     seconds.
     """
     several = outcome.total is None or outcome.total > 1
-    wanted = outcome.total != 0 if progress else progress is None and several and (_notebook() or _terminal())
+    wanted = outcome.total != 0 if progress else progress is None and several and (_notebook() or is_terminal())
     if not wanted or not _SHOWING.acquire(blocking=False):
         yield
         return
@@ -80,7 +80,7 @@ def _display(stack: ExitStack) -> tuple[Display, float]:
     """Return what shows an outcome where we are, and the seconds between two times; `stack` takes it away again."""
     if _notebook():
         return _cell(), INTERVAL
-    if _terminal():
+    if is_terminal():
         return _live(stack), INTERVAL
     return _write_line, LINE_INTERVAL
 
@@ -152,14 +152,6 @@ def _facts(outcome: Outcome, seconds: float) -> list[str]:
 
 def _clock(seconds: float) -> str:
     return str(timedelta(seconds=round(seconds)))
-
-
-def _terminal() -> bool:
-    """Tell whether stderr is a terminal that can draw over what it has shown."""
-    try:
-        return sys.stderr.isatty() and os.environ.get("TERM", "") not in ("dumb", "unknown")
-    except (AttributeError, ValueError):  # none at all, or it is closed
-        return False
 
 
 def _notebook() -> bool:

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 from structured.errors import ModelError
 from structured.errors.values import nearest
 from structured.models.checkpoints import WANTED, lacking, shown, why_not_hub
+from structured.models.dequantised import key_of, model_cache
+from structured.models.loading_bar import dequantising_bar
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -63,22 +65,53 @@ def load_pretrained(
         raise ModelError(f"{dtype!r} is not a dtype of torch. Use 'auto', 'float32', 'bfloat16' or 'float16'.")
     logging.getLogger("transformers.integrations.hub_kernels").addFilter(_is_no_advice)
     options: dict[str, Any] = {"local_files_only": reason is not None, "trust_remote_code": False}
-    source: str | Path = path or name
-    # Files of other formats can hold code, which runs when they are read.
-    weights: dict[str, Any] = {"use_safetensors": True}
-    if path is not None and is_file:
-        source = path.parent
-        options["gguf_file"] = path.name
-        weights = {}
     try:
         with _without_loading_bars():
-            tokenizer = AutoTokenizer.from_pretrained(source, **options)
-            model = AutoModelForCausalLM.from_pretrained(
-                source, device_map=device_map, dtype=dtype, **weights, **options
-            )
+            if path is not None and is_file:
+                model, tokenizer = _load_gguf(path, device_map, dtype)
+            else:
+                tokenizer = AutoTokenizer.from_pretrained(path or name, **options)
+                # Files of other formats can hold code, which runs when they are read.
+                model = AutoModelForCausalLM.from_pretrained(
+                    path or name, device_map=device_map, dtype=dtype, use_safetensors=True, **options
+                )
     except Exception as error:  # what a damaged checkpoint raises is of any kind
         raise ModelError(_why_not_loaded(name, path, reason, error)) from error
     model.train(mode=False)
+    return model, tokenizer
+
+
+def _load_gguf(
+    path: Path, device_map: str | dict[str, Any] | None, dtype: str
+) -> "tuple[PreTrainedModel, PreTrainedTokenizerBase]":
+    """Return the model and the tokenizer of a GGUF file: those in the cache, or else those that go there."""
+    disk = model_cache()
+    key = "" if disk is None else key_of(path, dtype)
+    kept = None if disk is None else disk.load(key, device_map)
+    if kept is not None:
+        model, tokenizer = kept
+        model.config.name_or_path = tokenizer.name_or_path = str(path.parent)  # as transformers calls a GGUF file
+        return model, tokenizer
+    with dequantising_bar(f"Dequantising {path.name}"):
+        model, tokenizer = _dequantise(path, device_map, dtype)
+        if disk is not None:
+            disk.save(key, model, tokenizer)
+    return model, tokenizer
+
+
+def _dequantise(
+    path: Path, device_map: str | dict[str, Any] | None, dtype: str
+) -> "tuple[PreTrainedModel, PreTrainedTokenizerBase]":
+    """Return what transformers makes of a GGUF file."""
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    options: dict[str, Any] = {"gguf_file": path.name, "local_files_only": True, "trust_remote_code": False}
+    tokenizer = AutoTokenizer.from_pretrained(path.parent, **options)
+    model = AutoModelForCausalLM.from_pretrained(path.parent, device_map=device_map, dtype=dtype, **options)
+    quantizer = getattr(model, "hf_quantizer", None)
+    if quantizer is not None and not getattr(quantizer, "packed_modules", None):  # nothing is left in blocks
+        del model.hf_quantizer
+        vars(model.config).pop("quantization_config", None)
     return model, tokenizer
 
 

@@ -1,0 +1,227 @@
+"""Dequantised GGUF files, kept in the cache as the safetensors and the tokenizer that transformers loads quickly.
+
+The name of an entry has the SHA-256 of the GGUF file, which is computed at each load, a second for 1.5 GB. Rejected: a
+note of path, size and time of change, which would miss some replaced files. An entry lists the checksums of its own
+files. They are compared while the model is loaded; a damaged entry is made anew.
+
+What is kept is loaded once before it is kept: where weights, configuration or tokens differ in anything from what
+transformers made of the GGUF file, nothing is kept, and the file is dequantised each time.
+"""
+
+import hashlib
+import json
+import logging
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+
+from structured.models.cache_folder import WRITING, CacheFolder, kept_folder
+
+if TYPE_CHECKING:
+    import torch
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+    Loaded: TypeAlias = tuple[PreTrainedModel, PreTrainedTokenizerBase]
+
+_LOGGER = logging.getLogger(__name__)
+
+MAX_BYTES = 16 << 30
+"""Of all models together; a larger one is not kept."""
+
+MAX_SHARE = 0.5
+"""Of the free space of the disk, which a model may take at most."""
+
+FORMAT = "1"
+"""Of entries; another one gives them other names."""
+
+TOKENIZER, SETTINGS, CHECKSUMS = "tokenizer.json", "tokenizer_settings.json", "checksums.json"
+
+_BESIDE = (
+    *("added_tokens.json", "chat_template.jinja", "chat_template.json", "config.json", "generation_config.json"),
+    *("special_tokens_map.json", "tokenizer.json", "tokenizer.model", "tokenizer_config.json"),
+)
+"""Files that transformers may read in the folder of a GGUF file."""
+
+_TOKENIZER_SETTINGS = ("chat_template", "model_max_length", "padding_side", "truncation_side")
+"""What a tokenizer has beside its tokens."""
+
+_UNCOMPARED = {"_name_or_path", "architectures", "dtype", "torch_dtype", "transformers_version", "quantization_config"}
+"""Entries of a configuration that say where it comes from, or that the state of the model says as well."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCache(CacheFolder):
+    """Dequantised models in one folder, each a folder by its key."""
+
+    suffix: ClassVar[str] = ".model"
+
+    folder: Path
+    max_bytes: int = MAX_BYTES
+
+    def load(self, key: str, device_map: str | dict[str, Any] | None) -> "Loaded | None":
+        """Return the model and the tokenizer of a key; None if there are none, or if they are damaged."""
+        path = self.path(key)
+        try:
+            path.lstat()
+        except OSError:
+            return None
+        try:
+            with ThreadPoolExecutor(1) as pool:
+                checked = pool.submit(_check, path)
+                loaded = _load(path, device_map)
+                checked.result()
+        except Exception as error:  # noqa: BLE001  what a damaged checkpoint raises is of any kind
+            _LOGGER.info("%s is damaged, and made anew: %s", path, error)
+            with suppress(OSError):
+                self.remove(path)
+            return None
+        self.note_reading(path)
+        return loaded
+
+    def save(self, key: str, model: "PreTrainedModel", tokenizer: "PreTrainedTokenizerBase") -> None:
+        """Keep a model and its tokenizer, unless they are too large, or would not be the same when loaded again."""
+        try:
+            for folder in (self.folder.parent, self.folder):
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if _bytes(model) > min(self.max_bytes, shutil.disk_usage(self.folder).free * MAX_SHARE):
+                return
+            with self._writing() as made:
+                _write(made, model, tokenizer)
+                with suppress(OSError):  # another process was quicker
+                    made.rename(self.path(key))
+        except Exception as error:  # noqa: BLE001  a model that was loaded is not lost because it cannot be kept
+            _LOGGER.info("the dequantised model is not kept: %s", error)
+        self.make_room()
+
+    def remove(self, path: Path) -> None:
+        """Remove an entry, which is a folder; from its name first, so that none is ever half there. Raises OSError."""
+        with self._writing() as removed:
+            path.rename(removed)
+
+    def size_of(self, path: Path) -> int:
+        """Return the bytes of the files of an entry."""
+        with suppress(OSError):
+            return sum(file.lstat().st_size for file in path.iterdir())
+        return 0
+
+    @contextmanager
+    def _writing(self) -> Iterator[Path]:
+        """Give a path beside the entries; what is still there in the end is removed."""
+        with tempfile.TemporaryDirectory(dir=self.folder, prefix=WRITING, suffix=".tmp") as temporary:
+            yield Path(temporary) / "entry"
+
+
+def model_cache() -> ModelCache | None:
+    """Return the cache of dequantised models; None where STRUCTURED_CACHE is "off", or where there is no home."""
+    folder = kept_folder()
+    return None if folder is None else ModelCache(folder / "dequantised")
+
+
+def key_of(path: Path, dtype: str) -> str:
+    """Return the name that a dequantised GGUF file is kept by: its SHA-256, and a digest of all else that matters."""
+    import torch
+
+    told = [FORMAT, dtype, str(torch.get_default_dtype()), *map(_version, ("transformers", "gguf"))]
+    for name in _BESIDE:
+        beside = path.parent / name
+        told.append(_digest(beside) if beside.is_file() else "")
+    how = hashlib.sha256(json.dumps(told).encode()).hexdigest()
+    return f"{_digest(path)}-{how[:16]}"
+
+
+def _version(distribution: str) -> str:
+    try:
+        return version(distribution)
+    except PackageNotFoundError:  # it can be imported all the same
+        return ""
+
+
+def _bytes(model: "PreTrainedModel") -> int:
+    """Return the bytes of the tensors of a model. Raises ValueError if some are not in memory."""
+    tensors = model.state_dict().values()
+    if any(tensor.is_meta for tensor in tensors):
+        raise ValueError("some of its tensors are not in memory.")
+    return sum(tensor.nbytes for tensor in tensors)
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """Return the files of an entry but the list of their checksums. Raises OSError for one that is no regular file."""
+    for path in sorted(folder.iterdir()):
+        if not stat.S_ISREG(path.lstat().st_mode):
+            raise OSError(f"{path} is not a regular file.")
+        if path.name != CHECKSUMS:
+            yield path
+
+
+def _check(folder: Path) -> None:
+    """Raise ValueError if a file of an entry is missing, too many, or another than the one that was written."""
+    known = json.loads((folder / CHECKSUMS).read_text(encoding="utf-8"))
+    if {path.name: _digest(path) for path in _files(folder)} != known:
+        raise ValueError("a checksum is wrong.")
+
+
+def _load(folder: Path, device_map: str | dict[str, Any] | None) -> "Loaded":
+    """Return the model and the tokenizer of an entry."""
+    from transformers import AutoModelForCausalLM, PreTrainedTokenizerFast
+
+    list(_files(folder))  # nothing that keeps its reader waiting
+    settings = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
+    tokenizer = PreTrainedTokenizerFast(tokenizer_file=str(folder / TOKENIZER), **settings)
+    model = AutoModelForCausalLM.from_pretrained(
+        folder, device_map=device_map, dtype="auto", use_safetensors=True, local_files_only=True
+    )
+    return model, tokenizer
+
+
+def _write(folder: Path, model: "PreTrainedModel", tokenizer: "PreTrainedTokenizerBase") -> None:
+    """Write an entry. Raises ValueError if it would not be the same when loaded."""
+    dtype = model.config.dtype
+    model.save_pretrained(folder)
+    model.config.dtype = dtype  # which was replaced by its name
+    backend: Any = tokenizer.backend_tokenizer
+    (folder / TOKENIZER).write_text(backend.to_str(), encoding="utf-8")
+    (folder / SETTINGS).write_text(json.dumps(_settings(tokenizer)), encoding="utf-8")
+    again, tokens = _load(folder, None)
+    if not (_same_weights(model, again) and _facts(model) == _facts(again) and _tells(tokenizer) == _tells(tokens)):
+        raise ValueError("it would not be the same when loaded again.")
+    (folder / CHECKSUMS).write_text(json.dumps({path.name: _digest(path) for path in _files(folder)}), encoding="utf-8")
+
+
+def _settings(tokenizer: "PreTrainedTokenizerBase") -> dict[str, Any]:
+    return {**tokenizer.special_tokens_map, **{name: getattr(tokenizer, name) for name in _TOKENIZER_SETTINGS}}
+
+
+def _tells(tokenizer: Any) -> tuple[Any, ...]:
+    """Return what decides the tokens of a text."""
+    return tokenizer.backend_tokenizer.to_str(), _settings(tokenizer), tokenizer.all_special_ids
+
+
+def _facts(model: "PreTrainedModel") -> tuple[Any, ...]:
+    """Return what decides how weights are used."""
+    generation = model.generation_config
+    configurations = [model.config.to_dict(), {} if generation is None else generation.to_dict()]
+    return type(model), *({name: one[name] for name in one.keys() - _UNCOMPARED} for one in configurations)
+
+
+def _same_weights(first: "PreTrainedModel", second: "PreTrainedModel") -> bool:
+    """Tell whether two models have the same tensors, bit by bit; the second is on the host."""
+    firsts, seconds = first.state_dict(), second.state_dict()
+    return firsts.keys() == seconds.keys() and all(_same(firsts[name], seconds[name]) for name in firsts)
+
+
+def _same(first: "torch.Tensor", second: "torch.Tensor") -> bool:
+    import torch
+
+    return first.dtype == second.dtype and torch.equal(first.to("cpu"), second)
