@@ -44,10 +44,11 @@ FORMAT = "1"
 TOKENIZER, SETTINGS, CHECKSUMS = "tokenizer.json", "tokenizer_settings.json", "checksums.json"
 
 _BESIDE = (
-    *("added_tokens.json", "chat_template.jinja", "chat_template.json", "config.json", "generation_config.json"),
-    *("special_tokens_map.json", "tokenizer.json", "tokenizer.model", "tokenizer_config.json"),
+    *("added_tokens.json", "additional_chat_templates/*.jinja", "chat_template.jinja", "config.json", "merges.txt"),
+    *("generation_config.json", "special_tokens_map.json", "spiece.model", "tekken.json", "tiktoken.model"),
+    *("tokenizer.json", "tokenizer.model", "tokenizer_config.json", "vocab.json", "vocab.txt"),
 )
-"""Files that transformers may read in the folder of a GGUF file."""
+"""Files that transformers may read in the folder of a GGUF file; the tokenizer may be theirs."""
 
 _TOKENIZER_SETTINGS = ("chat_template", "model_max_length", "padding_side", "truncation_side")
 """What a tokenizer has beside its tokens."""
@@ -129,9 +130,8 @@ def key_of(path: Path, dtype: str) -> str:
     import torch
 
     told = [FORMAT, dtype, str(torch.get_default_dtype()), *map(_version, ("transformers", "gguf"))]
-    for name in _BESIDE:
-        beside = path.parent / name
-        told.append(_digest(beside) if beside.is_file() else "")
+    for pattern in _BESIDE:
+        told += [f"{beside.name} {_digest(beside)}" for beside in sorted(path.parent.glob(pattern)) if beside.is_file()]
     how = hashlib.sha256(json.dumps(told).encode()).hexdigest()
     return f"{_digest(path)}-{how[:16]}"
 

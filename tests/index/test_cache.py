@@ -556,6 +556,8 @@ def test_the_command_line_tells_and_clears(tmp_path: Path, monkeypatch: pytest.M
         "files": "1",
         "size": f"{size:,} bytes",
         "limit": "268,435,456 bytes",
+        "models": "0, of 0 bytes, dequantised",
+        "their": "limit  17,179,869,184 bytes",
     }
     (tmp_path / "writing-half.tmp").write_bytes(b"half")
     assert CliRunner().invoke(app, ["cache", "clear"]).output == "2 files removed.\n"

@@ -10,6 +10,7 @@ import pytest
 import torch
 from doubles import byte_level_tokenizer, random_logits, tiny
 from effort import examples
+from gguf_models import write_llama
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
@@ -335,52 +336,8 @@ def gguf_base(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the tiny model as a GGUF file, in float32."""
     if not is_installed():
         pytest.skip("llama-cpp-python is not installed: pip install llama-cpp-python jinja2.")
-    gguf = pytest.importorskip("gguf", reason="gguf is not installed.")
-    path = tmp_path_factory.mktemp("gguf") / "base.gguf"
-    plain: Any = load_model(base)
-    writer = gguf.GGUFWriter(path, "llama")
-    for key, number in (("context_length", 256), ("embedding_length", 32), ("feed_forward_length", 48)):
-        writer.add_uint32(f"llama.{key}", number)
-    for key, number in (("block_count", 2), ("attention.head_count", 4), ("attention.head_count_kv", 2)):
-        writer.add_uint32(f"llama.{key}", number)
-    writer.add_float32("llama.attention.layer_norm_rms_epsilon", plain.model.config.rms_norm_eps)
-    backend = json.loads((base / "tokenizer.json").read_text())["model"]
-    tokens = sorted(backend["vocab"], key=backend["vocab"].get)
-    writer.add_string("tokenizer.ggml.model", "gpt2")
-    writer.add_string("tokenizer.ggml.pre", "gpt-2")
-    writer.add_array("tokenizer.ggml.tokens", tokens)
-    writer.add_array("tokenizer.ggml.merges", [" ".join(pair) for pair in backend["merges"]])
-    writer.add_array("tokenizer.ggml.token_type", [3 if index < 3 else 1 for index in range(len(tokens))])
-    writer.add_uint32("tokenizer.ggml.eos_token_id", 1)
-    for name, tensor in plain.model.state_dict().items():
-        array = tensor.float().numpy()
-        heads = {"q_proj": 4, "k_proj": 2}.get(name.split(".")[-2])
-        if heads:
-            array = array.reshape(heads, 2, -1, 32).swapaxes(1, 2).reshape(array.shape)
-        writer.add_tensor(_gguf_name(name), np.ascontiguousarray(array))
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
-    return path
-
-
-_PARTS = {
-    "embed_tokens": "token_embd",
-    "lm_head": "output",
-    "norm": "output_norm",
-    "input_layernorm": "attn_norm",
-    "post_attention_layernorm": "ffn_norm",
-    **{f"{part}_proj": f"attn_{part}" for part in "qkv"},
-    "o_proj": "attn_output",
-    **{f"{part}_proj": f"ffn_{part}" for part in ("gate", "up", "down")},
-}
-
-
-def _gguf_name(name: str) -> str:
-    parts = name.split(".")
-    layer = f"blk.{parts[2]}." if "layers" in parts else ""
-    return f"{layer}{_PARTS[parts[-2]]}.weight"
+    pytest.importorskip("gguf", reason="gguf is not installed.")
+    return write_llama(base, tmp_path_factory.mktemp("gguf") / "base.gguf")
 
 
 def close(found: Any, expected: Any) -> bool:
