@@ -48,6 +48,8 @@ class Settings:
     rank: int = 16
     scale: float = 2.0
     """What the product is multiplied by before it is added."""
+    dtype: str = "bfloat16"
+    """The type that the model computes in. A processor without AVX-512 BF16 is eight times as fast in float32."""
     context: int = 2048
     batch_tokens: int = 2048
     learning_rate: float = 5e-4
@@ -277,8 +279,8 @@ def causal_attention(
 
 
 def _loaded(settings: Settings) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
-    """Return the model to be adapted, in bfloat16: it does not change, so nothing is lost by and by."""
-    model, tokenizer = load_pretrained(settings.base, Path(settings.base), device_map=None, dtype="bfloat16")
+    """Return the model to be adapted. It does not change, so bfloat16 loses nothing by and by."""
+    model, tokenizer = load_pretrained(settings.base, Path(settings.base), device_map=None, dtype=settings.dtype)
     if tokenizer.chat_template is None:
         raise ValueError(f"{settings.base} has no chat template. Use a chat model.")
     gguf_architecture(model.config.model_type)  # or it raises, before anything is trained
