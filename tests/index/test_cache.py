@@ -595,10 +595,13 @@ def test_the_command_line_tells_of_a_folder_that_it_cannot_read(
 ) -> None:
     """Nothing is known of what is in it, so that it is not called empty."""
     monkeypatch.setenv("STRUCTURED_CACHE_DIR", str(tmp_path))
+    models = tmp_path / "dequantised"
+    models.mkdir()
     monkeypatch.setattr(Path, "iterdir", _unreadable)
     done = CliRunner().invoke(app, ["cache", "clear"])
     assert (done.exit_code, done.stdout) == (1, "0 files removed.\n")
-    assert done.stderr.splitlines() == ["Could not be removed:", f"  {tmp_path}: Permission denied"]
+    denied = [f"  {folder}: Permission denied" for folder in (tmp_path, models)]
+    assert done.stderr.splitlines() == ["Could not be removed:", *denied]
 
 
 def _unreadable(folder: Path) -> None:
