@@ -146,15 +146,16 @@ def _chosen(gathered: Conjunction, location: Location) -> Pattern:
     """Return the pattern of what was gathered: any option of the first choice, with all the rest."""
     if not gathered.choices:
         return _typed(gathered.schemas, location)
-    if not location.is_type and lists_values(gathered.schemas):
-        with suppress(NotEvaluatedError):
-            return _listed(gathered.schemas, allowed_types(gathered.schemas), location, list(gathered.denied.values()))
     alone = gathered.is_one_choice
-    if not alone:
+    listed = _listed_among_choices(gathered, location)
+    if listed is None and not alone:
         gathered.settle()
         if not gathered.choices:
             return _typed(gathered.schemas, location)
         gathered.choices.sort(key=lambda choice: len(choice.options))
+        listed = _listed_among_choices(gathered, location)  # an option that is the last one left may list values
+    if listed is not None:
+        return listed
     clauses = None if alone else _clauses_of(gathered, location)
     if clauses is None:
         return _combined(gathered, location, alone=alone)
@@ -167,6 +168,15 @@ def _chosen(gathered: Conjunction, location: Location) -> Pattern:
     for one in gathered.schemas:
         check_keywords(one, _OBJECT)
     return object_(gathered.schemas, location, Compilers(pattern_of, names_of), clauses)
+
+
+def _listed_among_choices(gathered: Conjunction, location: Location) -> Pattern | None:
+    """Return the listed values that all else allows, whatever is chosen; None if none are listed, or it is not seen."""
+    if location.is_type or not lists_values(gathered.schemas):
+        return None
+    with suppress(NotEvaluatedError):
+        return _listed(gathered.schemas, allowed_types(gathered.schemas), location, list(gathered.denied.values()))
+    return None
 
 
 class _TooManyWaysError(SchemaError):
@@ -209,7 +219,7 @@ def _combined_in_few_ways(gathered: Conjunction, location: Location) -> Pattern:
 
 def _clauses_of(gathered: Conjunction, location: Location) -> list[Clause] | None:
     """Return the choices of objects that are left as clauses about their properties; None if there are others."""
-    if location.is_type or len(gathered.choices) == 1:
+    if location.is_type or len(gathered.choices) == 1 or lists_values(gathered.schemas):
         return None
     return clauses_of(gathered.choices) if gathered.context.rules.types == _OBJECT else None
 

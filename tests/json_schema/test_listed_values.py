@@ -15,8 +15,8 @@ from structured import JsonSchema, inspect_type
 from structured.automata import RegularAutomaton
 from structured.index.compile import compile_type
 from structured.index.guide import Guide
-from structured.json_schema.compile import compiled
-from structured.json_schema.document.location import Subschema
+from structured.json_schema.compile import compiled, schema_to_pattern
+from structured.json_schema.document.location import Reading, Subschema
 from structured.json_schema.logic.evaluation import allows
 from structured.output_types.description import MAX_LISTED, describe_schema
 from structured.output_types.json_output import JsonLayout
@@ -108,3 +108,26 @@ def test_exactly_one_of_the_branches_lists_what_is_written(branches: list[list[A
         text = json.dumps(one, separators=(",", ":"), ensure_ascii=False).encode()
         assert not accepted(automaton, text) or validator.is_valid(one)
     assert any(accepted(automaton, json.dumps(one, separators=(",", ":")).encode()) for one in valid)
+
+
+RULES = {"type": ["array", "object"], "not": {"required": ["b", "d"]}, "dependentRequired": {"a": ["b"], "c": ["d"]}}
+"""Two choices, each between objects that lack a property and objects that have one."""
+
+
+@pytest.mark.parametrize(
+    "listing",
+    [
+        {"oneOf": [{"enum": [{}, {"a": 1}, {"d": 1}]}, {"type": "integer"}]},
+        {"anyOf": [{"enum": [{"a": [], "c": 1}, {"d": 1}, {}]}, {"type": "null"}]},
+        {"not": {"not": {"enum": [{"d": 1}, {}, 2]}}},
+    ],
+)
+def test_a_listed_value_that_is_left_of_a_choice_is_all_that_is_written(listing: dict[str, Any]) -> None:
+    """Beside rules about properties, which what is listed has to keep, and which allow no others."""
+    for parts in ([listing, RULES], [RULES, listing]):
+        automaton = RegularAutomaton(
+            schema_to_pattern({"allOf": parts, "type": "object"}, reading=Reading.SPECIFICATION)
+        )
+        assert [text for text in ("{}", '{"d": 1}') if not accepted(automaton, text.encode())] == []
+        others = ('{"a": 1}', '{"a": [], "c": 1}', '{"d": 2}', '{"e": 1}', "2")
+        assert [text for text in others if accepted(automaton, text.encode())] == []
