@@ -6,21 +6,24 @@ import random
 import re
 from decimal import Decimal
 from fractions import Fraction
-from typing import Annotated
+from typing import Annotated, Any
 
 import pytest
 from effort import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
+from random_json import automaton_of, random_json
 from walks import accepted, read
 
+from structured import JsonSchema
 from structured.automata import DEAD, RegularAutomaton
 from structured.errors import SchemaError, UnsatisfiableError
 from structured.index.index import Index
 from structured.index.masks import unpack
 from structured.json_schema.compile import schema_to_pattern
 from structured.json_schema.document.location import Complement, Reading
+from structured.json_schema.numbers import is_multiple
 from structured.output_types.regular_expression import to_regex
 from structured.output_types.resolve import resolve_type
 
@@ -454,3 +457,17 @@ def test_decimals_that_cannot_be_are_told(limits):
     """No text is left."""
     with pytest.raises(UnsatisfiableError):
         schema_to_pattern(resolve_type(Annotated[Decimal, Field(**limits)]).schema)
+
+
+@pytest.mark.parametrize("divisor", [2, 3, 5, 0.75])
+@pytest.mark.parametrize("rules", [{}, {"multipleOf": 7}, {"minimum": 1000}])
+def test_neither_the_decimal_nor_its_double_is_a_multiple_that_is_denied(divisor: float, rules: dict[str, Any]) -> None:
+    """`806863655901650689.0` is read as an even number; `4.7e+82` is a multiple of 3 if its double is asked."""
+    schema = {"type": "number", **rules, "not": {"multipleOf": divisor}}
+    automaton, source = automaton_of(JsonSchema(schema), optional="schema"), random.Random(0)
+    for text in ("806863655901650689.0", "9009999595581654424011.00", "4.7e+82", "1e23"):
+        assert not accepted(automaton, text.encode())
+    for _ in range(200):
+        value = json.loads(random_json(automaton, source))
+        assert not is_multiple(value, divisor)
+        assert Fraction(value) % Fraction(divisor)

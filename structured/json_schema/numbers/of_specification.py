@@ -10,9 +10,11 @@ from fractions import Fraction
 from functools import lru_cache
 from math import lcm
 
+from structured.automata.dfa import PatternLanguage
 from structured.json_schema.numbers.bounds import Interval, Rules
 from structured.json_schema.numbers.multiples import (
     MAX_SCIENTIFIC,
+    SURE_DIGITS,
     Multiples,
     OtherNumbers,
     ScientificMultiples,
@@ -47,6 +49,14 @@ _ANY_MAGNITUDE = concat(
     optional(concat(chars("Ee"), optional(chars("+-")), repeat(DIGIT, 1, None))),
 )
 _ANY_NUMBER = concat(optional(literal("-")), _ANY_MAGNITUDE)
+
+_SURE = PatternLanguage(
+    alternation(
+        concat(optional(literal("-")), repeat(DIGIT, 1, None)),
+        concat(optional(literal("-")), repeat(DIGIT, 1, SURE_DIGITS), literal("."), repeat(DIGIT, 1, None)),
+    )
+)
+"""The plain decimals that are read as integers, or whose doubles have the same digits before the point."""
 
 _ONE = (Fraction(1),)
 
@@ -127,12 +137,17 @@ def _bare_integers(interval: Interval) -> Pattern | None:
 
 
 def _plain(rules: Rules) -> Pattern | None:
-    """Return the plain decimals between the bounds, with as many places as the divisor has; without 0, if it is one."""
+    """Return the plain decimals between the bounds, with as many places as the divisor has; without 0, if it is one.
+
+    Where those are none, digits behind a point do not change what is read.
+    """
     style, no_zero = Style(), [Fraction(0)] if rules.not_divisors else []
     if rules.divisor is not None:
         style = Style(decimal_places(rules.divisor), zeros=True, loose=False)
     pieces = [piece for interval in rules.intervals for piece in interval.without(no_zero)]
-    return _either(_with_integers(piece, lambda low, high: magnitudes(low, high, style)) for piece in pieces)
+    found = _either(_with_integers(piece, lambda low, high: magnitudes(low, high, style)) for piece in pieces)
+    is_whole = rules.divisor is not None and rules.divisor.denominator == 1
+    return scan(found, [_SURE]) if found is not None and is_whole else found
 
 
 def _plain_scan(plain: Pattern | None, rules: Rules) -> Pattern | None:
@@ -151,15 +166,15 @@ def _plain_scan(plain: Pattern | None, rules: Rules) -> Pattern | None:
 def _scientific_scan(rules: Rules) -> Pattern | None:
     """Return the numbers that keep the rules and for which `repr` has scientific notation.
 
-    The large ones are integers, and an integer is a multiple of 3/4 if it is one of 3.
+    The large ones are integers, and an integer is a multiple of 3/4 if it is one of 3. Where some multiples are denied
+    they are given up, since a decimal that is no multiple may have a double that is one.
     """
     large = Rules(
         rules.intervals,
         None if rules.divisor is None else Fraction(rules.divisor.numerator),
-        tuple(Fraction(divisor.numerator) for divisor in rules.not_divisors),
-        rules.keyword,
+        keyword=rules.keyword,
     )
-    found = [_scientific_part(large, power_of_ten(FROM), LARGEST)]
+    found = [] if rules.not_divisors else [_scientific_part(large, power_of_ten(FROM), LARGEST)]
     divisors = [*([] if rules.divisor is None else [rules.divisor]), *rules.not_divisors]
     most = power_of_ten(UP_TO + 1)
     if min(divisors) < most:
