@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any, get_args
 
 from structured.errors import SchemaError
-from structured.errors.arguments import check_fields, flag, instance, one_of, text
+from structured.errors.arguments import check_fields, flag, instance, one_of, or_none, text
 from structured.errors.recursion import deep, with_room
 from structured.errors.values import shown
 from structured.json_schema.document.drafts import Draft, named_draft
@@ -37,7 +37,7 @@ from structured.output_types.partly_stated import PartlyStated
 _FIELDS = {
     "documents": instance(Mapping, "{uri: schema}"),
     "draft": instance(Draft, "Draft.DRAFT_7, of structured.json_schema"),
-    "assert_formats": flag,
+    "assert_formats": or_none(flag),
     "key_order": one_of(get_args(KeyOrder)),
     "name": text,
 }
@@ -61,7 +61,8 @@ class JsonSchema:
         schema: A mapping, `True` or `False`, or a JSON text.
         documents: Other schemas that it refers to, by their URIs. The metaschemas are known, and nothing is fetched.
         draft: The draft of schemas that do not name one by `$schema`.
-        assert_formats: Whether `format` is enforced; if not, it is an annotation (validation §7.2.1).
+        assert_formats: Whether validators assert `format`; if not, it is an annotation (validation §7.2.1). By default,
+            what is written is valid to both: formats are enforced, and refused where a text would have to be of none.
         key_order: `"schema"` writes properties in the order of the schema, others after them; `"any"` lets the model
             choose. Properties that are counted, that are asked for by what they hold, or that stand in listed values
             keep their places in either case.
@@ -75,7 +76,7 @@ class JsonSchema:
     _: KW_ONLY
     documents: Mapping[str, Schema | bool] = field(default_factory=dict, compare=False)
     draft: Draft = Draft.DRAFT_2020_12
-    assert_formats: bool = True
+    assert_formats: bool | None = None
     key_order: KeyOrder = "schema"
     name: str = ""
     _text: str = field(init=False)

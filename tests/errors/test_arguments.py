@@ -315,7 +315,7 @@ def test_the_annotations_of_parameters_need_not_resolve() -> None:
             "draft is '2020-12'; it must be a Draft, such as Draft.",
         ),
         (lambda: JsonSchema(True, name=5), TypeError, "name is 5; it must be text"),
-        (lambda: JsonSchema(True, assert_formats=None), TypeError, "assert_formats is None; it must be True or False."),
+        (lambda: JsonSchema(True, assert_formats=0), TypeError, "assert_formats is 0; it must be True or False."),
         (lambda: JsonSchema(True, key_order="shema"), ValueError, "Did you mean 'schema'?"),
         (lambda: JsonSchema(Stubborn()), SchemaError, "The schema is not a JSON value"),
         (lambda: to_regex(int, whitespace=5), TypeError, "whitespace is 5; it must be one of"),

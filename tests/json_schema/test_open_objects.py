@@ -10,6 +10,7 @@ import pytest
 from effort import examples
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from json_schemas import OBJECT_NAMES, OBJECT_REGEXES, VALUES, combined_objects
 from jsonschema import Draft202012Validator
 from random_patterns import sample
 from walks import accepted
@@ -26,69 +27,7 @@ from structured.json_schema.strings.names import exclude_each_other
 from structured.regex import Pattern
 from structured.regex.dialects import ECMA
 
-NAMES = ("a", "b", "ab", "c", "xa")
-REGEXES = ("a", "^a", "b$", "^[ab]$", "^[a-z]$", "^x:", "^y:")
 MANY = settings(deadline=None, max_examples=examples(150), suppress_health_check=list(HealthCheck))
-
-VALUES = st.sampled_from([None, True, False, 0, 1, 2, "x", "y", [], {}])
-VALUE_SCHEMAS = st.sampled_from(
-    [
-        {"type": "string"},
-        {"type": "integer"},
-        {"enum": [0, 1]},
-        {"const": "x"},
-        {"enum": ["x", "y"]},
-        {"minimum": 1},
-        {"type": ["string", "null"]},
-        {"type": "boolean"},
-        {"pattern": "^x"},
-        True,
-        False,
-    ]
-)
-SOME_NAMES = st.lists(st.sampled_from(NAMES), min_size=1, max_size=2, unique=True)
-
-
-def objects() -> st.SearchStrategy[dict[str, Any]]:
-    """Return schemas of objects with a few names in common, so that several often hold together."""
-    return st.fixed_dictionaries(
-        {},
-        optional={
-            "type": st.just("object"),
-            "properties": st.dictionaries(st.sampled_from(NAMES), VALUE_SCHEMAS, min_size=1, max_size=3),
-            "patternProperties": st.dictionaries(st.sampled_from(REGEXES), VALUE_SCHEMAS, max_size=2),
-            "additionalProperties": st.just(False) | VALUE_SCHEMAS,
-            "required": SOME_NAMES,
-            "minProperties": st.integers(0, 2),
-            "maxProperties": st.integers(0, 3),
-            "propertyNames": st.sampled_from([{"pattern": "a"}, {"enum": ["a", "b", "xa"]}, {"maxLength": 1}]),
-            "dependentRequired": st.dictionaries(st.sampled_from(NAMES), SOME_NAMES, max_size=2),
-            "dependentSchemas": st.dictionaries(
-                st.sampled_from(NAMES),
-                st.builds(lambda name, one: {"properties": {name: one}}, st.sampled_from(NAMES), VALUE_SCHEMAS),
-                max_size=2,
-            ),
-        },
-    )
-
-
-@st.composite
-def combined(draw: st.DrawFn) -> dict[str, Any]:
-    """Return a schema in which some such schemas are denied, or exclude each other."""
-    branches = draw(st.lists(objects(), min_size=2, max_size=4))
-    start = draw(st.sampled_from([{}, {"type": "object"}]) | objects())
-    choice = draw(
-        st.sampled_from(
-            [
-                {"oneOf": branches},
-                {"not": {"anyOf": branches}},
-                {"anyOf": branches[:1], "not": branches[1]},
-                {"allOf": [{"anyOf": branches[:2]}, {"anyOf": branches[1:]}]},
-                {"if": branches[0], "then": branches[1], "else": branches[-1]},
-            ]
-        )
-    )
-    return {**start, **choice}
 
 
 def pattern_of(schema: Any) -> Pattern:
@@ -104,7 +43,10 @@ def orders(value: Any) -> list[str]:
 
 @pytest.mark.thorough
 @MANY
-@given(combined(), st.lists(VALUES | st.dictionaries(st.sampled_from((*NAMES, "z", "x:")), VALUES, max_size=4)))
+@given(
+    combined_objects(),
+    st.lists(VALUES | st.dictionaries(st.sampled_from((*OBJECT_NAMES, "z", "x:")), VALUES, max_size=4)),
+)
 def test_what_is_valid_is_accepted_in_some_order_and_nothing_else_is(schema: Any, values: list[Any]) -> None:
     validator = Draft202012Validator(schema)
     try:
@@ -121,7 +63,7 @@ def test_what_is_valid_is_accepted_in_some_order_and_nothing_else_is(schema: Any
 
 @pytest.mark.thorough
 @MANY
-@given(combined(), st.integers(0, 2**16))
+@given(combined_objects(), st.integers(0, 2**16))
 def test_whatever_is_written_is_valid(schema: Any, seed: int) -> None:
     """That includes names that are written twice, of which the last counts."""
     try:
@@ -134,7 +76,9 @@ def test_whatever_is_written_is_valid(schema: Any, seed: int) -> None:
 
 
 @MANY
-@given(st.sets(st.sampled_from([*REGEXES, "^ab", "^b", "x$", "^(?!a)"]), min_size=2, max_size=3), st.text("abxy:"))
+@given(
+    st.sets(st.sampled_from([*OBJECT_REGEXES, "^ab", "^b", "x$", "^(?!a)"]), min_size=2, max_size=3), st.text("abxy:")
+)
 def test_regular_expressions_that_exclude_each_other_have_no_text_in_common(regexes: set[str], text: str) -> None:
     if exclude_each_other(frozenset(regexes), ECMA):
         assert not all(re.search(regex, text) for regex in regexes)
@@ -190,7 +134,8 @@ def test_no_text_of_a_format_is_written_where_it_is_denied(name: str) -> None:
     ],
 )
 def test_what_a_format_gives_up_is_not_written_where_it_is_denied_either(name: str, text: str) -> None:
-    automaton = RegularAutomaton(pattern_of({"type": "string", "not": {"format": name}}))
+    denied = JsonSchema({"type": "string", "not": {"format": name}}, assert_formats=True)
+    automaton = RegularAutomaton(compiled(denied.compilation()))
     assert not accepted(automaton, json.dumps(text).encode())
     assert accepted(automaton, b'"no such thing"')
 

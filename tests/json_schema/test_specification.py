@@ -6,7 +6,6 @@ import json
 import random
 import re
 from collections.abc import Iterator
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from brute_force import brute_mask, brute_successors
 from effort import examples
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from json_schemas import SCALARS, documents, values
 from jsonschema import Draft4Validator, Draft202012Validator
 from random_patterns import sample
 from walks import accepted, read
@@ -31,91 +31,6 @@ from structured.json_schema.document.location import Compilation, KeyOrder, Read
 from structured.json_schema.whitespace import read_whitespace
 from structured.regex import Pattern
 from structured.vocabulary import Vocabulary
-
-NAMES = ("a", "b", "ab", 'q"', "é")
-SCALARS = st.sampled_from([None, True, False, 0, 1, -3, 25, 0.5, "", "a", "ab", "é", '"'])
-SMALL = st.integers(0, 3)
-REGEXES = ("a", "^a", "b$", "^[ab]*$", "^(?!a)", "é|q", "^.{2}$")
-
-
-@cache
-def values() -> st.SearchStrategy[Any]:
-    """Return JSON values with few keys, so that a random schema often has something to say about them."""
-    return st.recursive(
-        SCALARS,
-        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from((*NAMES, "z")), inner, max_size=3),
-        max_leaves=4,
-    )
-
-
-def subsets(**keywords: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
-    return st.fixed_dictionaries({}, optional=keywords)
-
-
-def typed_schemas(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
-    """Return schemas that say something of one type each, and perhaps which."""
-    return st.one_of(
-        subsets(type=st.just("string"), minLength=SMALL, maxLength=SMALL, pattern=st.sampled_from(REGEXES)),
-        subsets(type=st.sampled_from(["integer", "number"]), minimum=st.integers(-3, 2), maximum=st.integers(-1, 30)),
-        subsets(
-            type=st.just("array"), items=inner, prefixItems=st.lists(inner, min_size=1, max_size=2), minItems=SMALL
-        ),
-        subsets(type=st.just("array"), items=inner, maxItems=SMALL, contains=inner, unevaluatedItems=inner),
-        subsets(
-            prefixItems=st.lists(inner, min_size=1, max_size=2), contains=inner, minContains=SMALL, maxContains=SMALL
-        ),
-        subsets(
-            properties=st.dictionaries(st.sampled_from(NAMES), inner, max_size=2),
-            patternProperties=st.dictionaries(st.sampled_from(REGEXES), inner, max_size=2),
-            propertyNames=inner,
-            minProperties=SMALL,
-            maxProperties=SMALL,
-        ),
-        subsets(
-            dependentRequired=st.dictionaries(st.sampled_from(NAMES), st.lists(st.sampled_from(NAMES), max_size=2)),
-            dependentSchemas=st.dictionaries(st.sampled_from(NAMES), inner, max_size=1),
-            unevaluatedProperties=inner,
-        ),
-        subsets(
-            type=st.just("object"),
-            properties=st.dictionaries(st.sampled_from(NAMES), inner, max_size=3),
-            required=st.lists(st.sampled_from(NAMES), max_size=2, unique=True),
-            additionalProperties=st.booleans() | inner,
-        ),
-    )
-
-
-@cache
-def schemas() -> st.SearchStrategy[Any]:
-    """Return schemas of all keywords that are supported, references to definitions included."""
-    plain = st.one_of(
-        st.booleans(),
-        st.just({}),
-        st.builds(lambda names: {"type": names}, st.lists(st.sampled_from(TYPES), min_size=1, max_size=3, unique=True)),
-        st.builds(lambda listed: {"enum": listed}, st.lists(values(), min_size=1, max_size=3)),
-        st.builds(lambda value: {"const": value}, values()),
-        st.sampled_from([{"$ref": "#/$defs/A"}, {"$ref": "#/$defs/B"}, {"$ref": "#"}]),
-    )
-
-    def larger(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-        several = st.lists(inner, min_size=1, max_size=3)
-        applied = subsets(
-            allOf=several, anyOf=several, oneOf=several, **{"not": inner, "if": inner, "then": inner, "else": inner}
-        )
-        return typed_schemas(inner) | st.builds(lambda left, right: {**left, **right}, typed_schemas(inner), applied)
-
-    return st.recursive(plain, larger, max_leaves=6)
-
-
-TYPES = ("array", "boolean", "integer", "null", "number", "object", "string")
-
-
-@st.composite
-def documents(draw: st.DrawFn) -> dict[str, Any]:
-    """Return a whole schema with two definitions."""
-    root = draw(schemas())
-    start = root if isinstance(root, dict) else {"allOf": [root]}
-    return {**start, "$defs": {"A": draw(schemas()), "B": draw(schemas())}}
 
 
 def compiled(schema: Any, key_order: KeyOrder = "schema") -> Pattern:

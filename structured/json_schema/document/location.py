@@ -97,8 +97,9 @@ class Compilation:
     """What all places of one compilation share.
 
     `optional` tells what is written of the properties that need not be there, and `key_order` in which order. Where the
-    schema is read by the specification, `asserts_formats` tells whether formats forbid anything, and `plain_numbers`
-    whether numbers are written as those of types always are: with a limited number of digits, and 1 not as 1.0.
+    schema is read by the specification, `asserts_formats` tells whether formats forbid anything; if that is None, what
+    is written is valid in either case, and no format is denied. `plain_numbers` tells there whether numbers are written
+    as those of types always are: with a limited number of digits, and 1 not as 1.0.
     `documents` are those that references may lead to, by URI, and `draft` is that of schemas that name none; `library`
     finds what they lead to. `statements` are those of the document, where one is read.
 
@@ -121,7 +122,7 @@ class Compilation:
     whitespace: Whitespace
     reading: Reading
     optional: Optionals = "schema"
-    asserts_formats: bool = True
+    asserts_formats: bool | None = None
     plain_numbers: bool = False
     key_order: KeyOrder = "schema"
     patterns: dict[str, Pattern] = field(default_factory=dict)
@@ -160,6 +161,13 @@ class Compilation:
     def has_combined_too_many(self) -> bool:
         """Whether more branches were combined than may be."""
         return self.combinations > self.max_combinations
+
+    @property
+    def format_readings(self) -> tuple[bool, ...]:
+        """Whether formats forbid anything to the validators that have to allow what is written."""
+        if self.asserts_formats is None and self.reading is Reading.SPECIFICATION:
+            return True, False
+        return (self.asserts_formats is not False,)
 
     def afresh(self) -> "Compilation":
         """Return a compilation of the same in which nothing has been compiled yet."""

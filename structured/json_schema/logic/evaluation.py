@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from fractions import Fraction
 from functools import cache, partial
 from math import inf
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from structured.automata.dfa import PatternLanguage
@@ -35,60 +35,69 @@ class NotEvaluatedError(SchemaError):
     """Whether a schema allows a value cannot be decided, because of its references."""
 
 
+class Place(NamedTuple):
+    """Where a schema stands, and whether formats forbid anything there: `asserts_formats` of a compilation, decided."""
+
+    location: Location
+    asserts_formats: bool
+
+    def allows(self, schema: Any, value: Any) -> bool:
+        """Tell whether a schema that stands here allows a value."""
+        return allows(Subschema(schema, self.location), value, asserts_formats=self.asserts_formats)
+
+
 @deep
-def allows(part: Subschema, value: Any) -> bool:
-    """Tell whether a schema allows a value."""
-    schema, location = part.schema, part.location
+def allows(part: Subschema, value: Any, *, asserts_formats: bool) -> bool:
+    """Tell whether a schema allows a value, to a validator that asserts formats or to one that does not."""
+    schema, place = part.schema, Place(part.location, asserts_formats)
     if isinstance(schema, bool):
         return schema
     if isinstance(schema, Elsewhere):
-        return allows(Subschema(schema.schema, schema.location), value) != schema.is_denied
+        return place._replace(location=schema.location).allows(schema.schema, value) != schema.is_denied
     if isinstance(schema, Complement):
-        return _complement_allows(schema, location, value)
-    return _plainly_allows(schema, location, value)
+        return _complement_allows(schema, place, value)
+    return _plainly_allows(schema, place, value)
 
 
-def _complement_allows(schema: Complement, location: Location, value: Any) -> bool:
+def _complement_allows(schema: Complement, place: Place, value: Any) -> bool:
     """Tell the same for a schema of the compiler's own, whose type comes first."""
-    made = location.compilation.made
+    made = place.location.compilation.made
     key = "plain", id(schema)
     if key not in made:
         made[key] = (
             schema,
             {name: held for name, held in schema.items() if name not in _OWN and name not in _CONTAINS},
         )
-    if not _plainly_allows(made[key][1], location, value):
+    if not _plainly_allows(made[key][1], place, value):
         return False
-    if "contains" in schema and not _contains(schema, location, value):
+    if "contains" in schema and not _contains(schema, place, value):
         return False
-    return all(_OWN[keyword](held, location, value) for keyword, held in schema.items() if keyword in _OWN)
+    return all(_OWN[keyword](held, place, value) for keyword, held in schema.items() if keyword in _OWN)
 
 
-def _properties(held: Mapping[str, Any], location: Location, value: Any) -> bool:
-    if not isinstance(value, dict):
-        return True
-    return all(allows(Subschema(held[name], location), value[name]) for name in held.keys() & value.keys())
-
-
-def _prefix(held: list[Any], location: Location, value: Any) -> bool:
-    return not isinstance(value, list) or all(
-        allows(Subschema(one, location), item) for one, item in zip(held, value, strict=False)
+def _properties(held: Mapping[str, Any], place: Place, value: Any) -> bool:
+    return not isinstance(value, dict) or all(
+        place.allows(held[name], value[name]) for name in held.keys() & value.keys()
     )
 
 
-def _no_pattern(held: str, _location: Location, value: Any) -> bool:
+def _prefix(held: list[Any], place: Place, value: Any) -> bool:
+    return not isinstance(value, list) or all(place.allows(one, item) for one, item in zip(held, value, strict=False))
+
+
+def _no_pattern(held: str, _place: Place, value: Any) -> bool:
     return not isinstance(value, str) or not finds(held, ECMA, value)
 
 
-def _no_format(held: str, location: Location, value: Any) -> bool:
-    return not isinstance(value, str) or not _plainly_allows({"format": held}, location, value)
+def _no_format(held: str, place: Place, value: Any) -> bool:
+    return not isinstance(value, str) or not _plainly_allows({"format": held}, place, value)
 
 
-def _no_multiple(held: Any, location: Location, value: Any) -> bool:
-    return not _is_number(value) or not _plainly_allows({"multipleOf": held}, location, value)
+def _no_multiple(held: Any, place: Place, value: Any) -> bool:
+    return not _is_number(value) or not _plainly_allows({"multipleOf": held}, place, value)
 
 
-def _no_integer(_held: bool, _location: Location, value: Any) -> bool:
+def _no_integer(_held: bool, _place: Place, value: Any) -> bool:
     return not _is_number(value) or value != int(value)
 
 
@@ -96,47 +105,43 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _none_of(held: list[Any], _location: Location, value: Any) -> bool:
+def _none_of(held: list[Any], _place: Place, value: Any) -> bool:
     return isinstance(value, bool) or identity(value) not in _identities(held)
 
 
-def _not_unique(_held: bool, location: Location, value: Any) -> bool:
-    return not isinstance(value, list) or not _plainly_allows({"uniqueItems": True}, location, value)
+def _not_unique(_held: bool, place: Place, value: Any) -> bool:
+    return not isinstance(value, list) or not _plainly_allows({"uniqueItems": True}, place, value)
 
 
-def _some_item(held: Any, location: Location, value: Any) -> bool:
-    return not isinstance(value, list) or any(
-        allows(Subschema(held.schema, location), item) for item in value[held.start :]
+def _some_item(held: Any, place: Place, value: Any) -> bool:
+    return not isinstance(value, list) or any(place.allows(held.schema, item) for item in value[held.start :])
+
+
+def _some_property(held: Any, place: Place, value: Any) -> bool:
+    return not isinstance(value, dict) or any(
+        _is_asked(held, place, name) and place.allows(held.schema, value[name]) for name in value
     )
 
 
-def _some_property(held: Any, location: Location, value: Any) -> bool:
-    if not isinstance(value, dict):
-        return True
-    return any(
-        _is_asked(held, location, name) and allows(Subschema(held.schema, location), value[name]) for name in value
-    )
-
-
-def _is_asked(held: Any, location: Location, name: str) -> bool:
+def _is_asked(held: Any, place: Place, name: str) -> bool:
     if name in held.other_names or any(finds(regex, ECMA, name) for regex in held.other_patterns):
         return False
     is_found = held.pattern is None or finds(held.pattern, ECMA, name)
-    return is_found and allows(Subschema(held.names, location), name)
+    return is_found and place.allows(held.names, name)
 
 
-def _contains(schema: Complement, location: Location, value: Any) -> bool:
+def _contains(schema: Complement, place: Place, value: Any) -> bool:
     """Tell whether as many items as `contains` and the counts beside it ask for are there."""
     if not isinstance(value, list):
         return True
-    met = sum(allows(Subschema(schema["contains"], location), item) for item in value)
+    met = sum(place.allows(schema["contains"], item) for item in value)
     most = schema.get("maxContains")
     return bool(schema.get("minContains", 1) <= met and (most is None or met <= most))
 
 
 _CONTAINS = frozenset({"contains", "maxContains", "minContains"})
 
-_OWN: Mapping[str, Callable[[Any, Location, Any], bool]] = {
+_OWN: Mapping[str, Callable[[Any, Place, Any], bool]] = {
     "properties": _properties,
     "prefixItems": _prefix,
     "not pattern": _no_pattern,
@@ -150,10 +155,11 @@ _OWN: Mapping[str, Callable[[Any, Location, Any], bool]] = {
 }
 
 
-def _plainly_allows(schema: Any, location: Location, value: Any) -> bool:
+def _plainly_allows(schema: Any, place: Place, value: Any) -> bool:
+    location = place.location
     try:
         with _validation():
-            return bool(_validator(schema, location).is_valid(value))
+            return bool(_validator(schema, place).is_valid(value))
     except NotEvaluatedError as error:
         raise NotEvaluatedError(error.problem, schema_path=location.pointer, remedy=error.remedy) from error
     except SchemaError as error:
@@ -179,6 +185,8 @@ _LIBRARIES = {"jsonschema", "referencing", "re", "attr"}
 def rejection(root: Subschema, value: Any) -> str | None:
     """Return why a whole schema does not allow a value; None if it does, or if `jsonschema` cannot tell.
 
+    Where formats may be read in two ways, both have to allow it.
+
     It cannot where names are dynamic, nor where a schema refers to itself in place, which it follows for ever.
     """
     from jsonschema.exceptions import best_match
@@ -189,13 +197,16 @@ def rejection(root: Subschema, value: Any) -> str | None:
     if library.is_dynamic:
         return None
     validator = _with_own_patterns(validator_for({"$schema": location.draft.metaschema}))
-    whole = validator({"$ref": ROOT_URI}, registry=library.registry, format_checker=_checker(location))
-    try:
-        with _validation():
-            error = best_match(whole.iter_errors(value))
-    except NotEvaluatedError:
-        return None
-    return None if error is None else f"{error.message} (at {_json_path(error)})"
+    for asserts_formats in location.compilation.format_readings:
+        whole = validator({"$ref": ROOT_URI}, registry=library.registry, format_checker=_checker(asserts_formats))
+        try:
+            with _validation():
+                error = best_match(whole.iter_errors(value))
+        except NotEvaluatedError:
+            return None
+        if error is not None:
+            return f"{error.message} (at {_json_path(error)})"
+    return None
 
 
 def _json_path(error: Any) -> str:
@@ -210,16 +221,17 @@ def _json_path(error: Any) -> str:
     return str(ValidationError("", path=path).json_path)
 
 
-def _validator(schema: Any, location: Location) -> Any:
+def _validator(schema: Any, place: Place) -> Any:
     """Return what validates by a schema; the same each time, since to make it is most of the work."""
     from jsonschema.validators import validator_for
 
+    location = place.location
     made = location.compilation.made
-    key = "validator", id(schema), location.entered, location.path
+    key = "validator", id(schema), location.entered, location.path, place.asserts_formats
     if key not in made:
         validator = _with_own_patterns(validator_for({"$schema": location.draft.metaschema}))
         check_well_formed(schema, location.draft, validator.FORMAT_CHECKER)
-        library, checker = location.compilation.library, _checker(location)
+        library, checker = location.compilation.library, _checker(place.asserts_formats)
         if _refers(schema):
             located = {"$ref": _address(schema, location)}
             found = validator(located, registry=library.registry, format_checker=checker)
@@ -461,9 +473,9 @@ def _identities(values: Any) -> frozenset[str]:
     return known
 
 
-def _checker(location: Location) -> Any:
+def _checker(asserts_formats: bool) -> Any:
     """Return what checks formats; None where they are annotations."""
-    return _format_checker() if location.compilation.asserts_formats else None
+    return _format_checker() if asserts_formats else None
 
 
 @cache

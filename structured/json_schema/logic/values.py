@@ -64,14 +64,20 @@ def allowed_values(schemas: Subschemas, types: frozenset[str], denied: Sequence[
         or (denied is not None and not _CHOOSING.isdisjoint(other.schema))
     ]
     if others or denied:
-        allowed = [
-            value
-            for value in allowed
-            if all(allows(other, value) for other in others) and not any(allows(other, value) for other in denied or ())
-        ]
+        allowed = [value for value in allowed if _is_allowed(value, others, denied or ())]
     if not allowed:
         raise part.location.unsatisfiable("there is no value that the other keywords allow", keyword=keyword)
     return list(allowed)
+
+
+def _is_allowed(value: Any, others: Sequence[Subschema], denied: Sequence[Subschema]) -> bool:
+    """Tell whether some schemas allow a value and some do not, however formats are read."""
+    compilation = [*others, *denied][0].location.compilation
+    return all(
+        all(allows(other, value, asserts_formats=asserts_formats) for other in others)
+        and not any(allows(other, value, asserts_formats=asserts_formats) for other in denied)
+        for asserts_formats in compilation.format_readings
+    )
 
 
 def spellings(values: Iterable[object], location: Location, *, keyword: str) -> list[str]:

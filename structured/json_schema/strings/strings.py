@@ -169,13 +169,21 @@ def is_asserted(location: Location, name: object) -> bool:
 
     By the specification, those that it does not name are annotations, and so may all be (validation §7.2.1).
     """
-    return location.is_type or (location.compilation.asserts_formats and name in SPECIFIED_FORMATS)
+    return location.is_type or (location.compilation.asserts_formats is not False and name in SPECIFIED_FORMATS)
 
 
 def _format(part: Subschema, keyword: str) -> Pattern:
     """Return the texts of a format (JSON Schema validation §7.3); where it is denied, all that may be."""
     name, is_type = part.schema[keyword], part.location.is_type
     known = PYDANTIC_FORMATS if is_type else SPECIFIED_FORMATS
+    if keyword != "format" and not is_type and part.location.compilation.asserts_formats is None:
+        raise part.location.refusal(
+            f"Whether a text is not of the format {name!r} depends on whether a validator asserts formats: to one that "
+            "does not, every text is of it",
+            keyword="format",
+            remedy="Say it positively (with anyOf in place of oneOf), use a pattern in place of the format, or choose "
+            "validators that assert formats with JsonSchema(..., assert_formats=True).",
+        )
     if keyword != "format":
         known = {key: known[key] for key in _SAME_EVERYWHERE} if is_type else ALL_OF_FORMATS
         if name not in known:
