@@ -200,12 +200,14 @@ def rejection(root: Subschema, value: Any) -> str | None:
     for asserts_formats in location.compilation.format_readings:
         whole = validator({"$ref": ROOT_URI}, registry=library.registry, format_checker=_checker(asserts_formats))
         try:
-            with _validation():
+            with _validation() as validation:
                 error = best_match(whole.iter_errors(value))
         except NotEvaluatedError:
             return None
         if error is not None:
             return f"{error.message} (at {_json_path(error)})"
+        if not validation.has_failed_format:  # so it makes no difference whether formats are asserted
+            return None
     return None
 
 
@@ -285,11 +287,15 @@ MAX_STEPS = 1_000_000
 
 
 class _Validation:
-    """What is known within one validation: the errors of each schema for each value, both by identity."""
+    """What is known within one validation: the errors of each schema for each value, both by identity.
+
+    `has_failed_format` tells whether a text was not of a format that was asserted.
+    """
 
     def __init__(self) -> None:
         self.errors: dict[tuple[int, int], list[tuple[Any, dict[str, Any]]] | None] = {}
         self.steps = 0
+        self.has_failed_format = False
 
     def step(self) -> None:
         """Count a schema that is held against a value. Raises NotEvaluatedError where that goes on too long."""
@@ -331,10 +337,11 @@ _current: ContextVar[_Validation] = ContextVar("validation")
 
 
 @contextmanager
-def _validation() -> Iterator[None]:
-    token = _current.set(_Validation())
+def _validation() -> Iterator[_Validation]:
+    validation = _Validation()
+    token = _current.set(validation)
     try:
-        yield
+        yield validation
     finally:
         _current.reset(token)
 
@@ -489,4 +496,7 @@ def _format_checker() -> Any:
 
 
 def _has_format(language: PatternLanguage, value: object) -> bool:
-    return not isinstance(value, str) or language.contains(value)
+    if not isinstance(value, str) or language.contains(value):
+        return True
+    _current.get().has_failed_format = True
+    return False
