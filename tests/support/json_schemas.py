@@ -113,7 +113,7 @@ def documents(
 
 OBJECT_NAMES = ("a", "b", "ab", "c", "xa")
 OBJECT_REGEXES = ("a", "^a", "b$", "^[ab]$", "^[a-z]$", "^x:", "^y:")
-VALUES = st.sampled_from([None, True, False, 0, 1, 2, "x", "y", [], {}])
+VALUES: Schemas = st.sampled_from([None, True, False, 0, 1, 2, "x", "y", [], {}])
 VALUE_SCHEMAS = st.sampled_from(
     [
         {"type": "string"},
@@ -160,7 +160,7 @@ def combined_objects(draw: st.DrawFn) -> dict[str, Any]:
     """Return a schema in which some such schemas are denied, or exclude each other."""
     branches = draw(st.lists(objects(), min_size=2, max_size=4))
     start = draw(st.sampled_from([{}, {"type": "object"}]) | objects())
-    choice = draw(
+    choice: dict[str, Any] = draw(
         st.sampled_from(
             [
                 {"oneOf": branches},
@@ -178,8 +178,9 @@ def combined_objects(draw: st.DrawFn) -> dict[str, Any]:
 def choices_of(inner: Schemas) -> Schemas:
     """Return choices between schemas, of one level."""
     some = st.lists(inner, min_size=2, max_size=3)
+    keyword = st.sampled_from(["allOf", "anyOf", "oneOf"])
     return st.one_of(
-        *(some.map(lambda branches, keyword=keyword: {keyword: branches}) for keyword in ("allOf", "anyOf", "oneOf")),
+        st.builds(lambda keyword, branches: {keyword: branches}, keyword, some),
         inner.map(lambda denied: {"not": denied}),
         st.fixed_dictionaries({"if": inner}, optional={"then": inner, "else": inner}),
         st.builds(lambda left, right: {**left, **right}, inner.filter(_is_object), inner.filter(_is_object)),
@@ -198,6 +199,24 @@ def chosen_schemas(names: tuple[str, ...] = ODD_NAMES) -> Schemas:
     small = st.one_of(flat, listed, *typed_schemas(flat | listed, names), *rarer_schemas(flat | listed, names))
     once = choices_of(small)
     return choices_of(small | once) | choices_of(once | choices_of(small | once))
+
+
+@cache
+def ruled_objects(names: tuple[str, ...] = ODD_NAMES) -> Schemas:
+    """Return conjunctions of choices between listed objects and rules about which properties there are."""
+    name = st.sampled_from(names)
+    some_names = st.lists(name, min_size=1, max_size=2, unique=True)
+    objects = st.dictionaries(name, st.sampled_from([1, "a", []]), max_size=2)
+    listed = st.lists(objects, min_size=1, max_size=3).map(lambda found: {"enum": found})
+    rule = st.one_of(
+        some_names.map(lambda found: {"required": found}),
+        some_names.map(lambda found: {"type": "object", "not": {"required": found}}),
+        st.dictionaries(name, some_names, min_size=1, max_size=2).map(lambda found: {"dependentRequired": found}),
+        st.dictionaries(name, st.just(False) | listed, min_size=1).map(lambda found: {"properties": found}),
+        st.sampled_from([{"type": "object"}, {"type": "array"}, {"type": "integer"}]),
+    )
+    parts = st.lists(choices_of(listed | rule) | rule, min_size=1, max_size=2)
+    return st.builds(lambda one, others: {"allOf": [one, *others]}, choices_of(listed | rule), parts)
 
 
 def in_python(schema: Any) -> Any:
