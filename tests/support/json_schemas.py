@@ -210,13 +210,16 @@ def ruled_objects(names: tuple[str, ...] = ODD_NAMES) -> Schemas:
     listed = st.lists(objects, min_size=1, max_size=3).map(lambda found: {"enum": found})
     rule = st.one_of(
         some_names.map(lambda found: {"required": found}),
-        some_names.map(lambda found: {"type": "object", "not": {"required": found}}),
+        some_names.map(lambda found: {"not": {"required": found}}),
         st.dictionaries(name, some_names, min_size=1, max_size=2).map(lambda found: {"dependentRequired": found}),
         st.dictionaries(name, st.just(False) | listed, min_size=1).map(lambda found: {"properties": found}),
-        st.sampled_from([{"type": "object"}, {"type": "array"}, {"type": "integer"}]),
     )
-    parts = st.lists(choices_of(listed | rule) | rule, min_size=1, max_size=2)
-    return st.builds(lambda one, others: {"allOf": [one, *others]}, choices_of(listed | rule), parts)
+    kind = st.sampled_from([{"type": "object"}, {"type": ["array", "object"]}, {"type": "integer"}])
+    one = st.builds(
+        lambda keyword, *branches: {keyword: [*branches]}, st.sampled_from(["anyOf", "oneOf"]), listed, kind
+    )
+    parts = st.lists(rule | choices_of(listed | rule | kind), min_size=1, max_size=3)
+    return st.builds(lambda one, others, last: {"allOf": [one, *others, last]}, one, parts, kind | rule)
 
 
 def in_python(schema: Any) -> Any:
