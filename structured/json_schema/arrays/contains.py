@@ -80,7 +80,7 @@ class Needing:
         self.prefixes = [prefix_of(part) for part in schemas]
         self.last = max([self.minimum, self.maximum or 0, *map(len, self.prefixes), *(need.start for need in needs)])
         self.items: dict[tuple[int, tuple[bool, ...]], Pattern | None] = {}
-        self._held: dict[int, list[tuple[bool, ...]]] = {}
+        self._held: dict[tuple[bool, ...], list[tuple[bool, ...]]] = {}
         self._most = [inf if need.most is None else need.most for need in needs]
         self._highest = [need.highest for need in needs]
         states = (self.last + 1) * 2 ** sum(need.highest + 1 for need in needs).bit_length()
@@ -108,18 +108,21 @@ class Needing:
         if position == self.maximum:
             return
         following = position + 1 if self.maximum is not None else min(position + 1, self.last)
-        for held in self._held_at(position):
+        for held in self._held_at(position, met):
             counted = tuple(map(add, met, held))
             item = None if any(map(gt, counted, self._most)) else self._item(position, held)
             if item is not None:
                 yield item, (following, tuple(map(min, counted, self._highest)))
 
-    def _held_at(self, position: int) -> list[tuple[bool, ...]]:
-        """Return which of the needs an item at a position may meet."""
-        if position not in self._held:
-            either = [(False, True) if position >= need.start else (False,) for need in self.needs]
-            self._held[position] = list(product(*either))
-        return self._held[position]
+    def _held_at(self, position: int, met: tuple[int, ...]) -> list[tuple[bool, ...]]:
+        """Return which of the needs an item at a position may meet; of one that needs no more, nothing is asked."""
+        is_open = tuple(
+            position >= need.start and (need.most is not None or count < need.highest or bool(need.part.scopes))
+            for count, need in zip(met, self.needs, strict=True)
+        )
+        if is_open not in self._held:
+            self._held[is_open] = list(product(*[(False, True) if one else (False,) for one in is_open]))
+        return self._held[is_open]
 
     def _item(self, position: int, held: tuple[bool, ...]) -> Pattern | None:
         """Return the items at a position that satisfy some of the needs; those that are limited they else fail."""
