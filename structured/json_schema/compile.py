@@ -184,14 +184,19 @@ class _TooManyWaysError(SchemaError):
 
 
 def _combined(gathered: Conjunction, location: Location, *, alone: bool = False) -> Pattern:
-    """Return the pattern of any option of the first choice, each with all the rest."""
+    """Return the pattern of what is left on each of the ways to go on.
+
+    Ways that tell denied schemas apart are not taken where optional properties are written all the same, or in one
+    order, since then other texts would be among those of the schema.
+    """
     part, keyword, options, _ = gathered.choices[0]
     if not options:
         raise part.location.unsatisfiable("there is no branch", keyword=keyword)
     if alone:
         return _any_of(pattern_of, options)
     compilation = location.compilation
-    compilation.combinations += len(options) * (1 + len(gathered.schemas) // MANY)
+    ways = gathered.ways(are_told_apart=compilation.key_order == "any" and compilation.optional == "schema")
+    compilation.combinations += len(ways) * (1 + len(gathered.schemas) // MANY)
     if compilation.has_combined_too_many:
         raise _TooManyWaysError(
             f"Choices are combined in more than {MAX_COMBINATIONS:,} ways",
@@ -199,7 +204,7 @@ def _combined(gathered: Conjunction, location: Location, *, alone: bool = False)
             keyword=keyword,
             remedy="Nest fewer.",
         )
-    return _any_of(lambda option: _chosen(gathered.with_option(option), location), options)
+    return _any_of(lambda way: _chosen(gathered.going_on(way), location), ways)
 
 
 def _combined_in_few_ways(gathered: Conjunction, location: Location) -> Pattern:

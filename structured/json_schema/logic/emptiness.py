@@ -1,7 +1,7 @@
 """Emptiness of a conjunction: whether it can be seen at once that no value satisfies some schemas together.
 
-What is seen: types, listed values, and properties that must be there; what is not seen may be empty all the same. It
-saves most of the work that choices would make, since most of what is combined with each other excludes each other.
+What is seen: types, listed values, and properties and items that must be there; what is not seen may be empty all the
+same. It saves most of the work that choices would make, since most of what is combined excludes each other.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,6 +24,7 @@ MAX_LOOKED_AT = 300_000
 """Schemas that are looked at in one compilation; what would be seen after that is not."""
 
 _TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
+_ARRAY = frozenset({"array"})
 _OBJECT = frozenset({"object"})
 _STRING = frozenset({"string"})
 
@@ -121,7 +122,39 @@ def surely_empty(schemas: Subschemas, context: Context = NO_CONTEXT, depth: int 
         return False
     if rules.types == _OBJECT and (_lacks_property(context, new, depth) or _lacks_asked(context, new, depth)):
         return True
+    if rules.types == _ARRAY and _lacks_item([*context.schemas, *new], depth):
+        return True
     return any(_has_no_option(context.schemas, new, index, depth) for index in range(len(new)))
+
+
+NOTHING_LISTED: Mapping[str, Any] = {}
+"""Of a property that cannot be there."""
+
+
+def listed_values_of(context: Context, name: str) -> Mapping[str, Any] | None:
+    """Return the values, by their identities, that schemas leave a property; None if they list none."""
+    said = context.said_of(name)
+    inside = context_of(said) if said else NO_CONTEXT
+    return NOTHING_LISTED if inside.is_nothing else inside.rules.listed
+
+
+def listed_properties(part: Subschema) -> Mapping[str, Mapping[str, Any]]:
+    """Return the properties of a schema of which plain values are listed, and these by their identities."""
+    made = part.location.compilation.made
+    key = "listed properties", part.identity
+    if key not in made:
+        found: dict[str, Mapping[str, Any]] = {}
+        try:
+            alone = _alone(part)
+        except _Nothing:
+            alone = NO_CONTEXT
+        for name in dict.fromkeys(name for one in alone.schemas for name in one.schema.get("properties", ())):
+            values = listed_values_of(alone, name)
+            if values and not any(isinstance(value, list | dict) for value in values.values()):
+                found[name] = values
+        made[key] = part.schema, found
+    listed: Mapping[str, Mapping[str, Any]] = made[key][1]
+    return listed
 
 
 def types_left(options: Iterable[Subschemas]) -> frozenset[str]:
@@ -183,6 +216,45 @@ def _lacks_property(context: Context, new: Subschemas, depth: int) -> bool:
         if is_telling and _excludes_itself(said, depth - 1):
             return True
     return False
+
+
+def _lacks_item(schemas: Subschemas, depth: int) -> bool:
+    """Tell whether an item that must be there cannot be: the first one, or one that is asked for."""
+    if any(_is_positive(part.schema.get("minItems")) for part in schemas):
+        said = [one for part in schemas for one in _said_of_item(part, 0)]
+        if len(said) > 1 and _excludes_itself(said, depth - 1):
+            return True
+    for part in schemas:
+        asked = part.schema.get("some item") if isinstance(part.schema, Complement) else None
+        if asked is not None and all(_prefix_length(other) <= asked.start for other in schemas):
+            said = [one for other in schemas for one in _said_of_item(other, asked.start)]
+            if said and _excludes_itself([Subschema(asked.schema, part.location), *said], depth - 1):
+                return True
+    return False
+
+
+def _is_positive(count: Any) -> bool:
+    return isinstance(count, int | float) and count >= 1
+
+
+def _prefix(part: Subschema) -> str | None:
+    """Return the keyword by which a schema lists its first items; None if it lists none."""
+    if isinstance(part.schema.get("items"), list):
+        return "items"
+    return "prefixItems" if part.has("prefixItems") and isinstance(part.schema["prefixItems"], list) else None
+
+
+def _prefix_length(part: Subschema) -> int:
+    keyword = _prefix(part)
+    return 0 if keyword is None else len(part.schema[keyword])
+
+
+def _said_of_item(part: Subschema, position: int) -> Subschemas:
+    """Return what is said of the item at a position."""
+    if position < _prefix_length(part):
+        return [part.below(str(_prefix(part)), position)]
+    keyword = "additionalItems" if _prefix(part) == "items" else "items"
+    return [part.below(keyword)] if part.has(keyword) else []
 
 
 def _lacks_asked(context: Context, new: Subschemas, depth: int) -> bool:
@@ -258,13 +330,17 @@ def _reached(schemas: Sequence[Subschema], seen: set[Identity], known: frozenset
 
 
 def _denied_values(schema: Any) -> list[Any] | None:
-    """Return the values that a schema lists and says no more of."""
-    if isinstance(schema, dict) and len(schema.keys() - {"type", "description", "title"}) == 1:
-        if "const" in schema and "type" not in schema:
-            return [schema["const"]]
-        if isinstance(schema.get("enum"), list) and "type" not in schema:
-            return list(schema["enum"])
-    return None
+    """Return the values that a schema lists and says no more of than their type."""
+    if not isinstance(schema, dict) or len(schema.keys() - {"type", "description", "title"}) != 1:
+        return None
+    if "const" in schema:
+        values = [schema["const"]]
+    elif isinstance(schema.get("enum"), list):
+        values = schema["enum"]
+    else:
+        return None
+    types = _named_types(schema)
+    return [value for value in values if type_of(value) in types]
 
 
 def _rules_together(schemas: Subschemas, rules: _Rules = NO_RULES) -> _Rules:
@@ -276,15 +352,22 @@ def _rules_together(schemas: Subschemas, rules: _Rules = NO_RULES) -> _Rules:
     return rules
 
 
+def _named_types(schema: Mapping[str, Any]) -> frozenset[str]:
+    """Return the types that a schema names; all if it names none."""
+    if "type" not in schema:
+        return _TYPES
+    named = schema["type"]
+    names = frozenset(name for name in (named if isinstance(named, list) else [named]) if isinstance(name, str))
+    return _TYPES & (names | {"integer"} if "number" in names else names)
+
+
 def _rules_of(part: Subschema) -> _Rules:
     """Return what is seen of a schema at once."""
     schema, types, listed = part.schema, _TYPES, None
     if _TELLING.isdisjoint(schema):
         return NO_RULES
     if "type" in schema:
-        named = schema["type"]
-        names = frozenset(named) if isinstance(named, list) else frozenset({named})
-        types = _TYPES & (names | {"integer"} if "number" in names else names)
+        types = _named_types(schema)
     for keyword in ("const", "enum"):
         if part.has(keyword) and (keyword == "const" or isinstance(schema["enum"], list)):
             values = [schema["const"]] if keyword == "const" else schema["enum"]
