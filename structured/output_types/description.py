@@ -7,19 +7,19 @@ reading: rules that would take long to tell (`not`, `if`, what some regular expr
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
 from pydantic_core import to_jsonable_python
 
-from structured.errors import SchemaError
 from structured.errors.recursion import deep
 from structured.json_schema.document.drafts import subschemas
 from structured.json_schema.document.location import Compilation, Identity, Location, Reading, Schema, Subschema
-from structured.json_schema.document.references import REFERENCES, ignores_siblings, targets
+from structured.json_schema.document.references import REFERENCES, ignores_siblings
 from structured.json_schema.nullable import may_be_left_out
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, read_whitespace
+from structured.output_types.schema_graph import known_targets, reached, repeated
 
 _PLAIN_NAME = re.compile(r"[^\W\d]\w*")
 _FORMAT_NAMES = {name: name for name in ("decimal", "date", "time", "duration")} | {"date-time": "datetime"}
@@ -41,24 +41,24 @@ def describe_schema(schema: Schema) -> str:
 
 @deep
 def describe(root: Subschema) -> str:
-    """Return the description of a schema; a property that may be left out has a question mark."""
-    try:
-        return _told(_Describer(), root)
-    except _TooLong:
-        return _told(_Describer(names_everything=True), root)
+    """Return the description of a schema; a property that may be left out has a question mark.
 
-
-def _told(describer: "_Describer", root: Subschema) -> str:
-    """Return the description of a schema, and below it what the names in it mean."""
-    first = describer.referred(root) if describer.contains_itself(root) else describer.describe(root)
-    return "\n".join([f"{first}{_line(_remark(root))}", *(f"{name} = {text}" for name, text in describer.named())])
+    Of a JSON Schema, and of a type that is very large, parts that are used more than once are described once, by name.
+    A type is otherwise written out, as the packaged models learned it.
+    """
+    if root.location.is_type:
+        try:
+            return _Describer().whole(root)
+        except _TooLong:
+            pass
+    return _Compact(root).whole(root)
 
 
 @deep
 def layouts(root: Subschema) -> dict[str, str]:
     """Return how the dates and times in a type are written: `{"date": "YYYY-MM-DD"}`."""
     zones: dict[str, list[bool]] = {}
-    for part in (root, *islice(_reached(root), MAX_LOOKED_AT)):
+    for part in (root, *islice(reached(root), MAX_LOOKED_AT)):
         name = part.schema.get("format") if isinstance(part.schema, Mapping) else None
         if isinstance(name, str) and name in _LAYOUTS:
             zones.setdefault(name, []).append(_has_zone(part, name))
@@ -90,15 +90,18 @@ class _TooLong(Exception):  # noqa: N818  not an error, a result
     """A description in which too much is written out."""
 
 
+LONG = 40
+"""Characters, beside two names, that the description of a repeated part takes if it is described once, by name."""
+
 MAX_LOOKED_AT = 100_000
-"""Schemas that are looked at for one description; of more, all that is referred to is described once, by name."""
+"""Schemas that are looked at for one description in which repeated parts are written out."""
 
 _WRITTEN = 10
 """As many a schema counts that is written."""
 
 
 class _Describer:
-    """Writes types down; one that contains itself is written by name, and what the name means afterwards."""
+    """Writes a type down. A part that contains itself is written by name, and what the name means afterwards."""
 
     def __init__(self, *, names_objects: bool = False, names_everything: bool = False) -> None:
         self.names_objects = names_objects
@@ -109,6 +112,11 @@ class _Describer:
         self._namesakes: Counter[str] = Counter()
         self._recursive: dict[Identity, bool] = {}
 
+    def whole(self, root: Subschema) -> str:
+        """Return the description of a schema, and below it what the names in it mean."""
+        first = self.referred(root) if self.contains_itself(root) else self.describe(root)
+        return "\n".join([f"{first}{_line(_remark(root))}", *(f"{name} = {text}" for name, text in self.named())])
+
     def named(self) -> Iterator[tuple[str, str]]:
         """Yield the name and the description of each type that was written by name."""
         for part in self.mentioned:  # which grows on the way
@@ -118,6 +126,10 @@ class _Describer:
     def describe(self, part: Subschema, indent: str = "") -> str:
         """Return the description of a schema: of all that it says together."""
         self._look(_WRITTEN)
+        return self.written(part, indent)
+
+    def written(self, part: Subschema, indent: str = "") -> str:
+        """Return the description of a schema, written out."""
         if not isinstance(part.schema, Mapping):
             return "never" if part.schema is False else _ANYTHING
         pieces = [piece for piece in dict.fromkeys(self._pieces(part, indent)) if piece != _ANYTHING]
@@ -128,10 +140,7 @@ class _Describer:
     def referred(self, target: Subschema) -> str:
         """Return the name of a type, which is described afterwards."""
         if target.identity not in self.names:
-            key = target.location.keys[-1] if target.location.path is not None else ""
-            title = target.schema.get("title") if isinstance(target.schema, Mapping) else None
-            lines = (" ".join(name.split()) for name in (key, title) if isinstance(name, str))
-            name = next(filter(None, lines), "Answer")
+            name = _name(target)
             self._namesakes[name] += 1
             self.names[target.identity] = name if self._namesakes[name] == 1 else f"{name}{self._namesakes[name]}"
             self.mentioned.append(target)
@@ -144,7 +153,7 @@ class _Describer:
         return self._recursive[part.identity]
 
     def _inside(self, part: Subschema) -> Iterator[Subschema]:
-        for inner in _reached(part):
+        for inner in reached(part):
             self._look(1)
             yield inner
 
@@ -158,7 +167,7 @@ class _Describer:
         """Yield the descriptions of what holds together."""
         schema = part.schema
         if not REFERENCES.keys().isdisjoint(schema):
-            yield from (self._target(target, indent) for target in _targets(part))
+            yield from (self._target(target, indent) for target in known_targets(part))
             if ignores_siblings(part.location):
                 return
         yield self._own(part, indent)
@@ -166,8 +175,21 @@ class _Describer:
             yield self.describe(part.below("allOf", index), indent)
         for keyword in ("anyOf", "oneOf"):
             branches = [self.describe(part.below(keyword, at), indent) for at in range(len(_list(schema, keyword)))]
-            if branches and _ANYTHING not in branches:
+            if branches and (_ANYTHING not in branches or _names_members(part, keyword)):
                 yield " | ".join(dict.fromkeys(branches))
+        yield from self._conditions(part, indent)
+
+    def _conditions(self, part: Subschema, indent: str) -> Iterator[str]:
+        """Yield what holds where something else does: `if {kind: "box"} then {height: number}`."""
+        told = {word: self.describe(part.below(word), indent) for word in ("if", "then", "else") if part.has(word)}
+        then, otherwise = (told.get(word, _ANYTHING) for word in ("then", "else"))
+        if "if" in told and (then, otherwise) != (_ANYTHING, _ANYTHING):
+            yield f"if {told['if']} then {then}{f' else {otherwise}' if otherwise != _ANYTHING else ''}"
+        for keyword in ("dependentSchemas", "dependencies"):
+            for name, wanted in _mapping(part.schema, keyword).items():
+                if isinstance(wanted, Mapping):
+                    then = self.describe(part.below(keyword, name), indent)
+                    yield _ANYTHING if then == _ANYTHING else f"if {{{_key(name)}: any}} then {then}"
 
     def _target(self, target: Subschema, indent: str) -> str:
         by_name = self.names_objects and isinstance(target.schema, Mapping) and "properties" in target.schema
@@ -191,7 +213,8 @@ class _Describer:
             case "object":
                 return self._object(part, indent)
             case "array":
-                return f"[{self._items(part, indent)}]{_bounds(part.schema, 'Items', ' items')}"
+                limits = _limits(part.schema, "Items", " items")
+                return f"[{self._items(part, indent)}]{_shown([*limits, *self._contained(part, indent)])}"
             case "string":
                 plain = _FORMAT_NAMES.get(str(part.schema.get("format")), name)
                 return f"{plain}{_shown([*_text_rules(part.schema), *_limits(part.schema, 'Length', ' characters')])}"
@@ -211,6 +234,11 @@ class _Describer:
             shown += [self.describe(part.below(rest), indent) if rest in part.schema else _ANYTHING, "..."]
         return ", ".join(shown)
 
+    def _contained(self, part: Subschema, indent: str) -> Iterator[str]:
+        """Yield what one of the items has to be."""
+        if part.has("contains"):
+            yield f"one of them {self.describe(part.below('contains'), indent)}"
+
     def _object(self, part: Subschema, indent: str) -> str:
         deeper = indent + "  "
         lines = [f"{deeper}{line}\n" for line in self._members(part, deeper)]
@@ -224,10 +252,20 @@ class _Describer:
         """Yield the properties that have names, each with its description."""
         listed, required = _mapping(part.schema, "properties"), _list(part.schema, "required")
         for name in dict.fromkeys([*listed, *map(str, required)]):
-            shown = name if _PLAIN_NAME.fullmatch(name) else _quoted(name)
             mark = "?" if name in listed and may_be_left_out(part, name) else ""
             inside = self.describe(part.below("properties", name), indent) if name in listed else _ANYTHING
-            yield f"{shown}{mark}: {inside}{_comment(name, part.below('properties', name)) if name in listed else ''}"
+            comment = self._comment(name, part.below("properties", name)) if name in listed else ""
+            yield f"{_key(name)}{mark}: {inside}{comment}"
+
+    def _comment(self, name: str, part: Subschema) -> str:
+        """Return what is said of a property: `  // Title: description`, or nothing."""
+        if not isinstance(part.schema, Mapping):
+            return ""
+        title = _title(part)
+        return _line(self._remark(part, "" if _is_generated(title, name) else title))
+
+    def _remark(self, part: Subschema, title: str = "") -> str:
+        return _remark(part, title)
 
     def _others(self, part: Subschema, indent: str) -> Iterator[str]:
         """Yield the properties that may have any name, or any that a regular expression finds."""
@@ -238,32 +276,59 @@ class _Describer:
                 yield f"[string]: {self.describe(part.below(keyword), indent)}"
 
 
-def _reached(part: Subschema) -> Iterator[Subschema]:
-    """Yield the schemas inside a schema and behind its references, to any depth, each once."""
-    seen: set[Identity] = set()
-    left = [part]
-    while left:
-        for inner in _inside(left.pop()):
-            if inner.identity not in seen:
-                seen.add(inner.identity)
-                left.append(inner)
-                yield inner
+class _Compact(_Describer):
+    """Writes a type down, with repeated parts and those that contain themselves by name, unless they are short."""
+
+    def __init__(self, root: Subschema) -> None:
+        super().__init__(names_everything=True)
+        self._repeated = repeated(root)
+        self._texts: dict[Identity, str] = {}
+        self._open: set[Identity] = set()
+
+    def whole(self, root: Subschema) -> str:
+        """Return the description of a schema, and below it what the names in it mean, with what is said of them."""
+        first = self.describe(root)
+        lines = [f"{first}{_line(_remark(root, seen=self.names))}"]
+        for part in self.mentioned:
+            name = self.names[part.identity]
+            lines.append(f"{name} = {self._texts[part.identity]}{_line(self._remark_at(part, name))}")
+        return "\n".join(lines)
+
+    @deep
+    def describe(self, part: Subschema, indent: str = "") -> str:
+        """Return the name of a schema if it has one, or else its description."""
+        identity = part.identity
+        if identity not in self._texts:
+            self._open.add(identity)
+            self._texts[identity] = self.written(part)
+            self._open.discard(identity)  # which an equal reference inside may have done
+            if identity in self._repeated and self._is_long(part):
+                self.referred(part)
+        return self.names.get(identity) or self._texts[identity].replace("\n", f"\n{indent}")
+
+    def _is_long(self, part: Subschema) -> bool:
+        """Tell whether a name, used twice, is shorter than what it stands for."""
+        name = _name(part)
+        return len(self._texts[part.identity]) + len(self._remark_at(part, name)) > LONG + 2 * len(name)
+
+    def _target(self, target: Subschema, indent: str) -> str:
+        return self.referred(target) if target.identity in self._open else self.describe(target, indent)
+
+    def _remark(self, part: Subschema, title: str = "") -> str:
+        return "" if part.identity in self.names else _remark(part, title, self.names)
+
+    def _remark_at(self, part: Subschema, name: str) -> str:
+        """Return what is said of a part where its name is explained."""
+        title = _title(part)
+        is_new = title != name and not _is_generated(title, name)
+        return _remark(part, title if is_new else "", self.names.keys() - {part.identity})
 
 
-def _inside(part: Subschema) -> Iterator[Subschema]:
-    if isinstance(part.schema, Mapping):
-        yield from _targets(part)
-        for keys, _ in subschemas(part.schema, part.location.draft):
-            if keys[0] not in ("$defs", "definitions"):
-                yield part.below(*keys)
-
-
-def _targets(part: Subschema) -> list[Subschema]:
-    """Return what the references of a schema lead to; nothing if one of them leads nowhere."""
-    try:
-        return targets(part)
-    except SchemaError:
-        return []
+def _names_members(part: Subschema, keyword: str) -> bool:
+    """Tell whether one of the branches of a schema has properties, so that it says more than one that allows all."""
+    return not part.location.is_type and any(
+        _is_object(reached) for branch in _below(part, keyword) for reached in (branch, *known_targets(branch))
+    )
 
 
 def _implied(schema: Schema) -> str:
@@ -296,19 +361,14 @@ def _listed(values: Sequence[object]) -> str:
     return " | ".join(shown)
 
 
-def _comment(name: str, part: Subschema) -> str:
-    """Return what is said of a property: `  // Title: description; e.g. "an example"`, or nothing."""
-    if not isinstance(part.schema, Mapping):
-        return ""
-    title = " ".join(str(part.schema.get("title", "")).split())
-    return _line(_remark(part, title="" if _is_generated(title, name) else title))
+def _remark(part: Subschema, title: str = "", seen: Iterable[Identity] = ()) -> str:
+    """Return what is said of a value and of its items: `Title: description; e.g. "an example"`.
 
-
-def _remark(part: Subschema, title: str = "") -> str:
-    """Return what is said of a value and of its items, except where fields are, which have comments of their own."""
-    described = "; ".join(_gathered(part, lambda schema: list(filter(None, [_said(schema)])), set()))
+    Nothing is said of those where fields are, which have comments of their own, and of those seen, which have names.
+    """
+    described = "; ".join(_gathered(part, lambda schema: list(filter(None, [_said(schema)])), set(seen)))
     said = ": ".join(filter(None, [title, described]))
-    few = _gathered(part, _examples, set())[:MAX_EXAMPLES]
+    few = _gathered(part, _examples, set(seen))[:MAX_EXAMPLES]
     return "; ".join([*([said] if said else []), *([f"e.g. {', '.join(few)}"] if few else [])])
 
 
@@ -321,7 +381,7 @@ def _gathered(part: Subschema, tell: Callable[[Schema], list[str]], seen: set[Id
     branches = [
         one for keyword in ("anyOf", "oneOf") for one in _below(part, keyword) if one.schema != {"type": "null"}
     ]
-    others = [*_targets(part), *_below(part, "allOf"), *(branches if len(branches) == 1 else [])]
+    others = [*known_targets(part), *_below(part, "allOf"), *(branches if len(branches) == 1 else [])]
     told = tell(part.schema) or [text for other in others for text in _gathered(other, tell, seen)]
     items = (item for keyword in _ITEMS for item in _below(part, keyword))
     return list(dict.fromkeys([*told, *(text for item in items for text in _gathered(item, tell, seen))]))
@@ -352,6 +412,35 @@ def _quoted(value: Any) -> str:
     """Return a value as JSON on one line: also what JSON leaves as it is, and others take for the end of a line."""
     text = json.dumps(value, ensure_ascii=False, default=str)
     return text.translate({0x85: "\\u0085", 0x2028: "\\u2028", 0x2029: "\\u2029"})
+
+
+def _key(name: str) -> str:
+    return name if _PLAIN_NAME.fullmatch(name) else _quoted(name)
+
+
+def _title(part: Subschema) -> str:
+    return " ".join(str(part.schema.get("title", "")).split()) if isinstance(part.schema, Mapping) else ""
+
+
+def _name(part: Subschema) -> str:
+    """Return what a schema is called: as its definition is, by its title, or after the property that holds it."""
+    keys = part.location.keys
+    title = _title(part)
+    held = list(zip(("", *keys), keys, strict=False))[::-1]
+    own = [str(key) for above, key in held[:1] if above in _DEFINITIONS]
+    around = [_capital(str(key)) for above, key in held if above in ("properties", *_DEFINITIONS)]
+    short = title if len(title) <= LONGEST_TITLE else ""
+    return next(filter(None, (" ".join(name.split()) for name in (*own, short, *around))), "Answer")
+
+
+_DEFINITIONS = ("$defs", "definitions", "schemas")
+
+LONGEST_TITLE = 60
+"""Characters of a title that names a schema."""
+
+
+def _capital(name: str) -> str:
+    return f"{name[:1].upper()}{name[1:]}"
 
 
 def _line(said: str) -> str:
