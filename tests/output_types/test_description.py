@@ -2,12 +2,15 @@
 
 import dataclasses
 import datetime as dt
+import json
 from decimal import Decimal
 from enum import Enum
-from typing import Annotated
+from typing import Annotated, Any
 
 import pydantic
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from pydantic import BaseModel, Field, PastDate
 from typing_extensions import TypedDict
 
@@ -177,3 +180,183 @@ def test_the_docstring_of_any_class_with_fields_reaches_the_prompt(output_type: 
 def test_what_is_long_is_left_out() -> None:
     long = Annotated[str, Field(pattern="^" + "a" * 99, examples=["b" * 99])]
     assert sketch(pydantic.create_model("Long", text=(long, ...))) == "{\n  text: string\n}"
+
+
+POINT = {
+    "title": "Point",
+    "description": "A place on a map",
+    "type": "object",
+    "properties": {"latitude": {"type": "number", "minimum": -90}, "longitude": {"type": "number"}},
+    "required": ["latitude", "longitude"],
+}
+
+
+def test_a_part_of_a_schema_that_is_used_twice_is_described_once() -> None:
+    """By name, whether it is referred to or written out twice; what is short is written out."""
+    expected = (
+        "{\n"
+        "  start: Point\n"
+        "  stops?: [Point, ...]\n"
+        "  day: date\n"
+        "  back?: date\n"
+        "}\n"
+        "Point = {  // A place on a map\n"
+        "  latitude: number (>= -90)\n"
+        "  longitude: number\n"
+        "}"
+    )
+    day = {"type": "string", "format": "date"}
+    for point, definitions in (({"$ref": "#/$defs/Point"}, {"Point": POINT}), (POINT, {})):
+        stops = {"type": "array", "items": point}
+        properties = {"start": point, "stops": stops, "day": day, "back": day}
+        schema = {"type": "object", "properties": properties, "required": ["start", "day"], "$defs": definitions}
+        assert sketch(JsonSchema(schema)) == expected
+
+
+def test_what_is_said_of_a_named_part_is_said_once() -> None:
+    """Where the name is explained; what is said of one use stays there."""
+    code = {"title": "Country code", "description": "Two letters, as in ISO 3166", "type": "string", "examples": ["AT"]}
+    schema = {
+        "properties": {
+            "from": {"$ref": "#/$defs/Code"},
+            "to": {"description": "where it is sold", "allOf": [{"$ref": "#/$defs/Code"}]},
+            "by": {"type": "array", "items": {"$ref": "#/$defs/Code"}},
+        },
+        "$defs": {"Code": code},
+    }
+    assert sketch(JsonSchema(schema)) == (
+        "{\n"
+        "  from?: Code\n"
+        "  to?: Code  // where it is sold\n"
+        "  by?: [Code, ...]\n"
+        "}\n"
+        'Code = string  // Country code: Two letters, as in ISO 3166; e.g. "AT"'
+    )
+
+
+def test_a_repeated_part_without_a_name_is_called_after_its_property() -> None:
+    place = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 3}
+    line = {"type": "array", "items": place, "minItems": 4}
+    schema = {"properties": {"outer": line, "inner": {"type": "array", "items": line}}, "required": ["outer"]}
+    assert sketch(JsonSchema(schema)) == (
+        "{\n  outer: Outer\n  inner?: [Outer, ...]\n}\n"
+        "Outer = [[number, ...] (>= 2 items, <= 3 items), ...] (>= 4 items)"
+    )
+
+
+def test_conditions_are_described() -> None:
+    """What they add to an object; those that only forbid are left to the mask."""
+    box = {"properties": {"height": {"type": "number"}}, "required": ["height"]}
+    schema = {
+        "type": "object",
+        "properties": {"kind": {"enum": ["box", "bag"]}, "items": {"type": "array", "contains": {"const": "key"}}},
+        "required": ["kind", "items"],
+        "if": {"properties": {"kind": {"const": "box"}}, "required": ["kind"]},
+        "then": box,
+        "else": {"not": {"required": ["height"]}},
+        "dependentSchemas": {"price": {"properties": {"currency": {"type": "string"}}}, "kind": {"not": {}}},
+    }
+    assert sketch(JsonSchema(schema)) == (
+        "{\n"
+        '  kind: "box" | "bag"\n'
+        '  items: [any, ...] (one of them "key")\n'
+        '} & if {\n  kind: "box"\n} then {\n  height: number\n} & if {price: any} then {\n  currency?: string\n}'
+    )
+
+
+def test_a_branch_that_allows_anything_hides_no_properties() -> None:
+    schema = {"anyOf": [{"properties": {"name": {"type": "string"}}, "required": ["name"]}, {"not": {"type": "null"}}]}
+    assert sketch(JsonSchema(schema)) == "{\n  name: string\n} | any"
+
+
+NAMES = ("a", "b c", "kind", "items")
+SIMPLE: list[dict[str, Any]] = [
+    {"type": "string"},
+    {"type": ["integer", "null"], "minimum": 3},
+    {"enum": ["x", 1, None]},
+    {"type": "string", "format": "date", "description": "when it came, as the letter has it"},
+    *({"$ref": f"#/$defs/{name}"} for name in ("One", "Two", "Three")),
+]
+
+
+def _schemas() -> st.SearchStrategy[dict[str, Any]]:
+    """Return schemas of every form that holds others; those of `$defs` may contain themselves and each other."""
+
+    def larger(inner: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[dict[str, Any]]:
+        keywords = st.sampled_from(["anyOf", "oneOf", "allOf"])
+        objects = st.builds(
+            lambda properties, required, other: {
+                "type": "object",
+                "properties": properties,
+                "required": required,
+                **other,
+            },
+            st.dictionaries(st.sampled_from(NAMES), inner, min_size=1),
+            st.lists(st.sampled_from(NAMES), unique=True, max_size=2),
+            st.fixed_dictionaries(
+                {}, optional={"if": inner, "then": inner, "else": inner, "dependentSchemas": st.builds(dict, a=inner)}
+            ),
+        )
+        return st.one_of(
+            objects,
+            st.builds(lambda items: {"type": "array", "items": items}, inner),
+            st.builds(lambda first: {"type": "array", "prefixItems": first}, st.lists(inner, min_size=1, max_size=2)),
+            st.builds(lambda any_name: {"type": "object", "additionalProperties": any_name}, inner),
+            st.builds(lambda keyword, parts: {keyword: parts}, keywords, st.lists(inner, min_size=1, max_size=3)),
+        )
+
+    parts = st.recursive(st.sampled_from(SIMPLE), larger, max_leaves=8)
+    return st.builds(
+        lambda root, one, two, three: {**root, "$defs": {"One": one, "Two": two, "Three": three}},
+        *(parts for _ in range(4)),
+    )
+
+
+def _described_names(schema: dict[str, Any]) -> set[str]:
+    """Return the names of the properties that a schema gives, wherever its references lead, apart from conditions."""
+    names: set[str] = set()
+    seen: set[int] = set()
+    left: list[Any] = [schema]
+    while left:
+        part = left.pop()
+        if id(part) in seen:
+            continue
+        seen.add(id(part))
+        names |= part.get("properties", {}).keys()
+        if "$ref" in part:
+            left.append(schema["$defs"][part["$ref"].rpartition("/")[2]])
+        left += part.get("properties", {}).values()
+        left += [part[keyword] for keyword in ("items", "additionalProperties") if keyword in part]
+        left += [inner for keyword in ("anyOf", "oneOf", "allOf", "prefixItems") for inner in part.get(keyword, ())]
+        left += [part[word] for word in ("then", "else") if "if" in part and word in part]
+        left += part.get("dependentSchemas", {}).values()
+    return names
+
+
+@given(schema=_schemas())
+@settings(deadline=None)
+def test_the_description_of_any_schema_has_the_names_of_its_properties_and_is_short(schema: dict[str, Any]) -> None:
+    """It ends, however the definitions refer to each other; without its indents it is little longer than the schema."""
+    described = sketch(JsonSchema(schema))
+    for name in _described_names(schema):
+        assert (name if name.isalnum() else json.dumps(name)) + ":" in described.replace("?:", ":")
+    text = "".join(line.strip() for line in described.splitlines())
+    assert len(text) <= 2 * len(json.dumps(schema, separators=(",", ":")))
+
+
+@given(schema=_schemas(), uses=st.integers(2, 5))
+@settings(deadline=None)
+def test_what_any_schema_says_often_is_described_once(schema: dict[str, Any], uses: int) -> None:
+    """An object that stands at several places has its own property once."""
+    definitions = schema.pop("$defs")
+    place = {"type": "object", "properties": {"marked": {"const": "a value that is found again"}, "rest": schema}}
+    properties = {f"p{number}": place for number in range(uses)}
+    described = sketch(JsonSchema({"type": "object", "properties": properties, "$defs": definitions}))
+    assert described.count("a value that is found again") == 1
+
+
+def test_definitions_that_double_at_each_level_have_a_short_description() -> None:
+    """Forty levels, each with two fields of the next: a trillion fields if they were written out."""
+    levels = {f"L{at}": {"properties": {key: {"$ref": f"#/$defs/L{at + 1}"} for key in "ab"}} for at in range(40)}
+    described = sketch(JsonSchema({"$ref": "#/$defs/L0", "$defs": {**levels, "L40": POINT}}))
+    assert len(described) < 2_500
