@@ -89,8 +89,12 @@ def of_counts(counts: Sequence[Counts]) -> dict[str, Measure]:
 
 def of_documents(documents: Sequence[DocumentScore]) -> dict[str, Measure]:
     """Return the figures of whole documents: their values, spans, confidences, and what they cost."""
-    measures = of_counts([one.counts for one in documents])
+    counts = [one.counts for one in documents]
+    given = np.array([one.right + one.wrong + one.invented for one in counts], float)
+    measures = of_counts(counts)
+    measures["wrong_values"] = _share(given - [one.right for one in counts], given)
     measures["documents"] = _mean([one.is_right for one in documents])
+    measures["wrong_but_valid"] = _mean([one.error is None and not one.is_right for one in documents])
     spans = [_spans(one) for one in documents]
     if any(known for known, _, _ in spans):
         known, equal, overlapping = np.array(spans, float).T
