@@ -113,7 +113,7 @@ def structured(model: LanguageModel, output_type: TypeOf, documents: Sequence[st
 
 
 def outlines(model: LanguageModel, output_type: TypeOf, documents: Sequence[str]) -> list[BaseModel | Exception]:
-    """Answer with Outlines in the `generate` of transformers, with the same prompts."""
+    """Answer with Outlines in the `generate` of transformers, with the same prompts, one by one."""
     import torch
 
     from benchmarks.logits_processors import Outlines

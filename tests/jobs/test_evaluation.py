@@ -69,8 +69,10 @@ def test_perfect_answers_are_perfect_everywhere(pairs):
     evaluation = run([(right, right) for right, _ in pairs])
     scores = [*evaluation.fields.values(), *evaluation.lists.values()]
     shares = [figure for one in scores for figure in (one.exact, one.precision, one.recall, one.f1)]
-    known = [figure for figure in [*evaluation.figures.values(), *shares] if figure.value is not None]
+    good = [figure for name, figure in evaluation.figures.items() if not name.startswith("wrong")]
+    known = [figure for figure in [*good, *shares] if figure.value is not None]
     assert {(figure.value, figure.low, figure.high) for figure in known} == {(1.0, 1.0, 1.0)}
+    assert value(evaluation, "wrong_values") == value(evaluation, "wrong_but_valid") == 0
     assert evaluation.worst() == []
 
 
@@ -102,6 +104,54 @@ def test_a_wrong_document_never_raises_the_score(pairs, order):
         after = run([*pairs, more])
         for name in ("exact", "precision", "recall", "f1", "documents"):
             assert (value(after, name) or 0) <= (1 if value(before, name) is None else value(before, name))
+
+
+@settings(deadline=None)
+@given(RUNS, st.randoms(use_true_random=False))
+def test_the_order_of_lists_does_not_matter(pairs, random):
+    mixed = [
+        (right, answer.model_copy(update={"lines": random.sample(answer.lines, len(answer.lines))}))
+        for right, answer in pairs
+    ]
+    assert run(mixed).figures == run(pairs).figures
+
+
+@settings(deadline=None)
+@given(RUNS)
+def test_an_invented_value_lowers_precision_only(pairs):
+    right, answer = pairs[0]
+    inventing = answer.model_copy(update={"lines": [Line(item="invented"), *answer.lines]})
+    before, after = run(pairs), run([(right, inventing), *pairs[1:]])
+    assert value(after, "recall") == value(before, "recall")
+    assert value(after, "precision") < value(before, "precision") or value(before, "precision") == 0
+    assert value(after, "wrong_values") == pytest.approx(1 - value(after, "precision"))
+
+
+@settings(deadline=None)
+@given(RUNS)
+def test_a_lost_value_lowers_recall_only(pairs):
+    right = pairs[0][0].model_copy(update={"lines": [Line(item="lost"), *pairs[0][0].lines]})
+    losing = right.model_copy(update={"lines": right.lines[1:]})
+    before, after = run([(right, right), *pairs[1:]]), run([(right, losing), *pairs[1:]])
+    assert value(after, "recall") < value(before, "recall")
+    rest = run(pairs[1:]) if pairs[1:] else None
+    assert (value(after, "precision") == 1) is (rest is None or value(rest, "precision") == 1)
+
+
+@settings(deadline=None)
+@given(RUNS)
+def test_f1_lies_between_precision_and_recall(pairs):
+    evaluation = run(pairs)
+    low, high = sorted(value(evaluation, name) for name in ("precision", "recall"))
+    assert low - 1e-9 <= value(evaluation, "f1") <= high + 1e-9
+
+
+@settings(deadline=None)
+@given(RUNS, st.integers(0, 3))
+def test_each_document_is_right_or_wrong_but_valid_or_has_an_error(pairs, failing):
+    evaluation = run([*pairs, *[(Order(name="Ana"), PromptError("It is empty."))] * failing])
+    shares = value(evaluation, "documents") + value(evaluation, "wrong_but_valid")
+    assert shares == pytest.approx(1 - failing / len(evaluation.documents))
 
 
 @settings(deadline=None)

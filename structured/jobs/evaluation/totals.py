@@ -62,7 +62,9 @@ class Scores:
         """The figures of the whole, each with its 95 % interval.
 
         - `exact`, `precision`, `recall`, `f1`: of all values, as of a field; see `FieldScore`.
+        - `wrong_values`: The share of the values given that are wrong or invented: 1 − precision.
         - `documents`: The share of documents in which everything is right.
+        - `wrong_but_valid`: The share of documents with an answer in which something is wrong, missing or invented.
         - `spans_equal`, `spans_overlap`: Of the right values whose place the gold knows, the share whose evidence has
           the same place, or one that overlaps it. Only if the gold has spans.
         - `calibration_error`: How far confidences are from the shares that are right; 0 is best. Only with evidence.
