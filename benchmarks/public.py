@@ -120,7 +120,10 @@ def outlines(model: LanguageModel, output_type: TypeOf, documents: Sequence[str]
 
     loaded = cast("Any", model)
     extractor = Extractor(output_type, model=model)
-    make = Outlines(loaded.model, loaded.tokenizer).compile(output_type.model_json_schema())
+    try:
+        make = Outlines(loaded.model, loaded.tokenizer).compile(output_type.model_json_schema())
+    except Exception as error:  # noqa: BLE001  peers fail in ways of their own
+        return [error] * len(documents)
     answers: list[BaseModel | Exception] = []
     for document in documents:
         prompt = torch.tensor([model.encode(extractor.prompt(document))])
