@@ -184,8 +184,8 @@ def rows(documents: Sequence[Document], answers: Sequence[Answer]) -> list[Row]:
     return found
 
 
-COLUMNS = {"recall": "recall", "precision": "precision", "f1": "F1", "documents": "all right"}
-COLUMNS |= {"wrong_but_valid": "wrong but valid", "wrong_values": "wrong values"}
+COLUMNS = {"recall": "recall", "precision": "precision", "f1": "F1 (95 % interval)"}
+COLUMNS |= {"documents": "all right", "wrong_but_valid": "wrong but valid"}
 """The figures of the table, and their headings."""
 
 
