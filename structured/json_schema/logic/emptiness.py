@@ -28,6 +28,9 @@ _ARRAY = frozenset({"array"})
 _OBJECT = frozenset({"object"})
 _STRING = frozenset({"string"})
 
+_ALONE = {name: frozenset({name, "integer"} if name == "number" else {name}) for name in _TYPES}
+"""The types of a schema that names one."""
+
 _TELLING = frozenset({"type", "const", "enum", "pattern", "denied values", "not enum"})
 """The keywords of which something is seen at once."""
 
@@ -357,7 +360,9 @@ def _named_types(schema: Mapping[str, Any]) -> frozenset[str]:
     if "type" not in schema:
         return _TYPES
     named = schema["type"]
-    names = frozenset(name for name in (named if isinstance(named, list) else [named]) if isinstance(name, str))
+    if isinstance(named, str) and named in _ALONE:
+        return _ALONE[named]
+    names = frozenset(name for name in named if isinstance(name, str)) if isinstance(named, list) else frozenset[str]()
     return _TYPES & (names | {"integer"} if "number" in names else names)
 
 
