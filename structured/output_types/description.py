@@ -1,10 +1,13 @@
 """The description of a type that a prompt shows, as a person would note it down.
 
 The style is that of a TypeScript interface. It has the shape of the answer, in the order of the answer. It is for
-reading: rules that would take long to tell (`not`, `if`, what some regular expressions forbid) are left to the mask.
+reading: rules that would take long to tell (`not`, what some regular expressions forbid) are left to the mask.
+
+In the description of a JSON Schema, each part that is used more than once is described once, by name, unless it is
+short. The types of Python are written out: the packaged models were trained on them so. To write out small schemas as
+well was tried, and small models were right no more often.
 """
 
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -14,11 +17,19 @@ from typing import Any
 from pydantic_core import to_jsonable_python
 
 from structured.errors.recursion import deep
-from structured.json_schema.document.drafts import subschemas
 from structured.json_schema.document.location import Compilation, Identity, Location, Reading, Schema, Subschema
 from structured.json_schema.document.references import REFERENCES, ignores_siblings
 from structured.json_schema.nullable import may_be_left_out
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, read_whitespace
+from structured.output_types.remarks import (
+    description_of,
+    is_generated,
+    is_object,
+    parts_below,
+    quoted,
+    remark,
+    title_of,
+)
 from structured.output_types.schema_graph import known_targets, reached, repeated
 
 _PLAIN_NAME = re.compile(r"[^\W\d]\w*")
@@ -115,7 +126,7 @@ class _Describer:
     def whole(self, root: Subschema) -> str:
         """Return the description of a schema, and below it what the names in it mean."""
         first = self.referred(root) if self.contains_itself(root) else self.describe(root)
-        return "\n".join([f"{first}{_line(_remark(root))}", *(f"{name} = {text}" for name, text in self.named())])
+        return "\n".join([f"{first}{_line(remark(root))}", *(f"{name} = {text}" for name, text in self.named())])
 
     def named(self) -> Iterator[tuple[str, str]]:
         """Yield the name and the description of each type that was written by name."""
@@ -175,21 +186,12 @@ class _Describer:
             yield self.describe(part.below("allOf", index), indent)
         for keyword in ("anyOf", "oneOf"):
             branches = [self.describe(part.below(keyword, at), indent) for at in range(len(_list(schema, keyword)))]
-            if branches and (_ANYTHING not in branches or _names_members(part, keyword)):
+            if branches and not (_ANYTHING in branches and self._is_vague(part, keyword)):
                 yield " | ".join(dict.fromkeys(branches))
-        yield from self._conditions(part, indent)
 
-    def _conditions(self, part: Subschema, indent: str) -> Iterator[str]:
-        """Yield what holds where something else does: `if {kind: "box"} then {height: number}`."""
-        told = {word: self.describe(part.below(word), indent) for word in ("if", "then", "else") if part.has(word)}
-        then, otherwise = (told.get(word, _ANYTHING) for word in ("then", "else"))
-        if "if" in told and (then, otherwise) != (_ANYTHING, _ANYTHING):
-            yield f"if {told['if']} then {then}{f' else {otherwise}' if otherwise != _ANYTHING else ''}"
-        for keyword in ("dependentSchemas", "dependencies"):
-            for name, wanted in _mapping(part.schema, keyword).items():
-                if isinstance(wanted, Mapping):
-                    then = self.describe(part.below(keyword, name), indent)
-                    yield _ANYTHING if then == _ANYTHING else f"if {{{_key(name)}: any}} then {then}"
+    def _is_vague(self, _part: Subschema, _keyword: str) -> bool:
+        """Tell whether branches say nothing of which one allows anything."""
+        return True
 
     def _target(self, target: Subschema, indent: str) -> str:
         by_name = self.names_objects and isinstance(target.schema, Mapping) and "properties" in target.schema
@@ -234,10 +236,8 @@ class _Describer:
             shown += [self.describe(part.below(rest), indent) if rest in part.schema else _ANYTHING, "..."]
         return ", ".join(shown)
 
-    def _contained(self, part: Subschema, indent: str) -> Iterator[str]:
-        """Yield what one of the items has to be."""
-        if part.has("contains"):
-            yield f"one of them {self.describe(part.below('contains'), indent)}"
+    def _contained(self, _part: Subschema, _indent: str) -> Iterable[str]:
+        return ()
 
     def _object(self, part: Subschema, indent: str) -> str:
         deeper = indent + "  "
@@ -245,7 +245,7 @@ class _Describer:
         others = list(self._others(part, deeper))
         if not lines:
             return f"{{{', '.join(others)}}}" if others or "properties" in part.schema else "object"
-        said = _line(_said(part.schema)) if _is_object(part) and not self.names_objects else ""
+        said = _line(description_of(part.schema)) if is_object(part) and not self.names_objects else ""
         return f"{{{said}\n{''.join(lines)}{''.join(f'{deeper}{other}' + chr(10) for other in others)}{indent}}}"
 
     def _members(self, part: Subschema, indent: str) -> Iterator[str]:
@@ -261,11 +261,11 @@ class _Describer:
         """Return what is said of a property: `  // Title: description`, or nothing."""
         if not isinstance(part.schema, Mapping):
             return ""
-        title = _title(part)
-        return _line(self._remark(part, "" if _is_generated(title, name) else title))
+        title = title_of(part)
+        return _line(self._remark(part, "" if is_generated(title, name) else title))
 
     def _remark(self, part: Subschema, title: str = "") -> str:
-        return _remark(part, title)
+        return remark(part, title)
 
     def _others(self, part: Subschema, indent: str) -> Iterator[str]:
         """Yield the properties that may have any name, or any that a regular expression finds."""
@@ -288,7 +288,7 @@ class _Compact(_Describer):
     def whole(self, root: Subschema) -> str:
         """Return the description of a schema, and below it what the names in it mean, with what is said of them."""
         first = self.describe(root)
-        lines = [f"{first}{_line(_remark(root, seen=self.names))}"]
+        lines = [f"{first}{_line(remark(root, seen=self.names))}"]
         for part in self.mentioned:
             name = self.names[part.identity]
             lines.append(f"{name} = {self._texts[part.identity]}{_line(self._remark_at(part, name))}")
@@ -311,24 +311,45 @@ class _Compact(_Describer):
         name = _name(part)
         return len(self._texts[part.identity]) + len(self._remark_at(part, name)) > LONG + 2 * len(name)
 
+    def _pieces(self, part: Subschema, indent: str) -> Iterator[str]:
+        yield from super()._pieces(part, indent)
+        if "$ref" not in part.schema or not ignores_siblings(part.location):
+            yield from self._conditions(part, indent)
+
+    def _conditions(self, part: Subschema, indent: str) -> Iterator[str]:
+        """Yield what holds where something else does: `if {kind: "box"} then {height: number}`."""
+        told = {word: self.describe(part.below(word), indent) for word in ("if", "then", "else") if part.has(word)}
+        then, otherwise = (told.get(word, _ANYTHING) for word in ("then", "else"))
+        if "if" in told and (then, otherwise) != (_ANYTHING, _ANYTHING):
+            yield f"if {told['if']} then {then}{f' else {otherwise}' if otherwise != _ANYTHING else ''}"
+        for keyword in ("dependentSchemas", "dependencies"):
+            for name, wanted in _mapping(part.schema, keyword).items():
+                if isinstance(wanted, Mapping):
+                    then = self.describe(part.below(keyword, name), indent)
+                    yield _ANYTHING if then == _ANYTHING else f"if {{{_key(name)}: any}} then {then}"
+
+    def _is_vague(self, part: Subschema, keyword: str) -> bool:
+        """Tell whether none of the branches has properties, of which the others would say nothing."""
+        return not any(
+            is_object(one) for branch in parts_below(part, keyword) for one in (branch, *known_targets(branch))
+        )
+
+    def _contained(self, part: Subschema, indent: str) -> Iterator[str]:
+        """Yield what one of the items has to be."""
+        if part.has("contains"):
+            yield f"one of them {self.describe(part.below('contains'), indent)}"
+
     def _target(self, target: Subschema, indent: str) -> str:
         return self.referred(target) if target.identity in self._open else self.describe(target, indent)
 
     def _remark(self, part: Subschema, title: str = "") -> str:
-        return "" if part.identity in self.names else _remark(part, title, self.names)
+        return "" if part.identity in self.names else remark(part, title, self.names)
 
     def _remark_at(self, part: Subschema, name: str) -> str:
         """Return what is said of a part where its name is explained."""
-        title = _title(part)
-        is_new = title != name and not _is_generated(title, name)
-        return _remark(part, title if is_new else "", self.names.keys() - {part.identity})
-
-
-def _names_members(part: Subschema, keyword: str) -> bool:
-    """Tell whether one of the branches of a schema has properties, so that it says more than one that allows all."""
-    return not part.location.is_type and any(
-        _is_object(reached) for branch in _below(part, keyword) for reached in (branch, *known_targets(branch))
-    )
+        title = title_of(part)
+        is_new = title != name and not is_generated(title, name)
+        return remark(part, title if is_new else "", self.names.keys() - {part.identity})
 
 
 def _implied(schema: Schema) -> str:
@@ -353,7 +374,7 @@ def _listed(values: Sequence[object]) -> str:
     shown: list[str] = []
     left = MAX_LISTED
     for value in values:
-        text = _quoted(value)
+        text = quoted(value)
         left -= len(text) + len(" | ")
         if shown and left < 0:
             return " | ".join([*shown, f"... ({len(values) - len(shown):,} more)"])
@@ -361,71 +382,18 @@ def _listed(values: Sequence[object]) -> str:
     return " | ".join(shown)
 
 
-def _remark(part: Subschema, title: str = "", seen: Iterable[Identity] = ()) -> str:
-    """Return what is said of a value and of its items: `Title: description; e.g. "an example"`.
-
-    Nothing is said of those where fields are, which have comments of their own, and of those seen, which have names.
-    """
-    described = "; ".join(_gathered(part, lambda schema: list(filter(None, [_said(schema)])), set(seen)))
-    said = ": ".join(filter(None, [title, described]))
-    few = _gathered(part, _examples, set(seen))[:MAX_EXAMPLES]
-    return "; ".join([*([said] if said else []), *([f"e.g. {', '.join(few)}"] if few else [])])
-
-
-@deep
-def _gathered(part: Subschema, tell: Callable[[Schema], list[str]], seen: set[Identity]) -> list[str]:
-    """Return what is told of a value: by its schema, or else by what that refers to; and what is told of its items."""
-    if not isinstance(part.schema, Mapping) or _is_object(part) or part.identity in seen:
-        return []
-    seen.add(part.identity)
-    branches = [
-        one for keyword in ("anyOf", "oneOf") for one in _below(part, keyword) if one.schema != {"type": "null"}
-    ]
-    others = [*known_targets(part), *_below(part, "allOf"), *(branches if len(branches) == 1 else [])]
-    told = tell(part.schema) or [text for other in others for text in _gathered(other, tell, seen)]
-    items = (item for keyword in _ITEMS for item in _below(part, keyword))
-    return list(dict.fromkeys([*told, *(text for item in items for text in _gathered(item, tell, seen))]))
-
-
-_ITEMS = ("items", "prefixItems", "additionalItems", "additionalProperties", "patternProperties")
-
-
-def _below(part: Subschema, keyword: str) -> list[Subschema]:
-    """Return the schemas that a keyword of a schema has."""
-    return [part.below(*keys) for keys, _ in subschemas(part.schema, part.location.draft) if keys[0] == keyword]
-
-
-def _examples(schema: Schema) -> list[str]:
-    shown = (_quoted(one) for one in _list(schema, "examples"))
-    return [one for one in shown if len(one) <= LONGEST_EXAMPLE][:MAX_EXAMPLES]
-
-
-MAX_EXAMPLES = 3
-LONGEST_EXAMPLE = 80
-"""Characters of an example that is shown; a longer one is left out."""
-
 LONGEST_PATTERN = 60
 """Characters of a regular expression that is shown; the mask has a longer one all the same."""
 
 
-def _quoted(value: Any) -> str:
-    """Return a value as JSON on one line: also what JSON leaves as it is, and others take for the end of a line."""
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return text.translate({0x85: "\\u0085", 0x2028: "\\u2028", 0x2029: "\\u2029"})
-
-
 def _key(name: str) -> str:
-    return name if _PLAIN_NAME.fullmatch(name) else _quoted(name)
-
-
-def _title(part: Subschema) -> str:
-    return " ".join(str(part.schema.get("title", "")).split()) if isinstance(part.schema, Mapping) else ""
+    return name if _PLAIN_NAME.fullmatch(name) else quoted(name)
 
 
 def _name(part: Subschema) -> str:
     """Return what a schema is called: as its definition is, by its title, or after the property that holds it."""
     keys = part.location.keys
-    title = _title(part)
+    title = title_of(part)
     held = list(zip(("", *keys), keys, strict=False))[::-1]
     own = [str(key) for above, key in held[:1] if above in _DEFINITIONS]
     around = [_capital(str(key)) for above, key in held if above in ("properties", *_DEFINITIONS)]
@@ -445,22 +413,6 @@ def _capital(name: str) -> str:
 
 def _line(said: str) -> str:
     return f"  // {said}" if said else ""
-
-
-def _said(schema: Schema) -> str:
-    """Return the description of a schema, in one line."""
-    description = schema.get("description")
-    return " ".join(description.split()) if isinstance(description, str) else ""
-
-
-def _is_object(part: Subschema) -> bool:
-    """Tell whether a schema has fields, above which its description is shown."""
-    return bool(part.schema.get("properties"))
-
-
-def _is_generated(title: str, name: str) -> bool:
-    """Tell whether a title is the one that Pydantic makes of a field's name: `unit_price` → `Unit Price`."""
-    return title == name.title().replace("_", " ").strip()
 
 
 _SIGNS = {"min": ">=", "exclusiveMin": ">", "max": "<=", "exclusiveMax": "<"}
