@@ -18,7 +18,7 @@ from structured.vocabulary import Vocabulary
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # so little to compute that threads only wait for each other
 
-settings.register_profile("local", deadline=None, max_examples=50)  # others each time, so that many runs see many
+settings.register_profile("local", deadline=None, max_examples=20)  # others each time, so that many runs see many
 settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.register_profile("thorough", deadline=None, max_examples=1000)  # pytest --hypothesis-profile=thorough
 settings.load_profile("repeatable" if os.environ.get("CI") else "local")

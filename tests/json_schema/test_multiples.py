@@ -471,3 +471,20 @@ def test_neither_the_decimal_nor_its_double_is_a_multiple_that_is_denied(divisor
         value = json.loads(random_json(automaton, source))
         assert not is_multiple(value, divisor)
         assert Fraction(value) % Fraction(divisor)
+
+
+@pytest.mark.parametrize(
+    ("text", "divisor", "is_exact"),
+    [
+        ("1125556309458940.0", 10, True),
+        ("9007199254740990.0", 10, True),
+        ("9999999999999990.0", 10, True),
+        ("9007199254740993.0", 3, False),
+        ("90071992547409930.0", 10, False),
+        ("90071992547409930", 10, True),
+    ],
+)
+def test_whole_numbers_with_a_point_are_multiples_as_doubles_too(text: str, divisor: int, is_exact: bool) -> None:
+    """`90071992547409930.0` is read as 90071992547409936, which is no multiple of 10; as an integer it is one."""
+    assert Fraction(text) % divisor == 0
+    assert accepted(specified({"type": "number", "multipleOf": divisor}), text.encode()) == is_exact

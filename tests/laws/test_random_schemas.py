@@ -22,7 +22,10 @@ from structured.output_types.output_type import OutputType
 from structured.output_types.resolve import resolve_type
 from structured.vocabulary import Vocabulary
 
-pytestmark = pytest.mark.filterwarnings("ignore::structured.errors.BudgetWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::structured.errors.BudgetWarning"),
+    pytest.mark.filterwarnings("ignore::structured.errors.RepetitionWarning"),
+]
 
 TOKENS = ByteTokenizer()
 WIDTH = len(TOKENS.tokens)

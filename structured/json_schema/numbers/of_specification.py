@@ -50,10 +50,17 @@ _ANY_MAGNITUDE = concat(
 )
 _ANY_NUMBER = concat(optional(literal("-")), _ANY_MAGNITUDE)
 
-_SURE = PatternLanguage(
-    alternation(
-        concat(optional(literal("-")), repeat(DIGIT, 1, None)),
-        concat(optional(literal("-")), repeat(DIGIT, 1, SURE_DIGITS), literal("."), repeat(DIGIT, 1, None)),
+_EXACT_WHOLE = alternation(
+    repeat(DIGIT, 1, SURE_DIGITS),
+    *filter(None, [magnitudes(Fraction(10**SURE_DIGITS), Fraction(2**53), WHOLE)]),
+    concat(repeat(DIGIT, SURE_DIGITS, SURE_DIGITS), chars("02468")),
+)
+"""The whole numbers of at most 16 digits that are doubles: from 2**53 on, the even ones."""
+
+_EXACT = PatternLanguage(
+    concat(
+        optional(literal("-")),
+        alternation(repeat(DIGIT, 1, None), concat(_EXACT_WHOLE, literal("."), repeat(DIGIT, 1, None))),
     )
 )
 """The plain decimals that are read as integers, or whose doubles have the same digits before the point."""
@@ -147,7 +154,7 @@ def _plain(rules: Rules) -> Pattern | None:
     pieces = [piece for interval in rules.intervals for piece in interval.without(no_zero)]
     found = _either(_with_integers(piece, lambda low, high: magnitudes(low, high, style)) for piece in pieces)
     is_whole = rules.divisor is not None and rules.divisor.denominator == 1
-    return scan(found, [_SURE]) if found is not None and is_whole else found
+    return scan(found, [_EXACT]) if found is not None and is_whole else found
 
 
 def _plain_scan(plain: Pattern | None, rules: Rules) -> Pattern | None:
