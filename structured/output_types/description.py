@@ -97,6 +97,12 @@ def kinds() -> Callable[[Subschema], str]:
     return kind
 
 
+class _Alternatives(str):
+    """A piece of which one of several parts holds."""
+
+    __slots__ = ()
+
+
 class _TooLong(Exception):  # noqa: N818  not an error, a result
     """A description in which too much is written out."""
 
@@ -145,17 +151,25 @@ class _Describer:
             return "never" if part.schema is False else _ANYTHING
         pieces = [piece for piece in dict.fromkeys(self._pieces(part, indent)) if piece != _ANYTHING]
         if len(pieces) > 1:
-            pieces = [f"({piece})" if " | " in piece and "\n" not in piece else piece for piece in pieces]
+            pieces = [f"({piece})" if self._is_grouped(piece) else piece for piece in pieces]
         return " & ".join(pieces) or _ANYTHING
+
+    def _is_grouped(self, piece: str) -> bool:
+        """Tell whether a piece has parentheses beside others; long ones have none in types, as models learned them."""
+        return " | " in piece and "\n" not in piece
 
     def referred(self, target: Subschema) -> str:
         """Return the name of a type, which is described afterwards."""
         if target.identity not in self.names:
-            name = _name(target)
+            name = self.name(target)
             self._namesakes[name] += 1
             self.names[target.identity] = name if self._namesakes[name] == 1 else f"{name}{self._namesakes[name]}"
             self.mentioned.append(target)
         return self.names[target.identity]
+
+    def name(self, part: Subschema) -> str:
+        """Return what a schema is called, as others may be."""
+        return _name(part)
 
     def contains_itself(self, part: Subschema) -> bool:
         """Tell whether a schema leads back to itself."""
@@ -187,7 +201,7 @@ class _Describer:
         for keyword in ("anyOf", "oneOf"):
             branches = [self.describe(part.below(keyword, at), indent) for at in range(len(_list(schema, keyword)))]
             if branches and not (_ANYTHING in branches and self._is_vague(part, keyword)):
-                yield " | ".join(dict.fromkeys(branches))
+                yield _Alternatives(" | ".join(dict.fromkeys(branches)))
 
     def _is_vague(self, _part: Subschema, _keyword: str) -> bool:
         """Tell whether branches say nothing of which one allows anything."""
@@ -205,9 +219,15 @@ class _Describer:
         if "enum" in schema or "const" in schema:
             values = schema["enum"] if "enum" in schema else [schema["const"]]
             return _listed(values)
-        named = schema.get("type", _implied(schema))
+        named = schema.get("type", self._implied(schema))
         types = named if isinstance(named, list) else [named]
         return " | ".join(self._typed(part, str(name), indent) for name in types)
+
+    def _implied(self, schema: Schema) -> str:
+        """Return the type that is meant where none is named."""
+        if schema.keys() & {"properties", "required", "additionalProperties", "patternProperties"}:
+            return "object"
+        return "array" if schema.keys() & {"items", "prefixItems"} else _ANYTHING
 
     def _typed(self, part: Subschema, name: str, indent: str) -> str:
         """Return what a schema says of values of one type."""
@@ -306,9 +326,24 @@ class _Compact(_Describer):
                 self.referred(part)
         return self.names.get(identity) or self._texts[identity].replace("\n", f"\n{indent}")
 
+    def name(self, part: Subschema) -> str:
+        """Return what a schema is called; one that is called like a kind of values has a capital: `String`."""
+        name = super().name(part)
+        return _capital(name) if name in _WORDS else name
+
+    def _implied(self, schema: Schema) -> str:
+        """Return the type that is meant: `{"$ref": …, "maxLength": 3}` is about strings, too."""
+        implied = super()._implied(schema)
+        if implied == _ANYTHING and schema.keys() & _OF_TEXTS:
+            return "string"
+        return "number" if implied == _ANYTHING and schema.keys() & _OF_NUMBERS else implied
+
+    def _is_grouped(self, piece: str) -> bool:
+        return super()._is_grouped(piece) or isinstance(piece, _Alternatives)
+
     def _is_long(self, part: Subschema) -> bool:
         """Tell whether a name, used twice, is shorter than what it stands for."""
-        name = _name(part)
+        name = self.name(part)
         return len(self._texts[part.identity]) + len(self._remark_at(part, name)) > LONG + 2 * len(name)
 
     def _pieces(self, part: Subschema, indent: str) -> Iterator[str]:
@@ -337,7 +372,11 @@ class _Compact(_Describer):
     def _contained(self, part: Subschema, indent: str) -> Iterator[str]:
         """Yield what one of the items has to be."""
         if part.has("contains"):
-            yield f"one of them {self.describe(part.below('contains'), indent)}"
+            least, most = part.schema.get("minContains", 1), part.schema.get("maxContains")
+            ends = [] if least == 0 else ["one" if least == 1 and most is None else f"at least {least}"]
+            ends += [] if most is None else [f"at most {most}"]
+            if ends:
+                yield f"{' and '.join(ends)} of them {self.describe(part.below('contains'), indent)}"
 
     def _target(self, target: Subschema, indent: str) -> str:
         return self.referred(target) if target.identity in self._open else self.describe(target, indent)
@@ -350,13 +389,6 @@ class _Compact(_Describer):
         title = title_of(part)
         is_new = title != name and not is_generated(title, name)
         return remark(part, title if is_new else "", self.names.keys() - {part.identity})
-
-
-def _implied(schema: Schema) -> str:
-    """Return the type that is meant where none is named."""
-    if schema.keys() & {"properties", "required", "additionalProperties", "patternProperties"}:
-        return "object"
-    return "array" if schema.keys() & {"items", "prefixItems"} else _ANYTHING
 
 
 def _list(schema: Schema, keyword: str) -> "list[Any]":
@@ -402,6 +434,13 @@ def _name(part: Subschema) -> str:
 
 
 _DEFINITIONS = ("$defs", "definitions", "schemas")
+
+_WORDS = frozenset({"any", "array", "boolean", "if", "integer", "never", "null", "number", "object", "string", "then"})
+_WORDS |= frozenset(_FORMAT_NAMES.values())
+"""What descriptions say of values; a definition called so has a capital."""
+
+_OF_TEXTS = frozenset({"format", "maxLength", "minLength", "pattern"})
+_OF_NUMBERS = frozenset({"exclusiveMaximum", "exclusiveMinimum", "maximum", "minimum", "multipleOf"})
 
 LONGEST_TITLE = 60
 """Characters of a title that names a schema."""

@@ -130,3 +130,11 @@ def test_an_answer_of_another_is_rejected_if_one_kind_of_validators_rejects_it()
         with pytest.raises(ValueError, match="is allowed by what must not hold"):
             output_type.parse(text)
     assert resolve_type(JsonSchema({"type": "string", "not": UUID}, assert_formats=True)).parse('"none"') == "none"
+
+
+def test_listed_values_that_only_one_kind_of_validators_allows_name_the_choice() -> None:
+    """`x` is no date to validators that assert formats; to others, both are dates."""
+    schema = {"enum": ["2024-01-01", "x"], "not": {"format": "date"}}
+    with pytest.raises(UnsatisfiableError, match=r"assert formats and others allow; choose with assert_formats"):
+        resolve_type(JsonSchema(schema)).check()
+    assert accepted(automaton_of(JsonSchema(schema, assert_formats=True)), b'"x"')

@@ -360,3 +360,40 @@ def test_definitions_that_double_at_each_level_have_a_short_description() -> Non
     levels = {f"L{at}": {"properties": {key: {"$ref": f"#/$defs/L{at + 1}"} for key in "ab"}} for at in range(40)}
     described = sketch(JsonSchema({"$ref": "#/$defs/L0", "$defs": {**levels, "L40": POINT}}))
     assert len(described) < 2_500
+
+
+@pytest.mark.parametrize(
+    ("schema", "described"),
+    [
+        ({"$ref": "#/$defs/S", "maxLength": 3}, "string (>= 1 characters) & string (<= 3 characters)"),
+        ({"format": "date"}, "date"),
+        ({"type": "integer", "allOf": [{"minimum": 3}], "maximum": 9}, "integer (<= 9) & number (>= 3)"),
+        ({"type": "array", "contains": {"const": 1}}, "[any, ...] (one of them 1)"),
+        (
+            {"type": "array", "contains": {"const": 1}, "minContains": 2, "maxContains": 4},
+            "[any, ...] (at least 2 and at most 4 of them 1)",
+        ),
+        ({"type": "array", "contains": {"const": 1}, "minContains": 0}, "[any, ...]"),
+        (
+            {"type": "array", "contains": {"const": 1}, "minContains": 0, "maxContains": 1},
+            "[any, ...] (at most 1 of them 1)",
+        ),
+    ],
+)
+def test_rules_beside_others_are_described(schema: dict[str, Any], described: str) -> None:
+    """Those beside a reference, in a branch of `allOf`, without a type, and the counts of `contains`."""
+    assert sketch(JsonSchema({**schema, "$defs": {"S": {"type": "string", "minLength": 1}}})) == described
+
+
+def test_alternatives_of_several_lines_have_parentheses_beside_others() -> None:
+    """`a & (b | c)`, which is not `a & b | c`."""
+    schema = {"properties": {"a": {}, "b": {}}, "oneOf": [{"required": ["a"]}, {"required": ["b"]}]}
+    lines = sketch(JsonSchema(schema)).splitlines()
+    assert [line for line in lines if line.startswith("}")] == ["} & ({", "} | {", "})"]
+
+
+def test_a_definition_that_is_called_like_a_kind_of_values_has_a_capital() -> None:
+    """`string` alone would be a text."""
+    tree = {"type": "object", "properties": {"inside": {"$ref": "#/$defs/string"}}}
+    described = sketch(JsonSchema({"$ref": "#/$defs/string", "$defs": {"string": tree}}))
+    assert "inside?: String" in described

@@ -331,7 +331,7 @@ def test_the_sketch_of_a_schema_can_be_read():
         ({"patternProperties": {"^x": {"type": "null"}}}, "{[/^x/]: null}"),
         ({"type": "array", "prefixItems": [{"const": 1}], "items": False}, "[1]"),
         ({"prefixItems": [{"const": 1}], "items": {"const": 2}}, "[1, 2, ...]"),
-        ({"allOf": [{"type": "string"}, {"minLength": 3}]}, "string"),
+        ({"allOf": [{"type": "string"}, {"minLength": 3}]}, "string & string (>= 3 characters)"),
         ({"type": "object", "anyOf": [{"required": ["a"]}, {}]}, "object"),
         ({"anyOf": [{"type": "string"}, {"type": "string", "format": "uri"}, {"type": "null"}]}, "string | null"),
         ({"$ref": "#/$defs/a", "$defs": {"a": {"type": "array", "items": {"$ref": "#/$defs/a"}}}}, "a\na = [a, ...]"),

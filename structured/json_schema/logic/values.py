@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 from structured.errors.recursion import deep
@@ -64,19 +65,20 @@ def allowed_values(schemas: Subschemas, types: frozenset[str], denied: Sequence[
         or (denied is not None and not _CHOOSING.isdisjoint(other.schema))
     ]
     if others or denied:
-        allowed = [value for value in allowed if _is_allowed(value, others, denied or ())]
+        rest, readings = partial(_is_allowed, others, denied or ()), part.location.compilation.format_readings
+        candidates, allowed = allowed, [value for value in allowed if all(rest(reading, value) for reading in readings)]
+        if not allowed and any(rest(reading, value) for reading in readings for value in candidates):
+            reason = "there is no value that both validators that assert formats and others allow"
+            raise part.location.unsatisfiable(f"{reason}; choose with assert_formats", keyword=keyword)
     if not allowed:
         raise part.location.unsatisfiable("there is no value that the other keywords allow", keyword=keyword)
     return list(allowed)
 
 
-def _is_allowed(value: Any, others: Sequence[Subschema], denied: Sequence[Subschema]) -> bool:
-    """Tell whether some schemas allow a value and some do not, however formats are read."""
-    compilation = [*others, *denied][0].location.compilation
-    return all(
-        all(allows(other, value, asserts_formats=asserts_formats) for other in others)
-        and not any(allows(other, value, asserts_formats=asserts_formats) for other in denied)
-        for asserts_formats in compilation.format_readings
+def _is_allowed(others: Sequence[Subschema], denied: Sequence[Subschema], asserts_formats: bool, value: Any) -> bool:
+    """Tell whether some schemas allow a value and some do not."""
+    return all(allows(other, value, asserts_formats=asserts_formats) for other in others) and not any(
+        allows(other, value, asserts_formats=asserts_formats) for other in denied
     )
 
 

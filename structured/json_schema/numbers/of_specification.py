@@ -50,9 +50,12 @@ _ANY_MAGNITUDE = concat(
 )
 _ANY_NUMBER = concat(optional(literal("-")), _ANY_MAGNITUDE)
 
+_ALL_EXACT = magnitudes(Fraction(10**SURE_DIGITS), Fraction(2**53), WHOLE)
+assert _ALL_EXACT is not None, "there are whole numbers between"
+
 _EXACT_WHOLE = alternation(
     repeat(DIGIT, 1, SURE_DIGITS),
-    *filter(None, [magnitudes(Fraction(10**SURE_DIGITS), Fraction(2**53), WHOLE)]),
+    _ALL_EXACT,
     concat(repeat(DIGIT, SURE_DIGITS, SURE_DIGITS), chars("02468")),
 )
 """The whole numbers of at most 16 digits that are doubles: from 2**53 on, the even ones."""
