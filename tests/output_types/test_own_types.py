@@ -501,8 +501,8 @@ def test_nothing_of_a_document_is_kept_on_disk(tmp_path: Path, monkeypatch: pyte
         extract_batch(Word(), documents, model=model(1), **{**OPTIONS, **way})
         Extractor(Word(), model=model(1), **{**OPTIONS, "temperature": 0}).stream(documents[0]).result()
     assert [path for path in tmp_path.rglob("*") if path.name.startswith("index")] == []
-    of_this_test = list[Annotated[int, Field(ge=17, le=9_876)]]  # of which no other test has kept an index
-    extract_batch(of_this_test, documents, model=model(1), **OPTIONS)
+    long_of_this_test = Annotated[str, Field(min_length=29, max_length=31)]  # no other test has kept its index
+    extract_batch(long_of_this_test, documents, model=model(1), **OPTIONS)
     assert [path for path in tmp_path.rglob("*") if path.name.startswith("index")]
 
 
