@@ -162,8 +162,12 @@ class _Describer:
         """Return the name of a type, which is described afterwards."""
         if target.identity not in self.names:
             name = self.name(target)
-            self._namesakes[name] += 1
-            self.names[target.identity] = name if self._namesakes[name] == 1 else f"{name}{self._namesakes[name]}"
+            free = name
+            while free in self._namesakes:
+                self._namesakes[name] += 1
+                free = f"{name}{self._namesakes[name]}"
+            self._namesakes[free] += 1
+            self.names[target.identity] = free
             self.mentioned.append(target)
         return self.names[target.identity]
 
@@ -327,8 +331,15 @@ class _Compact(_Describer):
         return self.names.get(identity) or self._texts[identity].replace("\n", f"\n{indent}")
 
     def name(self, part: Subschema) -> str:
-        """Return what a schema is called; one that is called like a kind of values has a capital: `String`."""
+        """Return what a schema is called: as what it refers to; by its last word, where that is long.
+
+        `#/$defs/io.k8s.api.core.v1.Pod` → `Pod`. One that is called like a kind of values has a capital: `String`.
+        """
+        for _ in range(MAX_FOLLOWED):
+            part = next(iter(known_targets(part)), part) if isinstance(part.schema, Mapping) else part
         name = super().name(part)
+        if len(name) > LONGEST_NAME and " " not in name:
+            name = re.split(r"[./:]" if len(name) <= 2 * LONGEST_NAME else r"[./:_]", name)[-1] or name
         return _capital(name) if name in _WORDS else name
 
     def _implied(self, schema: Schema) -> str:
@@ -441,6 +452,12 @@ _WORDS |= frozenset(_FORMAT_NAMES.values())
 
 _OF_TEXTS = frozenset({"format", "maxLength", "minLength", "pattern"})
 _OF_NUMBERS = frozenset({"exclusiveMaximum", "exclusiveMinimum", "maximum", "minimum", "multipleOf"})
+
+MAX_FOLLOWED = 20
+"""References to references that are followed for a name."""
+
+LONGEST_NAME = 20
+"""Characters of a definition's name that is used as it is in the description of a JSON Schema."""
 
 LONGEST_TITLE = 60
 """Characters of a title that names a schema."""

@@ -244,6 +244,18 @@ def test_a_repeated_part_without_a_name_is_called_after_its_property() -> None:
     )
 
 
+def test_a_long_name_of_a_definition_is_shortened() -> None:
+    """To its last word; if two are the same then, they are numbered."""
+    names = [f"com.example.schemas.logistics.v{version}.Point" for version in (1, 2)]
+    other = {**POINT, "description": "A place in a warehouse"}
+    start, goal = ({"$ref": f"#/$defs/{name}"} for name in names)
+    properties = {"a": start, "b": start, "c": goal, "d": goal}
+    described = sketch(JsonSchema({"properties": properties, "$defs": {names[0]: POINT, names[1]: other}}))
+    assert described.startswith(
+        "{\n  a?: Point\n  b?: Point\n  c?: Point2\n  d?: Point2\n}\nPoint = {  // A place on a map"
+    )
+
+
 def test_conditions_are_described() -> None:
     """What they add to an object; those that only forbid are left to the mask."""
     box = {"properties": {"height": {"type": "number"}}, "required": ["height"]}
