@@ -80,14 +80,12 @@ if TYPE_CHECKING:
     from structured.jobs.report.report import report
     from structured.jobs.table import write_table
     from structured.models.remote.model import connect
-    from structured.output_types.command_line.command_line import CommandLine
     from structured.output_types.grammar import Grammar
 
 logging.getLogger(__name__).addHandler(logging.NullHandler())  # where the log goes is the application's choice
 
 
 _LATER = {
-    "CommandLine": "structured.output_types.command_line.command_line",
     "Evaluation": "structured.jobs.evaluation.evaluation",
     "Grammar": "structured.output_types.grammar",
     "connect": "structured.models.remote.model",
@@ -125,7 +123,6 @@ __all__ = [
     "Call",
     "Choice",
     "Classification",
-    "CommandLine",
     "Description",
     "Document",
     "Draft",

@@ -2,7 +2,6 @@
 
 import itertools
 import random
-from argparse import ArgumentParser
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +12,7 @@ pytest.importorskip("lark")
 from doubles import ByteTokenizer
 from pydantic import BaseModel
 
-from structured import CommandLine, Grammar, Json, PatternError, Regex, Repeat, Text, template
+from structured import Grammar, Json, PatternError, Regex, Repeat, Text, template
 from structured.automata import AUTOMATON_ERRORS, Limits, RegularAutomaton, lazy
 from structured.automata.combination import CombinedAutomaton
 from structured.automata.grammar.automaton import GrammarAutomaton
@@ -49,22 +48,11 @@ def letters(count: int, rng: random.Random) -> str:
     return "".join(rng.choices("ab", k=count))
 
 
-def command_line() -> CommandLine[Any]:
-    parser = ArgumentParser("p")
-    parser.add_argument("names", nargs="+", choices=["".join(one) for one in itertools.product("abc", repeat=6)])
-    return CommandLine(parser)
-
-
-def name(rng: random.Random) -> str:
-    return "".join(rng.choices("abc", k=6))
-
-
 Writer = Callable[[int, random.Random], str]
 
 KINDS: dict[str, tuple[Callable[[], OutputType[Any]], Writer]] = {
     "Regex": (lambda: Regex(r"[ab]*a[ab]{9}c?"), lambda n, rng: letters(n, rng) + "a" + letters(9, rng)),
     "Text": (lambda: Text(characters=(0, 1000)), letters),
-    "CommandLine": (command_line, lambda n, rng: f"p{''.join(f' {name(rng)}' for _ in range(n))}"),
     "GBNF": (lambda: Grammar.from_gbnf(GBNF), nested),
     "Grammar": (lambda: Grammar(NESTED), nested),
     "template": (lambda: template("Q: {q}", q=Grammar(NESTED)), lambda n, rng: f"Q: {nested(n, rng)}"),

@@ -1,7 +1,6 @@
 """Combined output types downstream: streams, files, votes, evidence, reports, caches and functions."""
 
 import json
-from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,7 +10,6 @@ from pydantic import BaseModel
 
 from structured import (
     Choice,
-    CommandLine,
     Extractor,
     Grammar,
     Json,
@@ -222,11 +220,6 @@ PLACES = template("{who} {x} {y}", who=Regex("[a-z]+"), x=int, y=int)
             Regex("(?P<a>x)", groups=dict),
             {"a": "x"},
             "groups do not say what stands between them: give the text itself.",
-        ),
-        (
-            CommandLine(ArgumentParser("ls", add_help=False)),
-            Namespace(),
-            "does not tell how it was written. Give the line.",
         ),
     ],
 )

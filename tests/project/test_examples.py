@@ -17,6 +17,7 @@ import pytest
 from real_model import NAME
 
 from structured import PackagedModelWarning
+from structured.models import ScriptedModel
 from structured.models.fetched import FETCHABLE, fetched_path
 
 ROOT = Path(__file__).parents[2]
@@ -116,6 +117,16 @@ def test_examples_print_what_they_show(example: Path) -> None:
 def test_examples_print_what_smollm2_writes(example: Path) -> None:
     """Some minutes for all of them, most of it for loading the model, plain and adapted."""
     assert _lines(_run(example)) == _shown(example).output
+
+
+def test_the_image_converter_takes_the_lines_that_it_shows(capsys: pytest.CaptureFixture[str]) -> None:
+    """The grammar has the lines that SmolLM2 wrote, and those of the examples in its prompt."""
+    example = ROOT / "examples/literature/image_converter.py"
+    shown = _shown(example).output
+    lines = dict(zip(shown[::2], map(str.strip, shown[1::2]), strict=True))
+    model = ScriptedModel(lambda prompt: next(line for wish, line in lines.items() if wish in prompt))
+    runpy.run_path(str(example))["main"](model, beams=1)
+    assert _lines(capsys.readouterr().out) == shown
 
 
 def test_invoices_that_fail_do_not_cost_the_others(tmp_path: Path) -> None:

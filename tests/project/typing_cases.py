@@ -3,14 +3,12 @@ installed wheel, where every result would be Any if the package did not say that
 """
 
 import functools
-from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, TypedDict, Unpack, assert_type
 
 from pydantic import BaseModel, Field
-from typer import Typer
 
 from structured import (
     BatchError,
@@ -20,7 +18,6 @@ from structured import (
     Call,
     Choice,
     Classification,
-    CommandLine,
     Evidence,
     Extraction,
     Extractor,
@@ -280,16 +277,13 @@ class Day(NamedTuple):
 
 
 def texts_that_are_no_json(text: str) -> None:
-    """Ask for regular expressions, choices, command lines and grammars."""
+    """Ask for regular expressions, choices and grammars."""
     assert_type(Regex("a"), Regex[str])
     assert_type(Regex("a", int), Regex[int])
     assert_type(Regex("(?P<day>a)", groups=Day), Regex[Day])
     assert_type(Regex("(?P<day>a)", groups=dict), Regex[dict[str, str | None]])
     assert_type(Choice(["a", "b"]), Choice[str])
     assert_type(Choice({"a": 1}), Choice[int])
-    assert_type(CommandLine(ArgumentParser()), CommandLine[Namespace])
-    assert_type(extract(CommandLine(ArgumentParser()), text), Namespace)
-    assert_type(extract(CommandLine(Typer()), text), list[str])
     assert_type(extract(Grammar.from_gbnf("root ::= [a-z]"), text), str)
     assert_type(extract(Regex("a", int), text), int)
     assert_type(extract("a" + Regex("a", int) + "b", text), int)
