@@ -1,4 +1,4 @@
-"""Stand-ins for engines: their interfaces, where they are not installed, and schedulers that drive what is plugged in.
+"""Stand-ins for vLLM: its interfaces, where it is not installed, and schedulers that drive what is plugged in.
 
 The schedulers do what vLLM 0.33.0 does between two steps (`vllm/v1/worker/gpu_input_batch.py` and
 `vllm/v1/worker/gpu/`), from its source: rows are refilled from the lowest, moved down and swapped; slots are taken from
@@ -9,12 +9,11 @@ import random
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from importlib.util import find_spec
 from types import ModuleType, SimpleNamespace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from doubles import LogitsFunction, byte_level_tokenizer
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     import torch
 
 HAS_VLLM = find_spec("vllm") is not None
-HAS_SGLANG = find_spec("sglang") is not None
 
 
 def _module(name: str, **members: Any) -> None:
@@ -113,70 +111,6 @@ else:
 
     _theirs = vllm.tokenizers.cached_tokenizer_from_config
     vllm.tokenizers.cached_tokenizer_from_config = lambda given: getattr(given, "tokenizer", None) or _theirs(given)  # type: ignore[assignment]
-
-
-class _Grammar:
-    """What SGLang's grammars have of their own."""
-
-    def __init__(self) -> None:
-        self._finished = False
-        self.grammar_stats = None
-        self.current_token = None
-
-    @property
-    def finished(self) -> bool:
-        return self._finished
-
-    @finished.setter
-    def finished(self, finished: bool) -> None:
-        self._finished = finished
-
-
-class _InvalidGrammar(_Grammar):
-    def __init__(self, error_message: str = "Unknown grammar error") -> None:
-        super().__init__()
-        self.error_message = error_message
-
-
-class _GrammarRow(NamedTuple):
-    row: int
-    grammar: Any
-
-
-class _Backend:
-    """The cache of SGLang's grammars, and the threads that make them."""
-
-    def __init__(self) -> None:
-        self.executor = ThreadPoolExecutor()
-        self.cache: dict[tuple[str, str], Any] = {}
-
-    def get_cached_or_future_value(self, key: tuple[str, str], _: bool) -> tuple[Any, bool]:
-        if key in self.cache:
-            return self.cache[key].copy(), True
-        return self.executor.submit(getattr(self, f"dispatch_{key[0]}"), key[1]), False
-
-    def set_cache(self, key: tuple[str, str], value: Any) -> None:
-        self.cache[key] = value
-
-
-REGISTERED: dict[str, Any] = {}
-"""The grammar backends that the stand-in for SGLang was told of."""
-
-if not HAS_SGLANG:
-    _module(
-        "sglang.srt.constrained.base_grammar_backend",
-        BaseGrammarBackend=_Backend,
-        BaseGrammarObject=_Grammar,
-        GrammarRow=_GrammarRow,
-        InvalidGrammarObject=_InvalidGrammar,
-        register_grammar_backend=REGISTERED.__setitem__,
-    )
-    _choices: list[str] = ["xgrammar", "outlines", "llguidance", "none"]
-    _module(
-        "sglang.srt.arg_groups.choices",
-        GRAMMAR_BACKEND_CHOICES=_choices,
-        add_grammar_backend_choices=_choices.extend,
-    )
 
 
 CONTEXT = 96

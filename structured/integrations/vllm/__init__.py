@@ -18,8 +18,8 @@ What clients need, `constraint` and `read`, needs no vLLM.
 
 from typing import TYPE_CHECKING, Any
 
-from structured.integrations.engines.members import KEY
-from structured.integrations.engines.reading import read
+from structured.integrations.vllm.reading import read
+from structured.integrations.vllm.request_fields import KEY
 from structured.json_schema.document.location import Optionals
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName
 from structured.output_types.constraints.plain_data import type_to_text

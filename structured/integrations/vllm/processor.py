@@ -9,11 +9,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 
-from structured.integrations.engines.cursor import Cursor, begun, take
-from structured.integrations.engines.masking import guided
-from structured.integrations.engines.members import KEY, fault_of
+from structured.decoding.device_masks import DeviceMasks, apply_masks
+from structured.index.masks import Mask, MaskTable
+from structured.integrations.vllm.cursor import Cursor, begun, take
+from structured.integrations.vllm.request_fields import KEY, fault_of
 from structured.models.kv_cache import on_device
 from structured.models.transformers import vocabulary_of
 
@@ -112,7 +114,7 @@ class RowProcessor(RowInterface):  # type: ignore[misc]
         for cursor, tokens in self._rows.values():
             cursor.rollback(cursor.count - len(tokens))  # tokens are taken back where a cache was lost
             take(cursor, tokens[cursor.count :])
-        return guided(logits, rows, [cursor.mask() for cursor in cursors], cursors[0].table)
+        return _masked(logits, rows, [cursor.mask() for cursor in cursors], cursors[0].table)
 
     def _put(self, row: int, answer: tuple[Cursor, Sequence[int]] | None) -> None:
         if answer is None:
@@ -155,7 +157,7 @@ class SlotProcessor(SlotInterface):  # type: ignore[misc]
             masks.append(self._slots[slot].mask())
         for slot, count in taken.items():
             self._slots[slot].rollback(count - 1)
-        return guided(logits, [row for row, *_ in rows], masks, self._slots[rows[0][1]].table)
+        return _masked(logits, [row for row, *_ in rows], masks, self._slots[rows[0][1]].table)
 
     def _catch_up(self, last: Mapping[int, int]) -> None:
         """Let the cursors of some slots take what was written since; `last` has the positions of the last tokens."""
@@ -197,3 +199,15 @@ class _Answers:
 
 def _constraint(sampling_params: "SamplingParams") -> Any:
     return (sampling_params.extra_args or {}).get(KEY)
+
+
+def _masked(logits: torch.Tensor, rows: Sequence[int], masks: Sequence[Mask], table: MaskTable) -> torch.Tensor:
+    """Return logits with -inf for what the masks of some rows, in ascending order, do not allow; others stay.
+
+    `logits` has shape (batch, width). They may be changed in place. `table` is that of most masks.
+    """
+    allowed = DeviceMasks.of(table, logits.device).gather(masks)  # (rows, words)
+    if len(rows) == len(logits):
+        return apply_masks(logits, allowed)
+    places = on_device(np.array(rows, dtype=np.int64), logits.device)
+    return logits.index_copy_(0, places, apply_masks(logits.index_select(0, places), allowed))

@@ -1,6 +1,6 @@
 """Where an answer stands that an engine writes: its guide, its end, and the way back.
 
-An engine serves many at once, and most of them end when a call into this library raises. So a cursor never does once it
+vLLM serves many at once, and most of them end when a call into this library raises. So a cursor never does once it
 is made: an answer that cannot go on, since a token came that was masked out or its automaton has reached a limit, has a
 `fault`, and may only end.
 """

@@ -1,4 +1,4 @@
-"""The answers of engines, read as values."""
+"""The answers of vLLM, read as values."""
 
 from functools import lru_cache
 from typing import Any, TypeVar, overload

@@ -1,4 +1,4 @@
-"""The members of a request to an engine: where it says its constraint and its budget."""
+"""The field of a request to vLLM that holds its constraint."""
 
 from structured.errors import StructuredError
 from structured.errors.values import shown
@@ -6,9 +6,6 @@ from structured.output_types.constraints.plain_data import REMEDY, text_to_type
 
 KEY = "structured"
 """The name under which a request holds its constraint."""
-
-BUDGET = "max_tokens"
-"""The name under which it holds the budget, where the engine does not tell."""
 
 
 def fault_of(text: object) -> str | None:

@@ -1,4 +1,4 @@
-"""Constraints as text, cursors and answers: what is the same inside any engine."""
+"""Constraints as text, cursors and answers: what both processors for vLLM have in common."""
 
 import random
 from typing import Annotated, Any, Literal
@@ -14,9 +14,9 @@ from strategies import output_types
 from structured import Choice, GenerationError, Grammar, Grounded, JsonSchema, ModelError, Regex, SchemaError, Text
 from structured.index.compile import compile_type
 from structured.index.masks import unpack
-from structured.integrations.engines.cursor import started
-from structured.integrations.engines.members import fault_of
-from structured.integrations.engines.reading import read
+from structured.integrations.vllm.cursor import started
+from structured.integrations.vllm.reading import read
+from structured.integrations.vllm.request_fields import fault_of
 from structured.json_schema.document.drafts import Draft
 from structured.output_types.constraints.plain_data import MAX_CHARACTERS, text_to_type, type_to_text
 from structured.output_types.json_output import JsonLayout
