@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from benchmarks.documents import KINDS, documents
-from structured import Extractor, load_model
+from structured import Extractor, Options, load_model
 from structured.extraction.events import BatchEnded, BatchStarted, Event
 from structured.models import PACKAGED_MODEL
 
@@ -75,6 +75,19 @@ def _speed(extractor: Extractor[Any], texts: list[str]) -> Speed:
     return Speed(time.perf_counter() - started, time.process_time() - processor)
 
 
+class Answers:
+    """An actor, which holds a model and a type, and answers the rows of a dataset."""
+
+    def __init__(self, plan: Plan, folder: Path) -> None:
+        options: Options = {"model": plan.model, "batch_size": plan.batch_size, "observe": Diary(folder)}
+        self._extractor = Extractor(KINDS[plan.kind][0], **options)
+
+    def __call__(self, rows: dict[str, Any]) -> dict[str, Any]:
+        """Return rows with their answers, or the errors, as text."""
+        found = self._extractor.batch(rows["text"].tolist(), errors="return", progress=False)
+        return {**rows, "answer": [str(one) for one in found]}
+
+
 class Diary:
     """A listener that writes down, in the actor that it is in, when a batch starts and ends, and what it has cost."""
 
@@ -120,13 +133,12 @@ def _run(plan: Plan, count: int, folder: Path) -> float:
     """Run the documents through some actors, and return when that began."""
     import ray.data
 
-    from structured.integrations.ray import extract_dataset
-
     given = ray.data.from_items([{"text": text} for text in plan.texts], override_num_blocks=8 * max(ACTORS))
     began = time.time()
-    options: dict[str, Any] = {"model": plan.model, "batch_size": plan.batch_size, "observe": Diary(folder)}
-    output_type = KINDS[plan.kind][0]
-    extract_dataset(given, output_type, concurrency=count, num_cpus=plan.cores, rows=ROWS, **options).materialize()
+    pool = ray.data.ActorPoolStrategy(size=count)
+    given.map_batches(
+        Answers, fn_constructor_args=(plan, folder), compute=pool, batch_size=ROWS, num_cpus=plan.cores
+    ).materialize()
     return began
 
 

@@ -83,7 +83,7 @@ def ray_engine(
 
     Raises `typer.BadParameter` for an option, SchemaError for a type, and ModelError if Ray is not installed.
     """
-    from structured.integrations.ray_batch import Actors, Request, write_batch_by_actors
+    from structured.integrations.ray import Actors, Request, write_batch_by_actors
 
     if find_spec("ray") is None:
         raise ModelError("--engine ray needs Ray: pip install 'structured-extraction[ray]'.")

@@ -1,8 +1,7 @@
 """Datasets of Hugging Face: a text column in, and typed columns with values, evidence and errors out.
 
-The columns are those of `structured.integrations.ray`, but for maps: `datasets` has no such type, so that a map is a
-list of structs of `key` and `value`, which is how Arrow lays it out. The work is done in this process, some rows at a
-time, as `Dataset.map` does it.
+`datasets` has no maps, so that a map is a list of structs of `key` and `value`, which is how Arrow lays it out. The
+work is done in this process, some rows at a time, as `Dataset.map` does it.
 """
 
 from dataclasses import dataclass
@@ -43,9 +42,15 @@ def extract_dataset(  # noqa: PLR0913  what is known of the columns
         people = extract_dataset(datasets.load_dataset("parquet", data_files="letters.parquet", split="train"), Person)
         people.to_parquet("people.parquet")
 
-    The result has the columns of the given dataset, and `value`, `error`, and with evidence or absent `evidence` and
-    `extraction`; see `structured.integrations.ray.extract_dataset`. Their features follow from the type. A row fails
-    alone.
+    The result has the columns of the given dataset, and:
+
+    - `value`: the value, with the feature that belongs to the type's JSON Schema; null if there is an error.
+    - `error`: null, or a struct of `kind`, `message` and `fields` (JSON as text). A row fails as a document of
+      `extract_batch` does with `errors="return"`: its text is null or empty, or validators reject every answer. So
+      does one whose value has no exact place in its column, such as an integer of more than 64 bits.
+    - `evidence`, with evidence or absent: for the path of a value its `span`, `match`, `confidence`, `agreement` and
+      `page`.
+    - `extraction`, likewise: what else is known, such as the `missing` fields, as JSON.
 
     Parameters:
         dataset: A `Dataset`, which is answered at once; or an `IterableDataset`, whose rows are answered as they are

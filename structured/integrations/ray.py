@@ -1,164 +1,315 @@
-"""Datasets of Ray: a text column in, and typed columns with values, evidence and errors out.
+"""A batch over a cluster of Ray: documents are read and records written here, and actors answer them.
 
-The work is done by actors. Each loads one model and prepares the type once, and answers rows for as long as the dataset
-has some; Ray starts another in place of one that dies, and gives it the rows again that were not done. What Ray reads
-and writes, and how rows get to the actors, is Ray's own business.
+The records are those of a batch in one process, since each actor writes them as such a batch does; and where they go is
+opened and gone on with as there. A dataset of Ray was not taken: it has rows in place of documents of any kind, and
+when it ends early, what is done is lost. What has to pass through this process is the price.
 """
 
 import os
-from typing import TYPE_CHECKING, Any, Unpack
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from io import BytesIO
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from structured.errors import OptionWarning
-from structured.errors.arguments import count, number, text
+from structured.errors import ModelError, OptionWarning, PromptError, StructuredError, StructuredWarning
+from structured.errors.arguments import count, number
 from structured.errors.calling_line import warn
-from structured.errors.values import shown
-from structured.extraction.options import Options, check_absent
-from structured.integrations.tables import Columns, TableExtractor, added_columns, check_columns, table_options
-from structured.models import LanguageModel, Model
-from structured.models.remote.address import is_address
+from structured.errors.values import message
+from structured.extraction.documents.document import DocumentLike, count_of, read_document
+from structured.extraction.extractor import Extractor, make_extractor
+from structured.extraction.options import Options, checked_options, layout_of
+from structured.extraction.outcomes import Outcome
+from structured.extraction.output.batch import BatchSummary, Identified, Output, Unwritten, opened
+from structured.extraction.output.journal import Resume
+from structured.extraction.output.records import Record, made_by, read_line
+from structured.extraction.progress import showing
+from structured.extraction.run import Run
+from structured.output_types.interface import check_interface
 from structured.output_types.optional_fields import Absent
-
-if TYPE_CHECKING:
-    from ray.data import Dataset
+from structured.output_types.output_type import OutputType
+from structured.output_types.resolve import resolve_type
 
 ROWS = 64
-"""Rows that an actor is given at once, unless the caller says otherwise."""
+"""Documents that an actor is given at once, unless the caller says otherwise."""
+
+TRIES = 3
+"""Times that some documents are given to another process when the one that was at them dies."""
+
+_SHARE = number(lambda share: 0 <= share < float("inf"), "0 or greater")
+"""Checks what an actor reserves of cores or GPUs."""
 
 
-def extract_dataset(  # noqa: PLR0913  where and how the work is done
-    dataset: "Dataset",
-    output_type: object,
-    *,
-    column: str = "text",
-    absent: Absent | None = None,
-    evidence: bool = False,
-    concurrency: int | tuple[int, int] = 1,
-    num_cpus: float | None = None,
-    num_gpus: float = 0,
-    rows: int = ROWS,
-    columns: Columns = "typed",
-    **options: Unpack[Options],
-) -> "Dataset":
-    """Extract one instance from each row of a dataset of Ray, by actors that hold a model each.
+@dataclass(frozen=True)
+class Request:
+    """What is asked of each document.
 
-        from structured.integrations.ray import extract_dataset
-
-        people = extract_dataset(ray.data.read_parquet("letters"), Person, concurrency=4, num_gpus=1)
-        people.write_parquet("people")
-
-    Nothing is done before the dataset is written or read. It has the columns of the given one, and:
-
-    - `value`: the value, in the Arrow type that belongs to the type's JSON Schema; null if there is an error.
-    - `error`: null, or a struct of `kind`, `message` and `fields` (JSON as text). A row fails as a document of
-      `extract_batch` does with `errors="return"`: its text is null or empty, or validators reject every answer. So
-      does one whose value has no exact place in its column, such as an integer of more than 64 bits.
-    - `evidence`, with evidence or absent: a map from the path of a value to its `span`, `match`, `confidence`,
-      `agreement` and `page`.
-    - `extraction`, likewise: what else is known, such as the `missing` fields, as JSON.
-
-    Parameters:
-        dataset: The dataset.
-        output_type: As for `extract`. The actors have to find it, as Ray finds whatever code it runs.
-        column: The column of the texts. What is no text is the error of its row.
+    Attributes:
+        make_type: Returns the type: each process calls it for itself, since types with code of their own do not travel.
         absent: As for `extract`.
         evidence: As for `extract`.
-        concurrency: The number of actors; or the least and the most, between which Ray chooses by the load.
-        num_cpus: The cores that Ray reserves for each actor, which are also the threads that it computes with; default:
-            1, and 0 for a model behind a server. One core has to be left for reading.
-        num_gpus: The GPUs for each actor; a part of one, such as 0.5, if several are to share it.
-        rows: The rows that an actor is given at once; `batch_size` of them go through the model at a time.
-        columns: `"typed"`, or `"json"` for columns of JSON as text. They hold any value, and any format takes them, CSV
-            for example.
-        options: See `Options`. The actors load the model, so that it is best a name or a path. `observe` is called in
-            the actors. With a `seed`, an answer depends on the place of its row among those that an actor is given.
+        options: See `Options`; without `observe`.
+    """
+
+    make_type: Callable[[], object]
+    absent: Absent | None
+    evidence: bool
+    options: Options
+
+    def resolved(self, given: object) -> OutputType[Any]:
+        """Return the type, read here, as it is asked for. Raises what concerns it and the options, without a model."""
+        options = checked_options(self.options)
+        wanted = resolve_type(given, self.absent, layout_of(options), grounded=options.get("grounded"))
+        Run.of(options)
+        check_interface(wanted)
+        return wanted
+
+
+@dataclass(frozen=True)
+class Actors:
+    """How many processes answer, and what Ray reserves for each of them.
+
+    Attributes:
+        concurrency: The number of actors. Those that there is no room for are waited for by nobody.
+        num_gpus: The GPUs for each actor; a part of one if several are to share it.
+        num_cpus: The cores for each actor, which are also the threads that it computes with.
+        rows: The documents that an actor is given at once.
+    """
+
+    concurrency: int = 1
+    num_gpus: float = 0
+    num_cpus: float = 1
+    rows: int = ROWS
+
+    def __post_init__(self) -> None:
+        count(1)("concurrency", self.concurrency)
+        _SHARE("num_gpus", self.num_gpus)
+        _SHARE("num_cpus", self.num_cpus)
+        count(1)("rows", self.rows)
+
+
+class Answered(NamedTuple):
+    """What an actor made of some documents."""
+
+    lines: list[bytes]
+    """The record of each, as a line."""
+    warned: list[StructuredWarning]
+    """What it warned of, which is said where the user is."""
+
+
+class BatchActor:
+    """What a process does: it holds one model and one type, and writes the records of documents.
+
+    Parameters:
+        request: What is asked.
+        folder: The working directory of the user, where there is one.
+        path: Where modules are looked for besides.
+    """
+
+    def __init__(self, request: Request, folder: str, path: list[str]) -> None:
+        if Path(folder).is_dir():
+            os.chdir(folder)
+        sys.path.extend(one for one in path if one not in sys.path)
+        self._request = request
+
+    @cached_property
+    def _extractor(self) -> Extractor[Any]:
+        request = self._request
+        return make_extractor(request.make_type(), request.absent, request.options, evidence=request.evidence)
+
+    def made_by(self) -> tuple[dict[str, Any], list[StructuredWarning]]:
+        """Return what decides the answers, and what was warned of. Raises what `Extractor` raises."""
+        with _warned() as warned:
+            task = self._extractor.task
+            return made_by(task, task.options, self._request.absent), warned
+
+    def answer(self, documents: list[DocumentLike]) -> Answered:
+        """Return the records of documents. Raises what the model raises."""
+        stream = BytesIO()
+        with _warned() as warned:
+            self._extractor.batch(documents, output=stream, errors="return", progress=False)
+        return Answered(stream.getvalue().splitlines(keepends=True), warned)
+
+
+def write_batch_by_actors(  # noqa: PLR0913  what is asked, and what becomes of it
+    request: Request,
+    output_type: OutputType[Any],
+    documents: Iterable[DocumentLike],
+    output: Output,
+    actors: Actors,
+    *,
+    resume: Resume,
+    progress: bool | None,
+    starting: AbstractContextManager[object],
+    taken: Callable[[Record], None],
+) -> BatchSummary:
+    """Answer the documents that have no record in an output yet, over a cluster, and append one for each.
+
+    The cluster is the one that this process is connected to, or that `RAY_ADDRESS` names; else Ray starts one on this
+    machine. An actor that dies is replaced, and what it was at is done again; each document has one record.
+
+    Parameters:
+        request: What is asked.
+        output_type: The type of the request, resolved.
+        documents: The documents, which are read here, as they are needed.
+        output: As for `extract_batch`.
+        actors: How many processes answer.
+        resume: As for `extract_batch`.
+        progress: As for `extract_batch`.
+        starting: Is entered until a first actor is ready.
+        taken: Is given each record once it is written.
 
     Raises:
         ImportError: Ray is not installed: `pip install 'structured-extraction[ray]'`.
-        TypeError: The dataset is none, or an option is unknown or of the wrong kind.
-        ValueError: An option has a value that is not allowed, or a column is missing or there already; or actors would
-            reserve all cores of the cluster that this process has started, which does not grow.
-        SchemaError: As for `extract`.
-        ModelError: The model is nearly the address of a server. Other models are looked for by the actors.
-
-    What the model raises, in an actor, ends the dataset with an error of Ray, like everything that is not about a row.
+        OutputError, VocabularyError: As for `extract_batch`.
+        ModelError: As for `extract_batch`; or some documents were given to `TRIES` more processes when the one that was
+            at them died, and each of these died.
     """
-    ray_data = _ray_data()
-    if not isinstance(dataset, ray_data.Dataset):
-        raise TypeError(f"The dataset is {shown(dataset)}. Pass one of Ray: ray.data.read_parquet(…).")
-    options = table_options(options)
-    found = added_columns(output_type, check_absent("absent", absent), options, evidence=evidence, columns=columns)
-    known = dataset.columns(fetch_if_missing=False)
-    text("column", column)
-    if known is not None:
-        check_columns(known, column, found)
-    pool = _pool_size(concurrency)
-    cores = float(not _is_served(options.get("model"))) if num_cpus is None else cluster_share("num_cpus", num_cpus)
-    _check_cores(min(pool.values()) * cores)
-    return dataset.map_batches(
-        TableExtractor,
-        fn_constructor_args=(output_type, column, found, absent, evidence, options),
-        compute=ray_data.ActorPoolStrategy(**pool),
-        batch_size=count(1)("rows", rows),
-        batch_format="pyarrow",
-        num_cpus=cores,
-        num_gpus=cluster_share("num_gpus", num_gpus),
-    )
+    outcome = Outcome(count_of(documents))
+    with ExitStack() as stack:
+        with starting:
+            pool = stack.enter_context(_pool(request, actors))
+            made = pool.made_by()
+        sink = stack.enter_context(opened(output, output_type, made, resume))
+        unwritten = Unwritten(sink)
+        try:
+            with showing(outcome, progress):
+                for line in pool.lines(_sent(unwritten.each(documents), outcome), actors.rows):
+                    sink.append(line)
+                    record = read_line(line)
+                    outcome.done += 1
+                    outcome.failed += "error" in record
+                    taken(record)
+        except BaseException as error:
+            sink.note_kept(error)
+            raise
+    return BatchSummary(sink.path, outcome.done, outcome.failed, unwritten.before, sink.failed)
 
 
-def _pool_size(concurrency: object) -> dict[str, int]:
-    """Return how many actors there are, as Ray calls it."""
-    if isinstance(concurrency, tuple) and len(concurrency) == 2:
-        least, most = (count(1)("concurrency", one) for one in concurrency)
-        if least > most:
-            raise ValueError(f"concurrency is {concurrency}; the least number of actors stands first.")
-        return {"min_size": least, "max_size": most}
-    return {"size": count(1, "1 or greater, or a pair of such numbers")("concurrency", concurrency)}
+def _sent(found: Iterable[Identified | None], outcome: Outcome) -> Iterator[DocumentLike]:
+    """Yield documents as an actor gets them: read, with their id, or the error of one that cannot be read."""
+    for one in found:
+        if one is not None:
+            outcome.read += 1
+            yield _as_read(one)
+        elif outcome.total is not None:
+            outcome.total -= 1
 
 
-def cluster_share(name: str, value: object) -> float:
-    """Return what an actor reserves of cores or GPUs. Raises TypeError, ValueError."""
-    return number(lambda share: 0 <= share < float("inf"), "0 or greater")(name, value)
-
-
-def _is_served(model: object) -> bool:
-    """Tell whether a model is behind a server, which computes in place of the actors."""
-    named = os.environ.get("STRUCTURED_MODEL") if model is None else model
-    return is_address(named) or (isinstance(named, Model) and not isinstance(named, LanguageModel))
-
-
-def _check_cores(reserved: float) -> None:
-    """Refuse actors that leave no core of the cluster for reading: Ray then waits for one, for ever.
-
-    Raises ValueError where this process has started the cluster, which has then no autoscaler. Another may grow: there
-    is a warning.
-    """
-    import ray
-
-    cores = ray.cluster_resources().get("CPU", 0) if ray.is_initialized() else float("inf")
-    if cores - reserved >= 1:
-        return
-    problem = (
-        f"The actors would reserve {reserved:g} of the {cores:g} cores of the cluster, and none would be left to read "
-        "rows with"
-    )
-    remedy = "Lower concurrency, or num_cpus, such as 0.5, or start Ray with more: ray.init(num_cpus=…)."
-    if _is_own_cluster():
-        raise ValueError(f"{problem}: the dataset would wait for ever. {remedy}")
-    warn(OptionWarning(f"{problem}: unless cores are added, the dataset may wait for ever. {remedy}"))
-
-
-def _is_own_cluster() -> bool:
-    """Tell whether `ray.init` has started the cluster in this process."""
-    from ray._private import worker
-
-    node = worker._global_node  # noqa: SLF001  nothing public tells
-    return node is not None and bool(node.is_head())
-
-
-def _ray_data() -> Any:
-    """Return `ray.data`. Raises ImportError, which says how to install it."""
+def _as_read(found: Identified) -> DocumentLike:
     try:
-        import ray.data
+        return read_document(found.work)
+    except PromptError as error:
+        error.id = found.document.id
+        return error
+
+
+class _Pool:
+    """Actors of a cluster, and what they said while they started."""
+
+    def __init__(self, ray: Any, actors: list[Any]) -> None:
+        self._ray = ray
+        self._warned: set[str] = set()
+        self._free = {actor.made_by.remote(): actor for actor in actors}
+
+    def made_by(self) -> dict[str, Any]:
+        """Return what decides the answers, as the first actor says that is ready."""
+        (first,), _ = self._ray.wait([*self._free])
+        made, warned = self._got(first)
+        self._say(warned)
+        found: dict[str, Any] = made
+        return found
+
+    def lines(self, documents: Iterator[DocumentLike], rows: int) -> Iterator[bytes]:
+        """Yield the records of documents as soon as an actor has them, in no order."""
+        busy: dict[Any, Any] = {}
+        is_over = False
+        while busy or not is_over:
+            (first,), _ = self._ray.wait([*busy, *self._free])
+            found = self._got(first)
+            if isinstance(found, Answered):
+                yield from found.lines
+                self._say(found.warned)
+            actor = busy.pop(first, None) or self._free.pop(first)
+            given = list(islice(documents, rows))
+            if given:
+                busy[actor.answer.remote(given)] = actor
+            is_over = is_over or not given
+
+    def _got(self, reference: Any) -> Any:
+        """Return what an actor returned. Raises what it raised, as it was."""
+        from ray.exceptions import RayError, RayTaskError
+
+        try:
+            return self._ray.get(reference)
+        except RayTaskError as error:
+            cause = error.cause
+            if isinstance(cause, StructuredError):
+                raise cause from None
+            raise ModelError(f"An actor failed: {type(cause).__name__}: {message(cause)}.") from error
+        except RayError as error:
+            raise ModelError(
+                f"A process died, and so did those that were given its documents after it: {message(error)} Lower "
+                "batch_size if memory was short."
+            ) from error
+
+    def _say(self, warned: list[StructuredWarning]) -> None:
+        """Warn of what an actor warned of, once."""
+        for warning in warned:
+            if str(warning) not in self._warned:
+                self._warned.add(str(warning))
+                warn(warning)
+
+
+@contextmanager
+def _pool(request: Request, actors: Actors) -> Iterator[_Pool]:
+    """Start actors, and end them and the cluster that was started for them."""
+    try:
+        import ray
     except ImportError as error:
-        raise ImportError("Datasets need Ray: pip install 'structured-extraction[ray]'.") from error
-    return ray.data
+        raise ImportError("This needs Ray: pip install 'structured-extraction[ray]'.") from error
+    is_ours = not ray.is_initialized()
+    if is_ours:
+        ray.init(log_to_driver=False, logging_level="ERROR")
+    _warn_of_room(ray.cluster_resources(), {"GPU": actors.num_gpus, "CPU": actors.num_cpus})
+    try:
+        kind = ray.remote(num_cpus=actors.num_cpus, num_gpus=actors.num_gpus, max_restarts=-1, max_task_retries=TRIES)(
+            BatchActor
+        )
+        where = str(Path.cwd()), [one for one in sys.path if one]
+        started = [kind.remote(request, *where) for _ in range(actors.concurrency)]
+        try:
+            yield _Pool(ray, started)
+        finally:
+            for actor in started:
+                ray.kill(actor)
+    finally:
+        if is_ours:
+            ray.shutdown()
+
+
+def _warn_of_room(there: Mapping[str, float], needed: Mapping[str, float]) -> None:
+    """Warn of a cluster without room for a single actor: unless it grows, nothing is ever done."""
+    for name, amount in needed.items():
+        if there.get(name, 0) < amount:
+            warn(
+                OptionWarning(
+                    f"An actor reserves {amount:g} {name}, and the cluster has {there.get(name, 0):g}: it waits until "
+                    "there is more. Add that, or reserve less."
+                )
+            )
+
+
+@contextmanager
+def _warned() -> Iterator[list[StructuredWarning]]:
+    """Keep what the library warns of."""
+    told: list[StructuredWarning] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield told
+        told.extend(one.message for one in caught if isinstance(one.message, StructuredWarning))

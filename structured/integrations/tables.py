@@ -44,7 +44,7 @@ class TableExtractor:
         options: See `Options`.
     """
 
-    def __init__(  # noqa: PLR0913, PLR0917  Ray hands them on by their places
+    def __init__(  # noqa: PLR0913, PLR0917  what is known of the columns
         self,
         output_type: object,
         column: str,
@@ -138,7 +138,7 @@ _OF_BATCHES: Mapping[str, str] = {
 def table_options(options: Options) -> Options:
     """Return options as they are kept. Raises TypeError, ValueError, and ModelError for an address that is none.
 
-    Other models are looked for where they are loaded, which may be another machine.
+    Other models are looked for where they are loaded.
     """
     for name, remedy in _OF_BATCHES.items():
         if name in options:
@@ -155,7 +155,7 @@ def table_options(options: Options) -> Options:
 def added_columns(
     output_type: object, absent: Absent | None, options: Options, *, evidence: bool, columns: Columns
 ) -> dict[str, Column]:
-    """Return the columns that are added for a type. Raises what concerns the type, before an actor is started."""
+    """Return the columns that are added for a type. Raises what concerns the type, before a row is read."""
     check_evidence("evidence", evidence)
     one_of(get_args(Columns))("columns", columns)
     wanted = resolve_type(output_type, absent, layout_of(options), grounded=options.get("grounded"))

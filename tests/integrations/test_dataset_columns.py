@@ -75,7 +75,7 @@ INVOICES = st.builds(
 
 
 def answer(texts: list[Any], output_type: object, **given: Any) -> Any:
-    """Return the table that an actor makes of one with these texts."""
+    """Return the table that is made of one with these texts."""
     beside = {name: given.pop(name) for name in ("absent", "evidence", "columns") if name in given}
     absent, evidence = beside.get("absent"), beside.get("evidence", False)
     columns = added_columns(output_type, absent, given, evidence=evidence, columns=beside.get("columns", "typed"))
@@ -195,7 +195,7 @@ def test_evidence_says_where_values_stand() -> None:
 
 
 def test_what_the_model_raises_is_no_error_of_a_row() -> None:
-    """A model that fails would fail for every row: Ray has to know, and starts another actor or ends the dataset."""
+    """A model that fails would fail for every row, and ends the dataset."""
 
     def failing(_: object) -> Any:
         raise RuntimeError("the device is gone")

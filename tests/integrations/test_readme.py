@@ -81,19 +81,3 @@ def wait_for(port: int) -> None:
         else:
             return
     raise TimeoutError(f"nothing listens at port {port}")
-
-
-@pytest.mark.slow
-def test_a_parquet_file_goes_through_ray(tmp_path: Path) -> None:
-    """The rows come out with values, or with errors."""
-    pytest.importorskip("ray.data", reason="Ray Data is not installed: pip install 'structured-extraction[ray]'")
-    pyarrow, parquet = (pytest.importorskip(name) for name in ("pyarrow", "pyarrow.parquet"))
-    texts = ["Jason is 25 years old.", "Ana Brandt, 31, is a nurse.", None]
-    parquet.write_table(pyarrow.table({"text": texts}), tmp_path / "letters.parquet")
-    start = "import ray\n\nray.init(num_cpus=2, include_dashboard=False)\n"
-    run(start + snippet("import ray\n"), tmp_path)
-    rows = parquet.read_table(tmp_path / "people").to_pylist()
-    found = {row["text"]: row["value"] or row["error"]["kind"] for row in rows}
-    assert found == dict(
-        zip(texts, [{"name": "Jason", "age": 25}, {"name": "Ana Brandt", "age": 31}, "PromptError"], strict=True)
-    )
