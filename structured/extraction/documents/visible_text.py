@@ -9,7 +9,8 @@ A no-break space (U+00A0, `&nbsp;`) becomes a plain one, unlike in `innerText`: 
 is written with plain ones. The narrower ones that a reader may see (U+2007, U+202F) stay.
 
 `html.parser` of the standard library was taken. lxml and BeautifulSoup build a tree, which costs many times the memory
-of the page, and none of it is needed for one pass from top to bottom.
+of the page, and none of it is needed for one pass from top to bottom. `inscriptis` shows elements with `hidden` and
+closed dialogs, and fills the cells of a table with spaces.
 """
 
 import codecs

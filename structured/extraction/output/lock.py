@@ -1,7 +1,8 @@
 """The lock of a file: one process writes to it at a time, and the lock ends with the process.
 
-It lies on the file itself, so that nothing is left behind, and links to the file have the same lock. A package for
-lock files was rejected: it leaves a second file, and names that lead to the same file have different locks.
+It lies on the file itself, so that nothing is left behind, and links to the file have the same lock. The package
+`filelock` was rejected: its lock files stay beside the file, and its lock of a descriptor takes the first byte, which
+nobody, not even this process, could then read on Windows.
 """
 
 import errno
