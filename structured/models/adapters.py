@@ -3,6 +3,7 @@
 Hu et al., "LoRA" (2021). They are read from GGUF files, as llama.cpp has them, and from the folders that PEFT writes;
 each is turned into the other where the names of the matrices and the order of their rows are known. What would have to
 be left out is refused. torch is imported when a folder is read or a model of transformers is changed, never before.
+The package `peft` was not taken: it adds the folders to models of transformers, which is the least of this.
 """
 
 import json
